@@ -1,0 +1,2 @@
+// Package gitops reads and writes the GitOps repository.
+package gitops
