@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Checks that the named commands are there, and installs what it can: openssh-server, git through apt, as root.
+# What is still missing is named, all of it at once, with where to get it.
+#
+# usage: scripts/prerequisites.sh go|git|terraform|sshd …
+set -euo pipefail
+
+missing=()
+
+# sshd lies outside of the PATH of ordinary users.
+PATH="$PATH:/usr/sbin:/sbin"
+
+have() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+# apt_install PACKAGE: installs it where that needs no question asked; says what failed.
+apt_install() {
+  [ "$(id -u)" = 0 ] && have apt-get || return 1
+  echo "Installing $1 …" >&2
+  local log
+  log=$(mktemp)
+  if { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$1" ||
+    { apt-get -o DPkg::Lock::Timeout=120 update &&
+      apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$1"; }; } \
+    </dev/null >"$log" 2>&1; then
+    rm -f "$log"
+    return 0
+  fi
+  tail -n 5 "$log" >&2
+  rm -f "$log"
+  return 1
+}
+
+# at_least WANTED HAVE: whether version HAVE is WANTED or newer.
+at_least() {
+  [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
+check_go() {
+  if ! have go; then
+    missing+=("Go: https://go.dev/doc/install")
+    return
+  fi
+  # Since 1.21 Go fetches the toolchain that go.mod asks for.
+  local version
+  version=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null | sed 's/^go//')
+  at_least 1.21 "${version:-0}" || missing+=("Go 1.21 or newer, found ${version:-none}: https://go.dev/doc/install")
+}
+
+check_git() {
+  have git || apt_install git || true
+  have git || missing+=("Git: https://git-scm.com/downloads")
+}
+
+check_terraform() {
+  if ! have terraform; then
+    missing+=("Terraform 1.8 or newer: https://developer.hashicorp.com/terraform/install")
+    return
+  fi
+  local version
+  version=$(TF_CLI_CONFIG_FILE='' CHECKPOINT_DISABLE=1 terraform version 2>/dev/null |
+    sed -n 's/^Terraform v\([0-9.]*\).*/\1/p')
+  at_least 1.8 "${version:-0}" ||
+    missing+=("Terraform 1.8 or newer, found ${version:-none}: https://developer.hashicorp.com/terraform/install")
+}
+
+check_sshd() {
+  have sshd || apt_install openssh-server || true
+  if ! have sshd; then
+    missing+=("sshd, for the tests of Git over SSH: apt-get install openssh-server, or what your system calls it")
+    return
+  fi
+  # Started as root, sshd wants the folder that its service would have made.
+  if [ "$(id -u)" = 0 ] && [ ! -d /run/sshd ] && [ "$(uname -s)" = Linux ]; then
+    mkdir -p -m 0755 /run/sshd
+  fi
+}
+
+for name in "$@"; do
+  case $name in
+  go | git | terraform | sshd) "check_$name" ;;
+  *)
+    echo "prerequisites.sh: unknown prerequisite: $name" >&2
+    exit 2
+    ;;
+  esac
+done
+
+if [ "${#missing[@]}" -gt 0 ]; then
+  {
+    echo "This needs what is not on this machine:"
+    printf '  - %s\n' "${missing[@]}"
+  } >&2
+  exit 1
+fi
