@@ -1,0 +1,276 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Validate returns all that is wrong with the fleet, sorted: each object by itself, the same kind and name given twice,
+// and cluster types whose templates are missing or of another type than their use.
+func (f *Fleet) Validate() Problems {
+	var ps Problems
+	ps = append(ps, validateEnvironment(f.Environment)...)
+	seen := map[string]Object{}
+	for _, o := range f.Objects() {
+		ps = append(ps, o.Validate()...)
+		m := o.Metadata()
+		if IsUnknown(m.Name) {
+			continue
+		}
+		id := string(o.Kind()) + "/" + m.Name
+		if first, twice := seen[id]; twice {
+			ps = append(ps, Problems{{
+				Summary: "Duplicate object",
+				Detail: fmt.Sprintf("A %s named %q is given twice: by %s and by %s. Rename or remove one of them.",
+					o.Kind(), m.Name, originOr(first), originOr(o)),
+				Path: []Step{Attr("name")},
+			}}.of(o)...)
+			continue
+		}
+		seen[id] = o
+	}
+	for _, ct := range f.ClusterTypes {
+		ps = append(ps, f.validateReferences(ct)...)
+	}
+	ps.Sort()
+	return ps
+}
+
+func originOr(o Object) string {
+	if s := o.Metadata().Origin.String(); s != "" {
+		return s
+	}
+	return "an object without a key"
+}
+
+func validateEnvironment(name string) (ps Problems) {
+	if IsUnknown(name) {
+		return nil
+	}
+	if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
+		ps = append(ps, Problem{
+			Origin:  Origin{Attribute: "environment"},
+			Summary: "Invalid environment name",
+			Detail:  fmt.Sprintf("%q: %s.", name, strings.Join(msgs, "; ")),
+		})
+	}
+	return ps
+}
+
+func (f *Fleet) validateReferences(ct *ClusterType) (ps Problems) {
+	check := func(attribute, name, use string) {
+		if name == "" || IsUnknown(name) {
+			return
+		}
+		t := f.Template(name)
+		switch {
+		case t == nil:
+			ps.add("Missing template", fmt.Sprintf("%s names the template %q, which is not there. Add it or name one of: %s.",
+				attribute, name, f.templateNames()), Attr(attribute))
+		case t.Type != use && slices.Contains(TemplateTypes, t.Type):
+			ps.warn("Template of another type", fmt.Sprintf("%s names the template %q, whose type is %q and not %q.",
+				attribute, name, t.Type, use), Attr(attribute))
+		}
+	}
+	check("reconciler", ct.Reconciler, TemplateReconciler)
+	check("namespace_service", ct.NamespaceService, TemplateNamespace)
+	check("config_type", ct.ConfigType, TemplateConfig)
+	return ps.of(ct)
+}
+
+func (f *Fleet) templateNames() string {
+	names := make([]string, 0, len(f.Templates))
+	for _, t := range f.Templates {
+		names = append(names, fmt.Sprintf("%q", display(t.Name)))
+	}
+	if len(names) == 0 {
+		return "(there are none)"
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// Validate implements [Object].
+func (ct *ClusterType) Validate() Problems {
+	ps := ct.validateMeta()
+	ps.require("reconciler", ct.Reconciler)
+	ps.require("namespace_service", ct.NamespaceService)
+	return ps.of(ct)
+}
+
+// Validate implements [Object]. Whether the manifests parse is for the package render to say.
+func (t *Template) Validate() Problems {
+	ps := t.validateMeta()
+	inYAML := t.Origin.Document > 0
+	enum := func(attribute, value string, allowed []string) {
+		if IsUnknown(value) || slices.Contains(allowed, value) {
+			return
+		}
+		detail := fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", "))
+		if inYAML {
+			ps.warn("Unknown "+attribute, detail, Attr(attribute))
+		} else {
+			ps.add("Invalid "+attribute, detail, Attr(attribute))
+		}
+	}
+	enum("type", t.Type, TemplateTypes)
+	if t.ContentType != "" {
+		enum("content_type", t.ContentType, ContentTypes)
+	}
+	return ps.of(t)
+}
+
+// Validate implements [Object].
+func (c *Config) Validate() Problems {
+	ps := c.validateMeta()
+	for _, k := range slices.Sorted(maps.Keys(c.Data)) {
+		if IsUnknown(k) {
+			continue
+		}
+		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
+			ps.add("Invalid config key", fmt.Sprintf("%q: %s.", k, strings.Join(msgs, "; ")), Attr("data"), Key(k))
+		}
+	}
+	return ps.of(c)
+}
+
+// Validate implements [Object]. Whether the schema compiles is for the package configure to say.
+func (s *ConfigSchema) Validate() Problems {
+	ps := s.validateMeta()
+	ps.require("schema", s.Schema)
+	return ps.of(s)
+}
+
+// Validate implements [Object].
+func (p *SchedulingPolicy) Validate() Problems {
+	ps := p.validateMeta()
+	if p.Workspace != "" {
+		ps.labelValue(p.Workspace, "Invalid workspace", Attr("deployment_target_selector"), Attr("workspace"))
+	}
+	ps = append(ps, ValidateSelector(&p.DeploymentTargets, Attr("deployment_target_selector"))...)
+	ps = append(ps, ValidateSelector(&p.ClusterTypes, Attr("cluster_type_selector"))...)
+	return ps.of(p)
+}
+
+// Validate implements [Object].
+func (w *Workload) Validate() Problems {
+	ps := w.validateMeta()
+	seen := map[string]bool{}
+	for i, t := range w.Targets {
+		at := func(steps ...Step) []Step { return append([]Step{Attr("deployment_targets"), Index(i)}, steps...) }
+		ps.name(w.Name+"-"+t.Name, t.Name, "Invalid deployment target name", at(Attr("name"))...)
+		ps.labels(t.Labels, at(Attr("labels"))...)
+		if t.Environment == "" {
+			ps.add("Missing environment", fmt.Sprintf("Deployment target %q names no environment; it would be rendered nowhere.", t.Name),
+				at(Attr("environment"))...)
+		}
+		// Two targets of one name are one error in each environment they meet in.
+		id := t.Environment + "/" + t.Name
+		if seen[id] && !IsUnknown(t.Name) && !IsUnknown(t.Environment) {
+			ps.add("Duplicate deployment target", fmt.Sprintf("The workload has two targets named %q for the environment %q. Rename or remove one of them.",
+				t.Name, t.Environment), at(Attr("name"))...)
+		}
+		seen[id] = true
+	}
+	return ps.of(w)
+}
+
+// Validate implements [Object].
+func (r *WorkloadRegistration) Validate() Problems {
+	ps := r.validateMeta()
+	ps.requireAt(r.Repo, "repo", Attr("workload"), Attr("repo"))
+	ps.requireAt(r.Branch, "branch", Attr("workload"), Attr("branch"))
+	if r.Workspace != "" {
+		ps.labelValue(r.Workspace, "Invalid workspace", Attr("workspace"))
+	}
+	return ps.of(r)
+}
+
+func (m *Meta) validateMeta() (ps Problems) {
+	ps.name(m.Name, m.Name, "Invalid name", Attr("name"))
+	ps.labels(m.Labels, Attr("labels"))
+	return ps
+}
+
+// name checks that full, of which shown is what the user wrote, is a DNS-1123 subdomain.
+func (ps *Problems) name(full, shown, summary string, path ...Step) {
+	if shown == "" {
+		ps.add("Missing name", "The name is empty or not set.", path...)
+		return
+	}
+	if IsUnknown(shown) || strings.Contains(full, Unknown) {
+		return
+	}
+	msgs := validation.IsDNS1123Subdomain(full)
+	if strings.HasPrefix(shown, "-") || strings.HasPrefix(shown, ".") {
+		msgs = append(msgs, "it must begin with a letter or a digit")
+	}
+	if len(msgs) > 0 {
+		ps.add(summary, fmt.Sprintf("%q: %s.", shown, strings.Join(msgs, "; ")), path...)
+	}
+}
+
+func (ps *Problems) labels(set map[string]string, path ...Step) {
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		if IsUnknown(k) {
+			continue
+		}
+		at := append(slices.Clone(path), Key(k))
+		if msgs := validation.IsQualifiedName(k); len(msgs) > 0 {
+			ps.add("Invalid label key", fmt.Sprintf("%q: %s.", k, strings.Join(msgs, "; ")), at...)
+		}
+		ps.labelValue(set[k], fmt.Sprintf("Invalid value of label %q", k), at...)
+	}
+}
+
+func (ps *Problems) labelValue(value, summary string, path ...Step) {
+	if IsUnknown(value) {
+		return
+	}
+	if msgs := validation.IsValidLabelValue(value); len(msgs) > 0 {
+		ps.add(summary, fmt.Sprintf("%q: %s.", value, strings.Join(msgs, "; ")), path...)
+	}
+}
+
+func (ps *Problems) require(attribute, value string) { ps.requireAt(value, attribute, Attr(attribute)) }
+
+func (ps *Problems) requireAt(value, attribute string, path ...Step) {
+	if value == "" {
+		ps.add("Missing "+attribute, fmt.Sprintf("%s is empty or not set.", attribute), path...)
+	}
+}
+
+// ValidateSelector returns what is wrong with a selector by Kubernetes' rules, at paths below path.
+func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
+	ps.labels(s.MatchLabels, append(slices.Clone(path), Attr("match_labels"))...)
+	for i, e := range s.MatchExpressions {
+		at := append(slices.Clone(path), Attr("match_expressions"), Index(i))
+		if IsUnknown(e.Key) || IsUnknown(string(e.Operator)) || slices.Contains(e.Values, Unknown) {
+			continue
+		}
+		operator, known := operators[e.Operator]
+		if !known {
+			ps.add("Invalid operator", fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator), append(at, Attr("operator"))...)
+			continue
+		}
+		if _, err := labels.NewRequirement(e.Key, operator, e.Values, field.WithPath(field.NewPath("match_expressions").Index(i))); err != nil {
+			ps.add("Invalid selector requirement", err.Error()+".", at...)
+		}
+	}
+	return ps
+}
+
+var operators = map[metav1.LabelSelectorOperator]selection.Operator{
+	metav1.LabelSelectorOpIn:           selection.In,
+	metav1.LabelSelectorOpNotIn:        selection.NotIn,
+	metav1.LabelSelectorOpExists:       selection.Exists,
+	metav1.LabelSelectorOpDoesNotExist: selection.DoesNotExist,
+}
