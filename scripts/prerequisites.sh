@@ -73,7 +73,7 @@ check_sshd() {
   fi
   # Started as root, sshd wants the folder that its service would have made.
   if [ "$(id -u)" = 0 ] && [ ! -d /run/sshd ] && [ "$(uname -s)" = Linux ]; then
-    mkdir -p -m 0755 /run/sshd
+    mkdir -m 0755 /run/sshd
   fi
 }
 
