@@ -193,6 +193,8 @@ type Fleet struct {
 	Policies      []*SchedulingPolicy
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
+	// Incomplete says that there may be more objects than these: YAML that is not known yet.
+	Incomplete bool
 }
 
 // Add puts objects into the fleet.

@@ -315,7 +315,7 @@ func metaOf(o Object) metaYAML {
 // HasUnknown reports whether anything in o is [Unknown].
 func HasUnknown(o Object) bool {
 	m := o.Metadata()
-	if IsUnknown(m.Name) || mapHasUnknown(m.Labels) {
+	if IsUnknown(m.Name) || AnyUnknown(m.Labels) {
 		return true
 	}
 	text, err := json.Marshal(documentOf(o))
@@ -323,7 +323,8 @@ func HasUnknown(o Object) bool {
 	return err != nil || strings.Contains(string(text), strings.Trim(string(quoted), `"`))
 }
 
-func mapHasUnknown(m map[string]string) bool {
+// AnyUnknown reports whether a key or a value of m is [Unknown].
+func AnyUnknown(m map[string]string) bool {
 	for k, v := range maps.All(m) {
 		if IsUnknown(k) || IsUnknown(v) {
 			return true

@@ -1,0 +1,192 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+	"github.com/mitchellh/hashstructure/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds on what one manifest may ask for, so that a template that loops ends with an error.
+const (
+	maxIterations = 1_000_000
+	maxBytes      = 16 << 20
+	maxPasses     = 8 // renderings of what a rendering left of templates
+)
+
+// notHermetic are functions of Sprig that its hermetic map still has, and whose result depends on the clock, the time
+// zone or chance.
+var notHermetic = []string{
+	"ago", "toDate", "mustToDate", "shuffle", "randInt", "bcrypt", "htpasswd", "encryptAES", "genPrivateKey",
+	"genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey",
+}
+
+// mutating are functions that change a map in place: a template that calls one gets its data as a copy.
+var mutating = map[string]bool{
+	"set": true, "unset": true, "merge": true, "mergeOverwrite": true, "mustMerge": true, "mustMergeOverwrite": true,
+}
+
+// functions are those that a template may call: Sprig's, without clock, randomness, environment, network and file, and
+// the same on every machine; and Kalypso's own.
+var functions = func() template.FuncMap {
+	fs := sprig.HermeticTxtFuncMap()
+	for _, name := range notHermetic {
+		delete(fs, name)
+	}
+	maps.Copy(fs, template.FuncMap{
+		// Sprig's follow the machine's path separator.
+		"osBase": path.Base, "osDir": path.Dir, "osClean": path.Clean, "osExt": path.Ext, "osIsAbs": path.IsAbs,
+		// Sprig's follow the order of the map.
+		"keys": keys, "values": values,
+		// Sprig's take any count.
+		"repeat": repeat, "until": until, "untilStep": untilStep, "seq": seq,
+
+		"toYaml":    toYAML,
+		"stringify": stringify,
+		"hash":      hash,
+		"unquote":   unquote,
+		presentFunc: present,
+		tickFunc:    func() (string, error) { return "", nil },
+	})
+	return fs
+}()
+
+func toYAML(v any) (string, error) {
+	text, err := marshalYAML(v)
+	return strings.TrimSuffix(text, "\n"), err
+}
+
+func marshalYAML(v any) (text string, err error) {
+	defer func() {
+		if r := recover(); r != nil { // yaml.v3 panics on what it can't write
+			err = fmt.Errorf("can't be written as YAML: %v", r)
+		}
+	}()
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	err = e.Close()
+	return b.String(), err
+}
+
+// stringify is the YAML of a map whose maps and lists are YAML text, as a ConfigMap's data must be; of anything else
+// its YAML.
+func stringify(v any) (string, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return toYAML(v)
+	}
+	flat := make(map[string]any, len(m))
+	for k, v := range m {
+		switch v.(type) {
+		case map[string]any, []any:
+			text, err := marshalYAML(v)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", k, err)
+			}
+			flat[k] = text
+		default:
+			flat[k] = v
+		}
+	}
+	return toYAML(flat)
+}
+
+func hash(v any) (string, error) {
+	h, err := hashstructure.Hash(v, hashstructure.FormatV1, nil)
+	return strconv.FormatUint(h, 10), err
+}
+
+func unquote(v any) string {
+	s, _ := v.(string)
+	return strings.Trim(strings.Trim(strings.TrimSpace(s), `"`), `'`)
+}
+
+func keys(dicts ...map[string]any) []string {
+	var all []string
+	for _, d := range dicts {
+		all = append(all, slices.Sorted(maps.Keys(d))...)
+	}
+	return all
+}
+
+func values(dict map[string]any) []any {
+	all := make([]any, 0, len(dict))
+	for _, k := range slices.Sorted(maps.Keys(dict)) {
+		all = append(all, dict[k])
+	}
+	return all
+}
+
+func repeat(count int, s string) (string, error) {
+	if count < 0 || len(s) > 0 && count > maxBytes/len(s) {
+		return "", fmt.Errorf("repeat: %d times is out of bounds", count)
+	}
+	return strings.Repeat(s, count), nil
+}
+
+func until(count int) ([]int, error) {
+	if count < 0 {
+		return untilStep(0, count, -1)
+	}
+	return untilStep(0, count, 1)
+}
+
+func untilStep(start, stop, step int) ([]int, error) {
+	var v []int
+	if step == 0 || step > 0 && stop <= start || step < 0 && stop >= start {
+		return v, nil
+	}
+	if (stop-start)/step >= maxIterations {
+		return nil, fmt.Errorf("more than %d numbers", maxIterations)
+	}
+	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
+		v = append(v, i)
+	}
+	return v, nil
+}
+
+// seq is Sprig's: "end", "start end" or "start step end", the numbers between with blanks, the end included.
+func seq(params ...int) (string, error) {
+	var start, step, end int
+	switch len(params) {
+	case 1:
+		start, end = 1, params[0]
+	case 2:
+		start, end = params[0], params[1]
+	case 3:
+		start, step, end = params[0], params[1], params[2]
+		if step == 0 || step > 0 && end < start || step < 0 && end > start {
+			return "", nil
+		}
+	default:
+		return "", nil
+	}
+	if step == 0 {
+		step = 1
+		if end < start {
+			step = -1
+		}
+	}
+	numbers, err := untilStep(start, end+step/abs(step), step)
+	if err != nil {
+		return "", err
+	}
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, " "), nil
+}
+
+func abs(i int) int { return max(i, -i) }

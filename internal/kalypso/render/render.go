@@ -1,0 +1,367 @@
+// Package render makes the files of assignments from templates.
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// The names of an assignment's files, without their ending.
+const (
+	ReconcilerFile     = "reconciler"
+	NamespaceFile      = "namespace"
+	PlatformConfigFile = "platform-config"
+)
+
+// builtinConfig renders the values of a cluster type without a configType.
+var builtinConfig = &fleet.Template{
+	Meta: fleet.Meta{Name: "(built-in config template)"},
+	Type: fleet.TemplateConfig,
+	Manifests: []string{`apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: platform-config
+  namespace: {{ .Namespace }}
+data:
+{{ stringify .ConfigData | indent 2 }}
+`},
+}
+
+// File is a file of an assignment.
+type File struct {
+	Name    string // such as reconciler.yaml
+	Content []byte
+	// Unknown says that the content, and with MayLack also whether there is such a file, is not known yet.
+	Unknown bool
+	MayLack bool
+}
+
+// Renderer renders the assignments of a schedule.
+type Renderer struct {
+	environment string
+	schedule    *schedule.Schedule
+	config      *configure.Configuration
+	configured  [][]configure.Configured // by placement and assignment
+	templates   map[*fleet.ClusterType][3]*parsed
+	placedTwice map[*fleet.DeploymentTarget]bool
+	ofTargets   sync.Map // pieceKey → what the piece is for that target, where it is placed more than once
+}
+
+// New prepares the rendering of a valid fleet's schedule: it parses each template, each config value and each schema
+// once, and reports all that do not parse.
+func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
+	config, problems := configure.New(f)
+	r := &Renderer{
+		environment: f.Environment,
+		schedule:    s,
+		config:      config,
+		templates:   map[*fleet.ClusterType][3]*parsed{},
+		placedTwice: map[*fleet.DeploymentTarget]bool{},
+	}
+	byTemplate := map[*fleet.Template]*parsed{}
+	parse := func(t *fleet.Template) *parsed {
+		p, ok := byTemplate[t]
+		if !ok {
+			var ps fleet.Problems
+			p, ps = parseTemplate(t)
+			problems = append(problems, ps...)
+			byTemplate[t] = p
+		}
+		return p
+	}
+	for _, t := range f.Templates {
+		parse(t)
+	}
+	for _, p := range s.Placements {
+		ct := p.ClusterType
+		configTemplate := builtinConfig
+		if ct.ConfigType != "" {
+			configTemplate = f.Template(ct.ConfigType)
+		}
+		var parts [3]*parsed
+		for i, t := range []*fleet.Template{f.Template(ct.Reconciler), f.Template(ct.NamespaceService), configTemplate} {
+			if t != nil {
+				parts[i] = parse(t)
+			}
+		}
+		r.templates[ct] = parts
+		configured := make([]configure.Configured, len(p.Assignments))
+		for i := range p.Assignments {
+			a := &p.Assignments[i]
+			configured[i] = config.Of(a)
+			_, placed := r.placedTwice[a.Target]
+			r.placedTwice[a.Target] = placed
+		}
+		r.configured = append(r.configured, configured)
+	}
+	problems.Sort()
+	return r, problems
+}
+
+// Placement renders the assignments of the schedule's placement i, in their order. It is for concurrent use. What fails
+// is reported assignment by assignment; an assignment that fails has no files.
+func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
+	return func(yield func(*schedule.Assignment, Rendered) bool) {
+		w := worker{Renderer: r, executor: newExecutor(), ofPlacement: map[*piece]string{}}
+		p := r.schedule.Placements[i]
+		for n := range p.Assignments {
+			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.configured[i][n])) {
+				return
+			}
+		}
+	}
+}
+
+// Rendered is what an assignment renders to.
+type Rendered struct {
+	Files    []File // sorted by name
+	Failures []Failure
+}
+
+// Failure is why an assignment can't be rendered.
+type Failure struct {
+	Template *fleet.Template // nil: the values fail their schema
+	Manifest int             // index in the template
+	Err      error
+	Offence  configure.Offence
+}
+
+// pieceKey is a piece of a manifest with the target it was rendered for.
+type pieceKey struct {
+	piece  *piece
+	target *fleet.DeploymentTarget
+}
+
+type worker struct {
+	*Renderer
+	*executor
+	ofPlacement map[*piece]string
+	buf         bytes.Buffer
+}
+
+// subject is an assignment while it is rendered.
+type subject struct {
+	data    Data
+	target  *fleet.DeploymentTarget
+	values  *configure.Values
+	unknown map[string]map[string]bool // keys of maps of the data that are not known yet
+}
+
+func (w *worker) assignment(a *schedule.Assignment, c configure.Configured) Rendered {
+	merged := c.Values.Merge()
+	var out Rendered
+	for _, offence := range w.config.Check(c, merged) {
+		out.Failures = append(out.Failures, Failure{Offence: offence})
+	}
+	s := subject{target: a.Target, values: c.Values, data: Data{
+		DeploymentTargetName: a.Target.Name,
+		Namespace:            a.Namespace,
+		Environment:          w.environment,
+		Workspace:            a.Target.Workspace,
+		Workload:             a.Target.Workload.Name,
+		ClusterType:          a.ClusterType.Name,
+		Labels:               a.Target.Labels,
+		ConfigData:           merged.Data,
+	}}
+	s.data.setStorage(a.Target.Manifests)
+	if len(merged.Unknown) > 0 || fleet.AnyUnknown(a.Target.Manifests) {
+		s.unknown = map[string]map[string]bool{"ConfigData": merged.Unknown, "Manifests": unknownKeys(a.Target.Manifests)}
+	}
+	parts := w.templates[a.ClusterType]
+	for i, name := range []string{ReconcilerFile, NamespaceFile, PlatformConfigFile} {
+		if parts[i] == nil {
+			continue // reported by the fleet's validation
+		}
+		file, failures := w.file(name, parts[i], &s)
+		out.Failures = append(out.Failures, failures...)
+		if len(file.Content) > 0 || file.Unknown || name != PlatformConfigFile {
+			out.Files = append(out.Files, file)
+		}
+	}
+	if len(out.Failures) > 0 {
+		out.Files = nil
+	}
+	slices.SortFunc(out.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func unknownKeys(m map[string]string) map[string]bool {
+	keys := map[string]bool{}
+	for k, v := range m {
+		if fleet.IsUnknown(v) {
+			keys[k] = true
+		}
+	}
+	return keys
+}
+
+// file renders one template and joins its manifests: what is not empty, in order, each ending in a newline where
+// another follows, with --- between those of a YAML file.
+func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
+	f := File{Name: name + "." + p.template.Extension()}
+	if fleet.IsUnknown(p.template.ContentType) {
+		f.Unknown, f.MayLack = true, true
+		return f, nil
+	}
+	separator := "---\n"
+	if p.template.Extension() == fleet.ContentShell {
+		separator = ""
+	}
+	var failures []Failure
+	exists := name != PlatformConfigFile
+	w.buf.Reset()
+	for i, m := range p.manifests {
+		start := w.buf.Len()
+		if start > 0 {
+			if b := w.buf.Bytes(); b[start-1] != '\n' {
+				w.buf.WriteByte('\n')
+			}
+			w.buf.WriteString(separator)
+		}
+		body := w.buf.Len()
+		err := w.manifest(m, s)
+		switch {
+		case err == errUnknown:
+			f.Unknown = true
+			exists = exists || m != nil && m.prints
+		case err != nil:
+			failures = append(failures, Failure{Template: p.template, Manifest: i, Err: err})
+		case w.buf.Len() > body:
+			exists = true
+			continue
+		}
+		w.buf.Truncate(start)
+	}
+	if f.Unknown {
+		f.MayLack = !exists
+	} else {
+		f.Content = bytes.Clone(w.buf.Bytes())
+	}
+	return f, failures
+}
+
+// manifest appends what m renders to.
+func (w *worker) manifest(m *manifest, s *subject) error {
+	start := w.buf.Len()
+	for pass := 0; ; pass++ {
+		if m == nil || s.unknown != nil && m.needs.any(s.unknown) {
+			return errUnknown
+		}
+		for i := range m.pieces {
+			if err := w.piece(&m.pieces[i], s, pass == 0); err != nil {
+				return inPass(pass, err)
+			}
+		}
+		out := w.buf.Bytes()[start:]
+		if !bytes.Contains(out, []byte("{{")) {
+			return nil
+		}
+		if pass == maxPasses {
+			return ErrPasses
+		}
+		text := string(out)
+		w.buf.Truncate(start)
+		var err error
+		if m, err = parseManifest(text); err != nil {
+			return inPass(pass+1, err)
+		}
+	}
+}
+
+// inPass says which rendering failed, where it is not the first: its lines are those of the text that the one before it
+// gave.
+func inPass(pass int, err error) error {
+	if pass == 0 {
+		return err
+	}
+	return fmt.Errorf("in rendering %d, of a template that came with a value: %w", pass+1, err)
+}
+
+// any reports whether a key that n reads is among the unknown ones.
+func (n needs) any(unknown map[string]map[string]bool) bool {
+	for field, keys := range n {
+		absent := unknown[field]
+		if len(absent) == 0 {
+			continue
+		}
+		if keys == nil || absent[fleet.Unknown] {
+			return true
+		}
+		for k := range keys {
+			if absent[k] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// piece appends what p renders to. What it depends on says how often it is rendered; keep says that p will be asked for
+// again.
+func (w *worker) piece(p *piece, s *subject, keep bool) error {
+	switch {
+	case p.namespace:
+		w.buf.WriteString(s.data.Namespace)
+		return nil
+	case p.tmpl == nil:
+		w.buf.WriteString(p.text)
+		return nil
+	}
+	text, err := w.shared(p, s, keep, func() (string, error) { return w.execute(p, &s.data) })
+	w.buf.WriteString(text)
+	return err
+}
+
+// shared returns what p is for the values, the placement or the target, where it depends on that alone, and else
+// executes it.
+func (w *worker) shared(p *piece, s *subject, keep bool, execute func() (string, error)) (string, error) {
+	switch {
+	case !keep:
+	case p.scope == ofValues:
+		return s.values.Derive(p, execute)
+	case p.scope&^ofClusterType == 0:
+		text, ok := w.ofPlacement[p]
+		if ok {
+			return text, nil
+		}
+		text, err := execute()
+		if err == nil {
+			w.ofPlacement[p] = text
+		}
+		return text, err
+	case p.scope == ofTarget && w.placedTwice[s.target]:
+		key := pieceKey{p, s.target}
+		if text, ok := w.ofTargets.Load(key); ok {
+			return text.(string), nil //nolint:forcetypeassert // only strings are stored
+		}
+		text, err := execute()
+		if err == nil {
+			w.ofTargets.Store(key, text)
+		}
+		return text, err
+	}
+	return execute()
+}
+
+// Text renders all manifests of a template with the data, joined as in a file.
+func Text(t *fleet.Template, data Data) (string, error) {
+	p, problems := parseTemplate(t)
+	if err := problems.Err(); err != nil {
+		return "", err
+	}
+	data.setStorage(data.Manifests)
+	w := worker{Renderer: &Renderer{}, executor: newExecutor(), ofPlacement: map[*piece]string{}}
+	file, failures := w.file(ReconcilerFile, p, &subject{data: data, values: &configure.Values{}})
+	if len(failures) > 0 {
+		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)
+	}
+	return string(file.Content), nil
+}

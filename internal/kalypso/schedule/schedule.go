@@ -1,0 +1,167 @@
+// Package schedule decides which deployment target goes on which cluster type.
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Schedule is the assignments of a fleet, ordered by cluster type and deployment target.
+type Schedule struct {
+	Placements  []Placement               // one a cluster type, those with nothing assigned included
+	Targets     []*fleet.DeploymentTarget // all of the environment
+	Unscheduled []*fleet.DeploymentTarget // those that no policy places
+	Count       int                       // of the assignments
+}
+
+// Placement is what is assigned to one cluster type.
+type Placement struct {
+	ClusterType *fleet.ClusterType
+	Assignments []Assignment
+}
+
+// Assignment is a deployment target on a cluster type.
+type Assignment struct {
+	ClusterType *fleet.ClusterType
+	Target      *fleet.DeploymentTarget
+	Namespace   string
+	Policies    []*fleet.SchedulingPolicy // those that chose it, by name
+}
+
+// New schedules a fleet that is valid and [Decided]. Deployment targets that collide, and namespaces that Kubernetes
+// would refuse, are problems.
+func New(f *fleet.Fleet) (*Schedule, fleet.Problems) {
+	f.Sort()
+	targets, problems := f.DeploymentTargets()
+	s := &Schedule{Targets: targets}
+
+	selections := make([]selection, len(f.Policies))
+	scheduled := make([]bool, len(targets))
+	for i, p := range f.Policies {
+		sel, ps := selectTargets(p, targets)
+		problems = append(problems, ps...)
+		selections[i] = sel
+	}
+	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
+	for _, ct := range f.ClusterTypes {
+		clear(policiesOf)
+		for i, p := range f.Policies {
+			if !selections[i].clusterTypes.Matches(labels.Set(ct.Labels)) {
+				continue
+			}
+			for _, t := range selections[i].targets {
+				policiesOf[t] = append(policiesOf[t], p)
+				scheduled[t] = true
+			}
+		}
+		placement, ps := place(f.Environment, ct, targets, policiesOf)
+		s.Placements = append(s.Placements, placement)
+		s.Count += len(placement.Assignments)
+		problems = append(problems, ps...)
+	}
+	for i, t := range targets {
+		if !scheduled[i] {
+			s.Unscheduled = append(s.Unscheduled, t)
+		}
+	}
+	problems.Sort()
+	return s, problems
+}
+
+type selection struct {
+	clusterTypes labels.Selector
+	targets      []int // indexes of the deployment targets
+}
+
+func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget) (selection, fleet.Problems) {
+	byLabels, err := metav1.LabelSelectorAsSelector(&p.DeploymentTargets)
+	if err != nil {
+		return selection{clusterTypes: labels.Nothing()}, invalidSelector(p, err)
+	}
+	clusterTypes, err := metav1.LabelSelectorAsSelector(&p.ClusterTypes)
+	if err != nil {
+		return selection{clusterTypes: labels.Nothing()}, invalidSelector(p, err)
+	}
+	sel := selection{clusterTypes: clusterTypes}
+	for i, t := range targets {
+		if (p.Workspace == "" || p.Workspace == t.Workspace) && byLabels.Matches(labels.Set(t.Labels)) {
+			sel.targets = append(sel.targets, i)
+		}
+	}
+	return sel, nil
+}
+
+func invalidSelector(p *fleet.SchedulingPolicy, err error) fleet.Problems {
+	return fleet.Problems{{Kind: p.Kind(), Name: p.Name, Origin: p.Origin, Summary: "Invalid selector", Detail: err.Error() + ".", Err: err}}
+}
+
+func place(environment string, ct *fleet.ClusterType, targets []*fleet.DeploymentTarget, policiesOf [][]*fleet.SchedulingPolicy) (Placement, fleet.Problems) {
+	var problems fleet.Problems
+	placement := Placement{ClusterType: ct}
+	for i, policies := range policiesOf {
+		if len(policies) == 0 {
+			continue
+		}
+		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
+		if err != nil {
+			problems = append(problems, fleet.Problem{
+				Kind: ct.Kind(), Name: ct.Name, Origin: ct.Origin,
+				Summary: "Invalid namespace", Detail: err.Error(), Err: err,
+			})
+			continue
+		}
+		placement.Assignments = append(placement.Assignments, Assignment{ct, targets[i], namespace, policies})
+	}
+	return placement, problems
+}
+
+// Namespace is the namespace of an assignment, <environment>-<clusterType>-<deploymentTarget>. One that is no DNS-1123
+// label is an error that names the three parts and the length.
+func Namespace(environment, clusterType, deploymentTarget string) (string, error) {
+	namespace := environment + "-" + clusterType + "-" + deploymentTarget
+	if msgs := validation.IsDNS1123Label(namespace); len(msgs) > 0 {
+		return "", fmt.Errorf("the namespace %q of environment %q, cluster type %q and deployment target %q has %d characters and is no DNS-1123 label: %s. Shorten or change one of the three names",
+			namespace, environment, clusterType, deploymentTarget, len(namespace), strings.Join(msgs, "; "))
+	}
+	return namespace, nil
+}
+
+// Decided reports whether the assignments follow from what is known of the fleet.
+func Decided(f *fleet.Fleet) bool {
+	if f.Incomplete || fleet.IsUnknown(f.Environment) {
+		return false
+	}
+	for _, ct := range f.ClusterTypes {
+		if fleet.IsUnknown(ct.Name) || fleet.AnyUnknown(ct.Labels) {
+			return false
+		}
+	}
+	for _, p := range f.Policies {
+		if fleet.IsUnknown(p.Workspace) || selectorUnknown(&p.DeploymentTargets) || selectorUnknown(&p.ClusterTypes) {
+			return false
+		}
+	}
+	for _, w := range f.Workloads {
+		if fleet.IsUnknown(w.Name) || fleet.AnyUnknown(w.Labels) || slices.ContainsFunc(w.Targets, targetUnknown) {
+			return false
+		}
+	}
+	return true
+}
+
+func selectorUnknown(s *fleet.Selector) bool {
+	return fleet.AnyUnknown(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+		return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) || slices.ContainsFunc(r.Values, fleet.IsUnknown)
+	})
+}
+
+func targetUnknown(t fleet.Target) bool {
+	return fleet.IsUnknown(t.Name) || fleet.IsUnknown(t.Environment) || fleet.AnyUnknown(t.Labels)
+}

@@ -1,0 +1,27 @@
+package tree_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// BenchmarkBuild schedules and renders the large golden fleets on one core, from the objects to the tree's hash.
+func BenchmarkBuild(b *testing.B) {
+	for _, name := range []string{"large-10k", "large-100k"} {
+		b.Run(name, func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			g := readGolden(b, filepath.Join(goldenDir(b), name))
+			b.ReportAllocs()
+			for b.Loop() {
+				built, problems := tree.Build(b.Context(), g.fleet)
+				if err := problems.Err(); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(built.Schedule.Count)*float64(b.N)/b.Elapsed().Seconds(), "assignments/s")
+			}
+		})
+	}
+}

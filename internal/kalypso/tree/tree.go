@@ -1,0 +1,206 @@
+// Package tree puts the rendered files of a fleet together to the GitOps tree: a folder for each cluster type, with a
+// folder for each deployment target, and the Git hashes of all of them.
+package tree
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// The README of a cluster type's folder; it is also how a folder is known to be the operator's.
+const (
+	ReadmeFile = "README.md"
+	Readme     = "This folder contains deployment targets scheduled on the cluster type"
+)
+
+// PromotedCommitFile holds the promoted commit; its path is from the repo's root.
+const PromotedCommitFile = ".github/tracking/Promoted_Commit_Id"
+
+// Tree is the GitOps tree of a fleet.
+type Tree struct {
+	Schedule *schedule.Schedule
+	Folders  []Folder // by cluster type
+	// Hash is that of a Git tree whose entries are the folders alone. Where something is Unknown it means nothing.
+	Hash    Hash
+	Unknown bool
+
+	renderer *render.Renderer
+}
+
+// Folder is the folder of a cluster type.
+type Folder struct {
+	ClusterType string
+	Hash        Hash
+	Targets     []Target // by name
+	Unknown     bool
+}
+
+// Target is the folder of a deployment target.
+type Target struct {
+	Name    string
+	Hash    Hash
+	Unknown bool
+}
+
+// File is a file of the tree.
+type File struct {
+	Path    string // from the folder that holds it
+	Content []byte
+	// Unknown says that the content, and with MayLack also whether there is such a file, is not known yet.
+	Unknown bool
+	MayLack bool
+}
+
+// Build schedules and renders a fleet whose schedule is decided. All that is wrong with it is reported, sorted; with an
+// error among it there is no tree. It uses all processors and holds no content: [Tree.Files] renders again.
+func Build(ctx context.Context, f *fleet.Fleet) (*Tree, fleet.Problems) {
+	problems := f.Validate()
+	s, ps := schedule.New(f)
+	problems = append(problems, ps...)
+	renderer, ps := render.New(f, s)
+	problems = append(problems, ps...)
+	if problems.HasErrors() {
+		problems.Sort()
+		return nil, problems
+	}
+	t := &Tree{Schedule: s, Folders: make([]Folder, len(s.Placements)), renderer: renderer}
+	failures := make([][]failure, len(s.Placements))
+	parallel(len(s.Placements), func(i int) {
+		if ctx.Err() == nil {
+			t.Folders[i], failures[i] = t.build(i)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, append(problems, fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err})
+	}
+	problems = append(problems, report(slices.Concat(failures...))...)
+	problems.Sort()
+	if problems.HasErrors() {
+		return nil, problems
+	}
+	entries := make([]entry, len(t.Folders))
+	for i, folder := range t.Folders {
+		entries[i] = entry{folder.ClusterType, true, folder.Hash}
+		t.Unknown = t.Unknown || folder.Unknown
+	}
+	t.Hash = newHasher().tree(entries)
+	return t, problems
+}
+
+// parallel calls work for 0 to n-1 on all processors.
+func parallel(n int, work func(int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				work(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+func (t *Tree) build(i int) (Folder, []failure) {
+	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name}
+	h := newHasher()
+	entries := []entry{{ReadmeFile, false, h.blob([]byte(Readme))}}
+	var failures []failure
+	for a, rendered := range t.renderer.Placement(i) {
+		for _, f := range rendered.Failures {
+			failures = append(failures, failure{f, a})
+		}
+		target := Target{Name: a.Target.Name}
+		files := make([]entry, len(rendered.Files))
+		for n, f := range rendered.Files {
+			target.Unknown = target.Unknown || f.Unknown
+			files[n] = entry{f.Name, false, h.blob(f.Content)}
+		}
+		target.Hash = h.tree(files)
+		folder.Unknown = folder.Unknown || target.Unknown
+		folder.Targets = append(folder.Targets, target)
+		entries = append(entries, entry{target.Name, true, target.Hash})
+	}
+	folder.Hash = h.tree(entries)
+	return folder, failures
+}
+
+// Files renders the files of the folder i, sorted by path.
+func (t *Tree) Files(i int) iter.Seq[File] {
+	return func(yield func(File) bool) {
+		readme := File{Path: ReadmeFile, Content: []byte(Readme)}
+		if !yield(readme) { // upper case sorts before every target's name
+			return
+		}
+		for a, rendered := range t.renderer.Placement(i) {
+			for _, f := range rendered.Files {
+				if !yield(File{a.Target.Name + "/" + f.Name, f.Content, f.Unknown, f.MayLack}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+type failure struct {
+	render.Failure
+	assignment *schedule.Assignment
+}
+
+// named is how many assignments an error names.
+const named = 100
+
+// report makes one problem of the failures that have the same cause, with all the assignments it hits.
+func report(failures []failure) (problems fleet.Problems) {
+	groups := map[string][]failure{}
+	for _, f := range failures {
+		groups[f.cause()] = append(groups[f.cause()], f)
+	}
+	for cause, group := range groups {
+		slices.SortFunc(group, func(a, b failure) int { return cmp.Compare(a.on(), b.on()) })
+		p := fleet.Problem{Summary: "Values fail their schema", Err: group[0].Err}
+		if t := group[0].Template; t != nil {
+			p.Kind, p.Name, p.Origin, p.Summary = t.Kind(), t.Name, t.Origin, "Template fails"
+			if !strings.HasPrefix(t.Name, "(") {
+				p.Path = []fleet.Step{fleet.Attr("manifests"), fleet.Index(group[0].Manifest)}
+			}
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n\nOn %d assignment(s), cluster type / deployment target:", cause, len(group))
+		for i, f := range group {
+			if i == named {
+				fmt.Fprintf(&b, "\n  and %d more", len(group)-named)
+				break
+			}
+			fmt.Fprintf(&b, "\n  %s", f.on())
+		}
+		p.Detail = b.String()
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+func (f *failure) on() string {
+	return f.assignment.ClusterType.Name + " / " + f.assignment.Target.Name
+}
+
+func (f *failure) cause() string {
+	if f.Template == nil {
+		return fmt.Sprintf("%s refuses:\n  %s", f.Offence.Schema, strings.Join(f.Offence.Keys, "\n  "))
+	}
+	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, f.Err)
+}
