@@ -22,5 +22,11 @@ func (p *kalypsoProvider) Metadata(_ context.Context, _ provider.MetadataRequest
 func (p *kalypsoProvider) Schema(context.Context, provider.SchemaRequest, *provider.SchemaResponse) {}
 func (p *kalypsoProvider) Configure(context.Context, provider.ConfigureRequest, *provider.ConfigureResponse) {
 }
-func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource       { return nil }
+func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource {
+	var all []func() resource.Resource
+	for _, m := range models {
+		all = append(all, newModelResource(m))
+	}
+	return all
+}
 func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }

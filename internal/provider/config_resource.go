@@ -1,0 +1,75 @@
+package provider
+
+import (
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// isPlatformConfig is the value of the label that makes a ConfigMap platform configuration.
+const isPlatformConfig = "true"
+
+var configModel = &model{
+	kind:      fleet.KindConfig,
+	name:      "config",
+	attribute: "configs",
+	description: "Platform configuration: values for the assignments whose cluster type and deployment target have the labels of the config. " +
+		"Configs apply in the order of their names; a later value merges onto an earlier one of its key.\n\n" +
+		"~> The values are committed to the GitOps repo in clear. Put no secret in them, and no sensitive value.",
+	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One that begins with " +
+		"`" + fleet.AzureAppConfigPrefix + "` holds keys that say themselves what they apply to, `<label>.<value>.….<key>`, and applies last.",
+	labelsDescription: "What the config applies to: assignments for which all of these hold. `cluster-type`, `deployment-target` and " +
+		"`workload` are compared with the names, any other label with those of the cluster type and of the deployment target. Without " +
+		"labels it applies to all. The label `" + fleet.PlatformConfigLabel + "` is added, unless it is given, or the name begins with `" +
+		fleet.AzureAppConfigPrefix + "`.",
+	arguments: map[string]schema.Attribute{
+		"data": schema.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "The values. One that reads as a YAML or JSON object or list is that, such as what `yamlencode` and " +
+				"`jsonencode` give; any other is a string. One in single quotes is the string between them, whatever it reads as.",
+		},
+	},
+	decode: func(m fleet.Meta, d decoder) fleet.Object {
+		m.Labels = withPlatformConfigLabel(m.Name, m.Labels)
+		return &fleet.Config{Meta: m, Data: d.stringMap("data")}
+	},
+	encode: func(o fleet.Object) values {
+		c := as[*fleet.Config](o)
+		labels := maps.Clone(c.Labels)
+		if !c.IsAzureAppConfig() && c.IsPlatformConfig() {
+			delete(labels, fleet.PlatformConfigLabel)
+		}
+		return values{"name": c.Name, "labels": labels, "data": c.Data}
+	},
+	importable: func(o fleet.Object) error {
+		c := as[*fleet.Config](o)
+		if _, given := c.Labels[fleet.PlatformConfigLabel]; !given && !c.IsAzureAppConfig() {
+			return errors.New("it has no label " + fleet.PlatformConfigLabel + `: "true", so that it is no platform configuration, ` +
+				"and the resource would make it one. Add the label to the document if it is meant as one")
+		}
+		return nil
+	},
+}
+
+// withPlatformConfigLabel adds the label that makes a ConfigMap platform configuration, unless it is given or the name
+// does so already. Where the labels are not known nothing is added, where the name is not the value is not known.
+func withPlatformConfigLabel(name string, labels map[string]string) map[string]string {
+	_, given := labels[fleet.PlatformConfigLabel]
+	_, unknown := labels[fleet.Unknown]
+	if given || unknown || strings.HasPrefix(name, fleet.AzureAppConfigPrefix) {
+		return labels
+	}
+	all := map[string]string{}
+	maps.Copy(all, labels)
+	all[fleet.PlatformConfigLabel] = isPlatformConfig
+	if fleet.IsUnknown(name) {
+		all[fleet.PlatformConfigLabel] = fleet.Unknown
+	}
+	return all
+}

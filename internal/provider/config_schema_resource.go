@@ -1,0 +1,34 @@
+package provider
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+var configSchemaModel = &model{
+	kind:      fleet.KindConfigSchema,
+	name:      "config_schema",
+	attribute: "config_schemas",
+	description: "A JSON Schema for the platform configuration of the assignments that its labels match. What the configs give together is " +
+		"validated by every schema that applies; strings that read as a number count as one.",
+	nameDescription: "Name of the schema: a DNS-1123 subdomain.",
+	labelsDescription: "What the schema applies to: assignments for which all of these hold. `cluster-type`, `deployment-target` and " +
+		"`workload` are compared with the names, any other label with those of the cluster type and of the deployment target. Without " +
+		"labels it applies to all.",
+	arguments: map[string]schema.Attribute{
+		"schema": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "The JSON Schema, for example with `jsonencode` or `file`. It is checked at plan; references to other " +
+				"documents are refused.",
+		},
+	},
+	check: checkConfigSchema,
+	decode: func(m fleet.Meta, d decoder) fleet.Object {
+		return &fleet.ConfigSchema{Meta: m, Schema: d.string("schema")}
+	},
+	encode: func(o fleet.Object) values {
+		s := as[*fleet.ConfigSchema](o)
+		return values{"name": s.Name, "labels": s.Labels, "schema": s.Schema}
+	},
+}

@@ -1,0 +1,256 @@
+package provider
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// decoder reads the arguments of one object, whichever way Terraform hands it in: a resource's own, an object nested in
+// a map, or a value of a dynamic type. What is not known becomes [fleet.Unknown], what is null the zero value, and what
+// can't be read a problem at its path.
+type decoder struct {
+	arguments map[string]attr.Value
+	unknown   bool // nothing of the object is known
+	path      []fleet.Step
+	problems  *fleet.Problems
+}
+
+// newDecoder reads the object v; a map of one type is an object as well. What is found wrong goes to problems.
+func newDecoder(v attr.Value, problems *fleet.Problems, path ...fleet.Step) decoder {
+	d := decoder{path: path, problems: problems}
+	v = underlying(v)
+	switch {
+	case isNull(v):
+	case v.IsUnknown():
+		d.unknown = true
+	default:
+		arguments, ok := members(v)
+		if !ok {
+			d.report("Wrong type", "An object is wanted here.")
+		}
+		d.arguments = arguments
+	}
+	return d
+}
+
+// report adds an error at the path below the object.
+func (d decoder) report(summary, detail string, steps ...fleet.Step) {
+	*d.problems = append(*d.problems, fleet.Problem{Summary: summary, Detail: detail, Path: d.at(steps...)})
+}
+
+func (d decoder) at(steps ...fleet.Step) []fleet.Step {
+	return append(slices.Clone(d.path), steps...)
+}
+
+// argument returns a value without the wrapping of a dynamic type, and whether there is one that is known.
+func (d decoder) argument(name string) (v attr.Value, known bool) {
+	v = underlying(d.arguments[name])
+	return v, !isNull(v) && !v.IsUnknown()
+}
+
+// isUnknown reports whether nothing is known of an argument.
+func (d decoder) isUnknown(name string) bool {
+	v, _ := d.argument(name)
+	return d.unknown || v != nil && v.IsUnknown()
+}
+
+// string reads a string.
+func (d decoder) string(name string) string {
+	if d.isUnknown(name) {
+		return fleet.Unknown
+	}
+	v, ok := d.argument(name)
+	if !ok {
+		return ""
+	}
+	return d.text(v, fleet.Attr(name))
+}
+
+// bool reads a bool. It is not known where known is false.
+func (d decoder) bool(name string) (value, known bool) {
+	if d.isUnknown(name) {
+		return false, false
+	}
+	v, ok := d.argument(name)
+	if !ok {
+		return false, true
+	}
+	b, ok := v.(basetypes.BoolValue)
+	if !ok {
+		d.report("Wrong type", "A bool is wanted here.", fleet.Attr(name))
+	}
+	return b.ValueBool(), true
+}
+
+// strings reads a list of strings.
+func (d decoder) strings(name string) []string {
+	if d.isUnknown(name) {
+		return []string{fleet.Unknown}
+	}
+	v, ok := d.argument(name)
+	if !ok {
+		return nil
+	}
+	list, ok := elements(v)
+	if !ok {
+		d.report("Wrong type", "A list of strings is wanted here.", fleet.Attr(name))
+	}
+	var all []string
+	for i, e := range list {
+		all = append(all, d.text(e, fleet.Attr(name), fleet.Index(i)))
+	}
+	return all
+}
+
+// stringMap reads a map of strings.
+func (d decoder) stringMap(name string) map[string]string {
+	if d.isUnknown(name) {
+		return map[string]string{fleet.Unknown: fleet.Unknown}
+	}
+	v, ok := d.argument(name)
+	if !ok {
+		return nil
+	}
+	set, ok := members(v)
+	if !ok {
+		d.report("Wrong type", "A map of strings is wanted here.", fleet.Attr(name))
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(set))
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		all[k] = d.text(set[k], fleet.Attr(name), fleet.Key(k))
+	}
+	return all
+}
+
+// object reads a nested object; ok is false where there is none.
+func (d decoder) object(name string) (nested decoder, ok bool) {
+	if d.isUnknown(name) {
+		return decoder{unknown: true, path: d.at(fleet.Attr(name)), problems: d.problems}, true
+	}
+	v, ok := d.argument(name)
+	return newDecoder(v, d.problems, d.at(fleet.Attr(name))...), ok
+}
+
+// objects reads a list of objects; of one that is not known there is one element, of which nothing is known.
+func (d decoder) objects(name string) []decoder {
+	if d.isUnknown(name) {
+		return []decoder{{unknown: true, path: d.at(fleet.Attr(name), fleet.Index(0)), problems: d.problems}}
+	}
+	v, ok := d.argument(name)
+	if !ok {
+		return nil
+	}
+	list, ok := elements(v)
+	if !ok {
+		d.report("Wrong type", "A list of objects is wanted here.", fleet.Attr(name))
+	}
+	var all []decoder
+	for i, e := range list {
+		if isNull(underlying(e)) {
+			d.reportNull(fleet.Attr(name), fleet.Index(i))
+			continue
+		}
+		all = append(all, newDecoder(e, d.problems, d.at(fleet.Attr(name), fleet.Index(i))...))
+	}
+	return all
+}
+
+// allow reports every argument that is not one of names. Terraform does so by itself where there is a schema.
+func (d decoder) allow(names ...string) {
+	for _, k := range slices.Sorted(maps.Keys(d.arguments)) {
+		if !slices.Contains(names, k) {
+			d.report("Unsupported argument", fmt.Sprintf("%q is not one of %s.", k, strings.Join(names, ", ")), fleet.Attr(k))
+		}
+	}
+}
+
+// text reads a string, or what Terraform converts to one.
+func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
+	v = underlying(v)
+	switch v := v.(type) {
+	case nil:
+	case basetypes.StringValue:
+		if v.IsUnknown() {
+			return fleet.Unknown
+		}
+		if !v.IsNull() {
+			return v.ValueString()
+		}
+	default:
+		if v.IsUnknown() {
+			return fleet.Unknown
+		}
+		if text, ok := scalarText(v); ok {
+			return text
+		}
+		if !v.IsNull() {
+			d.report("Wrong type", "A string is wanted here.", steps...)
+			return ""
+		}
+	}
+	d.reportNull(steps...)
+	return ""
+}
+
+func (d decoder) reportNull(steps ...fleet.Step) {
+	d.report("Null element", "An element of this list or map is null. Give it a value, or leave it out.", steps...)
+}
+
+// scalarText is a number or a bool as Terraform writes it where a string is wanted.
+func scalarText(v attr.Value) (text string, ok bool) {
+	if isNull(v) {
+		return "", false
+	}
+	switch v := v.(type) {
+	case basetypes.BoolValue:
+		return fmt.Sprint(v.ValueBool()), true
+	case basetypes.NumberValue:
+		return v.ValueBigFloat().Text('f', -1), true
+	}
+	return "", false
+}
+
+func isNull(v attr.Value) bool { return v == nil || v.IsNull() }
+
+// underlying takes the wrapping of a dynamic type away.
+func underlying(v attr.Value) attr.Value {
+	if d, ok := v.(types.Dynamic); ok && !d.IsNull() && !d.IsUnknown() {
+		return d.UnderlyingValue()
+	}
+	return v
+}
+
+// members returns what is in an object or a map.
+func members(v attr.Value) (map[string]attr.Value, bool) {
+	switch v := v.(type) {
+	case basetypes.ObjectValue:
+		return v.Attributes(), true
+	case basetypes.MapValue:
+		return v.Elements(), true
+	}
+	return nil, false
+}
+
+// elements returns what is in a list, a tuple or a set.
+func elements(v attr.Value) ([]attr.Value, bool) {
+	switch v := v.(type) {
+	case basetypes.ListValue:
+		return v.Elements(), true
+	case basetypes.TupleValue:
+		return v.Elements(), true
+	case basetypes.SetValue:
+		return v.Elements(), true
+	}
+	return nil, false
+}

@@ -1,0 +1,72 @@
+package provider
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+)
+
+// values are the arguments of one object as Go has them: string, bool, []string, map[string]string, values, []values.
+type values map[string]any
+
+// encode makes v, one of the types of [values], a value of type t. What is absent or empty becomes null, so that the
+// configuration that Terraform generates from it leaves it out; see [terraformJSON] for its strings.
+func encode(t attr.Type, v any) attr.Value {
+	switch t := t.(type) {
+	case basetypes.StringType:
+		if s, _ := v.(string); s != "" {
+			return types.StringValue(terraformJSON(s))
+		}
+		return types.StringNull()
+	case basetypes.BoolType:
+		if b, _ := v.(bool); b {
+			return types.BoolValue(true)
+		}
+		return types.BoolNull()
+	case types.MapType:
+		set, _ := v.(map[string]string)
+		if len(set) == 0 {
+			return types.MapNull(t.ElemType)
+		}
+		all := make(map[string]attr.Value, len(set))
+		for _, k := range slices.Sorted(maps.Keys(set)) {
+			all[k] = types.StringValue(set[k])
+		}
+		return types.MapValueMust(t.ElemType, all)
+	case types.ListType:
+		return encodeList(t, v)
+	case types.ObjectType:
+		object, _ := v.(values)
+		if object == nil {
+			return types.ObjectNull(t.AttrTypes)
+		}
+		all := make(map[string]attr.Value, len(t.AttrTypes))
+		for name, attribute := range t.AttrTypes {
+			all[name] = encode(attribute, object[name])
+		}
+		return types.ObjectValueMust(t.AttrTypes, all)
+	}
+	panic(fmt.Sprintf("no model has an argument of type %s", t))
+}
+
+func encodeList(t types.ListType, v any) attr.Value {
+	var all []attr.Value
+	switch list := v.(type) {
+	case []string:
+		for _, s := range list {
+			all = append(all, types.StringValue(s))
+		}
+	case []values:
+		for _, object := range list {
+			all = append(all, encode(t.ElemType, object))
+		}
+	}
+	if len(all) == 0 {
+		return types.ListNull(t.ElemType)
+	}
+	return types.ListValueMust(t.ElemType, all)
+}

@@ -1,0 +1,153 @@
+package provider
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// model describes one kind of Kalypso object: how Terraform sees it, and the two conversions between that and the
+// domain's object. It serves the kind's resource and the objects nested in a rendering.
+type model struct {
+	kind        fleet.Kind
+	name        string // of the resource, without the provider's
+	attribute   string // of a rendering, that takes a map of such objects; empty where there is none
+	description string // Markdown
+
+	nameDescription   string // Markdown
+	labelsDescription string // Markdown
+
+	// arguments are those beside name and labels.
+	arguments map[string]schema.Attribute
+
+	// decode makes the object of its arguments. Name and labels are m.
+	decode func(m fleet.Meta, d decoder) fleet.Object
+	// encode makes the arguments, name and labels among them, of the object.
+	encode func(o fleet.Object) values
+	// check says what is wrong with the object beyond its Validate; may be nil.
+	check func(o fleet.Object) fleet.Problems
+	// importable says why a document can't be imported as it stands; may be nil.
+	importable func(o fleet.Object) error
+}
+
+// models are all kinds, in the order of the documentation.
+var models = []*model{
+	clusterTypeModel,
+	templateModel,
+	configModel,
+	configSchemaModel,
+	schedulingPolicyModel,
+	workloadModel,
+	workloadRegistrationModel,
+}
+
+// modelOf returns the model whose objects an attribute of a rendering takes.
+func modelOf(attribute string) *model {
+	i := slices.IndexFunc(models, func(m *model) bool { return m.attribute == attribute })
+	if attribute == "" || i < 0 {
+		panic("no model has the attribute " + attribute)
+	}
+	return models[i]
+}
+
+const manifestAttribute = "manifest"
+
+// attributes are the schema of the kind's resource.
+func (m *model) attributes() map[string]schema.Attribute {
+	all := maps.Clone(m.arguments)
+	all["name"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: m.nameDescription,
+	}
+	all["labels"] = schema.MapAttribute{
+		ElementType:         types.StringType,
+		Optional:            true,
+		MarkdownDescription: m.labelsDescription,
+	}
+	all[manifestAttribute] = schema.StringAttribute{
+		Computed: true,
+		MarkdownDescription: "The Kalypso document of this " + string(m.kind) + " as YAML. Known at plan when the arguments are. " +
+			"It holds the arguments in clear, also where they come from sensitive values.",
+	}
+	return all
+}
+
+// argumentTypes are the types of the arguments, name and labels among them.
+func (m *model) argumentTypes() map[string]attr.Type {
+	all := map[string]attr.Type{}
+	for name, a := range m.attributes() {
+		if name != manifestAttribute {
+			all[name] = a.GetType()
+		}
+	}
+	return all
+}
+
+// object converts the arguments v, of a resource or nested, into the domain's object. The problems are those of the
+// conversion alone; the object's own are for its Validate.
+func (m *model) object(origin fleet.Origin, v attr.Value) (fleet.Object, fleet.Problems) {
+	var ps fleet.Problems
+	d := newDecoder(v, &ps)
+	o := m.decode(fleet.Meta{Name: d.string("name"), Labels: d.stringMap("labels"), Origin: origin}, d)
+	return o, problemsOf(o, ps)
+}
+
+// problemsOf says of which object the problems are.
+func problemsOf(o fleet.Object, ps fleet.Problems) fleet.Problems {
+	for i := range ps {
+		ps[i].Kind, ps[i].Name, ps[i].Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
+	}
+	return ps
+}
+
+// values converts the domain's object into the arguments of its resource.
+func (m *model) values(o fleet.Object) map[string]attr.Value {
+	arguments := m.encode(o)
+	all := map[string]attr.Value{}
+	for name, t := range m.argumentTypes() {
+		all[name] = encode(t, arguments[name])
+	}
+	return all
+}
+
+// objectsOf converts the objects that an attribute of a rendering holds, in the order of their keys. Of a map that is
+// not known there is one object, of which nothing is known. The problems are those of the conversion alone.
+func objectsOf(attribute string, v types.Map) ([]fleet.Object, fleet.Problems) {
+	m := modelOf(attribute)
+	if v.IsUnknown() {
+		o, ps := m.object(fleet.Origin{Attribute: attribute}, types.ObjectUnknown(m.argumentTypes()))
+		return []fleet.Object{o}, ps
+	}
+	var objects []fleet.Object
+	var ps fleet.Problems
+	set := v.Elements()
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		origin := fleet.Origin{Attribute: attribute, Key: key}
+		if isNull(set[key]) {
+			ps = append(ps, fleet.Problem{
+				Origin:  origin,
+				Kind:    m.kind,
+				Summary: "Null object",
+				Detail:  "This element is null. Give it a value, or leave it out.",
+			})
+			continue
+		}
+		o, problems := m.object(origin, set[key])
+		objects, ps = append(objects, o), append(ps, problems...)
+	}
+	return objects, ps
+}
+
+// as returns the object as what its kind says it is.
+func as[O fleet.Object](o fleet.Object) O {
+	typed, ok := o.(O)
+	if !ok {
+		panic("a " + string(o.Kind()) + " where another kind is meant")
+	}
+	return typed
+}

@@ -1,0 +1,100 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// ImportState implements resource.ResourceWithImportState. The ID is the path of a file with Kalypso YAML, relative to
+// Terraform's working directory, and #name where the file holds several objects of the kind.
+func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	found, err := r.find(req.ID)
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot import "+req.ID, err.Error())
+		return
+	}
+	arguments := r.values(found)
+	// The manifest is that of the arguments, as every plan makes it.
+	o, ps := r.object(fleet.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
+	if err := ps.Err(); err != nil {
+		resp.Diagnostics.AddError("Cannot import "+req.ID, err.Error())
+		return
+	}
+	manifest := r.manifest(o, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, r.withManifest(arguments, manifest))...)
+}
+
+// find reads the one object of the kind that an import's ID names.
+func (m *model) find(id string) (fleet.Object, error) {
+	file, name, text, err := readImport(id)
+	if err != nil {
+		return nil, err
+	}
+	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
+	if err := ps.Err(); err != nil {
+		return nil, err
+	}
+	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.kind })
+	candidates := ofKind
+	if name != "" {
+		candidates = slices.DeleteFunc(slices.Clone(ofKind), func(o fleet.Object) bool { return o.Metadata().Name != name })
+	}
+	switch {
+	case len(ofKind) == 0:
+		return nil, fmt.Errorf("%s holds no %s. It holds: %s", file, m.kind, listed(objects))
+	case len(candidates) == 0:
+		return nil, fmt.Errorf("%s holds no %s that is named %q. It holds: %s", file, m.kind, name, listed(ofKind))
+	case len(candidates) > 1 && name != "":
+		return nil, fmt.Errorf("%s holds %d objects %s that are named %q. Remove all but one of them", file, len(candidates), m.kind, name)
+	case len(candidates) > 1:
+		return nil, fmt.Errorf("%s holds several objects of the kind. Say which as %s#NAME. It holds: %s", file, file, listed(ofKind))
+	}
+	if m.importable != nil {
+		if err := m.importable(candidates[0]); err != nil {
+			return nil, fmt.Errorf("%s %q can't be imported: %w", m.kind, candidates[0].Metadata().Name, err)
+		}
+	}
+	return candidates[0], nil
+}
+
+// readImport splits an import's ID into file and name, and reads the file. A file whose own name holds a # is found.
+func readImport(id string) (file, name, text string, err error) {
+	file = id
+	data, err := os.ReadFile(file)
+	if i := strings.LastIndex(id, "#"); errors.Is(err, fs.ErrNotExist) && i >= 0 {
+		file, name = id[:i], id[i+1:]
+		data, err = os.ReadFile(file)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		at, absErr := filepath.Abs(file)
+		if absErr != nil {
+			at = file
+		}
+		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a file with Kalypso YAML, relative to Terraform's working "+
+			"directory, with #NAME after it where the file holds several objects of the kind", at)
+	}
+	return file, name, string(data), err
+}
+
+// listed names objects with their kinds.
+func listed(objects []fleet.Object) string {
+	if len(objects) == 0 {
+		return "no Kalypso object"
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = fmt.Sprintf("%s %q", o.Kind(), o.Metadata().Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,50 @@
+package provider
+
+import (
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+)
+
+// nestedAttributes is the attribute of a rendering that takes a map of such objects: resources of the kind, or objects
+// written in place. Every attribute in it is optional and without validators: while Terraform validates, an object that
+// is not known yet arrives as an object of nulls. The domain checks them at plan.
+func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
+	m := modelOf(attribute)
+	arguments := m.attributes()
+	delete(arguments, manifestAttribute)
+	return schema.MapNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: description,
+		NestedObject:        schema.NestedAttributeObject{Attributes: optional(arguments)},
+	}
+}
+
+func optional(attributes map[string]schema.Attribute) map[string]schema.Attribute {
+	all := maps.Clone(attributes)
+	for name, a := range all {
+		switch a := a.(type) {
+		case schema.StringAttribute:
+			a.Required, a.Optional, a.Validators = false, true, nil
+			all[name] = a
+		case schema.BoolAttribute:
+			a.Required, a.Optional, a.Validators = false, true, nil
+			all[name] = a
+		case schema.MapAttribute:
+			a.Required, a.Optional, a.Validators = false, true, nil
+			all[name] = a
+		case schema.ListAttribute:
+			a.Required, a.Optional, a.Validators = false, true, nil
+			all[name] = a
+		case schema.SingleNestedAttribute:
+			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Attributes = optional(a.Attributes)
+			all[name] = a
+		case schema.ListNestedAttribute:
+			a.Required, a.Optional, a.Validators = false, true, nil
+			a.NestedObject.Attributes = optional(a.NestedObject.Attributes)
+			all[name] = a
+		}
+	}
+	return all
+}

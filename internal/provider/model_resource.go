@@ -1,0 +1,147 @@
+package provider
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+var (
+	_ resource.ResourceWithValidateConfig = (*modelResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*modelResource)(nil)
+	_ resource.ResourceWithImportState    = (*modelResource)(nil)
+)
+
+// modelResource is the resource of one kind of Kalypso object. It lives in state alone and contacts nothing.
+type modelResource struct{ *model }
+
+func newModelResource(m *model) func() resource.Resource {
+	return func() resource.Resource { return &modelResource{m} }
+}
+
+func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.name
+}
+
+func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: r.attributes()}
+}
+
+// getter is the configuration, plan or state of a request.
+type getter interface {
+	Get(ctx context.Context, target any) diag.Diagnostics
+}
+
+// read converts what a request brings into the domain's object.
+func (r *modelResource) read(ctx context.Context, from getter, diags *diag.Diagnostics) (types.Object, fleet.Object, fleet.Problems) {
+	var v types.Object
+	diags.Append(from.Get(ctx, &v)...)
+	if diags.HasError() {
+		return v, nil, nil
+	}
+	o, ps := r.object(fleet.Origin{}, v)
+	return v, o, ps
+}
+
+// ValidateConfig implements resource.ResourceWithValidateConfig. Terraform calls it for every plan too, with what is
+// known by then.
+func (r *modelResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	v, o, ps := r.read(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ps = append(ps, o.Validate()...)
+	if r.check != nil {
+		ps = append(ps, problemsOf(o, r.check(o))...)
+	}
+	ps.Sort()
+	ps = slices.DeleteFunc(ps, func(p fleet.Problem) bool { return missingRequired(r.attributes(), v, p.Path) })
+	appendProblems(&resp.Diagnostics, ps)
+}
+
+// missingRequired reports whether a problem's path leads to a required argument that is null, which the framework
+// reports by itself.
+func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps []fleet.Step) bool {
+	arguments, ok := members(v)
+	if !ok || len(steps) == 0 {
+		return false
+	}
+	a := attributes[steps[0].Attribute]
+	nested, ok := a.(schema.SingleNestedAttribute)
+	switch value := arguments[steps[0].Attribute]; {
+	case a == nil:
+		return false
+	case isNull(value):
+		return a.IsRequired()
+	case ok:
+		return missingRequired(nested.Attributes, value, steps[1:])
+	}
+	return false
+}
+
+// manifest is the object's document, unknown where something in it is.
+func (r *modelResource) manifest(o fleet.Object, diags *diag.Diagnostics) types.String {
+	if fleet.HasUnknown(o) {
+		return types.StringUnknown()
+	}
+	text, err := fleet.MarshalYAML(o)
+	if err != nil {
+		diags.AddAttributeError(path.Root(manifestAttribute), "The object can't be written as YAML", err.Error())
+	}
+	return types.StringValue(text)
+}
+
+// ModifyPlan implements resource.ResourceWithModifyPlan.
+func (r *modelResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return // destroy
+	}
+	_, o, ps := r.read(ctx, req.Plan, &resp.Diagnostics)
+	appendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	manifest := r.manifest(o, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root(manifestAttribute), manifest)...)
+}
+
+// Create implements resource.Resource.
+func (r *modelResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	resp.Diagnostics.Append(resp.State.Set(ctx, r.planned(ctx, req.Plan, &resp.Diagnostics))...)
+}
+
+// Read implements resource.Resource: there is nothing but the state.
+func (r *modelResource) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
+
+// Update implements resource.Resource.
+func (r *modelResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	resp.Diagnostics.Append(resp.State.Set(ctx, r.planned(ctx, req.Plan, &resp.Diagnostics))...)
+}
+
+// Delete implements resource.Resource: the framework removes the state.
+func (r *modelResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+
+// planned is what the plan says, everything known.
+func (r *modelResource) planned(ctx context.Context, plan getter, diags *diag.Diagnostics) types.Object {
+	v, o, ps := r.read(ctx, plan, diags)
+	appendProblems(diags, ps)
+	if diags.HasError() {
+		return v
+	}
+	return r.withManifest(v.Attributes(), r.manifest(o, diags))
+}
+
+func (r *modelResource) withManifest(arguments map[string]attr.Value, manifest types.String) types.Object {
+	arguments[manifestAttribute] = manifest
+	attributeTypes := r.argumentTypes()
+	attributeTypes[manifestAttribute] = types.StringType
+	return types.ObjectValueMust(attributeTypes, arguments)
+}

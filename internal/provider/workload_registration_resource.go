@@ -1,0 +1,57 @@
+package provider
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+var workloadRegistrationModel = &model{
+	kind: fleet.KindWorkloadRegistration,
+	name: "workload_registration",
+	description: "A workload registration: where in Git an application team keeps its Workload documents, and whose they are. Its manifest " +
+		"belongs with the others in the control plane.",
+	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
+	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"workload": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Where the Workload documents lie.",
+			Attributes: map[string]schema.Attribute{
+				"repo": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "URL of the Git repo.",
+				},
+				"branch": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Branch of the repo.",
+				},
+				"path": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Folder in the repo that holds the documents. Without it the root.",
+				},
+			},
+		},
+		"workspace": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Workspace of the team: what scheduling policies name in `deployment_target_selector.workspace`. It is a label " +
+				"value.",
+		},
+	},
+	decode: func(m fleet.Meta, d decoder) fleet.Object {
+		r := &fleet.WorkloadRegistration{Meta: m, Workspace: d.string("workspace")}
+		if workload, ok := d.object("workload"); ok {
+			r.Repo, r.Branch, r.Path = workload.string("repo"), workload.string("branch"), workload.string("path")
+		}
+		return r
+	},
+	encode: func(o fleet.Object) values {
+		r := as[*fleet.WorkloadRegistration](o)
+		return values{
+			"name":      r.Name,
+			"labels":    r.Labels,
+			"workload":  values{"repo": r.Repo, "branch": r.Branch, "path": r.Path},
+			"workspace": r.Workspace,
+		}
+	},
+}

@@ -1,0 +1,129 @@
+package provider
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+var workloadModel = &model{
+	kind:      fleet.KindWorkload,
+	name:      "workload",
+	attribute: "workloads",
+	description: "A workload: an application with its deployment targets. A target is rendered in its own environment alone, where it is " +
+		"called `<workload>-<target>`.",
+	nameDescription:   "Name of the workload: a DNS-1123 subdomain. With the target's name it is the name of a deployment target.",
+	labelsDescription: "Labels of the workload. They overlay those of its targets. Keys and values follow the Kubernetes rules.",
+	arguments: map[string]schema.Attribute{
+		"workspace": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Workspace of the team that owns the workload: what scheduling policies name in " +
+				"`deployment_target_selector.workspace`. It is the label `" + fleet.WorkspaceLabel + "` of the document.",
+		},
+		"deployment_targets": schema.ListNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "The deployment targets of all environments.",
+			NestedObject:        schema.NestedAttributeObject{Attributes: targetArguments},
+		},
+		"config_schemas": schema.ListAttribute{
+			ElementType:         types.StringType,
+			Optional:            true,
+			MarkdownDescription: "JSON Schemas for the platform configuration of all targets, each for example with `jsonencode`.",
+		},
+	},
+	decode: decodeWorkload,
+	check:  checkWorkload,
+	encode: encodeWorkload,
+}
+
+// targetArguments are those of an element of a list, so that name and environment are optional to the schema: the
+// framework takes an element that is not known for an object of nulls. The domain checks them.
+var targetArguments = map[string]schema.Attribute{
+	"name": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Name of the target. The deployment target is called `<workload>-<name>`. Required.",
+	},
+	"environment": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "The environment in which the target exists. Required.",
+	},
+	"labels": schema.MapAttribute{
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's labels overlay them, " +
+			"and then `workload` and `workspace`, which are always there.",
+	},
+	"manifests": schema.MapAttribute{
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "Where the team's manifests lie, for the templates: `.Manifests` is this map. Usually `repo`, `branch` and " +
+			"`path`, or whatever the templates read.",
+	},
+	"config_schemas": schema.ListAttribute{
+		ElementType:         types.StringType,
+		Optional:            true,
+		MarkdownDescription: "JSON Schemas for the platform configuration of this target, each for example with `jsonencode`.",
+	},
+}
+
+func decodeWorkload(m fleet.Meta, d decoder) fleet.Object {
+	m.Labels = withWorkspaceLabel(m.Labels, d)
+	w := &fleet.Workload{Meta: m, ConfigSchemas: d.strings("config_schemas")}
+	for _, t := range d.objects("deployment_targets") {
+		w.Targets = append(w.Targets, fleet.Target{
+			Name:          t.string("name"),
+			Labels:        t.stringMap("labels"),
+			Environment:   t.string("environment"),
+			Manifests:     t.stringMap("manifests"),
+			ConfigSchemas: t.strings("config_schemas"),
+		})
+	}
+	return w
+}
+
+// withWorkspaceLabel makes the workspace a label, which is where the document has it.
+func withWorkspaceLabel(labels map[string]string, d decoder) map[string]string {
+	workspace := d.string("workspace")
+	if _, unknown := labels[fleet.Unknown]; unknown || workspace == "" {
+		return labels
+	}
+	given, twice := labels[fleet.WorkspaceLabel]
+	if twice && given != workspace && !fleet.IsUnknown(given) && !fleet.IsUnknown(workspace) {
+		d.report("Two workspaces", fmt.Sprintf("The workspace is %q and the label %s is %q. Remove one of them.",
+			workspace, fleet.WorkspaceLabel, given), fleet.Attr("workspace"))
+	}
+	all := map[string]string{}
+	maps.Copy(all, labels)
+	all[fleet.WorkspaceLabel] = workspace
+	return all
+}
+
+func encodeWorkload(o fleet.Object) values {
+	w := as[*fleet.Workload](o)
+	labels := maps.Clone(w.Labels)
+	workspace := labels[fleet.WorkspaceLabel]
+	if workspace != "" {
+		delete(labels, fleet.WorkspaceLabel)
+	}
+	var targets []values
+	for _, t := range w.Targets {
+		targets = append(targets, values{
+			"name":           t.Name,
+			"labels":         t.Labels,
+			"environment":    t.Environment,
+			"manifests":      t.Manifests,
+			"config_schemas": t.ConfigSchemas,
+		})
+	}
+	return values{
+		"name":               w.Name,
+		"labels":             labels,
+		"workspace":          workspace,
+		"deployment_targets": targets,
+		"config_schemas":     w.ConfigSchemas,
+	}
+}
