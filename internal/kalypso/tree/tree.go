@@ -49,6 +49,7 @@ type Folder struct {
 type Target struct {
 	Name    string
 	Hash    Hash
+	Empty   bool // all its files are empty
 	Unknown bool
 }
 
@@ -124,10 +125,11 @@ func (t *Tree) build(i int) (Folder, []failure) {
 		for _, f := range rendered.Failures {
 			failures = append(failures, failure{f, a})
 		}
-		target := Target{Name: a.Target.Name}
+		target := Target{Name: a.Target.Name, Empty: true}
 		files := make([]entry, len(rendered.Files))
 		for n, f := range rendered.Files {
 			target.Unknown = target.Unknown || f.Unknown
+			target.Empty = target.Empty && !f.Unknown && len(f.Content) == 0
 			files[n] = entry{f.Name, false, h.blob(f.Content)}
 		}
 		target.Hash = h.tree(files)
@@ -138,6 +140,21 @@ func (t *Tree) build(i int) (Folder, []failure) {
 	folder.Hash = h.tree(entries)
 	return folder, failures
 }
+
+// FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
+// known by the hashes of its folders.
+func FolderHash(folders map[string]Hash) Hash {
+	entries := make([]entry, 0, len(folders))
+	for name, hash := range folders {
+		entries = append(entries, entry{name, true, hash})
+	}
+	return newHasher().tree(entries)
+}
+
+// IsReadme reports whether a blob of that hash is the README of a cluster type's folder.
+func IsReadme(blob Hash) bool { return blob == readmeHash }
+
+var readmeHash = newHasher().blob([]byte(Readme))
 
 // Files renders the files of the folder i, sorted by path.
 func (t *Tree) Files(i int) iter.Seq[File] {
