@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
@@ -265,9 +266,23 @@ func reader[S any](build func(Meta, S) Object) func([]byte) (Object, error) {
 
 // MarshalYAML writes o as its Kalypso document. The keys are sorted; what is empty is left out.
 func MarshalYAML(o Object) (string, error) {
-	text, err := yaml.Marshal(documentOf(o))
+	data, err := json.Marshal(documentOf(o))
+	if err != nil {
+		return "", err
+	}
+	text, err := yaml.JSONToYAML(escapeUnprintable(data))
 	return string(text), err
 }
+
+// escapeUnprintable writes the characters that JSON may hold as they stand and YAML may not, or takes for line breaks, as escapes.
+func escapeUnprintable(data []byte) []byte {
+	return unprintable.ReplaceAllFunc(data, func(c []byte) []byte {
+		r, _ := utf8.DecodeRune(c)
+		return fmt.Appendf(nil, `\u%04x`, r)
+	})
+}
+
+var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{feff}\x{fffe}\x{ffff}]`)
 
 func documentOf(o Object) any {
 	switch o := o.(type) {
