@@ -5,8 +5,16 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+var (
+	_ provider.ProviderWithValidateConfig = (*kalypsoProvider)(nil)
+	_ provider.ProviderWithFunctions      = (*kalypsoProvider)(nil)
 )
 
 type kalypsoProvider struct{ version string }
@@ -19,9 +27,39 @@ func New(version string) func() provider.Provider {
 func (p *kalypsoProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName, resp.Version = "kalypso", p.version
 }
-func (p *kalypsoProvider) Schema(context.Context, provider.SchemaRequest, *provider.SchemaResponse) {}
-func (p *kalypsoProvider) Configure(context.Context, provider.ConfigureRequest, *provider.ConfigureResponse) {
+
+func (p *kalypsoProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = providerSchema
 }
+
+// ValidateConfig reports what is wrong with the configuration as far as it is known.
+func (p *kalypsoProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
+	p.read(ctx, req.Config, &resp.Diagnostics)
+}
+
+// Configure hands a *providerData to resources and data sources.
+func (p *kalypsoProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	data := p.read(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !data.known {
+		resp.Diagnostics.AddWarning("Provider configuration not known yet",
+			"The credentials of provider kalypso depend on values that are known after apply. What depends on no repo is planned; no repo "+
+				"is contacted, so that what a repo would tell, such as a missing branch, shows during apply.")
+	}
+	resp.ResourceData, resp.DataSourceData = data, data
+}
+
+func (p *kalypsoProvider) read(ctx context.Context, config getter, diags *diag.Diagnostics) *providerData {
+	var v types.Object
+	diags.Append(config.Get(ctx, &v)...)
+	if diags.HasError() {
+		return nil
+	}
+	return readProviderData(v, diags)
+}
+
 func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource {
 	var all []func() resource.Resource
 	for _, m := range models {
@@ -29,4 +67,13 @@ func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource 
 	}
 	return all
 }
+
 func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+
+func (p *kalypsoProvider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{
+		newNamespaceFunction,
+		newSelectorMatchesFunction,
+		newRenderTemplateFunction,
+	}
+}

@@ -71,12 +71,15 @@ func requiredSelector(d decoder, name string, workspaces bool) selector {
 // decodeSelector reads a selector. One that selects everything without saying so is a problem: it may come from a null
 // variable. Where that can't be told yet nothing is judged, and nothing is known of what it selects.
 func decodeSelector(d decoder, workspaces bool) selector {
+	before := len(*d.problems)
+	d.allow("workspace", "match_labels", "match_expressions", "match_all")
 	var s selector
 	if workspaces {
 		s.workspace = d.string("workspace")
 	}
 	s.labels.MatchLabels = d.stringMap("match_labels")
 	for _, e := range d.objects("match_expressions") {
+		e.allow("key", "operator", "values")
 		s.labels.MatchExpressions = append(s.labels.MatchExpressions, metav1.LabelSelectorRequirement{
 			Key:      e.string("key"),
 			Operator: metav1.LabelSelectorOperator(e.string("operator")),
@@ -88,6 +91,7 @@ func decodeSelector(d decoder, workspaces bool) selector {
 	certain := len(s.labels.MatchLabels) > 0 && !d.isUnknown("match_labels") ||
 		len(s.labels.MatchExpressions) > 0 && !d.isUnknown("match_expressions")
 	switch {
+	case len(*d.problems) > before:
 	case !known && empty && s.workspace == "":
 		s.labels.MatchLabels = map[string]string{fleet.Unknown: fleet.Unknown}
 	case !known:

@@ -1,0 +1,47 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/function"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+type namespaceFunction struct{}
+
+func newNamespaceFunction() function.Function { return namespaceFunction{} }
+
+func (namespaceFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "namespace"
+}
+
+func (namespaceFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = function.Definition{
+		Summary: "The namespace of an assignment",
+		MarkdownDescription: "Gives the namespace that a deployment target has on a cluster type: `<environment>-<cluster type>-<deployment " +
+			"target>`. One that is longer than 63 characters, or otherwise no DNS-1123 label, is an error, as it is in a rendering.",
+		Parameters: []function.Parameter{
+			function.StringParameter{Name: "environment", MarkdownDescription: "Name of the environment."},
+			function.StringParameter{Name: "cluster_type", MarkdownDescription: "Name of the cluster type."},
+			function.StringParameter{
+				Name:                "deployment_target",
+				MarkdownDescription: "Name of the deployment target: `<workload>-<target>`.",
+			},
+		},
+		Return: function.StringReturn{},
+	}
+}
+
+func (namespaceFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var environment, clusterType, deploymentTarget string
+	if resp.Error = req.Arguments.Get(ctx, &environment, &clusterType, &deploymentTarget); resp.Error != nil {
+		return
+	}
+	namespace, err := schedule.Namespace(environment, clusterType, deploymentTarget)
+	if err != nil {
+		resp.Error = function.NewFuncError(sentence(err.Error()))
+		return
+	}
+	resp.Error = resp.Result.Set(ctx, namespace)
+}

@@ -1,0 +1,113 @@
+package provider
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// githubTokenVariable is the environment variable whose token serves github.com where nothing is configured.
+const githubTokenVariable = "GITHUB_TOKEN"
+
+// providerData is the provider's configuration as resources and data sources get it.
+type providerData struct {
+	known  bool              // whether the credentials are known; where not, nothing may be contacted
+	Client *gitremote.Client // nil unless known
+	author commitAuthor
+	github githubSettings
+}
+
+// commitAuthor is the author and committer of commits.
+type commitAuthor struct{ Name, Email string }
+
+var defaultAuthor = commitAuthor{Name: "Kalypso", Email: "kalypso@localhost"}
+
+// readProviderData reads the provider's configuration. What is wrong is reported on its attribute, without its value.
+func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
+	var ps fleet.Problems
+	d := newDecoder(v, &ps)
+	data := &providerData{author: readAuthor(d), github: readGitHub(d)}
+	credentials := readCredentials(d)
+	data.known = !data.github.unknown()
+	for _, c := range credentials {
+		data.known = data.known && !credentialUnknown(c)
+	}
+	appendProblems(diags, ps)
+	if !data.known {
+		return data
+	}
+	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)))
+	appendCredentialErrors(diags, err)
+	data.Client = client
+	return data
+}
+
+func readAuthor(d decoder) commitAuthor {
+	author := defaultAuthor
+	given, ok := d.object("commit_author")
+	if !ok {
+		return author
+	}
+	for attribute, field := range map[string]*string{"name": &author.Name, "email": &author.Email} {
+		value := given.string(attribute)
+		if strings.ContainsAny(value, "<>\r\n") {
+			given.report("Invalid commit author", "A Git author holds neither line breaks nor the characters < and >.", fleet.Attr(attribute))
+		}
+		if value != "" {
+			*field = value
+		}
+	}
+	return author
+}
+
+func readCredentials(d decoder) []gitremote.Credential {
+	var credentials []gitremote.Credential
+	for _, c := range d.objects("git_credentials") {
+		credentials = append(credentials, gitremote.Credential{
+			URL:                  c.string(string(gitremote.FieldURL)),
+			Username:             c.string(string(gitremote.FieldUsername)),
+			Password:             c.string(string(gitremote.FieldPassword)),
+			BearerToken:          c.string(string(gitremote.FieldBearerToken)),
+			PrivateKey:           c.string(string(gitremote.FieldPrivateKey)),
+			PrivateKeyPassphrase: c.string(string(gitremote.FieldPrivateKeyPassphrase)),
+			KnownHosts:           c.string(string(gitremote.FieldKnownHosts)),
+			CACertificate:        c.string(string(gitremote.FieldCACertificate)),
+		})
+	}
+	return credentials
+}
+
+func credentialUnknown(c gitremote.Credential) bool {
+	return anyUnknown(c.URL, c.Username, c.Password, c.BearerToken, c.PrivateKey, c.PrivateKeyPassphrase, c.KnownHosts, c.CACertificate)
+}
+
+func anyUnknown(all ...string) bool {
+	for _, s := range all {
+		if fleet.IsUnknown(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendCredentialErrors puts each error on the attribute it is about.
+func appendCredentialErrors(diags *diag.Diagnostics, err error) {
+	var all gitremote.CredentialErrors
+	switch {
+	case err == nil:
+	case errors.As(err, &all):
+		for _, e := range all {
+			at := path.Root("git_credentials").AtListIndex(e.Index).AtName(string(e.Field))
+			diags.AddAttributeError(at, "Invalid credential", string(e.Field)+" "+e.Reason+".")
+		}
+	default:
+		diags.AddAttributeError(path.Root("git_credentials"), "Invalid credentials", err.Error())
+	}
+}

@@ -1,0 +1,88 @@
+package provider
+
+import (
+	"encoding/pem"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// githubSettings say how the GitHub API is reached.
+type githubSettings struct {
+	Token   string
+	BaseURL string     // empty: github.com
+	App     *githubApp // nil: with the token
+}
+
+// githubApp is a GitHub App to act as.
+type githubApp struct{ ID, InstallationID, PrivateKey string }
+
+func (g githubSettings) unknown() bool {
+	return anyUnknown(g.Token, g.BaseURL) || g.App != nil && anyUnknown(g.App.ID, g.App.InstallationID, g.App.PrivateKey)
+}
+
+// readGitHub reads the argument github. The environment's token stands in where neither token nor app is given.
+func readGitHub(d decoder) githubSettings {
+	var g githubSettings
+	if given, ok := d.object("github"); ok {
+		g.Token, g.BaseURL = given.string("token"), given.string("base_url")
+		checkBaseURL(given, g.BaseURL)
+		if app, ok := given.object("app"); ok {
+			g.App = readApp(app)
+		}
+		if g.App != nil && g.Token != "" && !given.unknown {
+			given.report("Token and app", "Both token and app are set. Remove one of them.", fleet.Attr("app"))
+		}
+	}
+	if g.Token == "" && g.App == nil {
+		g.Token = os.Getenv(githubTokenVariable)
+	}
+	return g
+}
+
+// readApp reads an app; one whose attributes are all null is none.
+func readApp(d decoder) *githubApp {
+	app := &githubApp{d.string("id"), d.string("installation_id"), d.string("private_key")}
+	if *app == (githubApp{}) {
+		return nil
+	}
+	for _, argument := range []struct{ name, value string }{
+		{"id", app.ID}, {"installation_id", app.InstallationID}, {"private_key", app.PrivateKey},
+	} {
+		if argument.value == "" {
+			d.report("Incomplete GitHub App", argument.name+" is not set. An app needs id, installation_id and private_key.", fleet.Attr(argument.name))
+		}
+	}
+	if _, err := strconv.ParseUint(app.InstallationID, 10, 63); err != nil && app.InstallationID != "" && !fleet.IsUnknown(app.InstallationID) {
+		d.report("Invalid installation ID", "installation_id is no number.", fleet.Attr("installation_id"))
+	}
+	if block, _ := pem.Decode([]byte(app.PrivateKey)); block == nil && app.PrivateKey != "" && !fleet.IsUnknown(app.PrivateKey) {
+		d.report("Invalid private key", `private_key is not in PEM form ("-----BEGIN RSA PRIVATE KEY-----").`, fleet.Attr("private_key"))
+	}
+	return app
+}
+
+// checkBaseURL reports a URL that a token must not go to.
+func checkBaseURL(d decoder, text string) {
+	if text == "" || fleet.IsUnknown(text) {
+		return
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "":
+		d.report("Invalid base URL", "base_url is no absolute URL, such as https://github.acme.io/.", fleet.Attr("base_url"))
+	case u.User != nil:
+		d.report("Invalid base URL", "base_url holds a user name or a password. Put the token into token.", fleet.Attr("base_url"))
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		d.report("Invalid base URL", "base_url is not an https URL; the token would be readable on its way.", fleet.Attr("base_url"))
+	}
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}

@@ -1,0 +1,112 @@
+package provider
+
+import "github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+// providerSchema is the provider's configuration. All of it is optional; what belongs together is checked when it is
+// read, since the framework takes an object that is not known yet for one of nulls.
+var providerSchema = schema.Schema{
+	MarkdownDescription: "The fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster types, workloads, scheduling " +
+		"policies and platform configuration are resources, `terraform plan` shows which deployment target goes on which cluster type, and " +
+		"`terraform apply` commits the GitOps tree.",
+	Attributes: map[string]schema.Attribute{
+		"git_credentials": schema.ListNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Credentials for Git repos. One serves a repo when scheme, host and port of its `url` are the repo's, and its " +
+				"path is the repo's or leads to it, segment by segment; the longest path wins. No credential goes over plain http, except to " +
+				"this machine, nor to another host that a server redirects to. Where none serves a repo on github.com, the environment variable " +
+				"`GITHUB_TOKEN` does.",
+			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
+		},
+		"commit_author": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Author and committer of the commits.",
+			Attributes: map[string]schema.Attribute{
+				"name": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Name of the author. Without it `" + defaultAuthor.Name + "`.",
+				},
+				"email": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "Email address of the author. Without it `" + defaultAuthor.Email + "`.",
+				},
+			},
+		},
+		"github": schema.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "How to reach the GitHub API: with a token or as an app. Without either, the environment variable " +
+				"`GITHUB_TOKEN` is the token.",
+			Attributes: map[string]schema.Attribute{
+				"token": schema.StringAttribute{
+					Optional:            true,
+					Sensitive:           true,
+					MarkdownDescription: "A token for the API.",
+				},
+				"base_url": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. Without it github.com.",
+				},
+				"app": schema.SingleNestedAttribute{
+					Optional:            true,
+					MarkdownDescription: "A GitHub App to act as.",
+					Attributes:          appAttributes,
+				},
+			},
+		},
+	},
+}
+
+var credentialAttributes = map[string]schema.Attribute{
+	"url": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "The repos that the credential is for: a host, a path on it, or a repo, such as `https://github.com/acme`. Required.",
+	},
+	"username": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "User name over HTTPS, with `password`; or over SSH, where the repo's URL names none.",
+	},
+	"password": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Password or token over HTTPS.",
+	},
+	"bearer_token": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Token that goes over HTTPS as `Authorization: Bearer`, in place of user name and password.",
+	},
+	"private_key": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Private key for SSH, in PEM or OpenSSH form.",
+	},
+	"private_key_passphrase": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Passphrase of the private key, where it has one.",
+	},
+	"known_hosts": schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "Host keys that SSH accepts, as the text of a `known_hosts` file. Without it the user's own file counts. A host " +
+			"in neither is refused.",
+	},
+	"ca_certificate": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Certificates, in PEM form, of an authority that HTTPS accepts beside the system's.",
+	},
+}
+
+var appAttributes = map[string]schema.Attribute{
+	"id": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of the app. Required.",
+	},
+	"installation_id": schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "ID of its installation in the organisation. Required.",
+	},
+	"private_key": schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Private key of the app, in PEM form. Required.",
+	},
+}

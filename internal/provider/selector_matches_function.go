@@ -1,0 +1,91 @@
+package provider
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+type selectorMatchesFunction struct{}
+
+func newSelectorMatchesFunction() function.Function { return selectorMatchesFunction{} }
+
+func (selectorMatchesFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "selector_matches"
+}
+
+func (selectorMatchesFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = function.Definition{
+		Summary: "Whether a selector selects something with these labels",
+		MarkdownDescription: "Tells whether a selector, as scheduling policies have them, selects a deployment target or cluster type with " +
+			"these labels. Policies can so be tested with `check` blocks and `terraform test`.",
+		Parameters: []function.Parameter{
+			function.DynamicParameter{
+				Name: "selector",
+				MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and `match_all`, each as in " +
+					"`kalypso_scheduling_policy`. One that selects everything must say `match_all = true`.",
+			},
+			function.DynamicParameter{
+				Name: "labels",
+				MarkdownDescription: "The labels: a map of strings. The selector's `workspace` is compared with the label `" +
+					fleet.WorkspaceLabel + "`, which every deployment target has.",
+			},
+		},
+		Return: function.BoolReturn{},
+	}
+}
+
+func (selectorMatchesFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var selectorValue, labelsValue types.Dynamic
+	if resp.Error = req.Arguments.Get(ctx, &selectorValue, &labelsValue); resp.Error != nil {
+		return
+	}
+	var ps fleet.Problems
+	s := decodeSelector(newDecoder(selectorValue, &ps), true)
+	ps = append(ps, fleet.ValidateSelector(&s.labels)...)
+	if resp.Error = argumentError(0, ps); resp.Error != nil {
+		return
+	}
+	var labelProblems fleet.Problems
+	labels := labelsOf(labelsValue, &labelProblems)
+	if resp.Error = argumentError(1, labelProblems); resp.Error != nil {
+		return
+	}
+	matches, err := fleet.SelectorMatches(s.workspace, &s.labels, labels)
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
+		return
+	}
+	resp.Error = resp.Result.Set(ctx, matches)
+}
+
+// labelsOf reads labels that are an argument of their own.
+func labelsOf(v types.Dynamic, ps *fleet.Problems) map[string]string {
+	const name = "labels"
+	d := decoder{arguments: map[string]attr.Value{name: v}, problems: ps}
+	return d.stringMap(name)
+}
+
+// argumentError is the error of an argument of a function, or nil: all that is wrong with it.
+func argumentError(argument int64, ps fleet.Problems) *function.FuncError {
+	if !ps.HasErrors() {
+		return nil
+	}
+	var texts []string
+	for _, p := range ps {
+		text := p.Summary + ": " + p.Detail
+		if at := pathOf(p).String(); at != "" {
+			text = at + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	return function.NewArgumentFuncError(argument, sentence(strings.Join(texts, "\n")))
+}
+
+// sentence leaves the full stop off, which Terraform sets after the error of a function.
+func sentence(text string) string { return strings.TrimSuffix(text, ".") }
