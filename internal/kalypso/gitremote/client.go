@@ -1,0 +1,114 @@
+package gitremote
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Client reaches repositories with the credentials it was made with. It is
+// safe for concurrent use.
+type Client struct {
+	credentials []*served
+	secrets     *strings.Replacer
+	maxRead     int64
+
+	mu         sync.Mutex
+	transports map[*served]*http.Transport
+}
+
+// Option changes a [Client].
+type Option func(*settings)
+
+type settings struct {
+	githubToken string
+	maxRead     int64
+}
+
+// WithGitHubToken has the token serve github.com over HTTPS where no credential
+// does. An empty token changes nothing.
+func WithGitHubToken(token string) Option {
+	return func(s *settings) { s.githubToken = token }
+}
+
+// WithMaxRead bounds the bytes that one fetch may bring; more is
+// [ErrTooLarge]. The default is 1 GiB.
+func WithMaxRead(bytes int64) Option {
+	return func(s *settings) { s.maxRead = bytes }
+}
+
+// NewClient makes a client. What is wrong with the credentials comes all at
+// once, as [CredentialErrors]; nothing is contacted.
+func NewClient(credentials []Credential, options ...Option) (*Client, error) {
+	set := settings{maxRead: 1 << 30}
+	for _, o := range options {
+		o(&set)
+	}
+	c := &Client{maxRead: set.maxRead, transports: map[*served]*http.Transport{}}
+	var wrong CredentialErrors
+	var secrets []string
+	first := map[string]int{}
+	for i, credential := range credentials {
+		report := func(f Field, reason string) {
+			wrong = append(wrong, &CredentialError{Index: i, Field: f, Reason: reason})
+		}
+		s := check(credential, report)
+		secrets = append(secrets, credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase)
+		if credential.Password != "" {
+			secrets = append(secrets, basic(credential.Username, credential.Password))
+		}
+		if s == nil {
+			continue
+		}
+		if j, twice := first[s.at.Key()]; twice {
+			report(FieldURL, "is the same as that of "+fmt.Sprintf("git_credentials[%d]", j))
+			continue
+		}
+		first[s.at.Key()] = i
+		c.credentials = append(c.credentials, s)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	if token := set.githubToken; token != "" {
+		github := Location{Scheme: schemeHTTPS, Host: "github.com", Port: 443}
+		c.credentials = append(c.credentials, &served{at: github, username: "x-access-token", password: token})
+		secrets = append(secrets, token, basic("x-access-token", token))
+	}
+	c.secrets = replacer(secrets)
+	return c, nil
+}
+
+// find is the credential that serves a repository: the one with the longest
+// path, of equally long ones the first. Nil where there is none.
+func (c *Client) find(repo Location) *served {
+	var best *served
+	for _, s := range c.credentials {
+		if s.at.serves(repo) && (best == nil || len(segments(s.at.Path)) > len(segments(best.at.Path))) {
+			best = s
+		}
+	}
+	return best
+}
+
+// redact takes every secret of the client out of a text that came from
+// elsewhere.
+func (c *Client) redact(text string) string {
+	return c.secrets.Replace(text)
+}
+
+func replacer(secrets []string) *strings.Replacer {
+	var pairs []string
+	for _, s := range secrets {
+		if s != "" {
+			pairs = append(pairs, s, "(secret)")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func basic(username, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
+}

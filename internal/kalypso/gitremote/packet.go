@@ -1,0 +1,74 @@
+package gitremote
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// packet is one packet of the Git protocol. go-git's reader knows nothing of
+// the delimiter of protocol 2.
+type packet struct {
+	kind packetKind
+	data []byte // of data packets
+}
+
+type packetKind int
+
+const (
+	dataPacket packetKind = iota
+	flushPacket
+	delimPacket
+	endPacket
+)
+
+const maxPacket = 65520
+
+// readPacket reads one packet with a line. One that starts with "ERR " is an
+// error with the server's words.
+func readPacket(r *bufio.Reader) (packet, error) {
+	p, err := readRawPacket(r)
+	if err != nil {
+		return packet{}, err
+	}
+	if said, ok := bytes.CutPrefix(p.data, []byte("ERR ")); ok {
+		return packet{}, errors.New(strings.TrimSpace(string(said)))
+	}
+	p.data = bytes.TrimSuffix(p.data, []byte("\n"))
+	return p, nil
+}
+
+func readRawPacket(r *bufio.Reader) (packet, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return packet{}, err
+	}
+	n, err := strconv.ParseUint(string(head[:]), 16, 16)
+	if err != nil {
+		return packet{}, fmt.Errorf("the answer is not of the Git protocol: it has %q where a length belongs", head)
+	}
+	switch {
+	case n <= 2:
+		return packet{kind: flushPacket + packetKind(n)}, nil
+	case n < 4 || n > maxPacket:
+		return packet{}, fmt.Errorf("the answer is not of the Git protocol: a packet of %d bytes", n)
+	}
+	data := make([]byte, n-4)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return packet{}, err
+	}
+	return packet{data: data}, nil
+}
+
+// writePacket adds a packet with a line to a request.
+func writePacket(b *bytes.Buffer, format string, args ...any) {
+	line := fmt.Sprintf(format, args...) + "\n"
+	fmt.Fprintf(b, "%04x%s", len(line)+4, line)
+}
+
+func writeDelim(b *bytes.Buffer) { b.WriteString("0001") }
+func writeFlush(b *bytes.Buffer) { b.WriteString("0000") }

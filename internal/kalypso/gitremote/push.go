@@ -1,0 +1,101 @@
+package gitremote
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+)
+
+// PushRequest moves one branch from one commit to another.
+type PushRequest struct {
+	Branch plumbing.ReferenceName
+	Old    plumbing.Hash // where the branch must be; zero: it must not exist
+	New    plumbing.Hash
+	Pack   io.Reader // with what New has and Old has not
+	Size   int64     // of Pack, bytes
+}
+
+// Push sends the pack and moves the branch, if it still is where it should be:
+// else [ErrBranchMoved]. A refusal of another kind is an [ErrRejected] with
+// the server's words. After an [ErrUnreachable] it is not known whether the
+// server took it.
+func (r *Remote) Push(ctx context.Context, req PushRequest) error {
+	s, err := r.open(ctx, receivePack, "")
+	if err != nil {
+		return r.fail(ctx, "push to", err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := push(s, req); err != nil {
+		return r.fail(ctx, "push to", err)
+	}
+	return nil
+}
+
+func push(s session, req PushRequest) error {
+	refs, err := readRefs(s.greeting())
+	if err != nil {
+		return s.explain(err)
+	}
+	// A reference that is not listed may be hidden; the server decides then.
+	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
+		return fmt.Errorf("%w: it is at %s, not at %s", ErrBranchMoved, at, req.Old)
+	}
+	for _, c := range []capability.Capability{capability.ReportStatus, capability.Sideband64k} {
+		if !refs.Capabilities.Supports(c) {
+			return fmt.Errorf("the server does not report what becomes of a push (no %s)", c)
+		}
+	}
+	update := packp.NewReferenceUpdateRequestFromCapabilities(refs.Capabilities)
+	_ = update.Capabilities.Set(capability.Sideband64k)
+	update.Commands = []*packp.Command{{Name: req.Branch, Old: req.Old, New: req.New}}
+	var head bytes.Buffer
+	if err := update.Encode(&head); err != nil {
+		return err
+	}
+	size := int64(head.Len()) + req.Size
+	answer, err := s.exchange(io.MultiReader(&head, req.Pack), size, true)
+	if err != nil {
+		return s.explain(err)
+	}
+	demux := newSideband(answer)
+	report := packp.NewReportStatus()
+	if err := report.Decode(demux); err != nil {
+		if lines := demux.said.lines(); len(lines) > 0 {
+			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)
+		}
+		return s.explain(err)
+	}
+	// Hooks that run after the update still print; a server without a reader
+	// would stop them.
+	_, _ = io.Copy(io.Discard, demux)
+	return outcome(report, req.Branch, demux.said.lines())
+}
+
+// outcome reads the status report of a push.
+func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []string) error {
+	reason := ""
+	if report.UnpackStatus != "ok" {
+		reason = "unpack " + report.UnpackStatus
+	}
+	for _, c := range report.CommandStatuses {
+		if c.Status != "ok" {
+			reason = c.Status
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	for _, text := range append([]string{reason}, said...) {
+		// A hook may say anything; git's own reason decides first.
+		if kind := kindOf(fmt.Errorf("%s", text)); kind == ErrBranchMoved && !strings.Contains(reason, "hook declined") {
+			return fmt.Errorf("%w: %s", ErrBranchMoved, strings.Join(append([]string{reason}, said...), "; "))
+		}
+	}
+	return &RejectedError{Branch: branch.Short(), Reason: reason, Words: said}
+}

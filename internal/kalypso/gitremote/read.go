@@ -1,0 +1,243 @@
+package gitremote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// FetchRequest says what to bring.
+type FetchRequest struct {
+	Wants []plumbing.Hash // commits, or any objects where the server gives those by name
+	Depth int             // commits deep; 0: the whole history
+	// Filter leaves objects out ("blob:none", "tree:0"). A server that cannot
+	// filter sends all of them.
+	Filter packp.Filter
+}
+
+// Reader is one conversation in which a repository is read. It is bound to the
+// context that opened it.
+type Reader struct {
+	r     *Remote
+	ctx   context.Context
+	s     session
+	v2    *capabilitiesV2 // nil: the server speaks the older protocol
+	v0    *packp.AdvRefs
+	spent bool // the older protocol answers one request
+}
+
+// Reader starts to read. Close it.
+func (r *Remote) Reader(ctx context.Context) (*Reader, error) {
+	rd := &Reader{r: r, ctx: ctx}
+	if err := rd.start(); err != nil {
+		return nil, r.fail(ctx, "read", err)
+	}
+	return rd, nil
+}
+
+func (rd *Reader) start() error {
+	s, err := rd.r.open(rd.ctx, uploadPack, protocolV2)
+	if err != nil {
+		return err
+	}
+	rd.s, rd.v2, rd.v0, rd.spent = s, nil, nil, false
+	if err := rd.greet(s.greeting()); err != nil {
+		err = s.explain(err)
+		_ = s.Close()
+		return err
+	}
+	return nil
+}
+
+func (rd *Reader) greet(hello *bufio.Reader) error {
+	// An empty repository may say no more than a flush.
+	if first, _ := hello.Peek(4); string(first) == "000e" {
+		if first, _ = hello.Peek(13); bytes.HasSuffix(first, []byte("version 2")) {
+			caps, err := readCapabilitiesV2(hello)
+			rd.v2 = caps
+			return err
+		}
+	}
+	refs, err := readRefs(hello)
+	rd.v0 = refs
+	return err
+}
+
+// readRefs reads the list of references of the older protocol. An empty
+// repository has an empty list.
+func readRefs(hello io.Reader) (*packp.AdvRefs, error) {
+	refs := packp.NewAdvRefs()
+	if err := refs.Decode(hello); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
+		var unexpected *packp.ErrUnexpectedData
+		switch {
+		case errors.Is(err, packp.ErrEmptyInput):
+			return nil, io.ErrUnexpectedEOF
+		case errors.As(err, &unexpected):
+			return nil, fmt.Errorf("%s: %q", unexpected.Msg, bytes.TrimSpace(unexpected.Data))
+		}
+		return nil, err
+	}
+	if f := refs.Capabilities.Get(capability.ObjectFormat); len(f) > 0 && f[0] != "sha1" {
+		return nil, fmt.Errorf("the repository names its objects with %s; only sha1 is supported", f[0])
+	}
+	return refs, nil
+}
+
+// Close ends the conversation.
+func (rd *Reader) Close() { _ = rd.s.Close() }
+
+// CanFilter tells whether the server can leave objects out.
+func (rd *Reader) CanFilter() bool {
+	if rd.v2 != nil {
+		return rd.v2.filter
+	}
+	return rd.v0.Capabilities.Supports(capability.Filter)
+}
+
+// Ref looks up one reference; the zero hash where it is not there.
+func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
+	if rd.v2 == nil {
+		return rd.v0.References[name.String()], nil
+	}
+	h, err := rd.refV2(name)
+	if err != nil {
+		return plumbing.ZeroHash, rd.r.fail(rd.ctx, "read the references of", rd.s.explain(err))
+	}
+	return h, nil
+}
+
+// Fetch brings objects into the store. [ErrObjectNotServed] where the server
+// does not give a wanted one by its name.
+func (rd *Reader) Fetch(req FetchRequest, store storer.EncodedObjectStorer) error {
+	if rd.spent {
+		_ = rd.s.Close()
+		if err := rd.start(); err != nil {
+			return rd.r.fail(rd.ctx, "read", err)
+		}
+	}
+	if !rd.CanFilter() {
+		req.Filter = ""
+	}
+	var err error
+	if rd.v2 != nil {
+		err = rd.fetchV2(req, store)
+	} else {
+		err = rd.fetchV0(req, store)
+	}
+	if err != nil {
+		return rd.r.fail(rd.ctx, "fetch from", rd.s.explain(err))
+	}
+	return nil
+}
+
+func (rd *Reader) fetchV0(want FetchRequest, store storer.EncodedObjectStorer) error {
+	rd.spent = true
+	req := packp.NewUploadPackRequestFromCapabilities(rd.v0.Capabilities)
+	req.Capabilities.Delete(capability.ThinPack)
+	if rd.v0.Capabilities.Supports(capability.NoProgress) {
+		_ = req.Capabilities.Set(capability.NoProgress)
+	}
+	req.Wants = want.Wants
+	if want.Depth > 0 {
+		if !rd.v0.Capabilities.Supports(capability.Shallow) {
+			return errors.New("the server cannot send a part of its history")
+		}
+		_ = req.Capabilities.Set(capability.Shallow)
+		req.Depth = packp.DepthCommits(want.Depth)
+	}
+	if want.Filter != "" {
+		_ = req.Capabilities.Set(capability.Filter)
+		req.Filter = want.Filter
+	}
+	var b bytes.Buffer
+	if err := req.UploadRequest.Encode(&b); err != nil {
+		return err
+	}
+	writePacket(&b, "done")
+	request, size := buffered(&b)
+	answer, err := rd.s.exchange(request, size, true)
+	if err != nil {
+		return err
+	}
+	res := packp.NewUploadPackResponse(req)
+	if err := res.Decode(io.NopCloser(answer)); err != nil {
+		return err
+	}
+	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {
+		return rd.store(newSideband(bufio.NewReader(res)), store)
+	}
+	return rd.store(res, store)
+}
+
+// store reads a pack, up to the client's bound.
+func (rd *Reader) store(pack io.Reader, store storer.EncodedObjectStorer) error {
+	bounded := &boundedReader{r: pack, left: rd.r.client.maxRead}
+	parser, err := packfile.NewParserWithStorage(packfile.NewScanner(bounded), store)
+	if err != nil {
+		return err
+	}
+	if _, err := parser.Parse(); err != nil {
+		if bounded.left < 0 {
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, rd.r.client.maxRead)
+		}
+		return err
+	}
+	// The end of the answer, so that the next one starts where it should.
+	_, err = io.Copy(io.Discard, bounded)
+	return err
+}
+
+type boundedReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, ErrTooLarge
+	}
+	n, err := b.r.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+// capabilitiesV2 is what a server of protocol 2 can do.
+type capabilitiesV2 struct {
+	filter  bool
+	shallow bool
+}
+
+func readCapabilitiesV2(r *bufio.Reader) (*capabilitiesV2, error) {
+	caps := &capabilitiesV2{}
+	for {
+		p, err := readPacket(r)
+		if err != nil {
+			return nil, err
+		}
+		if p.kind != dataPacket {
+			return caps, nil
+		}
+		name, value, _ := strings.Cut(string(p.data), "=")
+		switch name {
+		case "fetch":
+			for feature := range strings.FieldsSeq(value) {
+				caps.filter = caps.filter || feature == "filter"
+				caps.shallow = caps.shallow || feature == "shallow"
+			}
+		case "object-format":
+			if value != "sha1" {
+				return nil, fmt.Errorf("the repository names its objects with %s; only sha1 is supported", value)
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// Remote is one repository, reached with the credential that serves it.
+type Remote struct {
+	client *Client
+	at     Location
+	with   *served
+	open   opener
+}
+
+// Remote gives the repository at a URL; see [ParseURL] for what that may be.
+// Nothing is contacted.
+func (c *Client) Remote(repo string) (*Remote, error) {
+	at, err := ParseURL(repo)
+	if err != nil {
+		return nil, err
+	}
+	r := &Remote{client: c, at: at, with: c.find(at)}
+	switch at.Scheme {
+	case schemeFile:
+		r.open = localOpener(at)
+	case schemeSSH:
+		r.open = sshOpener(at, r.with)
+	default:
+		r.open = c.httpOpener(at, r.with)
+	}
+	return r, nil
+}
+
+// String is the URL in its normal form.
+func (r *Remote) String() string { return r.at.String() }
+
+// Key is the same for all URLs of one repository that can be told to be one.
+func (r *Remote) Key() string { return r.at.Key() }
+
+// Ref looks up one reference. A repository that has no such reference, or none
+// at all, gives the zero hash; one that cannot be read gives an error.
+func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
+	rd, err := r.Reader(ctx)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	defer rd.Close()
+	return rd.Ref(name)
+}
+
+// Fetch brings objects into the store; see [Reader.Fetch].
+func (r *Remote) Fetch(ctx context.Context, req FetchRequest, store storer.EncodedObjectStorer) error {
+	rd, err := r.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer rd.Close()
+	return rd.Fetch(req, store)
+}
+
+// fail makes the error of an operation: one of our kinds, without secrets.
+func (r *Remote) fail(ctx context.Context, op string, err error) error {
+	var already *Error
+	if errors.As(err, &already) {
+		return err
+	}
+	if ctx.Err() != nil {
+		// What broke, broke as the context ended.
+		return &Error{Op: op, Repo: r.String(), Kind: ctx.Err()}
+	}
+	e := &Error{Op: op, Repo: r.String(), Kind: kindOf(err), Text: r.client.redact(err.Error())}
+	var rejected *RejectedError
+	if errors.As(err, &rejected) {
+		e.Kind, e.Text = rejected, ""
+	}
+	if e.Kind != nil {
+		e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, e.Kind.Error()), ": ")
+	}
+	e.Hint = r.hint(e.Kind)
+	return e
+}
+
+// hint says what to do about a kind of error.
+func (r *Remote) hint(kind error) string {
+	credential := "no credential is configured for it"
+	if r.with != nil && r.with.at.Host != "" {
+		credential = "the credential for " + r.with.at.String() + " was used"
+	}
+	switch {
+	case errors.Is(kind, ErrUnauthorized) && r.at.Scheme != schemeFile:
+		return credential + "; check git_credentials of the provider"
+	case errors.Is(kind, ErrRepoNotFound) && r.at.Scheme != schemeFile:
+		return credential + "; check the URL, and that the credential may see the repository"
+	case errors.Is(kind, ErrGitMissing):
+		return "install git, or use an https or ssh URL"
+	}
+	return ""
+}

@@ -1,0 +1,58 @@
+package gitserver
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Backend is one way to reach a repository.
+type Backend struct {
+	Name string
+	// Start serves a bare repository and gives its URL with what opens it.
+	Start func(t testing.TB, repo string) (url string, credentials []gitremote.Credential)
+}
+
+// Backends are all the ways: a suite runs over each of them.
+func Backends() []Backend {
+	return []Backend{
+		{"file", func(_ testing.TB, repo string) (string, []gitremote.Credential) { return "file://" + repo, nil }},
+		{"path", func(_ testing.TB, repo string) (string, []gitremote.Credential) { return repo, nil }},
+		{"http", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			_, url := Serve(t, repo)
+			return url, nil
+		}},
+		{"http filter", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			_, url := Serve(t, repo, WithFilter())
+			return url, nil
+		}},
+		{"http v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			_, url := Serve(t, repo, WithProtocolV0())
+			return url, nil
+		}},
+		{"http v0 filter", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			_, url := Serve(t, repo, WithProtocolV0(), WithFilter())
+			return url, nil
+		}},
+		{"http basic", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s, url := Serve(t, repo, WithBasic("kalypso", "canary-password"))
+			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password"}}
+		}},
+		{"http bearer", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s, url := Serve(t, repo, WithBearer("canary-bearer"), WithFilter())
+			return url, []gitremote.Credential{{URL: s.URL, BearerToken: "canary-bearer"}}
+		}},
+		{"https private CA", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s, url := Serve(t, repo, WithTLS(), WithBasic("kalypso", "canary-password"))
+			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password", CACertificate: s.CA}}
+		}},
+		{"ssh", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s := NewSSH(t)
+			return s.URL(repo), []gitremote.Credential{{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+		}},
+		{"ssh v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			s := NewSSH(t, WithoutGitProtocol())
+			return s.URL(repo), []gitremote.Credential{{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+		}},
+	}
+}

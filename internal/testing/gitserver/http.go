@@ -1,0 +1,236 @@
+package gitserver
+
+import (
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Option changes a [Server].
+type Option func(*Server)
+
+// WithBasic lets in whoever shows this user and password.
+func WithBasic(user, password string) Option {
+	return func(s *Server) { s.user, s.password = user, password }
+}
+
+// WithBearer lets in whoever shows this token.
+func WithBearer(token string) Option {
+	return func(s *Server) { s.bearer = token }
+}
+
+// WithTLS serves HTTPS with a certificate of an authority of its own; see
+// [Server.CA].
+func WithTLS() Option {
+	return func(s *Server) { s.tls = true }
+}
+
+// WithFilter lets clients leave objects out (uploadpack.allowFilter).
+func WithFilter() Option {
+	return func(s *Server) { s.config = append(s.config, "uploadpack.allowFilter=true") }
+}
+
+// WithProtocolV0 has the server speak the older protocol alone.
+func WithProtocolV0() Option {
+	return func(s *Server) { s.v0 = true }
+}
+
+// WithRedirect answers every request with a redirect to the same path below
+// another URL.
+func WithRedirect(to string) Option {
+	return func(s *Server) { s.redirect = to }
+}
+
+// WithPushDenied answers every push with 403.
+func WithPushDenied() Option {
+	return func(s *Server) { s.pushDenied = true }
+}
+
+// Server is git http-backend on loopback. Its repositories are the folders
+// below Root.
+type Server struct {
+	URL  string // http(s)://127.0.0.1:port
+	CA   string // PEM of its authority, with [WithTLS]
+	Root string // of its repositories
+
+	user, password, bearer, redirect string
+	tls, v0, pushDenied              bool
+	config                           []string
+
+	mu     sync.Mutex
+	log    []Request
+	before func()
+	after  func(http.ResponseWriter) bool
+}
+
+// Request is one request that the server got.
+type Request struct {
+	Method        string
+	Service       string // git-upload-pack or git-receive-pack
+	Path          string
+	Authorization string
+	Sent, Got     int64 // bytes of the bodies: of the answer, of the request
+}
+
+// New starts a server for the repositories below root.
+func New(t testing.TB, root string, options ...Option) *Server {
+	t.Helper()
+	s := &Server{Root: root}
+	for _, o := range options {
+		o(s)
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal("git is not installed: apt-get install git")
+	}
+	server := httptest.NewUnstartedServer(s.handler(git))
+	if s.tls {
+		server.StartTLS()
+		s.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	} else {
+		server.Start()
+	}
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+// Serve starts a server for one bare repository and gives the URL of that.
+func Serve(t testing.TB, repo string, options ...Option) (*Server, string) {
+	t.Helper()
+	s := New(t, filepath.Dir(repo), options...)
+	return s, s.URL + "/" + filepath.Base(repo)
+}
+
+// Requests are all requests so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// Forget empties the log.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = nil
+}
+
+// BeforeReceive runs f once, just before the next pack is received.
+func (s *Server) BeforeReceive(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = f
+}
+
+// DropAnswer breaks the connection of the next push once the server has taken
+// it.
+func (s *Server) DropAnswer() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.after = func(http.ResponseWriter) bool { return true }
+}
+
+func (s *Server) handler(git string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		counted := &counter{ResponseWriter: w}
+		entry := Request{
+			Method: req.Method, Service: service(req), Path: req.URL.Path,
+			Authorization: req.Header.Get("Authorization"), Got: req.ContentLength,
+		}
+		defer func() {
+			entry.Sent = counted.n
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.log = append(s.log, entry)
+		}()
+		switch {
+		case s.redirect != "":
+			http.Redirect(counted, req, s.redirect+req.URL.RequestURI(), http.StatusFound)
+			return
+		case !s.lets(req):
+			counted.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			http.Error(counted, "who are you?", http.StatusUnauthorized)
+			return
+		case s.pushDenied && service(req) == "git-receive-pack":
+			http.Error(counted, "this token may not write", http.StatusForbidden)
+			return
+		}
+		drop := false
+		if req.Method == http.MethodPost && service(req) == "git-receive-pack" {
+			drop = s.receiving()
+		}
+		backend := s.backend(git)
+		if !drop {
+			backend.ServeHTTP(counted, req)
+			return
+		}
+		backend.ServeHTTP(httptest.NewRecorder(), req)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// receiving runs what a test asked for, outside of the lock.
+func (s *Server) receiving() (drop bool) {
+	s.mu.Lock()
+	before, after := s.before, s.after
+	s.before, s.after = nil, nil
+	s.mu.Unlock()
+	if before != nil {
+		before()
+	}
+	return after != nil
+}
+
+func (s *Server) lets(req *http.Request) bool {
+	switch {
+	case s.user != "":
+		user, password, _ := req.BasicAuth()
+		return user == s.user && password == s.password
+	case s.bearer != "":
+		return req.Header.Get("Authorization") == "Bearer "+s.bearer
+	}
+	return true
+}
+
+func (s *Server) backend(git string) *cgi.Handler {
+	env := append(slices.Clone(hermetic), "GIT_PROJECT_ROOT="+s.Root, "GIT_HTTP_EXPORT_ALL=1")
+	args := []string{}
+	for _, c := range s.config {
+		args = append(args, "-c", c)
+	}
+	h := &cgi.Handler{Path: git, Args: append(args, "http-backend"), Env: env, InheritEnv: []string{"PATH"}, Stderr: io.Discard}
+	if s.v0 {
+		h.Env = append(h.Env, "HTTP_GIT_PROTOCOL=")
+	}
+	return h
+}
+
+func service(req *http.Request) string {
+	for _, name := range []string{"git-upload-pack", "git-receive-pack"} {
+		if strings.HasSuffix(req.URL.Path, "/"+name) || req.URL.Query().Get("service") == name {
+			return name
+		}
+	}
+	return ""
+}
+
+// counter counts what is sent.
+type counter struct {
+	http.ResponseWriter
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	c.n += int64(n)
+	return n, err
+}

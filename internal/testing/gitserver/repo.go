@@ -1,0 +1,188 @@
+// Package gitserver runs real Git servers on loopback for tests: git
+// http-backend behind HTTP(S), and sshd. What is missing on the machine fails
+// the test with what to install.
+package gitserver
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Env is the environment in which every git of a test runs: nothing of the
+// machine's configuration, no prompt, fixed names and dates.
+func Env() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	return append(env, hermetic...)
+}
+
+var hermetic = []string{
+	"GIT_CONFIG_GLOBAL=/dev/null",
+	"GIT_CONFIG_NOSYSTEM=1",
+	"GIT_CONFIG_COUNT=1",
+	"GIT_CONFIG_KEY_0=safe.directory",
+	"GIT_CONFIG_VALUE_0=*",
+	"GIT_TERMINAL_PROMPT=0",
+	"GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@acme.io", "GIT_AUTHOR_DATE=1700000000 +0000",
+	"GIT_COMMITTER_NAME=Somebody", "GIT_COMMITTER_EMAIL=somebody@acme.io", "GIT_COMMITTER_DATE=1700000000 +0000",
+	"LC_ALL=C",
+}
+
+// Git runs git in a folder and gives what it prints.
+func Git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	return git(t, dir, nil, args...)
+}
+
+func git(t testing.TB, dir string, stdin []byte, args ...string) string {
+	t.Helper()
+	bin, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal("git is not installed: apt-get install git")
+	}
+	cmd := exec.Command(bin, args...)
+	cmd.Dir = dir
+	cmd.Env = Env()
+	cmd.Stdin = bytes.NewReader(stdin)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, errOut.String())
+	}
+	return out.String()
+}
+
+// InitBare makes an empty bare repository and gives its path.
+func InitBare(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "repo.git")
+	Git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
+	// Nothing of git may still run when the folder goes.
+	Git(t, dir, "config", "gc.auto", "0")
+	Git(t, dir, "config", "receive.autogc", "false")
+	Git(t, dir, "config", "http.receivepack", "true")
+	return dir
+}
+
+// File is a file of a commit that is no plain one.
+type File struct {
+	Mode    string // "100755", "120000"; "160000" with a commit's hash as content
+	Content string
+}
+
+// Seed puts one commit on a branch, on top of what is there: the files take
+// their places, the others stay. It gives the commit.
+func Seed(t testing.TB, repo, branch string, files map[string]string) string {
+	t.Helper()
+	with := map[string]File{}
+	for p, c := range files {
+		with[p] = File{Mode: "100644", Content: c}
+	}
+	return SeedFiles(t, repo, branch, "Seed", with)
+}
+
+// SeedFiles is Seed with modes and a message. An empty mode takes the path
+// away.
+func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File) string {
+	t.Helper()
+	var b bytes.Buffer
+	ref := "refs/heads/" + branch
+	fmt.Fprintf(&b, "commit %s\nauthor Somebody <somebody@acme.io> 1700000000 +0000\n", ref)
+	fmt.Fprintf(&b, "committer Somebody <somebody@acme.io> 1700000000 +0000\ndata %d\n%s\n", len(message)+1, message+"\n")
+	if head := Rev(t, repo, branch); head != "" {
+		fmt.Fprintf(&b, "from %s\n", head)
+	}
+	paths := make([]string, 0, len(files))
+	for p := range files {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	for _, p := range paths {
+		switch f := files[p]; f.Mode {
+		case "":
+			fmt.Fprintf(&b, "D %s\n", p)
+		case "160000":
+			fmt.Fprintf(&b, "M 160000 %s %s\n", f.Content, p)
+		default:
+			fmt.Fprintf(&b, "M %s inline %s\ndata %d\n%s\n", f.Mode, p, len(f.Content), f.Content)
+		}
+	}
+	git(t, repo, b.Bytes(), "fast-import", "--quiet", "--date-format=raw")
+	return Rev(t, repo, branch)
+}
+
+// Rev is the commit of a branch, "" where there is none.
+func Rev(t testing.TB, repo, branch string) string {
+	t.Helper()
+	return strings.TrimSpace(Git(t, repo, "for-each-ref", "--format=%(objectname)", "refs/heads/"+branch))
+}
+
+// Tree is every file of a revision: path → content.
+func Tree(t testing.TB, repo, rev string) map[string]string {
+	t.Helper()
+	tree := map[string]string{}
+	for _, e := range entries(t, repo, rev) {
+		if e.kind == "blob" {
+			tree[e.path] = Git(t, repo, "cat-file", "blob", e.hash)
+		}
+	}
+	return tree
+}
+
+// Modes is every entry of a revision: path → "mode hash".
+func Modes(t testing.TB, repo, rev string) map[string]string {
+	t.Helper()
+	modes := map[string]string{}
+	for _, e := range entries(t, repo, rev) {
+		modes[e.path] = e.mode + " " + e.hash
+	}
+	return modes
+}
+
+type entry struct{ mode, kind, hash, path string }
+
+func entries(t testing.TB, repo, rev string) []entry {
+	t.Helper()
+	var list []entry
+	for line := range strings.SplitSeq(Git(t, repo, "ls-tree", "-r", "-z", rev), "\x00") {
+		if meta, path, ok := strings.Cut(line, "\t"); ok {
+			f := strings.Fields(meta)
+			list = append(list, entry{mode: f[0], kind: f[1], hash: f[2], path: path})
+		}
+	}
+	return list
+}
+
+// Log is the subjects of a branch, newest first.
+func Log(t testing.TB, repo, branch string) []string {
+	t.Helper()
+	if Rev(t, repo, branch) == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(Git(t, repo, "log", "--format=%s", "refs/heads/"+branch)), "\n")
+}
+
+// Hook installs a hook that prints the text to its standard error and exits
+// with the code.
+func Hook(t testing.TB, repo, name, text string, code int) {
+	t.Helper()
+	script := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code)
+	dir := filepath.Join(repo, "hooks")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Fsck fails the test where git fsck --strict finds anything.
+func Fsck(t testing.TB, repo string) {
+	t.Helper()
+	Git(t, repo, "fsck", "--strict", "--full", "--no-dangling")
+}

@@ -1,0 +1,187 @@
+package gitserver
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// SSHServer is sshd on loopback, which lets in one key.
+type SSHServer struct {
+	Host       string // 127.0.0.1:port
+	User       string // who this test runs as
+	PrivateKey string // the key that it lets in, OpenSSH form
+	KnownHosts string // its line
+	HostKey    ssh.PublicKey
+}
+
+// URL is the SSH URL of a path on this machine.
+func (s *SSHServer) URL(path string) string {
+	return "ssh://" + s.User + "@" + s.Host + path
+}
+
+// SSHOption changes an [SSHServer].
+type SSHOption func(*sshSettings)
+
+type sshSettings struct{ protocolV0 bool }
+
+// WithoutGitProtocol has the server refuse GIT_PROTOCOL, as sshd does unless
+// told otherwise: git speaks the older protocol then.
+func WithoutGitProtocol() SSHOption {
+	return func(s *sshSettings) { s.protocolV0 = true }
+}
+
+// NewSSH starts a server. Each connection is an sshd of its own, as inetd
+// would start it, so no port has to be guessed.
+func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
+	t.Helper()
+	var set sshSettings
+	for _, o := range options {
+		o(&set)
+	}
+	sshd := lookSSHD(t)
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	hostPrivate, hostPublic := newKey(t)
+	userPrivate, userPublic := newKey(t)
+	write(t, filepath.Join(dir, "host_key"), hostPrivate)
+	write(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
+	write(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, set))
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, listener, sshd, filepath.Join(dir, "sshd_config"))
+	port := listener.Addr().(*net.TCPAddr).Port
+	return &SSHServer{
+		Host: listener.Addr().String(), User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
+		KnownHosts: fmt.Sprintf("[127.0.0.1]:%d %s", port, ssh.MarshalAuthorizedKey(hostPublic)),
+	}
+}
+
+func sshdConfig(dir string, set sshSettings) string {
+	lines := []string{
+		"HostKey " + filepath.Join(dir, "host_key"),
+		"AuthorizedKeysFile " + filepath.Join(dir, "authorized_keys"),
+		"PidFile none",
+		"StrictModes no",
+		"UsePAM no",
+		"PasswordAuthentication no",
+		"KbdInteractiveAuthentication no",
+		"PermitRootLogin prohibit-password",
+		"PermitUserEnvironment no",
+		"LogLevel ERROR",
+		"SetEnv " + quoted(hermetic),
+	}
+	if !set.protocolV0 {
+		lines = append(lines, "AcceptEnv GIT_PROTOCOL")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func quoted(env []string) string {
+	out := make([]string, len(env))
+	for i, v := range env {
+		out[i] = `"` + v + `"`
+	}
+	return strings.Join(out, " ")
+}
+
+func serve(t testing.TB, listener net.Listener, sshd, config string) {
+	var mu sync.Mutex
+	var running []*exec.Cmd
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		defer done.Done()
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			f, err := conn.(*net.TCPConn).File()
+			_ = conn.Close()
+			if err != nil {
+				continue
+			}
+			cmd := exec.Command(sshd, "-i", "-e", "-f", config)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, os.Stderr
+			err = cmd.Start()
+			_ = f.Close()
+			if err != nil {
+				continue
+			}
+			mu.Lock()
+			running = append(running, cmd)
+			mu.Unlock()
+			done.Add(1)
+			go func() {
+				defer done.Done()
+				_ = cmd.Wait()
+			}()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		mu.Lock()
+		for _, cmd := range running {
+			_ = cmd.Process.Kill()
+		}
+		mu.Unlock()
+		done.Wait()
+	})
+}
+
+func lookSSHD(t testing.TB) string {
+	t.Helper()
+	for _, p := range []string{"/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"} {
+		if _, err := os.Stat(p); err == nil {
+			// Debian makes this folder when the service starts, which it may never do.
+			if os.Geteuid() == 0 {
+				_ = os.MkdirAll("/run/sshd", 0o755)
+			}
+			return p
+		}
+	}
+	t.Fatal("sshd is not installed: apt-get install openssh-server")
+	return ""
+}
+
+func newKey(t testing.TB) (private string, public ssh.PublicKey) {
+	t.Helper()
+	pub, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err = ssh.NewPublicKey(pub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(block)), public
+}
+
+func write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
