@@ -1,0 +1,205 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+)
+
+// factories serve the provider within the test, for terraform-plugin-testing.
+var factories = map[string]func() (tfprotov6.ProviderServer, error){
+	"kalypso": providerserver.NewProtocol6WithError(provider.New("test")()),
+}
+
+// terraformBlock is what every configuration that the CLI runs by itself begins with.
+const terraformBlock = `terraform {
+  required_providers {
+    kalypso = { source = "terraform-kalypso/kalypso" }
+  }
+}
+`
+
+// built is the folder with the provider's binary and the CLI configuration that overrides it.
+var built struct {
+	sync.Once
+	folder string
+	err    error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.folder != "" {
+		os.RemoveAll(built.folder)
+	}
+	os.Exit(code)
+}
+
+// cliConfig builds the provider, once for all tests, and returns the path of a CLI configuration that has Terraform use it.
+func cliConfig(t *testing.T) string {
+	t.Helper()
+	built.Do(func() { built.folder, built.err = build() })
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.folder, "terraform.rc")
+}
+
+func build() (string, error) {
+	folder, err := os.MkdirTemp("", "kalypso-provider-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(folder, "terraform-provider-kalypso"), "../..").CombinedOutput()
+	if err != nil {
+		return folder, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	config := fmt.Sprintf(`disable_checkpoint = true
+provider_installation {
+  dev_overrides {
+    "registry.terraform.io/terraform-kalypso/kalypso" = %q
+  }
+}
+`, folder)
+	return folder, os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(config), 0o600)
+}
+
+// root is a root module in a folder of its own that the real CLI runs with the built provider.
+type root struct {
+	t      *testing.T
+	folder string
+	env    []string
+}
+
+// newRoot makes a root module of files: name → content. It skips the test where acceptance tests are off.
+func newRoot(t *testing.T, files map[string]string) *root {
+	t.Helper()
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
+	}
+	r := &root{t: t, folder: t.TempDir(), env: []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + t.TempDir(),
+		"TF_CLI_CONFIG_FILE=" + cliConfig(t),
+		"CHECKPOINT_DISABLE=1",
+		"TF_IN_AUTOMATION=1",
+		"TF_INPUT=0",
+	}}
+	for name, content := range files {
+		r.write(name, content)
+	}
+	return r
+}
+
+// newRootFrom makes a root module of a copy of a folder.
+func newRootFrom(t *testing.T, folder string) *root {
+	t.Helper()
+	r := newRoot(t, nil)
+	if err := os.CopyFS(r.folder, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// write puts a file into the module.
+func (r *root) write(name, content string) {
+	r.t.Helper()
+	at := filepath.Join(r.folder, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(content), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// output is what a command printed, and how it ended.
+type output struct {
+	stdout, stderr string
+	code           int
+}
+
+// text is all that was printed, in one line without the frames around diagnostics, for patterns that line breaks would
+// break.
+func (o output) text() string {
+	all := strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(o.stdout + "\n" + o.stderr)
+	return strings.Join(strings.Fields(all), " ")
+}
+
+// terraform runs the CLI in the module, whatever comes of it.
+func (r *root) terraform(args ...string) output {
+	r.t.Helper()
+	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if cli == "" {
+		cli = "terraform"
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(context.Background(), cli, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.folder, r.env, &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// succeed runs the CLI in the module and fails the test unless it succeeds.
+func (r *root) succeed(args ...string) output {
+	r.t.Helper()
+	o := r.terraform(args...)
+	if o.code != 0 {
+		r.t.Fatalf("terraform %s ended with %d:\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
+	}
+	return o
+}
+
+// apply applies the module.
+func (r *root) apply(args ...string) output {
+	r.t.Helper()
+	return r.succeed(append([]string{"apply", "-no-color", "-auto-approve"}, args...)...)
+}
+
+// expectEmptyPlan fails the test where a plan finds something to do.
+func (r *root) expectEmptyPlan(args ...string) {
+	r.t.Helper()
+	o := r.terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
+	if o.code != 0 {
+		r.t.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// expectError fails the test unless a command fails and says all of texts.
+func (r *root) expectError(texts []string, args ...string) {
+	r.t.Helper()
+	o := r.terraform(args...)
+	if o.code == 0 {
+		r.t.Errorf("terraform %s succeeded", strings.Join(args, " "))
+	}
+	for _, text := range texts {
+		if !strings.Contains(o.text(), text) {
+			r.t.Errorf("terraform %s does not say %q:\n%s\n%s", strings.Join(args, " "), text, o.stdout, o.stderr)
+		}
+	}
+}
+
+// readFile returns a file of the test data.
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

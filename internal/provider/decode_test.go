@@ -1,0 +1,100 @@
+package provider
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+func unknownOf(t *testing.T, argumentType attr.Type) tftypes.Value {
+	t.Helper()
+	return tftypes.NewValue(argumentType.TerraformType(t.Context()), tftypes.UnknownValue)
+}
+
+func stringList(all ...attr.Value) types.List { return types.ListValueMust(types.StringType, all) }
+
+func stringMap(all map[string]attr.Value) types.Map { return types.MapValueMust(types.StringType, all) }
+
+func TestDecode(t *testing.T) {
+	null, unknown := types.StringNull(), types.StringUnknown()
+	var ps fleet.Problems
+	d := newDecoder(types.ObjectValueMust(
+		map[string]attr.Type{
+			"null": types.StringType, "unknown": types.StringType, "set": types.StringType,
+			"list": types.ListType{ElemType: types.StringType}, "unknownList": types.ListType{ElemType: types.StringType},
+			"map": types.MapType{ElemType: types.StringType}, "unknownMap": types.MapType{ElemType: types.StringType},
+		},
+		map[string]attr.Value{
+			"null": null, "unknown": unknown, "set": types.StringValue("s"),
+			"list":        stringList(types.StringValue("a"), unknown, null),
+			"unknownList": types.ListUnknown(types.StringType),
+			"map":         stringMap(map[string]attr.Value{"a": types.StringValue("b"), "u": unknown, "n": null}),
+			"unknownMap":  types.MapUnknown(types.StringType),
+		}), &ps, fleet.Attr("at"))
+
+	for name, want := range map[string]string{"null": "", "missing": "", "unknown": fleet.Unknown, "set": "s"} {
+		if got := d.string(name); got != want {
+			t.Errorf("string %s: got %q, want %q", name, got, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"a", fleet.Unknown, ""}, d.strings("list")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{fleet.Unknown}, d.strings("unknownList")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"a": "b", "u": fleet.Unknown, "n": ""}, d.stringMap("map")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{fleet.Unknown: fleet.Unknown}, d.stringMap("unknownMap")); diff != "" {
+		t.Error(diff)
+	}
+	var at []string
+	for _, p := range ps {
+		at = append(at, p.Summary+" "+pathOf(p).String())
+	}
+	if diff := cmp.Diff([]string{"Null element at.list[2]", `Null element at.map["n"]`}, at); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPathOf(t *testing.T) {
+	steps := []fleet.Step{fleet.Attr("deployment_targets"), fleet.Index(1), fleet.Attr("labels"), fleet.Key("a/b")}
+	for want, p := range map[string]fleet.Problem{
+		``:                                    {},
+		`deployment_targets[1].labels["a/b"]`: {Path: steps},
+		`workloads["hello"].deployment_targets[1].labels["a/b"]`: {Path: steps, Origin: fleet.Origin{Attribute: "workloads", Key: "hello"}},
+		`environment`:         {Origin: fleet.Origin{Attribute: "environment"}},
+		`manifests["f.yaml"]`: {Path: steps, Origin: fleet.Origin{Key: "f.yaml", Document: 2, Line: 7}},
+		`labels`:              {Path: []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.Unknown)}},
+	} {
+		if got := pathOf(p).String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestTerraformJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                             ``,
+		`text`:                         `text`,
+		`5`:                            `5`,
+		`null`:                         `null`,
+		` "s" `:                        ` "s" `,
+		`{`:                            `{`,
+		"{ \"b\": 1,\n\"a\": [1.0] }":  `{"a":[1],"b":1}`,
+		`[1, {"<": "&"}]`:              `[1,{"\u003c":"\u0026"}]`,
+		`{"a": 1, "a": "x"}`:           `{"a":"x"}`,
+		`{"a": [{"b": 1, "b": null}]}`: `{"a":[{"b":null}]}`,
+		`{"n": 123456789012345678901234567890.5e1}`: `{"n":1234567890123456789012345678905}`,
+	} {
+		if got := terraformJSON(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}

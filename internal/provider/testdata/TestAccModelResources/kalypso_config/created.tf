@@ -1,0 +1,4 @@
+resource "kalypso_config" "test" {
+  name = "all"
+  data = { REGION = "West" }
+}

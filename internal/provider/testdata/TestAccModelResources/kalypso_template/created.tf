@@ -1,0 +1,5 @@
+resource "kalypso_template" "test" {
+  name      = "argocd"
+  type      = "reconciler"
+  manifests = ["name: {{ .DeploymentTargetName }}\n"]
+}

@@ -1,0 +1,16 @@
+resource "kalypso_workload" "test" {
+  name      = "hello-world"
+  labels    = { type = "application" }
+  workspace = "team"
+  deployment_targets = [
+    {
+      name           = "test"
+      environment    = "dev"
+      labels         = { purpose = "test" }
+      manifests      = { repo = "https://github.com/acme/app", branch = "dev", path = "./test" }
+      config_schemas = [jsonencode({ required = ["REGION"] })]
+    },
+    { name = "uat", environment = "stage" },
+  ]
+  config_schemas = [jsonencode({ type = "object" })]
+}
