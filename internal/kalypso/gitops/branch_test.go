@@ -1,0 +1,145 @@
+package gitops_test
+
+import (
+	"context"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+func TestMain(m *testing.M) {
+	// The git of file:// runs in this environment.
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "HOME"} {
+		_ = os.Setenv(name, "/dev/null")
+	}
+	_ = os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	os.Exit(m.Run())
+}
+
+// everywhere runs a test over each way to reach a repository.
+func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitops.Branch)) {
+	t.Helper()
+	for _, backend := range gitserver.Backends() {
+		t.Run(backend.Name, func(t *testing.T) {
+			t.Parallel()
+			repo := gitserver.InitBare(t)
+			url, credentials := backend.Start(t, repo)
+			test(t, repo, open(t, url, "main", credentials...))
+		})
+	}
+}
+
+func open(t testing.TB, url, branch string, credentials ...gitremote.Credential) *gitops.Branch {
+	t.Helper()
+	client, err := gitremote.NewClient(credentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := gitops.Open(client, url, branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var author = gitops.Signature{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
+
+// folder makes a folder of files; its hash is computed apart from the package.
+func folder(path string, files map[string]string) gitops.Folder {
+	return gitops.Folder{Path: path, Hash: treeHash(files), Files: stream(files)}
+}
+
+func stream(files map[string]string) iter.Seq2[gitops.File, error] {
+	return func(yield func(gitops.File, error) bool) {
+		for _, p := range slices.Sorted(maps.Keys(files)) {
+			if !yield(gitops.File{Path: p, Content: []byte(files[p])}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func treeHash(files map[string]string) plumbing.Hash {
+	if len(files) == 0 {
+		return plumbing.ZeroHash
+	}
+	type line struct {
+		key, mode, name string
+		hash            plumbing.Hash
+	}
+	below := map[string]map[string]string{}
+	var lines []line
+	for p, content := range files {
+		if dir, rest, ok := strings.Cut(p, "/"); ok {
+			if below[dir] == nil {
+				below[dir] = map[string]string{}
+			}
+			below[dir][rest] = content
+			continue
+		}
+		lines = append(lines, line{p, "100644", p, named("blob", content)})
+	}
+	for dir, files := range below {
+		lines = append(lines, line{dir + "/", "40000", dir, treeHash(files)})
+	}
+	slices.SortFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
+	var raw strings.Builder
+	for _, l := range lines {
+		raw.WriteString(l.mode + " " + l.name + "\x00" + string(l.hash[:]))
+	}
+	return named("tree", raw.String())
+}
+
+func named(kind, content string) plumbing.Hash {
+	return sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(content), content))
+}
+
+func edit(message string, folders ...gitops.Folder) *gitops.Edit {
+	return &gitops.Edit{Folders: folders, Message: message, Author: author}
+}
+
+func update(t testing.TB, b *gitops.Branch, opts gitops.UpdateOptions, e *gitops.Edit) gitops.Result {
+	t.Helper()
+	r, err := b.Update(t.Context(), opts, always(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func always(e *gitops.Edit) func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+	return func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) { return e, nil }
+}
+
+func equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func fails(t testing.TB, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Fatalf("got error %v, want %v", err, kind)
+	}
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("the error holds a secret: %v", err)
+	}
+}
+
+func as[E error](err error, target *E) bool { return errors.As(err, target) }

@@ -1,0 +1,175 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Bounds of a history: how many commits it looks back, and how many paths it
+// names of one.
+const (
+	MaxHistory      = 50
+	MaxHistoryPaths = 20
+)
+
+// Change is a commit that changed something below the folders that were asked
+// for.
+type Change struct {
+	Commit  plumbing.Hash
+	Author  Signature
+	Subject string
+	Paths   []string // the first MaxHistoryPaths, in the order of a tree
+	Count   int      // of all paths
+}
+
+// History is what the commits after since did below the folders, newest first,
+// along first parents, at most [MaxHistory] commits back. It tells whether
+// since was met: where it was not, there may be more, or the branch was
+// rewritten.
+func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []string) ([]Change, bool, error) {
+	head, err := b.Head(ctx)
+	if err != nil || head.IsZero() {
+		return nil, false, err
+	}
+	// Most often the cause of drift is the last commit or one near it.
+	var changes []Change
+	for _, depth := range []int{8, MaxHistory + 1} {
+		var found, whole bool
+		changes, found, whole, err = b.history(ctx, head, since, depth, folders)
+		if err != nil || found || whole {
+			return changes, found, err
+		}
+	}
+	return changes, false, nil
+}
+
+// history reads depth commits. whole: the first commit of all was reached.
+func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth int, folders []string) (changes []Change, found, whole bool, err error) {
+	s := &Snapshot{remote: b.remote, store: memory.NewStorage(), trees: map[plumbing.Hash][]entry{}}
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterBlobs}
+	if err := b.remote.Fetch(ctx, want, s.store); err != nil {
+		return nil, false, false, err
+	}
+	at, err := object.GetCommit(s.store, head)
+	for n := 0; n < depth; n++ {
+		if err != nil {
+			return nil, false, false, fmt.Errorf("%s: %w", b, err)
+		}
+		if at.Hash == since {
+			return changes, true, false, nil
+		}
+		var parent *object.Commit
+		before := plumbing.ZeroHash
+		if len(at.ParentHashes) > 0 {
+			parent, err = object.GetCommit(s.store, at.ParentHashes[0])
+			if errors.Is(err, plumbing.ErrObjectNotFound) {
+				return changes, false, false, nil // as far as was read
+			}
+			if err != nil {
+				return nil, false, false, fmt.Errorf("%s: %w", b, err)
+			}
+			before = parent.TreeHash
+		}
+		change, err := s.changed(at, before, folders)
+		if err != nil {
+			return nil, false, false, fmt.Errorf("%s: %w", b, err)
+		}
+		if change.Count > 0 {
+			changes = append(changes, change)
+		}
+		if parent == nil {
+			return changes, false, true, nil
+		}
+		at = parent
+	}
+	return changes, false, false, nil
+}
+
+func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []string) (Change, error) {
+	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	change := Change{
+		Commit: c.Hash, Subject: strings.TrimSpace(subject),
+		Author: Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
+	}
+	for _, tree := range []plumbing.Hash{before, c.TreeHash} {
+		if tree.IsZero() {
+			continue
+		}
+		if err := s.load(tree); err != nil {
+			return Change{}, err
+		}
+	}
+	for _, folder := range folders {
+		s.Root = before
+		old, _ := s.find(folder)
+		s.Root = c.TreeHash
+		now, _ := s.find(folder)
+		s.diff(folder, old, now, &change)
+	}
+	return change, nil
+}
+
+// diff adds the paths of what differs between two entries; one that is not
+// there is zero.
+func (s *Snapshot) diff(path string, old, now entry, change *Change) {
+	if old.hash == now.hash && old.mode == now.mode {
+		return
+	}
+	if !old.isTree() && !now.isTree() {
+		if change.Count++; len(change.Paths) < MaxHistoryPaths {
+			change.Paths = append(change.Paths, path)
+		}
+		return
+	}
+	prefix := path + "/"
+	if path == "." {
+		prefix = ""
+	}
+	before, after := s.children(old), s.children(now)
+	if !old.isTree() && old.mode != "" || !now.isTree() && now.mode != "" {
+		change.Count++ // a file became a folder, or the other way
+		if len(change.Paths) < MaxHistoryPaths {
+			change.Paths = append(change.Paths, path)
+		}
+	}
+	for _, e := range merged(before, after) {
+		s.diff(prefix+e, before[e], after[e], change)
+	}
+}
+
+func (s *Snapshot) children(e entry) map[string]entry {
+	children := map[string]entry{}
+	if e.isTree() {
+		for _, c := range s.trees[e.hash] {
+			children[c.name] = c
+		}
+	}
+	return children
+}
+
+// merged are the names of both, in order.
+func merged(a, b map[string]entry) []string {
+	var both []entry
+	for _, e := range a {
+		both = append(both, e)
+	}
+	for name, e := range b {
+		if _, twice := a[name]; !twice {
+			both = append(both, e)
+		}
+	}
+	sortTree(both)
+	names := make([]string, len(both))
+	for i, e := range both {
+		names[i] = e.name
+	}
+	return names
+}

@@ -1,0 +1,102 @@
+package gitops
+
+import (
+	"errors"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// ErrInTheWay: an edit would write a folder where the branch has a file, or a
+// file where it has a folder, and does not remove that.
+var ErrInTheWay = errors.New("the branch has something of another kind there, or above it")
+
+// overlay is a tree of a branch with changes on top. Only what changes is read
+// and written.
+type overlay struct {
+	snapshot *Snapshot
+	items    map[string]*item
+	changed  bool
+}
+
+type item struct {
+	entry
+	dir *overlay // where the folder was opened
+}
+
+func (s *Snapshot) overlay(tree plumbing.Hash) *overlay {
+	entries := s.trees[tree]
+	o := &overlay{snapshot: s, items: make(map[string]*item, len(entries))}
+	for _, e := range entries {
+		o.items[e.name] = &item{entry: e}
+	}
+	return o
+}
+
+func (o *overlay) into(i *item) *overlay {
+	if i.dir == nil {
+		i.dir = o.snapshot.overlay(i.hash)
+	}
+	return i.dir
+}
+
+// remove takes away what lies at a path, if anything does.
+func (o *overlay) remove(names []string) bool {
+	i, ok := o.items[names[0]]
+	switch {
+	case !ok:
+		return false
+	case len(names) == 1:
+		delete(o.items, names[0])
+	case !i.isTree() || !o.into(i).remove(names[1:]):
+		return false
+	}
+	o.changed = true
+	return true
+}
+
+// set puts an entry at a path.
+func (o *overlay) set(names []string, mode string, hash plumbing.Hash) error {
+	name := names[0]
+	i, ok := o.items[name]
+	if len(names) == 1 {
+		if ok && i.isTree() != (mode == modeTree) {
+			return ErrInTheWay
+		}
+		o.items[name] = &item{entry: entry{mode: mode, name: name, hash: hash}}
+		o.changed = true
+		return nil
+	}
+	if ok && !i.isTree() {
+		return ErrInTheWay
+	}
+	if !ok {
+		i = &item{entry: entry{mode: modeTree, name: name}, dir: &overlay{snapshot: o.snapshot, items: map[string]*item{}}}
+		o.items[name] = i
+	}
+	o.changed = true
+	return o.into(i).set(names[1:], mode, hash)
+}
+
+// write packs the trees that changed and gives the root's hash; zero where it
+// is empty. A folder that a change left empty is gone.
+func (o *overlay) write(w *packer) (plumbing.Hash, error) {
+	entries := make([]entry, 0, len(o.items))
+	for _, i := range o.items {
+		if i.dir != nil && i.dir.changed {
+			h, err := i.dir.write(w)
+			if err != nil {
+				return plumbing.ZeroHash, err
+			}
+			if h.IsZero() {
+				continue
+			}
+			i.hash = h
+		}
+		entries = append(entries, i.entry)
+	}
+	if len(entries) == 0 {
+		return plumbing.ZeroHash, nil
+	}
+	sortTree(entries)
+	return w.add(plumbing.TreeObject, appendTree(nil, entries))
+}

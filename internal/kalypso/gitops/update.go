@@ -1,0 +1,151 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Stages of an update, for its progress.
+const (
+	StageRead = "read" // the branch's trees
+	StagePack = "pack" // done: files so far
+	StagePush = "push" // total: bytes of the pack
+)
+
+// UpdateOptions change what [Branch.Update] does. The zero value is good.
+type UpdateOptions struct {
+	// CreateBranch makes an absent branch with the edit as its first commit.
+	CreateBranch bool
+	// Progress hears of the stages. A total of 0 is not known.
+	Progress func(stage string, done, total int)
+	// Tries bounds how often a lost race is run again; 0: 10 times.
+	Tries int
+	// Wait passes the time before another try, the first of which is 1. It
+	// ends with ctx. Nil: a random time, which doubles, from 50 ms to 3 s.
+	Wait func(ctx context.Context, try int) error
+}
+
+// Result is what became of an update.
+type Result struct {
+	Commit plumbing.Hash // the head that holds the edit; zero: the branch is absent, and there was nothing to write
+	Pushed bool          // false: the branch held the edit already
+}
+
+// Update changes the branch by one commit on top of its head. build gets the
+// branch as it is and says what shall change; it is called again where another
+// commit came first. An edit that is nil, or changes nothing, makes no commit.
+// In one process the updates of a branch wait for each other.
+//
+// The branch moves only from the head that build saw, never by force. An
+// absent branch without CreateBranch is [ErrBranchNotFound]; a refusal of the
+// server [gitremote.ErrRejected]; a race that is lost over and over
+// [gitremote.ErrBranchMoved].
+func (b *Branch) Update(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
+	opts = opts.withDefaults()
+	unlock, err := lock(ctx, b.Key())
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
+	for try := 1; ; try++ {
+		result, err := b.try(ctx, opts, build)
+		if !errors.Is(err, gitremote.ErrBranchMoved) {
+			return result, err
+		}
+		if try >= opts.Tries {
+			return Result{}, fmt.Errorf("%s kept moving, %d tries were overtaken: %w", b, try, err)
+		}
+		if err := opts.Wait(ctx, try); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+func (o UpdateOptions) withDefaults() UpdateOptions {
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	if o.Tries == 0 {
+		o.Tries = 10
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	return o
+}
+
+// wait spreads those who race over time.
+func wait(ctx context.Context, try int) error {
+	most := min(100*time.Millisecond<<try, 3*time.Second)
+	timer := time.NewTimer(most/4 + rand.N(most*3/4)) //nolint:gosec // no secret
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
+	opts.Progress(StageRead, 0, 0)
+	s, err := b.Snapshot(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	edit, err := build(ctx, s)
+	if err != nil {
+		return Result{}, err
+	}
+	if edit == nil {
+		return Result{Commit: s.Commit}, nil
+	}
+	if s.Commit.IsZero() && !opts.CreateBranch {
+		return Result{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
+	}
+	commit, p, err := s.commit(ctx, edit, opts.Progress)
+	if err != nil {
+		return Result{}, err
+	}
+	if commit.IsZero() {
+		return Result{Commit: s.Commit}, nil
+	}
+	reader, size := p.reader()
+	opts.Progress(StagePush, 0, int(size))
+	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: s.Commit, New: commit, Pack: reader, Size: size})
+	if err != nil {
+		err = b.afterwards(ctx, s.Commit, commit, err)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	opts.Progress(StagePush, int(size), int(size))
+	return Result{Commit: commit, Pushed: true}, nil
+}
+
+// afterwards looks where a push that failed left the branch. A connection that
+// broke may have broken after the server took the commit; a refusal may be of
+// a race, in words that are not known.
+func (b *Branch) afterwards(ctx context.Context, old, pushed plumbing.Hash, err error) error {
+	broken := errors.Is(err, gitremote.ErrUnreachable)
+	if !broken && !errors.Is(err, gitremote.ErrRejected) {
+		return err
+	}
+	head, headErr := b.Head(ctx)
+	switch {
+	case headErr != nil:
+		return err
+	case head == pushed && broken:
+		return nil
+	case head != old:
+		return fmt.Errorf("%w: %w", gitremote.ErrBranchMoved, err)
+	}
+	return err
+}

@@ -1,0 +1,197 @@
+package gitops_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+var first = map[string]string{
+	"app/config.yaml": "a: 1\n", "app/x.yaml": "x\n", "app-2/config.yaml": "a: 2\n", "app.txt": "t\n", "README.md": "# r\n",
+}
+
+// TestUpdateLife takes a branch from nothing to a folder, a change, no change,
+// and away.
+func TestUpdateLife(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		_, err := b.Update(t.Context(), gitops.UpdateOptions{}, always(edit("no", folder("large", first))))
+		fails(t, err, gitops.ErrBranchNotFound)
+
+		made := update(t, b, gitops.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
+		equal(t, "pushed", made.Pushed, true)
+		equal(t, "head", gitserver.Rev(t, repo, "main"), made.Commit.String())
+
+		again := update(t, b, gitops.UpdateOptions{}, edit("two", folder("large", first)))
+		equal(t, "unchanged", again, gitops.Result{Commit: made.Commit})
+		nothing := update(t, b, gitops.UpdateOptions{}, nil)
+		equal(t, "no edit", nothing, gitops.Result{Commit: made.Commit})
+
+		e := edit("three", folder("large", map[string]string{"app/config.yaml": "a: 3\n"}), folder("deep/er", first))
+		e.Files = map[string][]byte{"Promoted_Commit_Id": []byte("abc"), ".kalypso/rendering.json": []byte("{}\n")}
+		update(t, b, gitops.UpdateOptions{}, e)
+		want := map[string]string{
+			"large/app/config.yaml": "a: 3\n", "Promoted_Commit_Id": "abc", ".kalypso/rendering.json": "{}\n",
+		}
+		for p, c := range first {
+			want["deep/er/"+p] = c
+		}
+		equal(t, "tree", gitserver.Tree(t, repo, "main"), want)
+
+		gone := edit("four")
+		gone.Remove = []string{"deep/er", "large", ".kalypso/rendering.json", "never/there"}
+		update(t, b, gitops.UpdateOptions{}, gone)
+		equal(t, "what is left", gitserver.Tree(t, repo, "main"), map[string]string{"Promoted_Commit_Id": "abc"})
+		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"four", "three", "one"})
+		gitserver.Fsck(t, repo)
+	})
+}
+
+// TestUpdateOthers: links, programs, submodules and files beside ours stay to
+// the byte and mode.
+func TestUpdateOthers(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		gitserver.Seed(t, repo, "main", map[string]string{"large/old.yaml": "old\n", "zone/large/theirs": "1\n", "a-b": "", "a/b": ""})
+		gitserver.SeedFiles(t, repo, "main", "others", map[string]gitserver.File{
+			"run.sh":         {Mode: "100755", Content: "#!/bin/sh\n"},
+			"zone/link":      {Mode: "120000", Content: "../run.sh"},
+			"zone/module":    {Mode: "160000", Content: "1111111111111111111111111111111111111111"},
+			"zone/large/bin": {Mode: "100755", Content: "x"},
+		})
+		before := gitserver.Modes(t, repo, "main")
+		update(t, b, gitops.UpdateOptions{}, edit("ours", folder("large", first), folder("zone/small", first)))
+		after := gitserver.Modes(t, repo, "main")
+		delete(before, "large/old.yaml")
+		for p := range first {
+			delete(after, "large/"+p)
+			delete(after, "zone/small/"+p)
+		}
+		equal(t, "others", after, before)
+		gitserver.Fsck(t, repo)
+	})
+}
+
+// TestUpdateOrphan makes a second branch beside one that is there.
+func TestUpdateOrphan(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		gitserver.Seed(t, repo, "other", map[string]string{"x": "y"})
+		update(t, b, gitops.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
+		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"one"})
+		equal(t, "other", gitserver.Tree(t, repo, "other"), map[string]string{"x": "y"})
+		gitserver.Fsck(t, repo)
+	})
+}
+
+// TestUpdateRace: somebody else pushes between our reading and our push.
+func TestUpdateRace(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		tries := 0
+		r, err := b.Update(t.Context(), noWait, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+			if tries++; tries <= 2 {
+				gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + tries))})
+			}
+			return edit("ours", folder("large", map[string]string{"a": "b"})), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "tries", tries, 3)
+		equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
+		equal(t, "tree", gitserver.Tree(t, repo, "main"), map[string]string{"x": "1", "theirs": "2", "large/a": "b"})
+		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed", "Seed", "Seed"})
+	})
+}
+
+var noWait = gitops.UpdateOptions{Wait: func(ctx context.Context, _ int) error { return ctx.Err() }}
+
+// TestUpdateRaceAtServer: the branch moves after the server listed it, so that
+// the server itself refuses.
+func TestUpdateRaceAtServer(t *testing.T) {
+	for _, create := range []bool{false, true} {
+		repo := gitserver.InitBare(t)
+		server, url := gitserver.Serve(t, repo)
+		if !create {
+			gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		}
+		server.BeforeReceive(func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "2"}) })
+		opts := noWait
+		opts.CreateBranch = true
+		update(t, open(t, url, "main"), opts, edit("ours", folder("large", map[string]string{"a": "b"})))
+		equal(t, "newest", gitserver.Log(t, repo, "main")[:2], []string{"ours", "Seed"})
+	}
+}
+
+// TestUpdateLosesForGood: the tries have a bound.
+func TestUpdateLosesForGood(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+	opts := noWait
+	opts.Tries = 3
+	n := 0
+	_, err := open(t, repo, "main").Update(t.Context(), opts, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+		n++
+		gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + n))})
+		return edit("ours", folder("large", map[string]string{"a": "b"})), nil
+	})
+	fails(t, err, gitremote.ErrBranchMoved)
+	equal(t, "tries", n, 3)
+}
+
+// TestUpdateBrokenAnswer: the server took the commit and the connection broke.
+func TestUpdateBrokenAnswer(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	server, url := gitserver.Serve(t, repo)
+	server.DropAnswer()
+	r := update(t, open(t, url, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
+	equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours"})
+}
+
+// TestUpdateRejected: a hook refuses, in its own words.
+func TestUpdateRejected(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		gitserver.Hook(t, repo, "pre-receive", "main is protected: cannot lock ref\nask the fleet team", 1)
+		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		fails(t, err, gitremote.ErrRejected)
+		var rejected *gitremote.RejectedError
+		if !as(err, &rejected) {
+			t.Fatalf("no RejectedError in %v", err)
+		}
+		equal(t, "rejection", *rejected, gitremote.RejectedError{
+			Branch: "main", Reason: "pre-receive hook declined",
+			Words: []string{"main is protected: cannot lock ref", "ask the fleet team"},
+		})
+		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+	})
+}
+
+// TestUpdateCancelled ends where the context ends.
+func TestUpdateCancelled(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := b.Update(ctx, noWait, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+			cancel()
+			return edit("ours", folder("large", first)), nil
+		})
+		fails(t, err, context.Canceled)
+		_, err = b.Head(ctx)
+		fails(t, err, context.Canceled)
+		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+	})
+}
+
+func TestUpdateMissingRepo(t *testing.T) {
+	for _, backend := range gitserver.Backends() {
+		url, credentials := backend.Start(t, filepath.Join(t.TempDir(), "none.git"))
+		_, err := open(t, url, "main", credentials...).Update(t.Context(), noWait, always(nil))
+		fails(t, err, gitremote.ErrRepoNotFound)
+	}
+}
