@@ -1,0 +1,150 @@
+package gitops_test
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// The fleet of the benchmarks: as many files as golden/large-10k renders, of
+// about 1.5 KB.
+const benchTypes, benchTargets = 100, 100
+
+// benchFolder is one cluster type folder, with a mark in the first file.
+func benchFolder(n int, mark string) iter.Seq2[gitops.File, error] {
+	return func(yield func(gitops.File, error) bool) {
+		for target := range benchTargets {
+			for _, name := range []string{"namespace.yaml", "platform-config.yaml", "reconciler.yaml"} {
+				path := fmt.Sprintf("target-%03d/%s", target, name)
+				if !yield(gitops.File{Path: path, Content: benchContent(n, target, name, mark)}, nil) {
+					return
+				}
+				mark = ""
+			}
+		}
+	}
+}
+
+func benchContent(n, target int, name, mark string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s-%d-%d%s\ndata:\n", name, n, target, mark)
+	h := fnv.New32a()
+	for i := range 45 {
+		fmt.Fprintf(h, "%d %d %s %d", n, target, name, i)
+		fmt.Fprintf(&b, "  key-%d: value-%08x-%d-%d\n", i, h.Sum32(), n, target)
+	}
+	return b.Bytes()
+}
+
+// benchFiles holds the files, so that making them is not measured.
+var benchFiles = sync.OnceValue(func() []gitops.Folder {
+	var folders []gitops.Folder
+	for n := range benchTypes {
+		folders = append(folders, held(n, ""))
+	}
+	return folders
+})
+
+func held(n int, mark string) gitops.Folder {
+	var files []gitops.File
+	contents := map[string]string{}
+	for f := range benchFolder(n, mark) {
+		files = append(files, f)
+		contents[f.Path] = string(f.Content)
+	}
+	return gitops.Folder{
+		Path: fmt.Sprintf("cluster-%03d", n), Hash: treeHash(contents),
+		Files: func(yield func(gitops.File, error) bool) {
+			for _, f := range files {
+				if !yield(f, nil) {
+					return
+				}
+			}
+		},
+	}
+}
+
+// BenchmarkPushFirst writes and pushes 30,000 new files into an empty bare
+// repository, and prints the ratio to git fast-import and git push.
+func BenchmarkPushFirst(b *testing.B) {
+	folders := benchFiles()
+	var ours, git time.Duration
+	for b.Loop() {
+		repo := gitserver.InitBare(b)
+		start := time.Now()
+		update(b, open(b, "file://"+repo, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("first", folders...))
+		ours += time.Since(start)
+		b.StopTimer()
+		git += fastImport(b, folders)
+		b.StartTimer()
+	}
+	b.ReportMetric(ours.Seconds()/float64(b.N), "s/push")
+	b.ReportMetric(git.Seconds()/float64(b.N), "s/git")
+	b.ReportMetric(ours.Seconds()/git.Seconds(), "ratio")
+}
+
+// BenchmarkPushOne changes one file of those and pushes it, and prints the
+// ratio to the first push.
+func BenchmarkPushOne(b *testing.B) {
+	folders := append([]gitops.Folder(nil), benchFiles()...)
+	repo := gitserver.InitBare(b)
+	branch := open(b, "file://"+repo, "main")
+	start := time.Now()
+	update(b, branch, gitops.UpdateOptions{CreateBranch: true}, edit("first", folders...))
+	whole := time.Since(start)
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		n++
+		folders[0] = held(0, fmt.Sprint(n))
+		b.StartTimer()
+		update(b, branch, gitops.UpdateOptions{}, edit("one", folders...))
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "of-first")
+}
+
+// BenchmarkSnapshot reads all trees of those.
+func BenchmarkSnapshot(b *testing.B) {
+	repo := gitserver.InitBare(b)
+	branch := open(b, "file://"+repo, "main")
+	update(b, branch, gitops.UpdateOptions{CreateBranch: true}, edit("first", benchFiles()...))
+	for b.Loop() {
+		if _, err := branch.Snapshot(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// fastImport is the time that git takes for the same: fast-import into a
+// repository, push from there to an empty one.
+func fastImport(b *testing.B, folders []gitops.Folder) time.Duration {
+	var stream bytes.Buffer
+	stream.WriteString("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n")
+	for _, f := range folders {
+		for file := range f.Files {
+			fmt.Fprintf(&stream, "M 100644 inline %s/%s\ndata %d\n%s\n", f.Path, file.Path, len(file.Content), file.Content)
+		}
+	}
+	from, to := gitserver.InitBare(b), gitserver.InitBare(b)
+	start := time.Now()
+	for _, c := range []*exec.Cmd{exec.Command("git", "fast-import", "--quiet"), exec.Command("git", "push", "--quiet", to, "main")} {
+		c.Dir, c.Env = from, gitserver.Env()
+		if strings.HasSuffix(c.Args[1], "import") {
+			c.Stdin = &stream
+		}
+		if out, err := c.CombinedOutput(); err != nil {
+			b.Fatalf("%s: %v\n%s", filepath.Base(c.Path), err, out)
+		}
+	}
+	return time.Since(start)
+}

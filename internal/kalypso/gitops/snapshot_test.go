@@ -1,0 +1,134 @@
+package gitops_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+func TestSnapshot(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		empty, err := b.Snapshot(t.Context())
+		if err != nil || !empty.Commit.IsZero() || len(empty.Folders(".")) != 0 {
+			t.Fatalf("empty repository: %v, %v", empty, err)
+		}
+		gitserver.Seed(t, repo, "main", map[string]string{"gone": "1", "clusters/large/a/x.yaml": "old"})
+		gitserver.SeedFiles(t, repo, "main", "two", map[string]gitserver.File{
+			"gone":                    {},
+			"run.sh":                  {Mode: "100755", Content: "run\n"},
+			"clusters/link":           {Mode: "120000", Content: "../run.sh"},
+			"clusters/large/a/x.yaml": {Mode: "100644", Content: "x: 1\n"},
+			"clusters/large/a-b":      {Mode: "100644", Content: "b\n"},
+			"clusters/small/y.yaml":   {Mode: "100644", Content: "y: 1\n"},
+		})
+		s, err := b.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "commit", s.Commit.String(), gitserver.Rev(t, repo, "main"))
+		equal(t, "folders", slices.Sorted(maps.Keys(s.Folders("clusters"))), []string{"large", "small"})
+		equal(t, "root folders", slices.Sorted(maps.Keys(s.Folders("."))), []string{"clusters"})
+		equal(t, "hash", s.Folders("clusters")["large"],
+			treeHash(map[string]string{"a/x.yaml": "x: 1\n", "a-b": "b\n"}))
+		var paths []string
+		for p, e := range s.Walk("clusters") {
+			paths = append(paths, p+" "+e.Mode.String())
+		}
+		equal(t, "walk", paths, []string{
+			"clusters/large/a-b 0100644", "clusters/large/a/x.yaml 0100644", "clusters/link 0120000", "clusters/small/y.yaml 0100644",
+		})
+		run, ok := s.Entry("run.sh")
+		equal(t, "entry", ok && run.Mode == filemode.Executable, true)
+		_, ok = s.Entry("clusters/none/x")
+		equal(t, "no entry", ok, false)
+
+		files, err := s.ReadFiles(t.Context(), []string{"run.sh", "clusters/large/a/x.yaml", "gone", "clusters"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "files", files, map[string][]byte{"run.sh": []byte("run\n"), "clusters/large/a/x.yaml": []byte("x: 1\n")})
+		one, err := s.ReadFile(t.Context(), "clusters/small/y.yaml")
+		equal(t, "file", string(one), "y: 1\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.ReadFile(t.Context(), "gone")
+		fails(t, err, gitops.ErrNoFile)
+	})
+}
+
+// TestSnapshotBytes: contents are not read where the server can leave them
+// out, nor sent where the branch has them.
+func TestSnapshotBytes(t *testing.T) {
+	noise := make([]byte, 1<<20)
+	for i := range noise {
+		noise[i] = byte(i * i >> 3 * i)
+	}
+	for _, v0 := range []bool{false, true} {
+		repo := gitserver.InitBare(t)
+		content := string(noise)
+		gitserver.Seed(t, repo, "main", map[string]string{"large/big": content, "x": "1"})
+		options := []gitserver.Option{gitserver.WithFilter()}
+		if v0 {
+			options = append(options, gitserver.WithProtocolV0())
+		}
+		server, url := gitserver.Serve(t, repo, options...)
+		update(t, open(t, url, "main"), noWait, edit("ours", folder("large", map[string]string{"big": content, "small": "s"}),
+			folder("copy", map[string]string{"big": content})))
+		var read, sent int64
+		for _, r := range server.Requests() {
+			read += r.Sent
+			sent += max(r.Got, 0)
+		}
+		if read > 4<<10 || sent > 4<<10 {
+			t.Errorf("v0 %v: read %d bytes and sent %d for a change of one small file", v0, read, sent)
+		}
+	}
+}
+
+// TestHistory names what others did to our folders since our commit.
+func TestHistory(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})
+		since := update(t, b, noWait, edit("ours", folder("large", first), folder("tiny", first))).Commit
+		gitserver.SeedFiles(t, repo, "main", "hotfix\n\nat night", map[string]gitserver.File{
+			"large/app.txt": {Mode: "100644", Content: "fixed"}, "large/new/x": {Mode: "100755", Content: "x"}, "tiny/app.txt": {},
+		})
+		gitserver.Seed(t, repo, "main", map[string]string{"small/b.yaml": "2"})
+		changes, found, err := b.History(t.Context(), since, []string{"large", "tiny"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "found", found, true)
+		equal(t, "changes", len(changes), 1)
+		c := changes[0]
+		equal(t, "author", c.Author.Name+" "+c.Author.Email, "Somebody somebody@acme.io")
+		equal(t, "subject", c.Subject, "hotfix")
+		equal(t, "paths", c.Paths, []string{"large/app.txt", "large/new/x", "tiny/app.txt"})
+		equal(t, "count", c.Count, 3)
+
+		none, found, err := b.History(t.Context(), plumbing.NewHash("1111111111111111111111111111111111111111"), []string{"small"})
+		equal(t, "commits that touched small", len(none), 2)
+		equal(t, "found another", found || err != nil, false)
+	})
+}
+
+// TestHistoryBound: a long history is not read to its end.
+func TestHistoryBound(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	old := gitserver.Seed(t, repo, "main", map[string]string{"large/n": "0"})
+	for i := range 60 {
+		gitserver.Seed(t, repo, "main", map[string]string{"large/n": string(rune('a' + i))})
+	}
+	changes, found, err := open(t, repo, "main").History(t.Context(), plumbing.NewHash(old), []string{"large"})
+	if err != nil || found {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	equal(t, "changes", len(changes), gitops.MaxHistory)
+}
