@@ -22,6 +22,7 @@ type providerData struct {
 	Client *gitremote.Client // nil unless known
 	author commitAuthor
 	github githubSettings
+	claims claims
 }
 
 // commitAuthor is the author and committer of commits.
@@ -104,8 +105,12 @@ func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 	case err == nil:
 	case errors.As(err, &all):
 		for _, e := range all {
-			at := path.Root("git_credentials").AtListIndex(e.Index).AtName(string(e.Field))
-			diags.AddAttributeError(at, "Invalid credential", string(e.Field)+" "+e.Reason+".")
+			appendProblems(diags, fleet.Problems{{
+				Summary: "Invalid credential",
+				Detail:  string(e.Field) + " " + e.Reason + ".",
+				Path:    []fleet.Step{fleet.Attr("git_credentials"), fleet.Index(e.Index), fleet.Attr(string(e.Field))},
+				Err:     e,
+			}})
 		}
 	default:
 		diags.AddAttributeError(path.Root("git_credentials"), "Invalid credentials", err.Error())

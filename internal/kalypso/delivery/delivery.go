@@ -1,0 +1,238 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Receipt is what a delivery did.
+type Receipt struct {
+	State    *State
+	Commit   string // the commit on the branch that holds the tree
+	Pushed   bool   // false: the branch held it already
+	Changes  map[string]string
+	Takeover Takeover
+}
+
+// Check returns why the order could not be delivered to the branch as it is, or nil, and what it would take over. It
+// writes nothing. Without a tree, only the branch is looked for.
+func Check(ctx context.Context, client *gitremote.Client, o *Order) (Takeover, error) {
+	branch, err := gitops.Open(client, o.Place.Repo, o.Place.Branch)
+	if err != nil {
+		return Takeover{}, err
+	}
+	head, err := branch.Head(ctx)
+	switch {
+	case err != nil:
+		return Takeover{}, err
+	case head.IsZero() && !o.CreateBranch:
+		return Takeover{}, gitops.ErrBranchNotFound
+	case head.IsZero() || o.Tree == nil:
+		return Takeover{}, nil
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return Takeover{}, err
+	}
+	d, err := o.draft(ctx, snapshot)
+	if err != nil {
+		return Takeover{}, err
+	}
+	return d.takeover, nil
+}
+
+// Deliver brings the order to its place in one commit, and removes what was delivered elsewhere before. It is done again
+// on the new head where others push at the same time. Where it fails after it wrote to the new place, doing it again
+// completes it.
+func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress func(stage string, done, total int)) (*Receipt, error) {
+	branch, err := gitops.Open(client, o.Place.Repo, o.Place.Branch)
+	if err != nil {
+		return nil, err
+	}
+	var last *draft
+	result, err := branch.Update(ctx, gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress},
+		func(ctx context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+			var err error
+			if last, err = o.draft(ctx, snapshot); err != nil {
+				return nil, err
+			}
+			return last.edit, nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	if o.moves() && !o.Place.SameBranch(o.Before.Place) {
+		if err := Withdraw(ctx, client, o.Before, fmt.Sprintf("Move the rendering of environment %s away", o.Before.Environment), o.Author); err != nil {
+			return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned: %w", o.Before.Place, err)
+		}
+	}
+	delivered := FootprintOf(o.Tree)
+	head := result.Commit.String()
+	return &Receipt{
+		State: &State{
+			Version: stateVersion, Engine: engineVersion,
+			Place: o.Place, Environment: o.Environment,
+			Delivered: delivered, DeliveredRecord: last.recordHash, Base: head,
+			Head: head, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,
+		},
+		Commit:   head,
+		Pushed:   result.Pushed,
+		Changes:  last.changes,
+		Takeover: last.takeover,
+	}, nil
+}
+
+// Withdraw removes what was delivered, in one commit: our folders and our record. A branch that is gone holds nothing of
+// ours.
+func Withdraw(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature) error {
+	branch, err := gitops.Open(client, s.Place.Repo, s.Place.Branch)
+	if err != nil {
+		return err
+	}
+	_, err = branch.Update(ctx, gitops.UpdateOptions{}, func(ctx context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+		at, err := newSurvey(ctx, snapshot, s.Place)
+		if err != nil {
+			return nil, err
+		}
+		remove, err := withdrawal(at, s)
+		if err != nil || len(remove) == 0 {
+			return nil, err
+		}
+		return &gitops.Edit{Remove: remove, Message: message, Author: author}, nil
+	})
+	if errors.Is(err, gitops.ErrBranchNotFound) {
+		return nil
+	}
+	return err
+}
+
+// withdrawal are the paths of what is ours at a place: what our record lists, and the record. Where the record is gone,
+// only folders that are still as they were delivered are known to be ours.
+func withdrawal(at *survey, s *State) ([]string, error) {
+	var names, paths []string
+	switch r := at.record; {
+	case r == nil:
+		now := at.footprint(s.Delivered.Names())
+		for name, folder := range now {
+			if folder.Hash == s.Delivered[name].Hash {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+	case r.Environment != s.Environment:
+		return nil, &OwnershipError{Place: s.Place, Reason: fmt.Sprintf(
+			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.", at.place.RecordPath(), r.Environment, s.Environment)}
+	default:
+		names = at.footprint(r.ClusterTypes).Names()
+		paths = append(paths, at.place.RecordPath())
+	}
+	for _, name := range names {
+		paths = append(paths, at.place.Join(name))
+	}
+	return paths, nil
+}
+
+// Observe reads the branch and returns the state with what it holds now. It is one reference look-up where the branch's
+// head is the one last seen. A branch that is gone is [gitops.ErrBranchNotFound].
+func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, error) {
+	branch, err := gitops.Open(client, s.Place.Repo, s.Place.Branch)
+	if err != nil {
+		return nil, err
+	}
+	head, err := branch.Head(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case head.IsZero():
+		return nil, gitops.ErrBranchNotFound
+	case head.String() == s.Head:
+		return s, nil
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at, err := newSurvey(ctx, snapshot, s.Place)
+	if err != nil {
+		return nil, err
+	}
+	now := *s
+	now.Head = snapshot.Commit.String()
+	now.Seen, now.SeenRecord = at.footprint(s.Delivered.Names()), at.recordHash
+	now.Others = without(at.folders, s.Delivered.Names())
+	now.Drift = nil
+	changed := s.Delivered.differing(now.Seen)
+	for i, name := range changed {
+		changed[i] = s.Place.Join(name)
+	}
+	if now.SeenRecord != now.DeliveredRecord {
+		changed = append(changed, s.Place.RecordPath())
+	}
+	if len(changed) == 0 {
+		now.Base = now.Head
+		return &now, nil
+	}
+	now.Drift, err = history(ctx, branch, s.Base, changed)
+	return &now, err
+}
+
+// history finds the commits after base that changed the paths. What it does not find is one drift without a commit.
+func history(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Drift, error) {
+	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
+	if err != nil {
+		return nil, err
+	}
+	var drifts []Drift
+	for _, c := range commits {
+		drifts = append(drifts, Drift{
+			Commit:  c.Commit.String(),
+			Author:  fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
+			Time:    c.Author.When.UTC().Format(time.RFC3339),
+			Subject: c.Subject,
+			Paths:   c.Paths,
+			More:    c.Count - len(c.Paths),
+		})
+	}
+	if !found || len(drifts) == 0 {
+		drifts = append(drifts, Drift{Paths: changed, Subject: "the commit we last delivered is not in the history of the branch that was looked through"})
+	}
+	return drifts, nil
+}
+
+// Import reads the rendering of an environment at a place from its record.
+func Import(ctx context.Context, client *gitremote.Client, place Place, environment string) (*State, *Record, error) {
+	branch, err := gitops.Open(client, place.Repo, place.Branch)
+	if err != nil {
+		return nil, nil, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if snapshot.Commit.IsZero() {
+		return nil, nil, gitops.ErrBranchNotFound
+	}
+	at, err := newSurvey(ctx, snapshot, place)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case at.record == nil:
+		return nil, nil, fmt.Errorf("at %s: %w: no record %s; a tree that the operator wrote is taken over with adopt = true instead", place, ErrNoRendering, place.RecordPath())
+	case at.record.Environment != environment:
+		return nil, nil, fmt.Errorf("at %s: %w of environment %q: the record says %q", place, ErrNoRendering, environment, at.record.Environment)
+	}
+	held := at.footprint(at.record.ClusterTypes)
+	return &State{
+		Version: stateVersion, Engine: engineVersion, Place: place, Environment: environment,
+		Delivered: held, DeliveredRecord: at.recordHash, Base: snapshot.Commit.String(),
+		Head: snapshot.Commit.String(), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()),
+	}, at.record, nil
+}

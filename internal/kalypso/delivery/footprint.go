@@ -1,0 +1,145 @@
+package delivery
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// Footprint is the folders of a rendering, by cluster type: what it wants, or what the branch holds of it.
+type Footprint map[string]Folder
+
+// Folder is the folder of a cluster type.
+type Folder struct {
+	Hash    string            // of its Git tree, hexadecimal
+	Targets map[string]Target // by deployment target
+}
+
+// Target is the folder of a deployment target.
+type Target struct {
+	Hash  string // the first characters of its Git tree's, enough to see a change
+	Empty bool   // all its files are empty
+}
+
+const shortHash = 12
+
+// FootprintOf is what a tree wants.
+func FootprintOf(t *tree.Tree) Footprint {
+	f := make(Footprint, len(t.Folders))
+	for _, folder := range t.Folders {
+		targets := make(map[string]Target, len(folder.Targets))
+		for _, target := range folder.Targets {
+			targets[target.Name] = Target{target.Hash.String()[:shortHash], target.Empty}
+		}
+		f[folder.ClusterType] = Folder{folder.Hash.String(), targets}
+	}
+	return f
+}
+
+// Names are the cluster types, sorted.
+func (f Footprint) Names() []string { return slices.Sorted(maps.Keys(f)) }
+
+// Equal reports whether both hold the same files.
+func (f Footprint) Equal(other Footprint) bool {
+	return maps.EqualFunc(f, other, func(a, b Folder) bool { return a.Hash == b.Hash })
+}
+
+// differing are the cluster types whose folders differ, sorted.
+func (f Footprint) differing(other Footprint) []string {
+	var names []string
+	for name := range f {
+		if f[name].Hash != other[name].Hash {
+			names = append(names, name)
+		}
+	}
+	for name := range other {
+		if _, ok := f[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Changes are what becomes of the targets of each cluster type that changes, as +added -removed ~changed.
+func Changes(before, after Footprint) map[string]string {
+	changes := map[string]string{}
+	for _, name := range before.differing(after) {
+		var added, removed, changed int
+		old, now := before[name].Targets, after[name].Targets
+		for t := range old {
+			if _, ok := now[t]; !ok {
+				removed++
+			}
+		}
+		for t, target := range now {
+			if was, ok := old[t]; !ok {
+				added++
+			} else if was.Hash != target.Hash {
+				changed++
+			}
+		}
+		changes[name] = fmt.Sprintf("+%d -%d ~%d", added, removed, changed)
+	}
+	return changes
+}
+
+// MarshalJSON implements json.Marshaler: a compressed text, as private state holds a value for each target.
+func (f Footprint) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := bufio.NewWriter(z)
+	for _, name := range f.Names() {
+		fmt.Fprintf(w, "%s %s\n", name, f[name].Hash)
+		targets := f[name].Targets
+		for _, t := range slices.Sorted(maps.Keys(targets)) {
+			empty := ""
+			if targets[t].Empty {
+				empty = " empty"
+			}
+			fmt.Fprintf(w, " %s %s%s\n", t, targets[t].Hash, empty)
+		}
+	}
+	if err := errors.Join(w.Flush(), z.Close()); err != nil {
+		return nil, err
+	}
+	return json.Marshal(base64.StdEncoding.EncodeToString(b.Bytes()))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *Footprint) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		return err
+	}
+	*f = Footprint{}
+	var folder Folder
+	lines := bufio.NewScanner(z)
+	for lines.Scan() {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(lines.Text(), " "), " ")
+		switch {
+		case !ok:
+			return fmt.Errorf("footprint: broken line %q", lines.Text())
+		case lines.Text()[0] != ' ':
+			folder = Folder{rest, map[string]Target{}}
+			(*f)[name] = folder
+		default:
+			hash, empty := strings.CutSuffix(rest, " empty")
+			folder.Targets[name] = Target{hash, empty}
+		}
+	}
+	return lines.Err()
+}

@@ -1,0 +1,99 @@
+package delivery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Guardrails bound what a change may take away.
+type Guardrails struct {
+	// MaxRemoved is how many deployment target folders may go: a number, or a percentage of those that are there.
+	MaxRemoved Limit
+	// AllowEmpty lets all of them go.
+	AllowEmpty bool
+}
+
+// Limit is a number, or a percentage of a total.
+type Limit struct {
+	Number     int
+	Percentage bool
+}
+
+// DefaultLimit is what MaxRemoved is where nobody says.
+var DefaultLimit = Limit{50, true}
+
+// ParseLimit reads "12" or "50%".
+func ParseLimit(text string) (Limit, error) {
+	number, percentage := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || percentage && n > 100 {
+		return Limit{}, fmt.Errorf("%q is neither a number, such as \"12\", nor a percentage from \"0%%\" to \"100%%\"", text)
+	}
+	return Limit{n, percentage}, nil
+}
+
+// String is the limit as it is written.
+func (l Limit) String() string {
+	if l.Percentage {
+		return strconv.Itoa(l.Number) + "%"
+	}
+	return strconv.Itoa(l.Number)
+}
+
+func (l Limit) allows(removed, total int) bool {
+	if l.Percentage {
+		return removed*100 <= l.Number*total
+	}
+	return removed <= l.Number
+}
+
+// GuardrailError is a change that takes away more than the guardrails allow.
+type GuardrailError struct {
+	Removed []string // cluster type/deployment target
+	Total   int
+	Reason  string
+}
+
+const listed = 20
+
+// Error implements error.
+func (e *GuardrailError) Error() string {
+	return fmt.Sprintf("%s What would go:\n  %s", e.Reason, bulleted(e.Removed))
+}
+
+func bulleted(lines []string) string {
+	if more := len(lines) - listed; more > 0 {
+		lines = append(slices.Clone(lines[:listed]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all
+// become empty is taken away; with replaced, as when the environment changes, all of before are.
+func (g Guardrails) Check(before, after Footprint, replaced bool) error {
+	var removed []string
+	total := 0
+	for _, name := range before.Names() {
+		for _, t := range slices.Sorted(maps.Keys(before[name].Targets)) {
+			total++
+			now, kept := after[name].Targets[t]
+			if replaced || !kept || now.Empty && !before[name].Targets[t].Empty {
+				removed = append(removed, name+"/"+t)
+			}
+		}
+	}
+	switch {
+	case len(removed) == 0:
+		return nil
+	case len(removed) == total && !g.AllowEmpty:
+		return &GuardrailError{removed, total, fmt.Sprintf(
+			"The change takes away all %d deployment target folders. If that is meant, set guardrails.allow_empty = true and guardrails.max_removed = \"100%%\".", total)}
+	case !g.MaxRemoved.allows(len(removed), total):
+		return &GuardrailError{removed, total, fmt.Sprintf(
+			"The change takes away %d of %d deployment target folders, and guardrails.max_removed is %q. If that is meant, raise it.", len(removed), total, g.MaxRemoved)}
+	}
+	return nil
+}

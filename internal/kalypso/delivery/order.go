@@ -1,0 +1,233 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// Order is a tree to bring to its place.
+type Order struct {
+	Place          Place
+	Environment    string
+	Tree           *tree.Tree
+	PromotedCommit string   // empty: none
+	Origins        []string // for the record
+	Adopt          bool
+	CreateBranch   bool
+	Guardrails     Guardrails
+	Message        string // of the commit; empty: one that says what changes
+	Author         gitops.Signature
+	// Before is the state that the plan was made from; nil where nothing was delivered before.
+	Before *State
+}
+
+// Takeover is what an order finds at a place that it did not write.
+type Takeover struct {
+	Adopted []string // folders that become ours
+	Removed []string // folders among them, and others of the operator's, that go
+}
+
+// draft is the change that an order makes to a branch as it is.
+type draft struct {
+	edit       *gitops.Edit // nil: the branch holds the order already
+	takeover   Takeover
+	changes    map[string]string
+	recordHash string
+	others     []string
+}
+
+// draft finds what the order changes on the branch, and refuses what is not ours to change.
+func (o *Order) draft(ctx context.Context, snapshot *gitops.Snapshot) (*draft, error) {
+	s, err := newSurvey(ctx, snapshot, o.Place)
+	if err != nil {
+		return nil, err
+	}
+	owned, err := o.owned(s)
+	if err != nil {
+		return nil, err
+	}
+	wanted := FootprintOf(o.Tree)
+	d := &draft{}
+	if d.takeover, err = o.takeover(s, owned, wanted); err != nil {
+		return nil, err
+	}
+	d.others = without(s.folders, slices.Concat(owned, d.takeover.Adopted, wanted.Names()))
+
+	before := s.footprint(slices.Concat(owned, d.takeover.Removed))
+	replaced := s.record != nil && s.record.Environment != o.Environment
+	if o.moves() {
+		before, replaced = o.Before.Seen, o.Before.Environment != o.Environment
+	}
+	if err := o.Guardrails.Check(before, wanted, replaced); err != nil {
+		return nil, err
+	}
+	held := s.footprint(slices.Concat(owned, d.takeover.Adopted))
+	d.changes = Changes(held, wanted)
+	record := NewRecord(o.Environment, wanted.Names(), o.PromotedCommit, o.Origins)
+	d.recordHash = s.recordHash
+	if o.moves() || s.record == nil || !s.record.same(record) || !held.Equal(wanted) {
+		d.edit, d.recordHash, err = o.edit(record, without(held.Names(), wanted.Names()), d.changes)
+		if err == nil && o.moves() && o.Place.SameBranch(o.Before.Place) {
+			err = o.leave(ctx, snapshot, d.edit)
+		}
+	}
+	return d, err
+}
+
+// moves reports whether what was delivered before lies elsewhere.
+func (o *Order) moves() bool { return o.Before.Current() && o.Before.Place != o.Place }
+
+// owned are the folders at the place that are ours: those of our record, and those that were delivered there. It
+// refuses a place that is another rendering's, or nested with one, and one that changed since the plan was made.
+func (o *Order) owned(s *survey) ([]string, error) {
+	deliveredHere := o.Before.Current() && o.Before.Place == o.Place
+	for _, other := range s.otherRecords() {
+		left := o.moves() && o.Place.SameBranch(o.Before.Place) && other == o.Before.Place.Path
+		if nested(other, o.Place.Path) && !left {
+			return nil, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
+				"another rendering writes to path %q of this branch, and neither may lie in the other: %s. Choose a path beside it.", other, ErrNested)}
+		}
+	}
+	var owned []string
+	if r := s.record; r != nil {
+		if r.Environment != o.Environment && (!deliveredHere || r.Environment != o.Before.Environment) {
+			return nil, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
+				"the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.", s.place.RecordPath(), r.Environment, o.Environment)}
+		}
+		owned = slices.Clone(r.ClusterTypes)
+	}
+	if deliveredHere {
+		seen := s.footprint(o.Before.Seen.Names())
+		moved := seen.differing(o.Before.Seen)
+		if s.recordHash != o.Before.SeenRecord {
+			moved = append(moved, RecordFile)
+		}
+		if len(moved) > 0 {
+			return nil, &MovedError{o.Place, moved}
+		}
+		owned = append(owned, o.Before.Delivered.Names()...)
+	}
+	slices.Sort(owned)
+	return slices.Compact(owned), nil
+}
+
+// takeover finds the folders that are there and not ours: those that the tree needs, and with adoption those that the
+// operator left.
+func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeover, err error) {
+	for _, name := range wanted.Names() {
+		entry, there := s.snapshot.Entry(s.place.Join(name))
+		switch {
+		case !there || slices.Contains(owned, name):
+		case !slices.Contains(s.folders, name):
+			return t, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
+				"%q is there and no folder (mode %s), so that the folder of the cluster type can't be written. Move it away.", s.place.Join(name), entry.Mode)}
+		default:
+			t.Adopted = append(t.Adopted, name)
+		}
+	}
+	if !o.Adopt {
+		if len(t.Adopted) > 0 {
+			return t, NotOurs(o.Place, t.Adopted)
+		}
+		return t, nil
+	}
+	for _, name := range without(s.folders, slices.Concat(owned, t.Adopted)) {
+		if s.isOperators(name) {
+			t.Adopted = append(t.Adopted, name)
+			t.Removed = append(t.Removed, name)
+		}
+	}
+	slices.Sort(t.Adopted)
+	return t, nil
+}
+
+// edit is the change to the branch, and the hash of the record in it.
+func (o *Order) edit(record Record, removed []string, changes map[string]string) (*gitops.Edit, string, error) {
+	text, err := record.Marshal()
+	if err != nil {
+		return nil, "", err
+	}
+	edit := &gitops.Edit{
+		Files:   map[string][]byte{o.Place.RecordPath(): text},
+		Message: o.message(changes),
+		Author:  o.Author,
+	}
+	if o.PromotedCommit != "" {
+		edit.Files[tree.PromotedCommitFile] = []byte(o.PromotedCommit)
+	}
+	for i, folder := range o.Tree.Folders {
+		edit.Folders = append(edit.Folders, gitops.Folder{
+			Path:  o.Place.Join(folder.ClusterType),
+			Hash:  plumbing.Hash(folder.Hash),
+			Files: files(o.Tree, i),
+		})
+	}
+	for _, name := range removed {
+		edit.Remove = append(edit.Remove, o.Place.Join(name))
+	}
+	return edit, plumbing.ComputeHash(plumbing.BlobObject, text).String(), nil
+}
+
+func files(t *tree.Tree, i int) iter.Seq2[gitops.File, error] {
+	return func(yield func(gitops.File, error) bool) {
+		for f := range t.Files(i) {
+			if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// leave adds the removal of what was delivered to another path of the same branch.
+func (o *Order) leave(ctx context.Context, snapshot *gitops.Snapshot, edit *gitops.Edit) error {
+	old, err := newSurvey(ctx, snapshot, o.Before.Place)
+	if err != nil {
+		return err
+	}
+	remove, err := withdrawal(old, o.Before)
+	if err != nil {
+		return err
+	}
+	edit.Remove = append(edit.Remove, remove...)
+	return nil
+}
+
+func (o *Order) message(changes map[string]string) string {
+	if o.Message != "" {
+		return o.Message
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Render environment %s\n", o.Environment)
+	names := make([]string, 0, len(changes))
+	for name := range changes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if len(names) > 0 {
+		b.WriteString("\n")
+	}
+	for i, name := range names {
+		if i == listed {
+			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-listed)
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s\n", name, changes[name])
+	}
+	if o.PromotedCommit != "" {
+		fmt.Fprintf(&b, "\nPromoted commit: %s\n", o.PromotedCommit)
+	}
+	return b.String()
+}
+
+// without are the elements of list that are not in drop, in their order.
+func without(list, drop []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
+}

@@ -1,0 +1,62 @@
+// Package delivery brings a GitOps tree to its branch: whose the folders there are, what changed since the last
+// delivery, what a change takes away, and the one commit that makes it so.
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Place is where a tree goes.
+type Place struct {
+	Repo   string `json:"repo"`
+	Branch string `json:"branch"`
+	Path   string `json:"path"` // from the repo's root; see [CleanPath]
+}
+
+// String names the place in messages.
+func (p Place) String() string {
+	return fmt.Sprintf("path %q on branch %q of %s", p.Path, p.Branch, p.Repo)
+}
+
+// SameBranch reports whether both places are on one branch.
+func (p Place) SameBranch(other Place) bool { return p.Repo == other.Repo && p.Branch == other.Branch }
+
+// Join is the path from the repo's root of what lies at name below the place.
+func (p Place) Join(name string) string { return path.Join(p.Path, name) }
+
+// RecordPath is the path of the record from the repo's root.
+func (p Place) RecordPath() string { return p.Join(RecordFile) }
+
+// CleanPath is a path from the repo's root in the form that compares: "." for the root, else without a leading "./" or
+// a trailing slash. One that is absolute, climbs out, or is Git's own is an error.
+func CleanPath(p string) (string, error) {
+	if strings.HasPrefix(p, "/") || strings.Contains(p, `\`) || strings.ContainsRune(p, 0) {
+		return "", fmt.Errorf("%q is not a relative path with forward slashes; write it from the repo's root, such as \"clusters\" or \".\"", p)
+	}
+	clean := path.Clean(p)
+	for part := range strings.SplitSeq(clean, "/") {
+		switch {
+		case part == "..":
+			return "", fmt.Errorf("%q climbs out of the repo; write it from the repo's root, such as \"clusters\" or \".\"", p)
+		case strings.EqualFold(part, ".git"):
+			return "", fmt.Errorf("%q lies in .git, where Git keeps no files; choose another folder", p)
+		case part == path.Dir(RecordFile):
+			return "", fmt.Errorf("%q lies in %s, where the record of a rendering is kept; choose another folder", p, part)
+		}
+	}
+	return clean, nil
+}
+
+// ErrNested is two renderings whose folders would lie in each other.
+var ErrNested = errors.New("two renderings at equal or nested paths")
+
+// Nested reports whether the folders of one of the two places would lie in the other's, on one branch.
+func (p Place) Nested(other Place) bool { return nested(p.Path, other.Path) }
+
+// nested reports whether one of two clean paths is the other, or lies in it.
+func nested(a, b string) bool {
+	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}

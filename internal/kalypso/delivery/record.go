@@ -1,0 +1,58 @@
+package delivery
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// RecordFile is the path of the record below a rendering's path.
+const RecordFile = ".kalypso/rendering.json"
+
+const recordVersion = 1
+
+// Record says whose the folders at a path are. It is written with the tree.
+type Record struct {
+	Version        int      `json:"version"`
+	Environment    string   `json:"environment"`
+	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
+	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty: none
+	Origins        []string `json:"origins,omitempty"`         // repo@commit:path[#name], sorted
+}
+
+// NewRecord returns the record of a rendering.
+func NewRecord(environment string, clusterTypes []string, promotedCommit string, origins []string) Record {
+	r := Record{recordVersion, environment, slices.Sorted(slices.Values(clusterTypes)), promotedCommit, slices.Sorted(slices.Values(origins))}
+	if r.ClusterTypes == nil {
+		r.ClusterTypes = []string{}
+	}
+	return r
+}
+
+// Marshal is the record as it is committed.
+func (r Record) Marshal() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(r)
+	return b.Bytes(), err
+}
+
+// ParseRecord reads a record.
+func ParseRecord(data []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("it is no record of a rendering: %w", err)
+	}
+	if r.Version != recordVersion {
+		return r, fmt.Errorf("it is of version %d, and this provider knows version %d; use a newer provider", r.Version, recordVersion)
+	}
+	return r, nil
+}
+
+// same reports whether both say the same but for the origins, which alone are no reason for a commit.
+func (r Record) same(other Record) bool {
+	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit && slices.Equal(r.ClusterTypes, other.ClusterTypes)
+}

@@ -1,0 +1,54 @@
+package delivery
+
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+
+// stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
+// version is read anew from the branch.
+const (
+	stateVersion  = 1
+	engineVersion = 1
+)
+
+// State is what a rendering keeps of its delivery from one run to the next, besides what Terraform shows: plan must know
+// the branch without contacting it. Its zero value says that nothing was delivered.
+type State struct {
+	Version     int    `json:"version"`
+	Engine      int    `json:"engine"`
+	Place       Place  `json:"place"`
+	Environment string `json:"environment"`
+	// Delivered is what was delivered, and DeliveredRecord the hash of the record that went with it.
+	Delivered       Footprint `json:"delivered"`
+	DeliveredRecord string    `json:"delivered_record"`
+	// Base is the last commit of the branch at which it held what was delivered.
+	Base string `json:"base"`
+	// Head is the branch's head when it was last read, and Seen what it held of the folders then.
+	Head       string    `json:"head"`
+	Seen       Footprint `json:"seen"`
+	SeenRecord string    `json:"seen_record"`
+	// Others are the folders at the path that are not ours.
+	Others []string `json:"others,omitempty"`
+	Drift  []Drift  `json:"drift,omitempty"`
+}
+
+// Drift is a commit of others that changed our folders.
+type Drift struct {
+	Commit  string   `json:"commit,omitempty"` // empty: not found in the branch's history
+	Author  string   `json:"author,omitempty"` // name and mail
+	Time    string   `json:"time,omitempty"`   // RFC 3339
+	Subject string   `json:"subject,omitempty"`
+	Paths   []string `json:"paths"`
+	More    int      `json:"more,omitempty"` // how many paths are not listed
+}
+
+// Current reports whether s was written by this version of the provider and says that something was delivered.
+func (s *State) Current() bool {
+	return s != nil && s.Version == stateVersion && s.Engine == engineVersion && s.Head != ""
+}
+
+// Computed is the state of a rendering that is computed alone: nothing of it is on a branch.
+func Computed(environment string, t *tree.Tree) *State {
+	return &State{Version: stateVersion, Engine: engineVersion, Environment: environment, Seen: FootprintOf(t)}
+}
+
+// Drifted reports whether the branch holds something else of ours than what was delivered.
+func (s *State) Drifted() bool { return len(s.Drift) > 0 }

@@ -1,0 +1,157 @@
+package delivery
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// ErrNoRendering is a path that holds no rendering's record.
+var ErrNoRendering = errors.New("there is no rendering")
+
+// survey is what a branch holds at a place.
+type survey struct {
+	place    Place
+	snapshot *gitops.Snapshot
+	folders  []string // the folders at the path, sorted; those with a leading dot are left out
+	record   *Record  // that of the place; nil: there is none
+	// recordHash is the record's blob, empty where there is none.
+	recordHash string
+}
+
+func newSurvey(ctx context.Context, snapshot *gitops.Snapshot, place Place) (*survey, error) {
+	s := &survey{place: place, snapshot: snapshot}
+	for name := range snapshot.Folders(place.Path) {
+		if !strings.HasPrefix(name, ".") {
+			s.folders = append(s.folders, name)
+		}
+	}
+	slices.Sort(s.folders)
+	entry, ok := snapshot.Entry(place.RecordPath())
+	if !ok || !entry.Mode.IsFile() {
+		return s, nil
+	}
+	s.recordHash = entry.Hash.String()
+	data, err := snapshot.ReadFile(ctx, place.RecordPath())
+	if err != nil {
+		return nil, err
+	}
+	record, err := ParseRecord(data)
+	if err != nil {
+		return nil, &OwnershipError{Place: place, Reason: fmt.Sprintf("The record %s can't be read: %s.", place.RecordPath(), err)}
+	}
+	s.record = &record
+	return s, nil
+}
+
+// footprint is what the branch holds of the folders named; those that are not there are left out.
+func (s *survey) footprint(names []string) Footprint {
+	f := Footprint{}
+	for _, name := range names {
+		at := s.place.Join(name)
+		entry, ok := s.snapshot.Entry(at)
+		if !ok || entry.Mode != filemode.Dir {
+			continue
+		}
+		targets := map[string]Target{}
+		for target, hash := range s.snapshot.Folders(at) {
+			targets[target] = Target{hash.String()[:shortHash], s.allEmpty(path.Join(at, target))}
+		}
+		f[name] = Folder{entry.Hash.String(), targets}
+	}
+	return f
+}
+
+const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+func (s *survey) allEmpty(folder string) bool {
+	for _, entry := range s.snapshot.Walk(folder) {
+		if entry.Hash.String() != emptyBlob {
+			return false
+		}
+	}
+	return true
+}
+
+// isOperators reports whether the folder has the operator's README.
+func (s *survey) isOperators(name string) bool {
+	entry, ok := s.snapshot.Entry(path.Join(s.place.Join(name), tree.ReadmeFile))
+	return ok && entry.Mode.IsFile() && tree.IsReadme(tree.Hash(entry.Hash))
+}
+
+// otherRecords are the paths of the other renderings on the branch.
+func (s *survey) otherRecords() []string {
+	var paths []string
+	var visit func(folder string)
+	visit = func(folder string) {
+		for name := range s.snapshot.Folders(folder) {
+			below := path.Join(folder, name)
+			if name == path.Dir(RecordFile) {
+				if _, ok := s.snapshot.Entry(path.Join(folder, RecordFile)); ok && folder != s.place.Path {
+					paths = append(paths, folder)
+				}
+				continue
+			}
+			if folder == s.place.Path && s.record != nil && slices.Contains(s.record.ClusterTypes, name) {
+				continue // ours to the last file
+			}
+			visit(below)
+		}
+	}
+	visit(".")
+	slices.Sort(paths)
+	return paths
+}
+
+// OwnershipError is a place, or folders there, that are not ours to write.
+type OwnershipError struct {
+	Place   Place
+	Folders []string // such that adoption would take over; empty where adoption does not help
+	Reason  string
+}
+
+// Error implements error.
+func (e *OwnershipError) Error() string {
+	return fmt.Sprintf("At %s: %s", e.Place, e.Reason)
+}
+
+// NotOurs is the error of folders at a place that a tree needs and that are not the rendering's.
+func NotOurs(place Place, folders []string) *OwnershipError {
+	return &OwnershipError{Place: place, Folders: folders, Reason: fmt.Sprintf(
+		"these folders are there and not this rendering's: %s. Set adopt = true to take them over: what is in them and not rendered is removed.",
+		strings.Join(folders, ", "))}
+}
+
+// MovedError is folders of ours that changed on the branch since they were last read.
+type MovedError struct {
+	Place   Place
+	Folders []string
+}
+
+// Error implements error.
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("At %s, these of our folders or our record changed after the plan was made: %s. Nothing was written. Make a new plan: it shows what changed.",
+		e.Place, strings.Join(e.Folders, ", "))
+}
+
+// TreeHash is the hash of a Git tree whose entries are the folders alone.
+func (f Footprint) TreeHash() (string, error) {
+	folders := make(map[string]tree.Hash, len(f))
+	for name, folder := range f {
+		var h tree.Hash
+		if n, err := hex.Decode(h[:], []byte(folder.Hash)); err != nil || n != len(h) {
+			return "", fmt.Errorf("the hash of folder %q is %q: %w", name, folder.Hash, err)
+		}
+		folders[name] = h
+	}
+	return tree.FolderHash(folders).String(), nil
+}

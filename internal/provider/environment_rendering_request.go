@@ -1,0 +1,160 @@
+package provider
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// renderingRequest is what the configuration of a rendering asks for, with the defaults applied. A string that is not
+// known is [fleet.Unknown].
+type renderingRequest struct {
+	fleet    *fleet.Fleet
+	origins  []string
+	place    delivery.Place
+	promoted string // empty: none
+	message  string
+
+	strategy, onDrift, preview, unscheduled string
+
+	adopt, createBranch, requireKnown bool
+	guardrails                        delivery.Guardrails
+
+	// settled says that all that decides about contacting the repo is known.
+	settled bool
+}
+
+// readRenderingRequest reads the arguments. What is wrong with them by themselves is reported; the fleet is not
+// validated.
+func readRenderingRequest(arguments map[string]attr.Value) (*renderingRequest, fleet.Problems) {
+	var ps fleet.Problems
+	d := decoder{arguments: arguments, problems: &ps}
+	r := &renderingRequest{
+		fleet:    &fleet.Fleet{Environment: d.string("environment")},
+		promoted: d.string("promoted_commit"),
+		message:  d.string("commit_message"),
+		onDrift:  driftReactions.or(d.string("on_drift")),
+		preview:  previews.or(d.string("preview")),
+		settled:  true,
+	}
+	r.adopt = r.flag(d, "adopt")
+	r.createBranch = r.flag(d, "create_branch")
+	r.readModel(d)
+	r.readDelivery(d)
+	r.readGuardrails(d)
+	r.readPlace(d)
+	if r.promoted != "" && !fleet.IsUnknown(r.promoted) && !oneLine.MatchString(r.promoted) {
+		d.report("Invalid promoted commit", "promoted_commit is one line without blanks, usually a commit's hash.", fleet.Attr("promoted_commit"))
+	}
+	return r, ps
+}
+
+var oneLine = regexp.MustCompile(`^\S+$`)
+
+func (r *renderingRequest) flag(d decoder, name string) bool {
+	value, known := d.bool(name)
+	r.settled = r.settled && known
+	return value
+}
+
+func (r *renderingRequest) readModel(d decoder) {
+	for _, m := range models {
+		if m.attribute == "" {
+			continue
+		}
+		set, ok := d.arguments[m.attribute].(types.Map)
+		if !ok || set.IsNull() {
+			continue
+		}
+		objects, ps := objectsOf(m.attribute, set)
+		r.fleet.Add(objects...)
+		*d.problems = append(*d.problems, ps...)
+	}
+	texts := d.stringMap("manifests")
+	for _, origin := range slices.Sorted(maps.Keys(texts)) {
+		if fleet.IsUnknown(origin) || fleet.IsUnknown(texts[origin]) {
+			r.fleet.Incomplete = true
+			continue
+		}
+		objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: origin}, texts[origin])
+		r.fleet.Add(objects...)
+		*d.problems = append(*d.problems, ps...)
+		if atCommit.MatchString(origin) {
+			r.origins = append(r.origins, origin)
+		}
+	}
+}
+
+// atCommit is a key of manifests that says from which commit its text came: repo@commit:path[#name].
+var atCommit = regexp.MustCompile(`^\S+@[0-9a-f]{40}([0-9a-f]{24})?:`)
+
+func (r *renderingRequest) readDelivery(d decoder) {
+	r.strategy = strategies.or("")
+	if given, ok := d.object("delivery"); ok {
+		r.strategy = strategies.or(given.string("strategy"))
+	}
+	r.settled = r.settled && !fleet.IsUnknown(r.strategy)
+}
+
+func (r *renderingRequest) readGuardrails(d decoder) {
+	r.guardrails = delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
+	r.unscheduled = unscheduled.or("")
+	given, ok := d.object("guardrails")
+	if !ok {
+		return
+	}
+	r.guardrails.AllowEmpty = r.flag(given, "allow_empty")
+	r.requireKnown = r.flag(given, "require_known")
+	r.unscheduled = unscheduled.or(given.string("unscheduled"))
+	switch text := given.string("max_removed"); {
+	case fleet.IsUnknown(text):
+		r.settled = false
+	case text != "":
+		limit, err := delivery.ParseLimit(text)
+		if err != nil {
+			given.report("Invalid limit", err.Error()+".", fleet.Attr("max_removed"))
+		}
+		r.guardrails.MaxRemoved = limit
+	}
+}
+
+func (r *renderingRequest) readPlace(d decoder) {
+	r.place.Path = "."
+	given, ok := d.object("gitops_repo")
+	if !ok {
+		if r.strategy == strategyPush {
+			d.report("Missing GitOps repo", "The strategy push needs gitops_repo, with repo and branch: where the tree goes.", fleet.Attr("gitops_repo"))
+		}
+		return
+	}
+	r.place.Repo, r.place.Branch = given.string("repo"), given.string("branch")
+	if text := given.string("path"); fleet.IsUnknown(text) {
+		r.place.Path = text
+	} else if clean, err := delivery.CleanPath(text); err != nil {
+		given.report("Invalid path", err.Error()+".", fleet.Attr("path"))
+	} else {
+		r.place.Path = clean
+	}
+	r.settled = r.settled && !anyUnknown(r.place.Repo, r.place.Branch, r.place.Path)
+	if r.strategy != strategyPush {
+		return
+	}
+	switch {
+	case r.place.Repo == "":
+		given.report("Missing repo", "The strategy push needs the URL of the GitOps repo.", fleet.Attr("repo"))
+	case !fleet.IsUnknown(r.place.Repo):
+		if _, err := gitremote.ParseURL(r.place.Repo); err != nil {
+			given.report("Invalid repo URL", err.Error()+".", fleet.Attr("repo"))
+		}
+	}
+	if r.place.Branch == "" {
+		given.report("Missing branch", "The strategy push needs the branch of the GitOps repo.", fleet.Attr("branch"))
+	}
+}

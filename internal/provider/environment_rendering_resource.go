@@ -1,0 +1,264 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*environmentRendering)(nil)
+	_ resource.ResourceWithModifyPlan  = (*environmentRendering)(nil)
+	_ resource.ResourceWithImportState = (*environmentRendering)(nil)
+)
+
+// The time an operation has where timeouts says nothing.
+const (
+	readTimeout  = 10 * time.Minute
+	writeTimeout = 30 * time.Minute
+)
+
+// environmentRendering brings the rendered tree of an environment to its branch.
+type environmentRendering struct{ data *providerData }
+
+func newEnvironmentRendering() resource.Resource { return &environmentRendering{} }
+
+func (r *environmentRendering) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_environment_rendering"
+}
+
+func (r *environmentRendering) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = environmentRenderingSchema(ctx)
+}
+
+func (r *environmentRendering) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.data, _ = req.ProviderData.(*providerData)
+}
+
+// Create delivers the tree. Where it fails there is no state; the next one finds what it wrote.
+func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	values := r.write(ctx, req.Plan, nil, nil, resp.Private, &resp.Diagnostics)
+	if values == nil {
+		return
+	}
+	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
+}
+
+// Update delivers a changed tree, and only then changes the state.
+func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	state := getObject(ctx, req.State, &resp.Diagnostics)
+	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	values := r.write(ctx, req.Plan, state, before, resp.Private, &resp.Diagnostics)
+	if values == nil {
+		return
+	}
+	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
+}
+
+// write applies a plan, and returns the values of the new state, or nil where it failed.
+func (r *environmentRendering) write(ctx context.Context, plan getter, state map[string]attr.Value, before *delivery.State, private privateState, diags *diag.Diagnostics) map[string]attr.Value {
+	values := getObject(ctx, plan, diags)
+	if diags.HasError() {
+		return nil
+	}
+	ctx, cancel := within(ctx, values, timeoutOf(state), diags)
+	defer cancel()
+	request, ps := readRenderingRequest(values)
+	appendProblems(diags, ps)
+	if diags.HasError() {
+		return nil
+	}
+	outcome, ps := request.outcome(ctx)
+	for _, p := range ps {
+		if p.Severity == 0 { // the plan has shown the warnings
+			diags.Append(diagnostic(p))
+		}
+	}
+	if diags.HasError() {
+		return nil
+	}
+	planned := maps.Clone(values)
+	if err := outcome.set(values); err != nil {
+		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+		return nil
+	}
+	if state != nil && outcome.writesAfter(state, before) == writesNothing {
+		values["changes"], values["commit_sha"] = state["changes"], state["commit_sha"]
+		return values
+	}
+	changes := r.deliver(ctx, outcome, before, values, private, diags)
+	if diags.HasError() {
+		return nil
+	}
+	values["changes"] = planned["changes"]
+	if values["changes"].IsUnknown() {
+		values["changes"] = stringMapOf(changes)
+	}
+	return values
+}
+
+// deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets.
+func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) map[string]string {
+	if o.strategy == strategyNone {
+		state := delivery.Computed(o.fleet.Environment, o.tree)
+		values["commit_sha"] = types.StringNull()
+		writeDelivery(ctx, private, state, diags)
+		var old delivery.Footprint
+		if before != nil {
+			old = before.Seen
+		}
+		return delivery.Changes(old, state.Seen)
+	}
+	if !r.data.claims.deliver(o.place) {
+		diags.AddAttributeError(path.Root("gitops_repo"), "Two renderings at one place",
+			fmt.Sprintf("Another rendering of this configuration has just been written to %s. Give each a path of its own.", o.place))
+		return nil
+	}
+	receipt, err := delivery.Deliver(ctx, r.data.Client, o.order(r.data.author, before), logProgress(ctx))
+	if err != nil {
+		appendDeliveryError(diags, o.place, err)
+		return nil
+	}
+	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": receipt.Commit, "pushed": receipt.Pushed, "cluster_types_changed": len(receipt.Changes)})
+	values["commit_sha"] = types.StringValue(receipt.Commit)
+	writeDelivery(ctx, private, receipt.State, diags)
+	return receipt.Changes
+}
+
+// order is what the domain is asked to deliver.
+func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *delivery.Order {
+	order := &delivery.Order{
+		Place:          o.place,
+		Environment:    o.fleet.Environment,
+		Tree:           o.tree,
+		PromotedCommit: o.promoted,
+		Origins:        o.origins,
+		Adopt:          o.adopt,
+		CreateBranch:   o.createBranch,
+		Guardrails:     o.guardrails,
+		Message:        o.message,
+		Author:         gitops.Signature{Name: author.Name, Email: author.Email, When: time.Now()},
+	}
+	if before.Current() {
+		order.Before = before
+	}
+	return order
+}
+
+// logProgress logs what long work has done, with counts.
+func logProgress(ctx context.Context) func(stage string, done, total int) {
+	return func(stage string, done, total int) {
+		tflog.Info(ctx, stage, map[string]any{"done": done, "total": total})
+	}
+}
+
+// Read compares what is ours on the branch with what was delivered, and keeps what it finds in private state.
+func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	values := getObject(ctx, req.State, &resp.Diagnostics)
+	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || !r.data.known {
+		return
+	}
+	ctx, cancel := within(ctx, values, timeouts.Value.Read, &resp.Diagnostics)
+	defer cancel()
+	commit, _ := values["commit_sha"].(types.String)
+	request, _ := readRenderingRequest(map[string]attr.Value{
+		"environment": values["environment"], "gitops_repo": values["gitops_repo"], "delivery": values["delivery"],
+	})
+	if request.strategy == strategyNone || commit.IsNull() {
+		return
+	}
+	var now *delivery.State
+	var err error
+	if before.Current() {
+		now, err = delivery.Observe(ctx, r.data.Client, before)
+	} else {
+		now, _, err = delivery.Import(ctx, r.data.Client, request.place, request.fleet.Environment)
+	}
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		resp.Diagnostics.AddWarning("The branch of a rendering is gone",
+			fmt.Sprintf("Environment %q was rendered to %s, and there is no such branch any more. It is planned anew.", request.fleet.Environment, request.place))
+		resp.State.RemoveResource(ctx)
+	case errors.Is(err, delivery.ErrNoRendering):
+		// plan delivers anew
+	case err != nil:
+		appendDeliveryError(&resp.Diagnostics, request.place, err)
+	default:
+		writeDelivery(ctx, resp.Private, now, &resp.Diagnostics)
+	}
+}
+
+// Delete removes what is ours from the branch.
+func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	values := getObject(ctx, req.State, &resp.Diagnostics)
+	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if protected(values) {
+		appendProtection(&resp.Diagnostics, values)
+		return
+	}
+	ctx, cancel := within(ctx, values, timeouts.Value.Delete, &resp.Diagnostics)
+	defer cancel()
+	request, _ := readRenderingRequest(values)
+	onDestroy, _ := values["on_destroy"].(types.String)
+	commit, _ := values["commit_sha"].(types.String)
+	if destructions.or(onDestroy.ValueString()) == destroyKeep || request.strategy == strategyNone || commit.IsNull() {
+		return
+	}
+	if !before.Current() {
+		before = &delivery.State{Place: request.place, Environment: request.fleet.Environment}
+	}
+	author := gitops.Signature{Name: r.data.author.Name, Email: r.data.author.Email, When: time.Now()}
+	if err := delivery.Withdraw(ctx, r.data.Client, before, "Remove the rendering of environment "+before.Environment, author); err != nil {
+		appendDeliveryError(&resp.Diagnostics, before.Place, err)
+	}
+}
+
+func protected(values map[string]attr.Value) bool {
+	v, _ := values["deletion_protection"].(types.Bool)
+	return v.IsNull() || v.ValueBool()
+}
+
+func appendProtection(diags *diag.Diagnostics, values map[string]attr.Value) {
+	environment, _ := values["environment"].(types.String)
+	diags.AddAttributeError(path.Root("deletion_protection"), "The rendering is protected",
+		fmt.Sprintf("The rendering of environment %q may not be destroyed: clusters follow its folders. If that is meant, set deletion_protection = false, apply, and destroy then.", environment.ValueString()))
+}
+
+// timeoutOf is the timeout of a create, or of an update where there is a state.
+func timeoutOf(state map[string]attr.Value) func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics) {
+	if state == nil {
+		return timeouts.Value.Create
+	}
+	return timeouts.Value.Update
+}
+
+// within bounds ctx by the timeout of an operation.
+func within(ctx context.Context, values map[string]attr.Value, of func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics), diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+	v, ok := values["timeouts"].(timeouts.Value)
+	if !ok {
+		return context.WithTimeout(ctx, writeTimeout)
+	}
+	d, ds := of(v, ctx, writeTimeout)
+	diags.Append(ds...)
+	return context.WithTimeout(ctx, d)
+}

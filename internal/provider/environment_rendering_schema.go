@@ -1,0 +1,193 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// enumeration is the values of a string argument; the first is the default.
+type enumeration []string
+
+var (
+	strategies     = enumeration{strategyPush, strategyNone}
+	driftReactions = enumeration{driftFail, driftOverwrite}
+	previews       = enumeration{previewAssignments, previewNone, previewManifests}
+	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
+	destructions   = enumeration{destroyRemove, destroyKeep}
+)
+
+const (
+	strategyPush = "push"
+	strategyNone = "none"
+
+	driftFail      = "fail"
+	driftOverwrite = "overwrite"
+
+	previewAssignments = "assignments"
+	previewNone        = "none"
+	previewManifests   = "manifests"
+
+	unscheduledWarn   = "warn"
+	unscheduledIgnore = "ignore"
+	unscheduledError  = "error"
+
+	destroyRemove = "remove"
+	destroyKeep   = "keep"
+)
+
+// or is the value, or the default where there is none.
+func (e enumeration) or(value string) string {
+	if value == "" {
+		return e[0]
+	}
+	return value
+}
+
+func (e enumeration) attribute(description string) schema.StringAttribute {
+	quoted := make([]string, len(e))
+	for i, v := range e {
+		quoted[i] = "`" + v + "`"
+	}
+	return schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: fmt.Sprintf("%s One of %s; the default is `%s`.",
+			description, strings.Join(quoted, ", "), e[0]),
+		Validators: []validator.String{stringvalidator.OneOf(e...)},
+	}
+}
+
+// pullRequestTypes are the attributes of a pull request.
+var pullRequestTypes = map[string]attr.Type{
+	"number":       types.Int64Type,
+	"url":          types.StringType,
+	"state":        types.StringType,
+	"branch":       types.StringType,
+	"head_commit":  types.StringType,
+	"merge_commit": types.StringType,
+}
+
+var listOfStrings = types.ListType{ElemType: types.StringType}
+
+func environmentRenderingSchema(ctx context.Context) schema.Schema {
+	attributes := map[string]schema.Attribute{
+		"environment": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "The environment that is rendered: the deployment targets of others do not exist here. Usually `terraform.workspace`.",
+		},
+		"cluster_types":       nestedAttributes("cluster_types", "The cluster types, by keys of your choice: `kalypso_cluster_type.all` where that has `for_each`, or a map of single resources or of objects written in place."),
+		"templates":           nestedAttributes("templates", "The templates that the cluster types name, likewise."),
+		"configs":             nestedAttributes("configs", "The platform configuration, likewise. It is committed in clear, also where it comes from sensitive values."),
+		"config_schemas":      nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, likewise."),
+		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on cluster types, likewise."),
+		"workloads":           nestedAttributes("workloads", "The workloads with their deployment targets, likewise."),
+		"manifests": schema.MapAttribute{
+			ElementType:         types.StringType,
+			Optional:            true,
+			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(f) }`. A text may hold several documents; those of other kinds are passed over. The way for large fleets.",
+		},
+		"gitops_repo": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Where the tree goes. Required unless `delivery.strategy` is `none`. Another place is an update: the tree is written there, then removed here.",
+			Attributes: map[string]schema.Attribute{
+				"repo": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "The URL of the repo: `https://`, `ssh://` (or `git@host:path`) or `file://`. Credentials belong to the provider's `git_credentials`.",
+				},
+				"branch": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "The branch, usually the environment's name.",
+				},
+				"path": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "The folder of the cluster type folders, from the repo's root. The default is `.`. Two renderings on one branch need paths that do not lie in each other.",
+				},
+			},
+		},
+		"promoted_commit": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "The commit of the common objects that this environment renders. It is written to `.github/tracking/Promoted_Commit_Id`, at the repo's root.",
+		},
+		"delivery": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "How the tree gets to the branch.",
+			Attributes: map[string]schema.Attribute{
+				"strategy": strategies.attribute("`push` commits to the branch, `none` computes alone, and contacts and writes nothing."),
+			},
+		},
+		"adopt": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Take over folders that are there and not this rendering's: those of the cluster types, and those with the Kalypso operator's README. Otherwise they are an error. The default is `false`.",
+		},
+		"on_drift": driftReactions.attribute("What a plan does where others changed this rendering's folders on the branch: `fail` with their paths, commits and authors, or warn and let the apply `overwrite` them."),
+		"guardrails": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "What a plan may not do.",
+			Attributes: map[string]schema.Attribute{
+				"max_removed": schema.StringAttribute{
+					Optional:            true,
+					MarkdownDescription: "How many deployment target folders one change may take away: a number, or a percentage of what the branch holds of this rendering. The default is `50%`.",
+				},
+				"allow_empty": schema.BoolAttribute{
+					Optional:            true,
+					MarkdownDescription: "Whether a change may take all of them away. The default is `false`.",
+				},
+				"require_known": schema.BoolAttribute{
+					Optional:            true,
+					MarkdownDescription: "Refuse a plan whose assignments are not known yet. The default is `false`.",
+				},
+				"unscheduled": unscheduled.attribute("What to do about deployment targets that no policy places."),
+			},
+		},
+		"preview":       previews.attribute("How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; with `none` neither, for large fleets."),
+		"create_branch": schema.BoolAttribute{Optional: true, MarkdownDescription: "Create the branch where it is not there. Otherwise that is an error. The default is `false`."},
+		"commit_message": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "The message of the commit. The default says what changes. Another message alone causes no commit.",
+		},
+		"deletion_protection": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` before. The default is `true`.",
+		},
+		"on_destroy": destructions.attribute("Whether destroying the rendering removes its folders and record from the branch, in one commit, or keeps them."),
+		"timeouts":   timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+	}
+	for name, a := range environmentRenderingComputed() {
+		attributes[name] = a
+	}
+	return schema.Schema{
+		MarkdownDescription: "Renders an environment: schedules the deployment targets of the workloads on the cluster types, merges the platform " +
+			"configuration, renders the templates, and commits the tree to the environment's branch of the GitOps repo.\n\n" +
+			"The plan shows what the apply commits. **Everything in the tree is committed in clear**, also what comes from sensitive values.",
+		Attributes: attributes,
+	}
+}
+
+func environmentRenderingComputed() map[string]schema.Attribute {
+	pullRequest := map[string]schema.Attribute{
+		"number":       schema.Int64Attribute{Computed: true, MarkdownDescription: "Its number."},
+		"url":          schema.StringAttribute{Computed: true, MarkdownDescription: "Where people read it."},
+		"state":        schema.StringAttribute{Computed: true, MarkdownDescription: "Its state."},
+		"branch":       schema.StringAttribute{Computed: true, MarkdownDescription: "Its head branch."},
+		"head_commit":  schema.StringAttribute{Computed: true, MarkdownDescription: "The commit at its head."},
+		"merge_commit": schema.StringAttribute{Computed: true, MarkdownDescription: "The commit that merged it."},
+	}
+	return map[string]schema.Attribute{
+		"assignments":      schema.MapAttribute{Computed: true, ElementType: listOfStrings, MarkdownDescription: "Every cluster type with the deployment targets on it. Null with `preview = \"none\"`."},
+		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "How many assignments there are."},
+		"unscheduled":      schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The deployment targets that no policy places."},
+		"folders":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every cluster type with the path of its folder from the repo's root, for whoever points clusters there."},
+		"files":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, with `preview = \"manifests\"` alone."},
+		"changes":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What the last change did to the deployment targets of each cluster type that it changed, such as `+1 -0 ~14`: added, removed, changed."},
+		"tree_hash":        schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders."},
+		"commit_sha":       schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree; null where none was pushed."},
+		"pull_request":     schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch; null with a `delivery.strategy` that opens none."},
+	}
+}
