@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -75,6 +77,37 @@ func TestPathOf(t *testing.T) {
 	} {
 		if got := pathOf(p).String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and says the rest.
+func TestDiagnostic(t *testing.T) {
+	p := fleet.Problem{
+		Kind: fleet.KindWorkload, Name: "w", Summary: "S", Detail: "D.",
+		Path: []fleet.Step{fleet.Attr("deployment_targets"), fleet.Index(1), fleet.Attr("labels"), fleet.Key("a")},
+	}
+	const object = "D.\n\nObject: Workload \"w\""
+	nested := p
+	nested.Origin = fleet.Origin{Attribute: "workloads", Key: "k"}
+	warning := p
+	warning.Severity, warning.Path = fleet.Warning, nil
+	own := p
+	own.Path = []fleet.Step{fleet.Attr("labels"), fleet.Key("a")}
+	for name, test := range map[string]struct {
+		problem fleet.Problem
+		want    diag.Diagnostic
+	}{
+		"of the resource": {own, diag.NewAttributeErrorDiagnostic(path.Root("labels").AtMapKey("a"), "S", object)},
+		"in an element": {p, diag.NewAttributeErrorDiagnostic(path.Root("deployment_targets").AtListIndex(1), "S",
+			object+"\nAttribute: deployment_targets[1].labels[\"a\"]")},
+		"in a map of a rendering": {nested, diag.NewAttributeErrorDiagnostic(path.Root("workloads").AtMapKey("k"), "S",
+			object+" from workloads[\"k\"]\nAttribute: workloads[\"k\"].deployment_targets[1].labels[\"a\"]")},
+		"nowhere": {fleet.Problem{Summary: "S", Detail: "D."}, diag.NewErrorDiagnostic("S", "D.")},
+		"warning": {warning, diag.NewWarningDiagnostic("S", object)},
+	} {
+		if got := diagnostic(test.problem); !got.Equal(test.want) {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}
 }

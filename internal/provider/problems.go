@@ -19,17 +19,23 @@ func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 }
 
 func diagnostic(p fleet.Problem) diag.Diagnostic {
+	at := shownPath(p)
 	detail := p.Detail
+	facts := "\n\n"
 	if subject := p.Subject(); subject != "" {
-		detail += "\n\nObject: " + subject
+		detail += facts + "Object: " + subject
+		facts = "\n"
 	}
-	at := pathOf(p)
+	if whole := pathOf(p); !whole.Equal(at) {
+		detail += facts + "Attribute: " + whole.String()
+	}
+	warning, nowhere := p.Severity == fleet.Warning, at.Equal(path.Empty())
 	switch {
-	case p.Severity == fleet.Warning && at.Equal(path.Empty()):
+	case warning && nowhere:
 		return diag.NewWarningDiagnostic(p.Summary, detail)
-	case p.Severity == fleet.Warning:
+	case warning:
 		return diag.NewAttributeWarningDiagnostic(at, p.Summary, detail)
-	case at.Equal(path.Empty()):
+	case nowhere:
 		return diag.NewErrorDiagnostic(p.Summary, detail)
 	}
 	return diag.NewAttributeErrorDiagnostic(at, p.Summary, detail)
@@ -37,35 +43,52 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 
 // pathOf is the path of the attribute that p is about.
 func pathOf(p fleet.Problem) path.Path {
-	o := p.Origin
-	at := path.Empty()
-	switch {
-	case o.Document > 0:
-		// The arguments of a document are in its text.
-		attribute := o.Attribute
-		if attribute == "" {
-			attribute = yamlAttribute
-		}
-		return at.AtName(attribute).AtMapKey(o.Key)
-	case o.Attribute != "":
-		at = at.AtName(o.Attribute)
-		if o.Key != "" {
-			at = at.AtMapKey(o.Key)
-		}
-	}
-	return below(at, p.Path)
-}
-
-func below(at path.Path, steps []fleet.Step) path.Path {
+	at, steps := rootOf(p)
 	for _, s := range steps {
 		if s.Key == fleet.Unknown {
-			return at
+			break
 		}
-		s.Visit(
-			func(name string) { at = at.AtName(name) },
-			func(i int) { at = at.AtListIndex(i) },
-			func(key string) { at = at.AtMapKey(key) },
-		)
+		at = step(at, s)
 	}
+	return at
+}
+
+// shownPath is as much of [pathOf] as Terraform can show: the attribute of the resource, and the element in it. Of a path
+// that goes on to a nested attribute it shows the resource's own attribute of the same name, or none.
+func shownPath(p fleet.Problem) path.Path {
+	at, steps := rootOf(p)
+	for _, s := range steps {
+		nested := false
+		s.Visit(func(string) { nested = !at.Equal(path.Empty()) }, func(int) {}, func(string) {})
+		if nested || s.Key == fleet.Unknown {
+			break
+		}
+		at = step(at, s)
+	}
+	return at
+}
+
+// rootOf is the attribute by which the object came in, and the steps that are left from there.
+func rootOf(p fleet.Problem) (path.Path, []fleet.Step) {
+	o := p.Origin
+	switch {
+	case o.Document > 0 && o.Attribute == "":
+		return path.Root(yamlAttribute).AtMapKey(o.Key), nil // the arguments of a document are in its text
+	case o.Document > 0:
+		return path.Root(o.Attribute).AtMapKey(o.Key), nil
+	case o.Attribute != "" && o.Key != "":
+		return path.Root(o.Attribute).AtMapKey(o.Key), p.Path
+	case o.Attribute != "":
+		return path.Root(o.Attribute), p.Path
+	}
+	return path.Empty(), p.Path
+}
+
+func step(at path.Path, s fleet.Step) path.Path {
+	s.Visit(
+		func(name string) { at = at.AtName(name) },
+		func(i int) { at = at.AtListIndex(i) },
+		func(key string) { at = at.AtMapKey(key) },
+	)
 	return at
 }

@@ -1,0 +1,200 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// resourceOf is the resource of each kind.
+var resourceOf = map[fleet.Kind]string{
+	fleet.KindClusterType:          "kalypso_cluster_type",
+	fleet.KindTemplate:             "kalypso_template",
+	fleet.KindConfig:               "kalypso_config",
+	fleet.KindConfigSchema:         "kalypso_config_schema",
+	fleet.KindSchedulingPolicy:     "kalypso_scheduling_policy",
+	fleet.KindWorkload:             "kalypso_workload",
+	fleet.KindWorkloadRegistration: "kalypso_workload_registration",
+}
+
+// A control plane with all that Terraform could get wrong is turned into HCL by Terraform itself: nothing is planned but
+// the import, the plan after it is empty, and each manifest says what the document said.
+func TestAccImportGeneratesConfiguration(t *testing.T) {
+	const file = "control-plane.yaml"
+	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
+	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
+	if err := ps.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]fleet.Object{}
+	var imports strings.Builder
+	for i, o := range objects {
+		address := fmt.Sprintf("%s.imported_%d", resourceOf[o.Kind()], i)
+		fmt.Fprintf(&imports, "import {\n  to = %s\n  id = \"%s#%s\"\n}\n", address, file, o.Metadata().Name)
+		want[address] = o
+	}
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock, "imports.tf": imports.String(), file: text})
+
+	planned := r.succeed("plan", "-no-color", "-generate-config-out=generated.tf", "-out=plan")
+	if summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", len(objects)); !strings.Contains(planned.stdout, summary) {
+		t.Errorf("the plan is not %q:\n%s", summary, planned.stdout)
+	}
+	r.succeed("apply", "-no-color", "plan")
+	r.expectEmptyPlan()
+
+	for address, manifest := range r.manifests() {
+		objects, _, ps := fleet.ParseYAML(fleet.Origin{}, manifest)
+		if len(ps) > 0 || len(objects) != 1 {
+			t.Fatalf("%s: %v\n%s", address, ps, manifest)
+		}
+		if diff := cmp.Diff(said(want[address]), said(objects[0])); diff != "" {
+			t.Errorf("%s says something else (-document +manifest):\n%s", address, diff)
+		}
+		delete(want, address)
+	}
+	if len(want) > 0 {
+		t.Errorf("not imported: %v", want)
+	}
+}
+
+// manifests are those of the module's state, by address.
+func (r *root) manifests() map[string]string {
+	r.t.Helper()
+	var state struct {
+		Values struct {
+			RootModule struct {
+				Resources []struct {
+					Address string
+					Values  struct{ Manifest string }
+				}
+			} `json:"root_module"`
+		}
+	}
+	if err := json.Unmarshal([]byte(r.succeed("show", "-json").stdout), &state); err != nil {
+		r.t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, resource := range state.Values.RootModule.Resources {
+		all[resource.Address] = resource.Values.Manifest
+	}
+	return all
+}
+
+// said is what an object says, without what its document may write in more than one way.
+func said(o fleet.Object) fleet.Object {
+	o.Metadata().Origin = fleet.Origin{}
+	if len(o.Metadata().Labels) == 0 {
+		o.Metadata().Labels = nil
+	}
+	switch o := o.(type) {
+	case *fleet.ConfigSchema:
+		o.Schema = saidJSON(o.Schema)
+	case *fleet.SchedulingPolicy:
+		for _, s := range []*fleet.Selector{&o.DeploymentTargets, &o.ClusterTypes} {
+			if len(s.MatchLabels) == 0 {
+				s.MatchLabels = nil
+			}
+		}
+	case *fleet.Workload:
+		if len(o.Targets) == 0 {
+			o.Targets = nil
+		}
+	}
+	return o
+}
+
+// saidJSON writes a JSON text in one way: without blanks, keys sorted, strings composed as Terraform composes them, and
+// numbers with the digits that it keeps.
+func saidJSON(s string) string {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return s
+	}
+	var walk func(v any) any
+	walk = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, e := range v {
+				v[k] = walk(e)
+			}
+		case []any:
+			for i, e := range v {
+				v[i] = walk(e)
+			}
+		case json.Number:
+			if n, _, err := big.ParseFloat(v.String(), 10, 512, big.ToNearestEven); err == nil {
+				return n.Text('g', 150)
+			}
+		}
+		return v
+	}
+	text, err := json.Marshal(walk(v))
+	if err != nil {
+		return s
+	}
+	return norm.NFC.String(string(text))
+}
+
+func TestAccImportErrors(t *testing.T) {
+	const two = `apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: large}
+spec: {reconciler: r, namespaceService: default}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: small}
+spec: {reconciler: r, namespaceService: default}
+`
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: b}\n"
+	r := newRoot(t, map[string]string{
+		"main.tf": terraformBlock + `
+resource "kalypso_cluster_type" "test" {
+  name              = "large"
+  reconciler        = "r"
+  namespace_service = "n"
+}
+resource "kalypso_config" "test" {
+  name = "other"
+}
+`,
+		"two.yaml":    two,
+		"twice.yaml":  two + "---\n" + two,
+		"config.yaml": configMap,
+		"empty.yaml":  "# nothing\n",
+		"broken.yaml": two + "---\napiVersion: v1\nkind: [\n",
+		"odd#.yaml":   strings.Split(two, "---")[0],
+	})
+	for _, test := range []struct {
+		address, id string
+		want        []string
+	}{
+		{"kalypso_cluster_type.test", "missing.yaml", []string{"there is no file " + filepath.Join(r.folder, "missing.yaml")}},
+		{"kalypso_cluster_type.test", "missing.yaml#large", []string{"there is no file " + filepath.Join(r.folder, "missing.yaml")}},
+		{"kalypso_cluster_type.test", "config.yaml", []string{`config.yaml holds no ClusterType. It holds: ConfigMap "other"`}},
+		{"kalypso_cluster_type.test", "empty.yaml", []string{"empty.yaml holds no ClusterType. It holds: no Kalypso object"}},
+		{"kalypso_cluster_type.test", "two.yaml", []string{"two.yaml#NAME", `ClusterType "large", ClusterType "small"`}},
+		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType that is named "other"`, `ClusterType "large", ClusterType "small"`}},
+		{"kalypso_cluster_type.test", "twice.yaml#large", []string{`twice.yaml holds 2 objects ClusterType that are named "large"`}},
+		{"kalypso_cluster_type.test", "broken.yaml#large", []string{"broken.yaml, document 3, line 10", "Broken YAML", "line 1"}},
+		{"kalypso_config.test", "config.yaml", []string{`has no label platform-config: "true"`}},
+	} {
+		t.Run(test.id, func(t *testing.T) {
+			r := *r
+			r.t = t
+			r.expectError(test.want, "import", "-no-color", test.address, test.id)
+		})
+	}
+	r.succeed("import", "-no-color", "kalypso_cluster_type.test", "odd#.yaml")
+	r.succeed("plan", "-no-color")
+}

@@ -1,0 +1,76 @@
+package provider_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/config"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+)
+
+// What is not known at plan makes the manifest unknown, and no more than it: apply and the plan after it are as ever.
+func TestAccModelUnknown(t *testing.T) {
+	manifest := tfjsonpath.New("manifest")
+	unknown := func(address string) plancheck.PlanCheck { return plancheck.ExpectUnknownValue(address, manifest) }
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories,
+		Steps: []resource.TestStep{{
+			ConfigFile: config.TestNameFile("main.tf"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply: []plancheck.PlanCheck{
+					unknown("kalypso_cluster_type.test"),
+					unknown("kalypso_template.test"),
+					unknown("kalypso_config.test"),
+					unknown("kalypso_config.azure"),
+					unknown("kalypso_config_schema.test"),
+					unknown("kalypso_scheduling_policy.test"),
+					unknown("kalypso_workload.test"),
+					unknown("kalypso_workload_registration.test"),
+					plancheck.ExpectKnownValue("kalypso_cluster_type.known", manifest, knownvalue.NotNull()),
+				},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue("kalypso_workload.test", manifest,
+					knownvalue.StringExact(readFile(t, "testdata/TestAccModelUnknown/workload.yaml"))),
+				statecheck.ExpectKnownValue("kalypso_config.azure", manifest,
+					knownvalue.StringExact("apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: azure-app-config\n")),
+			},
+		}},
+	})
+}
+
+// A variable that is null or empty is known at plan alone; it never selects everything.
+func TestAccNullVariableSelectsNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		variables config.Variables
+		want      *regexp.Regexp
+	}{
+		"null":       {nil, regexp.MustCompile(`Selector selects everything`)},
+		"empty":      {config.Variables{"labels": config.MapVariable(nil)}, regexp.MustCompile(`Selector selects everything`)},
+		"everything": {config.Variables{"everything": config.BoolVariable(true)}, nil},
+		"both": {
+			config.Variables{
+				"everything": config.BoolVariable(true),
+				"labels":     config.MapVariable(map[string]config.Variable{"a": config.StringVariable("b")}),
+			},
+			regexp.MustCompile(`Contradictory selector`),
+		},
+		"labels": {config.Variables{"labels": config.MapVariable(map[string]config.Variable{"a": config.StringVariable("b")})}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resource.Test(t, resource.TestCase{
+				ProtoV6ProviderFactories: factories,
+				Steps: []resource.TestStep{{
+					ConfigFile:      config.StaticFile("testdata/TestAccNullVariableSelectsNothing/main.tf"),
+					ConfigVariables: test.variables,
+					ExpectError:     test.want,
+				}},
+			})
+		})
+	}
+}

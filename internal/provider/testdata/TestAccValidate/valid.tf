@@ -1,0 +1,77 @@
+# What must not be an error: everything here is valid, or not known while Terraform validates.
+
+variable "target" {
+  type = object({ name = string, environment = string })
+}
+
+variable "selector" {
+  type = object({ match_labels = map(string) })
+}
+
+variable "everything" {
+  type = bool
+}
+
+resource "terraform_data" "unknown" {
+  input = "x"
+}
+
+locals {
+  cluster_types = {
+    large = { labels = { size = "large" } }
+    small = { labels = {} }
+  }
+}
+
+resource "kalypso_cluster_type" "each" {
+  for_each = local.cluster_types
+
+  name              = each.key
+  labels            = each.value.labels
+  reconciler        = "r"
+  namespace_service = "n"
+}
+
+resource "kalypso_cluster_type" "copies" {
+  for_each = kalypso_cluster_type.each
+
+  name              = "${each.value.name}-${terraform_data.unknown.output}"
+  labels            = each.value.labels
+  reconciler        = each.value.reconciler
+  namespace_service = each.value.namespace_service
+}
+
+resource "kalypso_workload" "unknown" {
+  name               = terraform_data.unknown.output
+  labels             = { (terraform_data.unknown.output) = "x" }
+  deployment_targets = [var.target, { name = "a", environment = terraform_data.unknown.output }]
+  config_schemas     = [terraform_data.unknown.output]
+}
+
+resource "kalypso_scheduling_policy" "unknown" {
+  name                       = "p"
+  deployment_target_selector = var.selector
+  cluster_type_selector      = { match_all = var.everything }
+}
+
+resource "kalypso_scheduling_policy" "expressions" {
+  name                       = "p"
+  deployment_target_selector = { match_all = true, workspace = "w" }
+  cluster_type_selector      = { match_expressions = [for k in [terraform_data.unknown.output] : { key = k, operator = "Exists" }] }
+}
+
+resource "kalypso_template" "unknown" {
+  name      = "t"
+  type      = terraform_data.unknown.output
+  manifests = ["{{ .Namespace }}", terraform_data.unknown.output]
+}
+
+resource "kalypso_config_schema" "unknown" {
+  name   = "s"
+  schema = terraform_data.unknown.output
+}
+
+resource "kalypso_workload_registration" "unknown" {
+  name     = "r"
+  workload = { repo = terraform_data.unknown.output, branch = "main" }
+}
