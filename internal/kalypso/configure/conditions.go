@@ -11,14 +11,16 @@ import (
 // condition is a label that a config, a schema or a key of an azure-app-config sets on the assignments it applies to.
 type condition struct{ label, value string }
 
-// conditions numbers the conditions of a fleet. Which of them hold for an assignment decides all that applies to it: they
-// are looked at once a cluster type and once a deployment target, never once an assignment.
+// conditions numbers the conditions of a fleet. Which of them hold for an assignment decides all that applies to it. A
+// cluster type or a deployment target has one value for each label, so they are looked up by label, once for each cluster
+// type and each target.
 type conditions struct {
-	index map[condition]int
-	list  []condition
+	numbers map[condition]int
+	labels  []string // of the conditions, each once
+	known   map[string]bool
 }
 
-// of returns the numbers of the conditions that labels set.
+// of returns the numbers of the conditions that labels set. What is not known of the labels sets none.
 func (c *conditions) of(labels map[string]string) []int {
 	var needs []int
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
@@ -30,77 +32,117 @@ func (c *conditions) of(labels map[string]string) []int {
 		if fleet.IsUnknown(cond.value) {
 			continue
 		}
-		n, ok := c.index[cond]
+		n, ok := c.numbers[cond]
 		if !ok {
-			n = len(c.list)
-			c.index[cond] = n
-			c.list = append(c.list, cond)
+			n = len(c.numbers)
+			c.numbers[cond] = n
+		}
+		if !c.known[label] {
+			c.known[label] = true
+			c.labels = append(c.labels, label)
 		}
 		needs = append(needs, n)
 	}
 	return needs
 }
 
-func (c *conditions) onCluster(ct *fleet.ClusterType) bits {
-	return c.holding(func(cond condition) bool {
-		switch cond.label {
+func (c *conditions) onCluster(ct *fleet.ClusterType) held {
+	return c.holding(func(label string) (string, bool) {
+		switch label {
 		case fleet.ClusterTypeLabel:
-			return cond.value == ct.Name
+			return ct.Name, true
 		case fleet.DeploymentTargetLabel, fleet.WorkloadLabel:
-			return false
+			return "", false
 		}
-		return ct.Labels[cond.label] == cond.value
+		return ct.Labels[label], true
 	})
 }
 
-func (c *conditions) onTarget(t *fleet.DeploymentTarget) bits {
-	return c.holding(func(cond condition) bool {
-		switch cond.label {
+func (c *conditions) onTarget(t *fleet.DeploymentTarget) held {
+	return c.holding(func(label string) (string, bool) {
+		switch label {
 		case fleet.ClusterTypeLabel:
-			return false
+			return "", false
 		case fleet.DeploymentTargetLabel:
-			return cond.value == t.Name
+			return t.Name, true
 		case fleet.WorkloadLabel:
-			return cond.value == t.Workload.Name
+			return t.Workload.Name, true
 		}
-		return t.Labels[cond.label] == cond.value
+		return t.Labels[label], true
 	})
 }
 
-func (c *conditions) holding(holds func(condition) bool) bits {
-	b := make(bits, (len(c.list)+63)/64)
-	for i, cond := range c.list {
-		if holds(cond) {
-			b[i/64] |= 1 << (i % 64)
+// holding returns the conditions on the values of their labels; a label without a value meets none.
+func (c *conditions) holding(value func(label string) (string, bool)) held {
+	var h held
+	for _, label := range c.labels {
+		if v, ok := value(label); ok {
+			if n, ok := c.numbers[condition{label, v}]; ok {
+				h = append(h, n)
+			}
 		}
 	}
-	return b
+	return h
 }
 
-// bits is a set of condition numbers.
-type bits []uint64
+// held are the numbers of the conditions that hold for a cluster type or a deployment target.
+type held []int
 
-func (b bits) or(other bits) bits {
-	union := make(bits, len(b))
-	for i := range b {
-		union[i] = b[i] | other[i]
-	}
-	return union
-}
-
-func (b bits) all(numbers []int) bool {
+// keyOf is a map key for numbers.
+func keyOf(numbers []int) string {
+	var key []byte
 	for _, n := range numbers {
-		if b[n/64]&(1<<(n%64)) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (b bits) key() string {
-	key := make([]byte, 0, 8*len(b))
-	for _, word := range b {
-		key = binary.LittleEndian.AppendUint64(key, word)
+		key = binary.AppendUvarint(key, uint64(n)) //nolint:gosec // indexes are not negative
 	}
 	return string(key)
+}
+
+// applicability finds which of many things apply where some conditions hold, without a look at the others: each is filed
+// under the rarest condition that it needs.
+type applicability struct {
+	needs  [][]int       // by thing
+	always []int         // the things that need no condition
+	under  map[int][]int // by condition
+}
+
+func newApplicability(needs [][]int) *applicability {
+	a := &applicability{needs: needs, under: map[int][]int{}}
+	common := map[int]int{}
+	for _, numbers := range needs {
+		for _, n := range numbers {
+			common[n]++
+		}
+	}
+	for i, numbers := range needs {
+		if len(numbers) == 0 {
+			a.always = append(a.always, i)
+			continue
+		}
+		rarest := slices.MinFunc(numbers, func(x, y int) int { return common[x] - common[y] })
+		a.under[rarest] = append(a.under[rarest], i)
+	}
+	return a
+}
+
+// where returns, in order, the things all of whose conditions are among those of cluster and target.
+func (a *applicability) where(cluster, target held) []int {
+	holds := func(n int) bool { return slices.Contains(cluster, n) || slices.Contains(target, n) }
+	found := slices.Clone(a.always)
+	file := func(n int) {
+		for _, i := range a.under[n] {
+			if !slices.ContainsFunc(a.needs[i], func(n int) bool { return !holds(n) }) {
+				found = append(found, i)
+			}
+		}
+	}
+	for _, n := range cluster {
+		file(n)
+	}
+	for _, n := range target {
+		if !slices.Contains(cluster, n) {
+			file(n)
+		}
+	}
+	slices.Sort(found)
+	return found
 }

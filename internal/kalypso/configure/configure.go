@@ -1,13 +1,13 @@
+// Package configure collects the platform configuration of assignments: which configs apply, what their values merge
+// to, and whether the schemas that apply accept them.
 package configure
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -15,123 +15,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// Values are the platform configuration values that a set of configs gives. Assignments to which the same configs apply
-// share them; they must not be changed.
-type Values struct {
-	Configs []*fleet.Config // in the order in which they merge
-	Shared  bool            // more than one assignment has them
-
-	sources []source
-	once    sync.Once
-	merged  Merged
-
-	mu      sync.Mutex
-	checked map[*jsonschema.Schema][]string
-	derived map[any]string
-}
-
-// Merged is what the values of the configs merge to.
-type Merged struct {
-	// Data are the values by key: strings, and maps (map[string]any) and lists ([]any) of YAML's types.
-	Data map[string]any
-	// Unknown are the keys whose values are not known yet; [fleet.Unknown] among them: nothing is known.
-	Unknown map[string]bool
-}
-
-// source is a config, or a key of an azure-app-config, of which the conditions decide whether it applies.
-type source struct {
-	config *fleet.Config
-	values map[string]any // parsed once
-	needs  []int          // conditions that must hold
-	// unknown are the keys whose values are not known yet; fleet.Unknown among them: any key.
-	unknown []string
-}
-
-// Merge merges the values: once where they are shared, else each time, so that they are not kept.
-func (v *Values) Merge() Merged {
-	if !v.Shared {
-		return v.merge()
-	}
-	v.once.Do(func() { v.merged = v.merge() })
-	return v.merged
-}
-
-func (v *Values) merge() Merged {
-	m := Merged{map[string]any{}, map[string]bool{}}
-	for _, s := range v.sources {
-		for k, later := range s.values {
-			if earlier, ok := m.Data[k]; ok {
-				later = merge(earlier, later)
-			}
-			m.Data[k] = later
-		}
-		for _, k := range s.unknown {
-			m.Unknown[k] = true
-		}
-	}
-	return m
-}
-
-// Derive returns what make makes of the values, made once a key where the values are shared.
-func (v *Values) Derive(key any, make func() (string, error)) (string, error) {
-	if !v.Shared {
-		return make()
-	}
-	v.mu.Lock()
-	text, ok := v.derived[key]
-	v.mu.Unlock()
-	if ok {
-		return text, nil
-	}
-	text, err := make()
-	if err != nil {
-		return "", err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.derived == nil {
-		v.derived = map[any]string{}
-	}
-	v.derived[key] = text
-	return text, nil
-}
-
-// offences are those against the schema, looked for once where the values are shared.
-func (v *Values) offences(m Merged, schema *jsonschema.Schema) []string {
-	if !v.Shared {
-		return offencesAgainst(schema, m.Data)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	found, ok := v.checked[schema]
-	if !ok {
-		if v.checked == nil {
-			v.checked = map[*jsonschema.Schema][]string{}
-		}
-		found = offencesAgainst(schema, m.Data)
-		v.checked[schema] = found
-	}
-	return found
-}
-
 // Configuration finds the values of assignments.
 type Configuration struct {
 	conditions conditions
-	sources    []source
+	sources    []*source
 	schemas    []platformSchema
 	texts      map[string]*jsonschema.Schema // the compiled schemas by their text
 
-	byConditions map[string]*applying
-	bySources    map[string]*Values
-	ofTarget     map[*fleet.DeploymentTarget]bits
-	ofCluster    bits
-	cluster      *fleet.ClusterType
+	applyingSources, applyingSchemas *applicability
+
+	// What was found already. The conditions that hold are known by their place in sets.
+	sets      []held
+	setIndex  map[string]int
+	setOf     map[*fleet.DeploymentTarget]int
+	cluster   *fleet.ClusterType
+	clusterIn int
+	byPair    map[[2]int]*applying
+	bySources map[string]*Values
 }
 
 type platformSchema struct {
 	object *fleet.ConfigSchema
 	schema *jsonschema.Schema
-	needs  []int
 }
 
 // applying is what applies where the same conditions hold.
@@ -147,53 +52,54 @@ type Configured struct {
 	target  *fleet.DeploymentTarget
 }
 
-// New reads the configs and schemas of a fleet that is valid, each once.
+// New reads the configs and schemas of a fleet that is valid, each once, and reports the schemas that can't be used.
 func New(f *fleet.Fleet) (*Configuration, fleet.Problems) {
 	c := &Configuration{
-		conditions:   conditions{index: map[condition]int{}},
-		texts:        map[string]*jsonschema.Schema{},
-		byConditions: map[string]*applying{},
-		bySources:    map[string]*Values{},
-		ofTarget:     map[*fleet.DeploymentTarget]bits{},
+		conditions: conditions{numbers: map[condition]int{}, known: map[string]bool{}},
+		texts:      map[string]*jsonschema.Schema{},
+		setIndex:   map[string]int{},
+		setOf:      map[*fleet.DeploymentTarget]int{},
+		byPair:     map[[2]int]*applying{},
+		bySources:  map[string]*Values{},
 	}
 	f.Sort()
+	var needs [][]int // of the sources
 	for _, config := range f.Configs {
-		if config.IsPlatformConfig() || fleet.IsUnknown(config.Name) || fleet.AnyUnknown(config.Labels) {
-			c.addPlatformConfig(config)
+		if config.MayBePlatformConfig() {
+			needs = append(needs, c.addPlatformConfig(config))
 		}
 	}
 	for _, config := range f.Configs {
 		if config.IsAzureAppConfig() {
-			c.addAzureAppConfig(config)
+			needs = append(needs, c.addAzureAppConfig(config)...)
 		}
 	}
+	c.applyingSources = newApplicability(needs)
 	problems := c.addSchemas(f)
 	problems.Sort()
 	return c, problems
 }
 
-func (c *Configuration) addPlatformConfig(config *fleet.Config) {
-	s := source{config: config, needs: c.conditions.of(config.Labels), values: map[string]any{}}
-	if fleet.IsUnknown(config.Name) || fleet.AnyUnknown(config.Labels) {
-		s.unknown = []string{fleet.Unknown}
-	}
+// addPlatformConfig adds a config and returns the conditions under which it applies.
+func (c *Configuration) addPlatformConfig(config *fleet.Config) []int {
+	s := &source{config: config, values: map[string]any{}}
 	for k, v := range config.Data {
 		s.set(k, v)
 	}
 	c.sources = append(c.sources, s)
-}
-
-func (s *source) set(key, value string) {
-	if fleet.IsUnknown(key) || fleet.IsUnknown(value) {
-		s.unknown = append(s.unknown, key)
-		return
+	if fleet.IsUnknown(config.Name) { // its place among the others is not known, nor what its keys mean
+		s.unknown = []string{fleet.Unknown}
+		return nil
 	}
-	s.values[key] = parseValue(value)
+	if fleet.AnyUnknown(config.Labels) { // it may not apply
+		s.unknown = slices.AppendSeq(s.unknown, maps.Keys(s.values))
+	}
+	return c.conditions.of(config.Labels)
 }
 
 // addAzureAppConfig adds each key, label.value.….key, as a source of its own: shorter keys first, equal ones in byte
-// order. A label without its value is passed over.
-func (c *Configuration) addAzureAppConfig(config *fleet.Config) {
+// order. A label without its value is passed over. It returns the conditions of each.
+func (c *Configuration) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
 	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
@@ -203,10 +109,12 @@ func (c *Configuration) addAzureAppConfig(config *fleet.Config) {
 		for i := 0; i+2 < len(parts); i += 2 {
 			labels[parts[i]] = parts[i+1]
 		}
-		s := source{config: config, needs: c.conditions.of(labels), values: map[string]any{}}
+		s := &source{config: config, values: map[string]any{}}
 		s.set(parts[len(parts)-1], config.Data[key])
 		c.sources = append(c.sources, s)
+		needs = append(needs, c.conditions.of(labels))
 	}
+	return needs
 }
 
 func (c *Configuration) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
@@ -229,18 +137,24 @@ func (c *Configuration) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
 		c.texts[text] = schema
 		return schema
 	}
+	var needs [][]int
 	for _, s := range f.ConfigSchemas {
 		schema := compile(s, s.Schema, fleet.Attr("schema"))
 		if schema == nil || fleet.AnyUnknown(s.Labels) {
 			continue
 		}
-		c.schemas = append(c.schemas, platformSchema{s, schema, c.conditions.of(s.Labels)})
+		c.schemas = append(c.schemas, platformSchema{s, schema})
+		needs = append(needs, c.conditions.of(s.Labels))
 	}
+	c.applyingSchemas = newApplicability(needs)
 	for _, w := range f.Workloads {
 		for i, text := range w.ConfigSchemas {
 			compile(w, text, fleet.Attr("config_schemas"), fleet.Index(i))
 		}
 		for n, t := range w.Targets {
+			if !f.MayRender(&t) {
+				continue
+			}
 			for i, text := range t.ConfigSchemas {
 				compile(w, text, fleet.Attr("deployment_targets"), fleet.Index(n), fleet.Attr("config_schemas"), fleet.Index(i))
 			}
@@ -253,59 +167,62 @@ func (c *Configuration) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
 // cluster type, before any values are merged, so that it is known which are shared.
 func (c *Configuration) Of(a *schedule.Assignment) Configured {
 	if c.cluster != a.ClusterType {
-		c.cluster, c.ofCluster = a.ClusterType, c.conditions.onCluster(a.ClusterType)
+		c.cluster, c.clusterIn = a.ClusterType, c.set(c.conditions.onCluster(a.ClusterType))
 	}
-	onTarget, ok := c.ofTarget[a.Target]
+	targetIn, ok := c.setOf[a.Target]
 	if !ok {
-		onTarget = c.conditions.onTarget(a.Target)
-		c.ofTarget[a.Target] = onTarget
+		targetIn = c.set(c.conditions.onTarget(a.Target))
+		c.setOf[a.Target] = targetIn
 	}
-	holding := c.ofCluster.or(onTarget)
-	key := holding.key()
-	found, ok := c.byConditions[key]
+	pair := [2]int{c.clusterIn, targetIn}
+	found, ok := c.byPair[pair]
 	if !ok {
-		found = c.apply(holding)
-		c.byConditions[key] = found
+		found = c.apply(c.sets[c.clusterIn], c.sets[targetIn])
+		c.byPair[pair] = found
 	} else {
 		found.values.Shared = true
 	}
 	return Configured{found.values, found.schemas, a.Target}
 }
 
-func (c *Configuration) apply(holding bits) *applying {
-	var sources []source
-	var key []byte
-	for i, s := range c.sources {
-		if holding.all(s.needs) {
-			sources = append(sources, s)
-			key = binary.AppendUvarint(key, uint64(i))
-		}
-	}
-	values, ok := c.bySources[string(key)]
+// set is the place of h in sets.
+func (c *Configuration) set(h held) int {
+	key := keyOf(h)
+	i, ok := c.setIndex[key]
 	if !ok {
-		values = &Values{sources: sources}
-		for _, s := range sources {
-			if n := len(values.Configs); n == 0 || values.Configs[n-1] != s.config {
-				values.Configs = append(values.Configs, s.config)
-			}
-		}
-		c.bySources[string(key)] = values
-	} else {
+		i = len(c.sets)
+		c.sets = append(c.sets, h)
+		c.setIndex[key] = i
+	}
+	return i
+}
+
+func (c *Configuration) apply(cluster, target held) *applying {
+	indexes := c.applyingSources.where(cluster, target)
+	key := keyOf(indexes)
+	values, ok := c.bySources[key]
+	if ok {
 		values.Shared = true
+	} else {
+		sources := make([]*source, len(indexes))
+		for n, i := range indexes {
+			sources[n] = c.sources[i]
+		}
+		values = newValues(sources)
+		c.bySources[key] = values
 	}
 	found := &applying{values: values}
-	for _, s := range c.schemas {
-		if holding.all(s.needs) {
-			found.schemas = append(found.schemas, s)
-		}
+	for _, i := range c.applyingSchemas.where(cluster, target) {
+		found.schemas = append(found.schemas, c.schemas[i])
 	}
 	return found
 }
 
 // Offence is what one schema has against the values of one assignment.
 type Offence struct {
-	Schema string   // which schema: the ConfigSchema's name, or whose it is
-	Keys   []string // the offending keys, each with the reason
+	Schema string       // which schema: the ConfigSchema's name, or whose it is
+	Object fleet.Object // the ConfigSchema or the Workload that holds it
+	Keys   []string     // the offending keys, each with the reason
 }
 
 // Check validates what the values merge to by every schema that applies. Values that are not all known are not judged.
@@ -313,17 +230,17 @@ func (c *Configuration) Check(configured Configured, m Merged) (offences []Offen
 	if len(m.Unknown) > 0 {
 		return nil
 	}
-	add := func(name string, schema *jsonschema.Schema) {
+	add := func(name string, o fleet.Object, schema *jsonschema.Schema) {
 		if keys := configured.Values.offences(m, schema); len(keys) > 0 {
-			offences = append(offences, Offence{name, keys})
+			offences = append(offences, Offence{name, o, keys})
 		}
 	}
 	for _, s := range configured.schemas {
-		add(fmt.Sprintf("ConfigSchema %q", s.object.Name), s.schema)
+		add(fmt.Sprintf("ConfigSchema %q", s.object.Name), s.object, s.schema)
 	}
 	for i, text := range configured.target.ConfigSchemas {
 		if schema := c.texts[text]; schema != nil {
-			add(fmt.Sprintf("config schema %d of deployment target %q", i+1, configured.target.Name), schema)
+			add(fmt.Sprintf("Config schema %d of deployment target %q", i+1, configured.target.Name), configured.target.Workload, schema)
 		}
 	}
 	return offences

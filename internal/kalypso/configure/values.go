@@ -1,105 +1,131 @@
-// Package configure collects the platform configuration of assignments: which configs apply, what their values merge
-// to, and whether the schemas that apply accept them.
 package configure
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"reflect"
-	"slices"
-	"strings"
+	"sync"
 
-	"go.yaml.in/yaml/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// parseValue is the value of a config key: the string between single quotes; else the map or list that the text is in
-// YAML 1.1; else the text.
-func parseValue(text string) any {
-	if t := strings.TrimSpace(text); len(t) >= 2 && t[0] == '\'' && t[len(t)-1] == '\'' {
-		return t[1 : len(t)-1]
-	}
-	if !strings.ContainsAny(text, ":-?[{") {
-		return text // no YAML map or list does without one of these
-	}
-	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-		return text
-	}
-	switch v.(type) {
-	case map[any]any, []any:
-		return stringKeys(v)
-	}
-	return text
+// Values are the platform configuration values that a set of configs gives. Assignments to which the same configs apply
+// share them; they must not be changed.
+type Values struct {
+	Configs []*fleet.Config // in the order in which they merge
+	Shared  bool            // more than one assignment has them
+
+	sources []*source
+	once    sync.Once
+	merged  Merged
+
+	mu      sync.Mutex
+	checked map[*jsonschema.Schema][]string
+	derived map[any]string
 }
 
-// stringKeys makes the keys of all maps in v strings. Of two keys that become one, the one of the type that sorts last
-// stands.
-func stringKeys(v any) any {
-	switch v := v.(type) {
-	case map[any]any:
-		keys := slices.SortedFunc(maps.Keys(v), func(a, b any) int {
-			return cmp.Compare(fmt.Sprintf("%T", a), fmt.Sprintf("%T", b))
-		})
-		m := make(map[string]any, len(v))
-		for _, k := range keys {
-			m[keyText(k)] = stringKeys(v[k])
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = stringKeys(v[i])
+// Merged is what the values of the configs merge to.
+type Merged struct {
+	// Data are the values by key: strings, and maps (map[string]any) and lists ([]any) of YAML's types.
+	Data map[string]any
+	// Unknown are the keys whose values, or whose presence, are not known yet; [fleet.Unknown] among them: nothing is known.
+	Unknown map[string]bool
+}
+
+// source is a config, or a key of an azure-app-config, of which the conditions decide whether it applies.
+type source struct {
+	config *fleet.Config
+	values map[string]any // parsed once
+	// unknown are the keys whose values are not known yet; fleet.Unknown among them: any key.
+	unknown []string
+}
+
+func (s *source) set(key, value string) {
+	if fleet.IsUnknown(key) || fleet.IsUnknown(value) {
+		s.unknown = append(s.unknown, key)
+		return
+	}
+	s.values[key] = parseValue(value)
+}
+
+func newValues(sources []*source) *Values {
+	v := &Values{sources: sources}
+	for _, s := range sources {
+		if n := len(v.Configs); n == 0 || v.Configs[n-1] != s.config {
+			v.Configs = append(v.Configs, s.config)
 		}
 	}
 	return v
 }
 
-func keyText(k any) string {
-	if k == nil {
-		return "null"
+// Merge merges the values: once where they are shared, else each time, so that they are not kept.
+func (v *Values) Merge() Merged {
+	if !v.Shared {
+		return v.merge()
 	}
-	return fmt.Sprint(k)
+	v.once.Do(func() { v.merged = v.merge() })
+	return v.merged
 }
 
-// merge is what later makes of earlier: maps key by key, lists appended, a map element with a name merged into the
-// earlier element of that name; anything else is replaced. Neither argument is changed.
-func merge(earlier, later any) any {
-	switch l := later.(type) {
-	case map[string]any:
-		if e, ok := earlier.(map[string]any); ok {
-			merged := maps.Clone(e)
-			for k, v := range l {
-				if old, ok := merged[k]; ok {
-					v = merge(old, v)
-				}
-				merged[k] = v
+func (v *Values) merge() Merged {
+	m := Merged{Data: map[string]any{}}
+	for _, s := range v.sources {
+		for k, later := range s.values {
+			if _, isText := later.(string); isText {
+				delete(m.Unknown, k) // text replaces whatever was there
 			}
-			return merged
+			if earlier, ok := m.Data[k]; ok {
+				later = merge(earlier, later)
+			}
+			m.Data[k] = later
 		}
-	case []any:
-		if e, ok := earlier.([]any); ok {
-			merged := slices.Clone(e)
-			for _, v := range l {
-				if i := indexOfName(merged, v); i >= 0 {
-					merged[i] = merge(merged[i], v)
-				} else {
-					merged = append(merged, v)
-				}
+		for _, k := range s.unknown {
+			if m.Unknown == nil {
+				m.Unknown = map[string]bool{}
 			}
-			return merged
+			m.Unknown[k] = true
 		}
 	}
-	return later
+	return m
 }
 
-// indexOfName is the index of the map in list whose name is that of v; -1 where v is no map or has no name.
-func indexOfName(list []any, v any) int {
-	m, ok := v.(map[string]any)
-	if !ok || m["name"] == nil {
-		return -1
+// Derive returns what work makes of the values, done once a key where the values are shared.
+func (v *Values) Derive(key any, work func() (string, error)) (string, error) {
+	if !v.Shared {
+		return work()
 	}
-	return slices.IndexFunc(list, func(e any) bool {
-		em, ok := e.(map[string]any)
-		return ok && reflect.DeepEqual(em["name"], m["name"])
-	})
+	v.mu.Lock()
+	text, ok := v.derived[key]
+	v.mu.Unlock()
+	if ok {
+		return text, nil
+	}
+	text, err := work()
+	if err != nil {
+		return "", err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.derived == nil {
+		v.derived = map[any]string{}
+	}
+	v.derived[key] = text
+	return text, nil
+}
+
+// offences are those against the schema, looked for once where the values are shared.
+func (v *Values) offences(m Merged, schema *jsonschema.Schema) []string {
+	if !v.Shared {
+		return offencesAgainst(schema, m.Data)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	found, ok := v.checked[schema]
+	if !ok {
+		if v.checked == nil {
+			v.checked = map[*jsonschema.Schema][]string{}
+		}
+		found = offencesAgainst(schema, m.Data)
+		v.checked[schema] = found
+	}
+	return found
 }

@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -117,6 +118,13 @@ func (c *Config) IsPlatformConfig() bool {
 	return c.Labels[PlatformConfigLabel] == platformConfigSelected
 }
 
+// MayBePlatformConfig reports whether c is a platform config, or may turn out to be one; where the name is not known, it
+// may also turn out to be an azure-app-config.
+func (c *Config) MayBePlatformConfig() bool {
+	_, unknownLabel := c.Labels[Unknown]
+	return unknownLabel || IsUnknown(c.Name) || c.IsPlatformConfig() || IsUnknown(c.Labels[PlatformConfigLabel])
+}
+
 // IsAzureAppConfig reports whether the values apply by the paths that their keys are.
 func (c *Config) IsAzureAppConfig() bool { return strings.HasPrefix(c.Name, AzureAppConfigPrefix) }
 
@@ -197,7 +205,7 @@ type Fleet struct {
 	Incomplete bool
 }
 
-// Add puts objects into the fleet.
+// Add puts objects into the fleet, but ConfigMaps that are not for Kalypso.
 func (f *Fleet) Add(objects ...Object) {
 	for _, o := range objects {
 		switch o := o.(type) {
@@ -206,7 +214,9 @@ func (f *Fleet) Add(objects ...Object) {
 		case *Template:
 			f.Templates = append(f.Templates, o)
 		case *Config:
-			f.Configs = append(f.Configs, o)
+			if o.MayBePlatformConfig() || o.IsAzureAppConfig() {
+				f.Configs = append(f.Configs, o)
+			}
 		case *ConfigSchema:
 			f.ConfigSchemas = append(f.ConfigSchemas, o)
 		case *SchedulingPolicy:
@@ -238,7 +248,8 @@ func appendObjects[O Object](all []Object, objects []O) []Object {
 	return all
 }
 
-// Sort orders the objects of each kind by name, so that nothing depends on the order in which they were added.
+// Sort orders the objects of each kind by name, and where two have one name by origin, so that nothing depends on the order
+// in which they were added.
 func (f *Fleet) Sort() {
 	sortByName(f.ClusterTypes)
 	sortByName(f.Templates)
@@ -250,8 +261,9 @@ func (f *Fleet) Sort() {
 }
 
 func sortByName[O Object](objects []O) {
-	slices.SortFunc(objects, func(a, b O) int {
-		return strings.Compare(a.Metadata().Name, b.Metadata().Name)
+	slices.SortStableFunc(objects, func(a, b O) int {
+		x, y := a.Metadata(), b.Metadata()
+		return cmp.Or(cmp.Compare(x.Name, y.Name), x.Origin.compare(y.Origin))
 	})
 }
 

@@ -21,10 +21,11 @@ type DeploymentTarget struct {
 // same name are an error that names both.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	var targets []*DeploymentTarget
+	workspaces := f.workspaces()
 	for _, w := range f.Workloads {
-		workspace := f.workspaceOf(w)
+		workspace := workspaces.of(w)
 		for _, t := range w.Targets {
-			if t.Environment != f.Environment && !IsUnknown(t.Environment) {
+			if !f.MayRender(&t) {
 				continue
 			}
 			labels := map[string]string{}
@@ -62,14 +63,36 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	return targets, ps
 }
 
-// workspaceOf is the workspace of the registration that the Workload came through, which its Flux owner label
+// MayRender reports whether t is in the fleet's environment, or may turn out to be: other targets do not exist here.
+func (f *Fleet) MayRender(t *Target) bool {
+	return t.Environment == f.Environment || IsUnknown(t.Environment) || IsUnknown(f.Environment)
+}
+
+// workspaces finds the workspaces of Workloads.
+type workspaces struct {
+	prefix        string                           // of a Flux owner label: <environment>-
+	registrations map[string]*WorkloadRegistration // by name
+	unnamed       bool                             // there is a registration whose name is not known
+}
+
+func (f *Fleet) workspaces() workspaces {
+	ws := workspaces{f.Environment + "-", make(map[string]*WorkloadRegistration, len(f.Registrations)), false}
+	for _, r := range f.Registrations {
+		ws.registrations[r.Name] = r
+		ws.unnamed = ws.unnamed || IsUnknown(r.Name)
+	}
+	return ws
+}
+
+// of is the workspace of the registration that the Workload came through, which its Flux owner label
 // <environment>-<registration> names; where no such registration is in the fleet, the Workload's own label says it.
-func (f *Fleet) workspaceOf(w *Workload) string {
-	if name, ok := strings.CutPrefix(w.Labels[FluxOwnerLabel], f.Environment+"-"); ok {
-		for _, r := range f.Registrations {
-			if r.Name == name {
-				return r.Workspace
-			}
+func (ws workspaces) of(w *Workload) string {
+	if name, ok := strings.CutPrefix(w.Labels[FluxOwnerLabel], ws.prefix); ok {
+		if r, ok := ws.registrations[name]; ok {
+			return r.Workspace
+		}
+		if ws.unnamed {
+			return Unknown
 		}
 	}
 	return w.Labels[WorkspaceLabel]
