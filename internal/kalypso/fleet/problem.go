@@ -27,6 +27,14 @@ func (o Origin) String() string {
 	return o.Key
 }
 
+func (o Origin) compare(other Origin) int {
+	return cmp.Or(
+		cmp.Compare(o.Attribute, other.Attribute),
+		cmp.Compare(o.Key, other.Key),
+		cmp.Compare(o.Document, other.Document),
+	)
+}
+
 // Severity of a [Problem].
 type Severity int
 
@@ -160,9 +168,7 @@ func (ps Problems) Sort() {
 			cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Kind, b.Kind),
 			cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Origin.Attribute, b.Origin.Attribute),
-			cmp.Compare(a.Origin.Key, b.Origin.Key),
-			cmp.Compare(a.Origin.Document, b.Origin.Document),
+			a.Origin.compare(b.Origin),
 			cmp.Compare(a.Summary, b.Summary),
 			cmp.Compare(a.Detail, b.Detail),
 		)

@@ -13,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate returns all that is wrong with the fleet, sorted: each object by itself, the same kind and name given twice,
+// Validate sorts the fleet and returns all that is wrong with it, sorted: each object by itself, the same kind and name given twice,
 // and cluster types whose templates are missing or of another type than their use.
 func (f *Fleet) Validate() Problems {
+	f.Sort()
 	var ps Problems
 	ps = append(ps, validateEnvironment(f.Environment)...)
 	seen := map[string]Object{}

@@ -1,14 +1,11 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"regexp"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
@@ -22,75 +19,38 @@ const apiGroup = "scheduler.kalypso.io"
 var ErrYAML = errors.New("broken YAML")
 
 // ParseYAML reads the Kalypso objects of a YAML text of one or several documents, among them Lists of objects.
-// Documents of other kinds are passed over; their number is passed. All broken documents are reported.
+// Documents of other kinds are passed over; their number is passed. All broken documents are reported, and fields that no
+// object of the kind has are warned of.
 func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Problems) {
 	for n, doc := range splitDocuments(text) {
-		at := origin
-		at.Document, at.Line = n+1, doc.line
+		r := reading{document: doc, at: origin}
+		r.at.Document, r.at.Line = n+1, doc.line
 		data, err := yaml.YAMLToJSONStrict([]byte(doc.text))
 		if err != nil {
-			ps = append(ps, brokenYAML(at, shiftLine(err.Error(), doc.line)))
-			continue
+			r.broken(shiftLine(err.Error(), doc.line))
+		} else {
+			r.read(data)
 		}
-		found, skipped, problems := parseJSON(at, data)
-		objects, passed, ps = append(objects, found...), passed+skipped, append(ps, problems...)
+		objects, passed, ps = append(objects, r.objects...), passed+r.passed, append(ps, r.problems...)
 	}
 	return objects, passed, ps
 }
 
-func brokenYAML(at Origin, reason string) Problem {
-	return Problem{
-		Origin:  at,
+// reading is a document while it is read.
+type reading struct {
+	document
+	at       Origin
+	objects  []Object
+	passed   int
+	problems Problems
+}
+
+func (r *reading) broken(reason string) {
+	r.problems = append(r.problems, Problem{
+		Origin:  r.at,
 		Summary: "Broken YAML",
-		Detail:  fmt.Sprintf("Document %d (line %d) can't be read: %s.", at.Document, at.Line, strings.TrimSuffix(reason, ".")),
+		Detail:  fmt.Sprintf("Document %d (line %d) can't be read: %s.", r.at.Document, r.at.Line, strings.TrimSuffix(reason, ".")),
 		Err:     ErrYAML,
-	}
-}
-
-type document struct {
-	text string
-	line int // at which it begins, from 1
-}
-
-// splitDocuments splits at the lines that begin with "---", as Kubernetes does. Empty documents are left out.
-func splitDocuments(text string) []document {
-	var docs []document
-	var b strings.Builder
-	first, empty := 1, true
-	flush := func(next int) {
-		if !empty {
-			docs = append(docs, document{b.String(), first})
-		}
-		b.Reset()
-		first, empty = next, true
-	}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if rest, ok := strings.CutPrefix(line, "---"); ok && strings.TrimLeft(rest[:min(1, len(rest))], " \t\r\n") == "" {
-			flush(n)
-			line = "   " + rest
-		}
-		if t := strings.TrimSpace(line); t != "" && !strings.HasPrefix(t, "#") {
-			empty = false
-		}
-		b.WriteString(line)
-	}
-	flush(n)
-	return docs
-}
-
-var yamlLine = regexp.MustCompile(`line (\d+)`)
-
-// shiftLine makes the lines in a YAML error those of the whole text; first is the document's first line.
-func shiftLine(message string, first int) string {
-	message = strings.TrimPrefix(strings.TrimPrefix(message, "error converting YAML to JSON: "), "yaml: ")
-	return yamlLine.ReplaceAllStringFunc(message, func(s string) string {
-		n, err := strconv.Atoi(s[len("line "):])
-		if err != nil {
-			return s
-		}
-		return "line " + strconv.Itoa(n+first-1)
 	})
 }
 
@@ -100,111 +60,86 @@ type typeMeta struct {
 	Items      []json.RawMessage `json:"items"`
 }
 
-func parseJSON(at Origin, data []byte) (objects []Object, passed int, ps Problems) {
+func (r *reading) read(data []byte) {
 	var tm typeMeta
 	if err := json.Unmarshal(data, &tm); err != nil {
 		var mismatch *json.UnmarshalTypeError
 		if errors.As(err, &mismatch) && mismatch.Field == "" {
-			return nil, 0, Problems{brokenYAML(at, "it is a "+mismatch.Value+", not an object")}
+			r.broken("it is " + jsonKind(mismatch.Value) + ", not an object")
+			return
 		}
-		return nil, 1, nil // its apiVersion, kind or items are not those of a Kubernetes object
+		r.passed++ // its apiVersion, kind or items are not those of a Kubernetes object
+		return
 	}
 	if tm.APIVersion == "v1" && tm.Kind == "List" {
 		for _, item := range tm.Items {
-			found, skipped, problems := parseJSON(at, item)
-			objects, passed, ps = append(objects, found...), passed+skipped, append(ps, problems...)
+			r.read(item)
 		}
-		return objects, passed, ps
+		return
 	}
 	read := readers[kindOf(tm)]
 	if read == nil {
-		return nil, 1, nil
+		r.passed++
+		return
 	}
 	o, err := read(data)
 	if err != nil {
-		return nil, 0, Problems{brokenYAML(at, fmt.Sprintf("%s: %s", tm.Kind, describe(err)))}
+		r.broken(fmt.Sprintf("%s %q: %s", tm.Kind, o.Metadata().Name, r.describe(err, data)))
+		return
 	}
-	o.Metadata().Origin = at
-	return []Object{o}, 0, nil
+	o.Metadata().Origin = r.at
+	r.objects = append(r.objects, o)
+	if field := unknownField(o, data); field != "" {
+		r.problems = append(r.problems, Problems{{
+			Severity: Warning,
+			Summary:  "Unknown field",
+			Detail:   fmt.Sprintf("A %s has no field %q in its spec; it is passed over. Mind its spelling, or remove it.", tm.Kind, field),
+		}}.of(o)...)
+	}
 }
 
 func kindOf(tm typeMeta) Kind {
+	kind := Kind(tm.Kind)
 	group, _, _ := strings.Cut(tm.APIVersion, "/")
-	if group == apiGroup || tm.APIVersion == "v1" && Kind(tm.Kind) == KindConfig {
-		return Kind(tm.Kind)
+	if kind == KindConfig && tm.APIVersion == "v1" || kind != KindConfig && group == apiGroup {
+		return kind
 	}
 	return ""
 }
 
-// describe makes an error of encoding/json one for the reader of YAML.
-func describe(err error) string {
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
-		return fmt.Sprintf("%s is a %s where a %s is wanted; put it in quotes if it is meant as text",
-			mismatch.Field, mismatch.Value, mismatch.Type)
+// unknownField is the first field of the object's spec that its kind does not have; empty where there is none.
+func unknownField(o Object, data []byte) string {
+	var y objectYAML[json.RawMessage]
+	if err := json.Unmarshal(data, &y); err != nil || len(y.Spec) == 0 {
+		return ""
 	}
-	return err.Error()
+	d := json.NewDecoder(bytes.NewReader(y.Spec))
+	d.DisallowUnknownFields()
+	if err := d.Decode(specOf(o)); err != nil {
+		_, field, _ := strings.Cut(err.Error(), "unknown field ")
+		return strings.Trim(field, `"`)
+	}
+	return ""
 }
 
-// The documents as they stand in YAML.
-type (
-	metaYAML struct {
-		Name   string            `json:"name"`
-		Labels map[string]string `json:"labels,omitempty"`
+// specOf is a place for the spec of an object of o's kind.
+func specOf(o Object) any {
+	switch o.(type) {
+	case *ClusterType:
+		return &clusterTypeSpec{}
+	case *Template:
+		return &templateSpec{}
+	case *ConfigSchema:
+		return &configSchemaSpec{}
+	case *SchedulingPolicy:
+		return &schedulingPolicySpec{}
+	case *Workload:
+		return &workloadSpec{}
+	case *WorkloadRegistration:
+		return &workloadRegistrationSpec{}
 	}
-	objectYAML[S any] struct {
-		APIVersion string   `json:"apiVersion"`
-		Kind       Kind     `json:"kind"`
-		Metadata   metaYAML `json:"metadata"`
-		Spec       S        `json:"spec"`
-	}
-	configYAML struct {
-		APIVersion string            `json:"apiVersion"`
-		Kind       Kind              `json:"kind"`
-		Metadata   metaYAML          `json:"metadata"`
-		Data       map[string]string `json:"data,omitempty"`
-	}
-	clusterTypeSpec struct {
-		Reconciler       string `json:"reconciler"`
-		NamespaceService string `json:"namespaceService"`
-		ConfigType       string `json:"configType,omitempty"`
-	}
-	templateSpec struct {
-		Type        string         `json:"type"`
-		ContentType string         `json:"contentType,omitempty"`
-		Manifests   []manifestYAML `json:"manifests"`
-	}
-	configSchemaSpec struct {
-		Schema string `json:"schema"`
-	}
-	selectorSpec struct {
-		Workspace     string   `json:"workspace,omitempty"`
-		LabelSelector Selector `json:"labelSelector"`
-	}
-	schedulingPolicySpec struct {
-		DeploymentTargetSelector selectorSpec `json:"deploymentTargetSelector"`
-		ClusterTypeSelector      selectorSpec `json:"clusterTypeSelector"`
-	}
-	targetSpec struct {
-		Name          string            `json:"name"`
-		Labels        map[string]string `json:"labels,omitempty"`
-		Environment   string            `json:"environment"`
-		Manifests     map[string]string `json:"manifests,omitempty"`
-		ConfigSchemas []string          `json:"configSchemas,omitempty"`
-	}
-	workloadSpec struct {
-		DeploymentTargets []targetSpec `json:"deploymentTargets"`
-		ConfigSchemas     []string     `json:"configSchemas,omitempty"`
-	}
-	workloadRegistrationSpec struct {
-		Workload struct {
-			Repo   string `json:"repo"`
-			Branch string `json:"branch"`
-			Path   string `json:"path"`
-		} `json:"workload"`
-		Workspace string `json:"workspace,omitempty"`
-	}
-)
+	return &json.RawMessage{}
+}
 
 // manifestYAML is an element of a Template's manifests: a string, or in older documents an object whose YAML is the
 // template.
@@ -218,7 +153,7 @@ func (m *manifestYAML) UnmarshalJSON(data []byte) error {
 	if data[0] != '{' {
 		return fmt.Errorf("an element of manifests is %s where a string or an object is wanted", data)
 	}
-	text, err := yaml.JSONToYAML(data)
+	text, err := yaml.JSONToYAML(escapeUnprintable(data))
 	*m = manifestYAML(text)
 	return err
 }
@@ -262,88 +197,4 @@ func reader[S any](build func(Meta, S) Object) func([]byte) (Object, error) {
 		err := json.Unmarshal(data, &y)
 		return build(Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Spec), err
 	}
-}
-
-// MarshalYAML writes o as its Kalypso document. The keys are sorted; what is empty is left out.
-func MarshalYAML(o Object) (string, error) {
-	data, err := json.Marshal(documentOf(o))
-	if err != nil {
-		return "", err
-	}
-	text, err := yaml.JSONToYAML(escapeUnprintable(data))
-	return string(text), err
-}
-
-// escapeUnprintable writes the characters that JSON may hold as they stand and YAML may not, or takes for line breaks, as escapes.
-func escapeUnprintable(data []byte) []byte {
-	return unprintable.ReplaceAllFunc(data, func(c []byte) []byte {
-		r, _ := utf8.DecodeRune(c)
-		return fmt.Appendf(nil, `\u%04x`, r)
-	})
-}
-
-var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{feff}\x{fffe}\x{ffff}]`)
-
-func documentOf(o Object) any {
-	switch o := o.(type) {
-	case *ClusterType:
-		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType})
-	case *Template:
-		spec := templateSpec{Type: o.Type, ContentType: o.ContentType, Manifests: []manifestYAML{}}
-		for _, manifest := range o.Manifests {
-			spec.Manifests = append(spec.Manifests, manifestYAML(manifest))
-		}
-		return write(o, spec)
-	case *Config:
-		return configYAML{"v1", o.Kind(), metaOf(o), o.Data}
-	case *ConfigSchema:
-		return write(o, configSchemaSpec{o.Schema})
-	case *SchedulingPolicy:
-		return write(o, schedulingPolicySpec{
-			selectorSpec{o.Workspace, o.DeploymentTargets},
-			selectorSpec{LabelSelector: o.ClusterTypes},
-		})
-	case *Workload:
-		spec := workloadSpec{DeploymentTargets: []targetSpec{}, ConfigSchemas: o.ConfigSchemas}
-		for _, t := range o.Targets {
-			spec.DeploymentTargets = append(spec.DeploymentTargets, targetSpec(t))
-		}
-		return write(o, spec)
-	case *WorkloadRegistration:
-		var spec workloadRegistrationSpec
-		spec.Workload.Repo, spec.Workload.Branch, spec.Workload.Path = o.Repo, o.Branch, o.Path
-		spec.Workspace = o.Workspace
-		return write(o, spec)
-	}
-	return nil
-}
-
-func write[S any](o Object, spec S) objectYAML[S] {
-	return objectYAML[S]{APIVersion, o.Kind(), metaOf(o), spec}
-}
-
-func metaOf(o Object) metaYAML {
-	m := o.Metadata()
-	return metaYAML{m.Name, m.Labels}
-}
-
-// HasUnknown reports whether anything in o is [Unknown].
-func HasUnknown(o Object) bool {
-	m := o.Metadata()
-	if IsUnknown(m.Name) || AnyUnknown(m.Labels) {
-		return true
-	}
-	text, err := json.Marshal(documentOf(o))
-	quoted, _ := json.Marshal(Unknown)
-	return err != nil || strings.Contains(string(text), strings.Trim(string(quoted), `"`))
-}
-
-// AnyUnknown reports whether a key or a value of m is [Unknown].
-func AnyUnknown(m map[string]string) bool {
-	for k, v := range maps.All(m) {
-		if IsUnknown(k) || IsUnknown(v) {
-			return true
-		}
-	}
-	return false
 }

@@ -3,7 +3,6 @@ package schedule
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,8 +34,8 @@ type Assignment struct {
 	Policies    []*fleet.SchedulingPolicy // those that chose it, by name
 }
 
-// New schedules a fleet that is valid and [Decided]. Deployment targets that collide, and namespaces that Kubernetes
-// would refuse, are problems.
+// New sorts and schedules a fleet that is [Decided]. Deployment targets that collide, and namespaces that Kubernetes would
+// refuse, are problems. A policy with an invalid selector, which is a problem of the fleet's validation, places nothing.
 func New(f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
@@ -45,9 +44,7 @@ func New(f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	selections := make([]selection, len(f.Policies))
 	scheduled := make([]bool, len(targets))
 	for i, p := range f.Policies {
-		sel, ps := selectTargets(p, targets)
-		problems = append(problems, ps...)
-		selections[i] = sel
+		selections[i] = selectTargets(p, targets)
 	}
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
 	for _, ct := range f.ClusterTypes {
@@ -80,14 +77,14 @@ type selection struct {
 	targets      []int // indexes of the deployment targets
 }
 
-func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget) (selection, fleet.Problems) {
+func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget) selection {
 	byLabels, err := metav1.LabelSelectorAsSelector(&p.DeploymentTargets)
 	if err != nil {
-		return selection{clusterTypes: labels.Nothing()}, invalidSelector(p, err)
+		return selection{clusterTypes: labels.Nothing()}
 	}
 	clusterTypes, err := metav1.LabelSelectorAsSelector(&p.ClusterTypes)
 	if err != nil {
-		return selection{clusterTypes: labels.Nothing()}, invalidSelector(p, err)
+		return selection{clusterTypes: labels.Nothing()}
 	}
 	sel := selection{clusterTypes: clusterTypes}
 	for i, t := range targets {
@@ -95,11 +92,7 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget)
 			sel.targets = append(sel.targets, i)
 		}
 	}
-	return sel, nil
-}
-
-func invalidSelector(p *fleet.SchedulingPolicy, err error) fleet.Problems {
-	return fleet.Problems{{Kind: p.Kind(), Name: p.Name, Origin: p.Origin, Summary: "Invalid selector", Detail: err.Error() + ".", Err: err}}
+	return sel
 }
 
 func place(environment string, ct *fleet.ClusterType, targets []*fleet.DeploymentTarget, policiesOf [][]*fleet.SchedulingPolicy) (Placement, fleet.Problems) {
@@ -131,37 +124,4 @@ func Namespace(environment, clusterType, deploymentTarget string) (string, error
 			namespace, environment, clusterType, deploymentTarget, len(namespace), strings.Join(msgs, "; "))
 	}
 	return namespace, nil
-}
-
-// Decided reports whether the assignments follow from what is known of the fleet.
-func Decided(f *fleet.Fleet) bool {
-	if f.Incomplete || fleet.IsUnknown(f.Environment) {
-		return false
-	}
-	for _, ct := range f.ClusterTypes {
-		if fleet.IsUnknown(ct.Name) || fleet.AnyUnknown(ct.Labels) {
-			return false
-		}
-	}
-	for _, p := range f.Policies {
-		if fleet.IsUnknown(p.Workspace) || selectorUnknown(&p.DeploymentTargets) || selectorUnknown(&p.ClusterTypes) {
-			return false
-		}
-	}
-	for _, w := range f.Workloads {
-		if fleet.IsUnknown(w.Name) || fleet.AnyUnknown(w.Labels) || slices.ContainsFunc(w.Targets, targetUnknown) {
-			return false
-		}
-	}
-	return true
-}
-
-func selectorUnknown(s *fleet.Selector) bool {
-	return fleet.AnyUnknown(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-		return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) || slices.ContainsFunc(r.Values, fleet.IsUnknown)
-	})
-}
-
-func targetUnknown(t fleet.Target) bool {
-	return fleet.IsUnknown(t.Name) || fleet.IsUnknown(t.Environment) || fleet.AnyUnknown(t.Labels)
 }

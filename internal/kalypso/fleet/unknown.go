@@ -1,0 +1,28 @@
+package fleet
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+)
+
+// HasUnknown reports whether anything in o is [Unknown].
+func HasUnknown(o Object) bool {
+	m := o.Metadata()
+	if IsUnknown(m.Name) || AnyUnknown(m.Labels) {
+		return true
+	}
+	text, err := json.Marshal(documentOf(o))
+	quoted, _ := json.Marshal(Unknown)
+	return err != nil || strings.Contains(string(text), strings.Trim(string(quoted), `"`))
+}
+
+// AnyUnknown reports whether a key or a value of m is [Unknown].
+func AnyUnknown(m map[string]string) bool {
+	for k, v := range maps.All(m) {
+		if IsUnknown(k) || IsUnknown(v) {
+			return true
+		}
+	}
+	return false
+}
