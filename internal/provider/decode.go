@@ -159,6 +159,8 @@ func (d decoder) objects(name string) []decoder {
 	for i, e := range list {
 		if isNull(underlying(e)) {
 			d.reportNull(fleet.Attr(name), fleet.Index(i))
+			// It keeps its place, and is not judged any further.
+			all = append(all, decoder{unknown: true, path: d.at(fleet.Attr(name), fleet.Index(i)), problems: d.problems})
 			continue
 		}
 		all = append(all, newDecoder(e, d.problems, d.at(fleet.Attr(name), fleet.Index(i))...))

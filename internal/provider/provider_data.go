@@ -107,7 +107,7 @@ func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 		for _, e := range all {
 			appendProblems(diags, fleet.Problems{{
 				Summary: "Invalid credential",
-				Detail:  string(e.Field) + " " + e.Reason + ".",
+				Detail:  string(e.Field) + ": " + e.Reason + ".",
 				Path:    []fleet.Step{fleet.Attr("git_credentials"), fleet.Index(e.Index), fleet.Attr(string(e.Field))},
 				Err:     e,
 			}})

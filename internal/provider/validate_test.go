@@ -11,10 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every error is on its attribute, and what is valid or not known is none: the expected ones are in comments of the
-// configuration, as "# error: summary; summary", or with the beginning of the detail as "summary: detail".
+// Every error is on its attribute, and what is valid or not known is none.
 func TestAccValidate(t *testing.T) {
-	folder := filepath.Join("testdata", "TestAccValidate")
+	expectDiagnostics(t, filepath.Join("testdata", "TestAccValidate"))
+}
+
+// So it is with the provider's own configuration, and no error holds a secret.
+func TestAccValidateProvider(t *testing.T) {
+	text := expectDiagnostics(t, filepath.Join("testdata", "TestAccValidateProvider"))
+	if strings.Contains(text, "canary") {
+		t.Errorf("a secret is in the errors:\n%s", text)
+	}
+}
+
+// expectDiagnostics validates the configuration in a folder. The errors that are expected of it are in its comments, as
+// "# error: summary; summary", or with the beginning of the detail as "summary: detail". It returns all of them.
+func expectDiagnostics(t *testing.T, folder string) string {
+	t.Helper()
 	r := newRootFrom(t, folder)
 	r.write("terraform.tf", terraformBlock)
 
@@ -38,12 +51,7 @@ func TestAccValidate(t *testing.T) {
 			found[at] = append(found[at], d.Summary+": "+strings.Join(strings.Fields(d.Detail), " "))
 		}
 	}
-	for i, line := range strings.Split(readFile(t, filepath.Join(folder, "invalid.tf")), "\n") {
-		at := fmt.Sprintf("invalid.tf:%d", i+1)
-		var want []string
-		if _, comment, ok := strings.Cut(line, "# error: "); ok {
-			want = strings.Split(comment, "; ")
-		}
+	for at, want := range expected(t, folder) {
 		// Of what was found, keep what was wanted of it.
 		texts := slices.Sorted(slices.Values(found[at]))
 		slices.Sort(want)
@@ -52,7 +60,7 @@ func TestAccValidate(t *testing.T) {
 				texts[j] = want[j]
 			}
 		}
-		if diff := cmp.Diff(want, texts); diff != "" && len(want)+len(texts) > 0 {
+		if diff := cmp.Diff(want, texts); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", at, diff)
 		}
 		delete(found, at)
@@ -60,4 +68,27 @@ func TestAccValidate(t *testing.T) {
 	for at, texts := range found {
 		t.Errorf("%s: unexpected: %s", at, strings.Join(texts, "\n"))
 	}
+	var all strings.Builder
+	for _, d := range got.Diagnostics {
+		all.WriteString(d.Summary + "\n" + d.Detail + "\n")
+	}
+	return all.String()
+}
+
+// expected are the errors in the comments of the configuration in a folder, by file and line.
+func expected(t *testing.T, folder string) map[string][]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, file := range files {
+		for i, line := range strings.Split(readFile(t, file), "\n") {
+			if _, comment, ok := strings.Cut(line, "# error: "); ok {
+				all[fmt.Sprintf("%s:%d", filepath.Base(file), i+1)] = strings.Split(comment, "; ")
+			}
+		}
+	}
+	return all
 }

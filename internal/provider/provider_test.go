@@ -1,0 +1,75 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Credentials that are not known at plan: what is pure is planned, a warning says so, apply works.
+func TestAccProviderUnknown(t *testing.T) {
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+resource "terraform_data" "later" {
+  input = "canary"
+}
+provider "kalypso" {
+  git_credentials = [{ url = "https://git.acme.io", bearer_token = terraform_data.later.output }]
+}
+resource "kalypso_config" "test" {
+  name = "c"
+}
+`})
+	planned := r.succeed("plan", "-no-color").text()
+	for _, want := range []string{"Provider configuration not known yet", "Plan: 2 to add", "kind: ConfigMap"} {
+		if !strings.Contains(planned, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, planned)
+		}
+	}
+	r.apply()
+	r.expectEmptyPlan()
+	if again := r.succeed("plan", "-no-color").text(); strings.Contains(again, "not known yet") {
+		t.Errorf("the plan after apply warns:\n%s", again)
+	}
+}
+
+// No credential is in output, state, plan or log.
+func TestAccProviderSecrets(t *testing.T) {
+	const canary = "canary-0f2c"
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+variable "canary" {
+  type      = string
+  sensitive = true
+}
+provider "kalypso" {
+  git_credentials = [
+    { url = "https://git.acme.io", username = "x", password = var.canary },
+    { url = "https://git.acme.io/b", bearer_token = var.canary },
+  ]
+  github = { token = var.canary }
+}
+resource "kalypso_config" "test" {
+  name = "c"
+}
+`})
+	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, "trace.log"), "TF_VAR_canary="+canary,
+		"GITHUB_TOKEN="+canary+"-github")
+	out := r.succeed("plan", "-no-color", "-out=plan")
+	applied := r.apply()
+	shown := r.succeed("show", "-no-color", "-json", "plan")
+	for name, text := range map[string]string{
+		"plan":  out.stdout + out.stderr,
+		"apply": applied.stdout + applied.stderr,
+		"log":   readFile(t, filepath.Join(r.folder, "trace.log")),
+		"state": readFile(t, filepath.Join(r.folder, "terraform.tfstate")),
+		// Terraform itself keeps the variable in the plan.
+		"shown plan": strings.ReplaceAll(shown.stdout, `"canary":{"value":"`+canary+`"}`, ""),
+	} {
+		if strings.Contains(text, canary) {
+			t.Errorf("a secret is in the %s", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.folder, "trace.log")); err != nil {
+		t.Error(err)
+	}
+}
