@@ -75,3 +75,21 @@ resource "kalypso_workload_registration" "unknown" {
   name     = "r"
   workload = { repo = terraform_data.unknown.output, branch = "main" }
 }
+
+resource "kalypso_environment_rendering" "whole" {
+  environment         = "dev"
+  cluster_types       = merge(kalypso_cluster_type.each, kalypso_cluster_type.copies)
+  templates           = { unknown = kalypso_template.unknown }
+  config_schemas      = { unknown = kalypso_config_schema.unknown }
+  scheduling_policies = { a = kalypso_scheduling_policy.unknown, b = kalypso_scheduling_policy.expressions }
+  workloads           = { single = kalypso_workload.unknown }
+  configs             = { in_place = { name = "c" } }
+  gitops_repo         = { repo = "https://github.com/acme/gitops", branch = "dev" }
+}
+
+resource "kalypso_environment_rendering" "unknown" {
+  environment   = terraform_data.unknown.output
+  cluster_types = { for k in [terraform_data.unknown.output] : k => kalypso_cluster_type.each["large"] }
+  configs       = terraform_data.unknown.output
+  gitops_repo   = { repo = terraform_data.unknown.output, branch = "dev" }
+}

@@ -1,0 +1,16 @@
+resource "kalypso_scheduling_policy" "functional_test" {
+  name                       = "functional-test-policy"
+  deployment_target_selector = { workspace = "kaizen-app-team", match_labels = { purpose = "functional-test" } }
+  cluster_type_selector      = { match_labels = { restricted = "true" } }
+}
+
+# A test of a policy: what is restricted never hosts a performance test.
+check "performance_test" {
+  assert {
+    condition = !provider::kalypso::selector_matches(
+      kalypso_scheduling_policy.functional_test.deployment_target_selector,
+      { workspace = "kaizen-app-team", purpose = "performance-test" },
+    )
+    error_message = "The policy takes performance tests."
+  }
+}

@@ -1,0 +1,119 @@
+package provider_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const examples = "../../examples"
+
+// exampleFolders are the folders below examples that hold configuration, and are no module of another one.
+func exampleFolders(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(examples, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		files, err := filepath.Glob(filepath.Join(path, "*.tf"))
+		if len(files) > 0 {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	return all
+}
+
+// newExample makes a root module of an example. Those for the documentation say nothing of the provider's source.
+func newExample(t *testing.T, folder string) *root {
+	t.Helper()
+	r := newRootFrom(t, folder)
+	files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.Contains(readFile(t, file), "required_providers") {
+			return r
+		}
+	}
+	r.write("terraform.tf", terraformBlock)
+	return r
+}
+
+// Every example is valid.
+func TestAccExamples(t *testing.T) {
+	for _, folder := range exampleFolders(t) {
+		name, err := filepath.Rel(examples, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			newExample(t, folder).succeed("validate", "-no-color")
+		})
+	}
+}
+
+// Every resource has an example of its use and of its import.
+func TestAccExamplesAreComplete(t *testing.T) {
+	for _, resource := range append([]string{"kalypso_environment_rendering"}, modelResources...) {
+		for file, want := range map[string]string{
+			"resource.tf": `resource "` + resource + `"`,
+			"import.sh":   "terraform import " + resource,
+		} {
+			alternative := strings.Replace(want, "import ", "import '", 1)
+			text := readFile(t, filepath.Join(examples, "resources", resource, file))
+			if !strings.Contains(text, want) && !strings.Contains(text, alternative) {
+				t.Errorf("%s: %s does not hold %s", resource, file, want)
+			}
+		}
+	}
+}
+
+var importCommand = regexp.MustCompile(`(?m)^terraform import (\S+) (\S+)$`)
+
+// The examples of the model resources apply, and their commands import what they made from the documents it says.
+func TestAccExamplesImport(t *testing.T) {
+	for _, resource := range modelResources {
+		t.Run(resource, func(t *testing.T) {
+			folder := filepath.Join(examples, "resources", resource)
+			r := newExample(t, folder)
+			r.apply()
+			manifests := r.manifests()
+			for _, command := range importCommand.FindAllStringSubmatch(readFile(t, filepath.Join(folder, "import.sh")), -1) {
+				address, id := strings.Trim(command[1], "'"), strings.Trim(command[2], "'")
+				file, name, several := strings.Cut(id, "#")
+				text := manifests[address]
+				if several {
+					text += "---\n" + strings.ReplaceAll(text, "name: "+name, "name: another")
+				}
+				r.write(file, text)
+				r.succeed("state", "rm", address)
+				r.succeed("import", "-no-color", address, id)
+			}
+			r.expectEmptyPlan()
+		})
+	}
+}
+
+// The examples of the functions give what they say.
+func TestAccExamplesFunctions(t *testing.T) {
+	for function, want := range map[string]string{
+		"namespace":        `namespace = "dev-large-hello-world-functional-test"`,
+		"render_template":  `team: "kaizen"`,
+		"selector_matches": "Apply complete!",
+	} {
+		t.Run(function, func(t *testing.T) {
+			out := newExample(t, filepath.Join(examples, "functions", function)).apply()
+			if text := out.text(); !strings.Contains(text, want) || strings.Contains(text, "Check block assertion failed") {
+				t.Errorf("no %q in:\n%s", want, out.stdout)
+			}
+		})
+	}
+}
