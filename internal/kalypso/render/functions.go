@@ -1,10 +1,11 @@
 package render
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,14 +48,14 @@ var functions = func() template.FuncMap {
 		// Sprig's follow the order of the map.
 		"keys": keys, "values": values,
 		// Sprig's take any count.
-		"repeat": repeat, "until": until, "untilStep": untilStep, "seq": seq,
+		"repeat": repeat, "until": until, "untilStep": untilStep, "seq": seq, "indent": indent, "nindent": nindent,
+		// Go's can print where a value lies in memory.
+		"printf": printf,
 
 		"toYaml":    toYAML,
 		"stringify": stringify,
 		"hash":      hash,
 		"unquote":   unquote,
-		presentFunc: present,
-		tickFunc:    func() (string, error) { return "", nil },
 	})
 	return fs
 }()
@@ -64,40 +65,30 @@ func toYAML(v any) (string, error) {
 	return strings.TrimSuffix(text, "\n"), err
 }
 
-func marshalYAML(v any) (text string, err error) {
-	defer func() {
-		if r := recover(); r != nil { // yaml.v3 panics on what it can't write
-			err = fmt.Errorf("can't be written as YAML: %v", r)
-		}
-	}()
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	if err := e.Encode(v); err != nil {
-		return "", err
-	}
-	err = e.Close()
-	return b.String(), err
+func marshalYAML(v any) (string, error) {
+	text, err := yaml.Marshal(v) // it panics on what it can't write; text/template makes that an error
+	return string(text), err
 }
 
 // stringify is the YAML of a map whose maps and lists are YAML text, as a ConfigMap's data must be; of anything else
 // its YAML.
 func stringify(v any) (string, error) {
-	m, ok := v.(map[string]any)
-	if !ok {
+	m := reflect.ValueOf(v)
+	if m.Kind() != reflect.Map || m.Type().Key().Kind() != reflect.String {
 		return toYAML(v)
 	}
-	flat := make(map[string]any, len(m))
-	for k, v := range m {
-		switch v.(type) {
-		case map[string]any, []any:
-			text, err := marshalYAML(v)
+	flat := make(map[string]any, m.Len())
+	for k, v := range m.Seq2() {
+		value := v.Interface()
+		switch reflect.ValueOf(value).Kind() {
+		case reflect.Map, reflect.Slice, reflect.Array:
+			text, err := marshalYAML(value)
 			if err != nil {
 				return "", fmt.Errorf("%s: %w", k, err)
 			}
-			flat[k] = text
-		default:
-			flat[k] = v
+			value = text
 		}
+		flat[k.String()] = value
 	}
 	return toYAML(flat)
 }
@@ -133,6 +124,30 @@ func repeat(count int, s string) (string, error) {
 		return "", fmt.Errorf("repeat: %d times is out of bounds", count)
 	}
 	return strings.Repeat(s, count), nil
+}
+
+// indent is Sprig's, within bounds.
+func indent(spaces int, s string) (string, error) {
+	lines := 1 + strings.Count(s, "\n")
+	if spaces < 0 || spaces > maxBytes/lines {
+		return "", fmt.Errorf("indent: %d blanks are out of bounds", spaces)
+	}
+	pad := strings.Repeat(" ", spaces)
+	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
+}
+
+func nindent(spaces int, s string) (string, error) {
+	text, err := indent(spaces, s)
+	return "\n" + text, err
+}
+
+var pointerVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
+
+func printf(format string, args ...any) (string, error) {
+	if pointerVerb.MatchString(strings.ReplaceAll(format, "%%", "")) {
+		return "", fmt.Errorf("printf: %%p is a place in memory, another one each time")
+	}
+	return fmt.Sprintf(format, args...), nil
 }
 
 func until(count int) ([]int, error) {

@@ -3,6 +3,7 @@ package render
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -53,6 +54,7 @@ type Renderer struct {
 	templates   map[*fleet.ClusterType][3]*parsed
 	placedTwice map[*fleet.DeploymentTarget]bool
 	ofTargets   sync.Map // pieceKey → what the piece is for that target, where it is placed more than once
+	executors   sync.Pool
 }
 
 // New prepares the rendering of a valid fleet's schedule: it parses each template, each config value and each schema
@@ -110,7 +112,12 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 // is reported assignment by assignment; an assignment that fails has no files.
 func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
 	return func(yield func(*schedule.Assignment, Rendered) bool) {
-		w := worker{Renderer: r, executor: newExecutor(), ofPlacement: map[*piece]string{}}
+		x, ok := r.executors.Get().(*executor)
+		if !ok {
+			x = newExecutor()
+		}
+		defer r.executors.Put(x)
+		w := worker{Renderer: r, executor: x, ofPlacement: map[*piece]string{}}
 		p := r.schedule.Placements[i]
 		for n := range p.Assignments {
 			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.configured[i][n])) {
@@ -169,9 +176,9 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.Configured) Rend
 		Workload:             a.Target.Workload.Name,
 		ClusterType:          a.ClusterType.Name,
 		Labels:               a.Target.Labels,
+		Manifests:            a.Target.Manifests,
 		ConfigData:           merged.Data,
 	}}
-	s.data.setStorage(a.Target.Manifests)
 	if len(merged.Unknown) > 0 || fleet.AnyUnknown(a.Target.Manifests) {
 		s.unknown = map[string]map[string]bool{"ConfigData": merged.Unknown, "Manifests": unknownKeys(a.Target.Manifests)}
 	}
@@ -196,7 +203,7 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.Configured) Rend
 func unknownKeys(m map[string]string) map[string]bool {
 	keys := map[string]bool{}
 	for k, v := range m {
-		if fleet.IsUnknown(v) {
+		if fleet.IsUnknown(k) || fleet.IsUnknown(v) {
 			keys[k] = true
 		}
 	}
@@ -229,7 +236,7 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 		body := w.buf.Len()
 		err := w.manifest(m, s)
 		switch {
-		case err == errUnknown:
+		case errors.Is(err, errUnknown):
 			f.Unknown = true
 			exists = exists || m != nil && m.prints
 		case err != nil:
@@ -285,25 +292,6 @@ func inPass(pass int, err error) error {
 	return fmt.Errorf("in rendering %d, of a template that came with a value: %w", pass+1, err)
 }
 
-// any reports whether a key that n reads is among the unknown ones.
-func (n needs) any(unknown map[string]map[string]bool) bool {
-	for field, keys := range n {
-		absent := unknown[field]
-		if len(absent) == 0 {
-			continue
-		}
-		if keys == nil || absent[fleet.Unknown] {
-			return true
-		}
-		for k := range keys {
-			if absent[k] {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // piece appends what p renders to. What it depends on says how often it is rendered; keep says that p will be asked for
 // again.
 func (w *worker) piece(p *piece, s *subject, keep bool) error {
@@ -315,7 +303,7 @@ func (w *worker) piece(p *piece, s *subject, keep bool) error {
 		w.buf.WriteString(p.text)
 		return nil
 	}
-	text, err := w.shared(p, s, keep, func() (string, error) { return w.execute(p, &s.data) })
+	text, err := w.shared(p, s, keep, func() (string, error) { return w.execute(p, &s.data, keep) })
 	w.buf.WriteString(text)
 	return err
 }
@@ -357,7 +345,6 @@ func Text(t *fleet.Template, data Data) (string, error) {
 	if err := problems.Err(); err != nil {
 		return "", err
 	}
-	data.setStorage(data.Manifests)
 	w := worker{Renderer: &Renderer{}, executor: newExecutor(), ofPlacement: map[*piece]string{}}
 	file, failures := w.file(ReconcilerFile, p, &subject{data: data, values: &configure.Values{}})
 	if len(failures) > 0 {

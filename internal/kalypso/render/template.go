@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"text/template"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -16,40 +17,39 @@ type Data struct {
 	Environment          string
 	Workspace            string
 	Workload             string
-	ClusterType          string
 	Labels               map[string]string
 	Manifests            map[string]string
+	ClusterType          string
 	ConfigData           map[string]any
-	// The older names of .Manifests.repo, .branch and .path: a string, or nil where that is missing.
-	Repo, Branch, Path any
 }
 
-// setStorage sets Manifests and the older names of its keys.
-func (d *Data) setStorage(manifests map[string]string) {
-	d.Manifests = manifests
-	older := func(key string) any {
-		if v, ok := manifests[key]; ok {
-			return v
-		}
-		return nil
+// Repo is the older name of .Manifests.repo; nil where that is missing.
+func (d Data) Repo() any { return d.storage("repo") }
+
+// Branch is the older name of .Manifests.branch; nil where that is missing.
+func (d Data) Branch() any { return d.storage("branch") }
+
+// Path is the older name of .Manifests.path; nil where that is missing.
+func (d Data) Path() any { return d.storage("path") }
+
+func (d Data) storage(key string) any {
+	if v, ok := d.Manifests[key]; ok {
+		return v
 	}
-	d.Repo, d.Branch, d.Path = older("repo"), older("branch"), older("path")
+	return nil
 }
 
 // copied is d with maps of its own, for a template that changes them.
-func (d *Data) copied() *Data {
-	c := *d
-	c.Labels = copyMap(d.Labels)
-	c.Manifests = copyMap(d.Manifests)
-	c.ConfigData, _ = deepCopy(d.ConfigData).(map[string]any)
-	return &c
+func (d Data) copied() Data {
+	d.Labels = copyMap(d.Labels)
+	d.Manifests = copyMap(d.Manifests)
+	d.ConfigData, _ = deepCopy(d.ConfigData).(map[string]any)
+	return d
 }
 
 func copyMap(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m))
-	for k, v := range m {
-		c[k] = v
-	}
+	maps.Copy(c, m)
 	return c
 }
 
@@ -106,36 +106,47 @@ var ErrPasses = fmt.Errorf("the result still holds a template ({{) after %d more
 // executor renders manifests, one after another.
 type executor struct {
 	ticks  int
+	funcs  template.FuncMap
 	clones map[*template.Template]*template.Template
 	out    bytes.Buffer
 }
 
-func newExecutor() *executor { return &executor{clones: map[*template.Template]*template.Template{}} }
+func newExecutor() *executor {
+	x := &executor{clones: map[*template.Template]*template.Template{}}
+	x.funcs = template.FuncMap{tickFunc: x.tick}
+	return x
+}
 
 func (x *executor) tick() (string, error) {
 	if x.ticks++; x.ticks > maxIterations {
-		return "", fmt.Errorf("the template loops more than %d times", maxIterations)
+		return "", fmt.Errorf("it loops, or calls templates that it defines, more than %d times; does it ever end?", maxIterations)
 	}
 	return "", nil
 }
 
-// execute renders one piece with the data.
-func (x *executor) execute(p *piece, d *Data) (string, error) {
-	clone, ok := x.clones[p.tmpl]
-	if !ok {
+// execute renders one piece with the data. A piece that will be executed again gets a copy of its template with the
+// executor's own counter, which is kept.
+func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
+	tmpl, ok := x.clones[p.tmpl]
+	switch {
+	case ok:
+	case again:
 		var err error
-		if clone, err = p.tmpl.Clone(); err != nil {
+		if tmpl, err = p.tmpl.Clone(); err != nil {
 			return "", err
 		}
-		clone.Funcs(template.FuncMap{tickFunc: x.tick})
-		x.clones[p.tmpl] = clone
+		x.clones[p.tmpl] = tmpl.Funcs(x.funcs)
+	default:
+		tmpl = p.tmpl.Funcs(x.funcs)
 	}
+	// By value, so that no template can print where it lies in memory.
+	dot := *d
 	if p.mutates {
-		d = d.copied()
+		dot = d.copied()
 	}
 	x.out.Reset()
 	x.ticks = 0
-	if err := clone.Execute(&limitedWriter{&x.out}, d); err != nil {
+	if err := tmpl.Execute(&limitedWriter{&x.out}, dot); err != nil {
 		return "", executionError(err)
 	}
 	return x.out.String(), nil

@@ -3,6 +3,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,8 @@ type Assignment struct {
 }
 
 // New sorts and schedules a fleet that is [Decided]. Deployment targets that collide, and namespaces that Kubernetes would
-// refuse, are problems. A policy with an invalid selector, which is a problem of the fleet's validation, places nothing.
+// refuse, are problems. What the fleet's validation refuses by itself is not said again: a policy with an invalid selector
+// places nothing, and what has an invalid name is placed nowhere.
 func New(f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
@@ -104,15 +106,21 @@ func place(environment string, ct *fleet.ClusterType, targets []*fleet.Deploymen
 		}
 		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
 		if err != nil {
-			problems = append(problems, fleet.Problem{
-				Kind: ct.Kind(), Name: ct.Name, Origin: ct.Origin,
-				Summary: "Invalid namespace", Detail: err.Error(), Err: err,
-			})
+			if namesAreValid(environment, ct.Name, targets[i].Name) { // else the names are what is wrong, once
+				problems = append(problems, fleet.Problem{
+					Kind: ct.Kind(), Name: ct.Name, Origin: ct.Origin,
+					Summary: "Invalid namespace", Detail: err.Error() + ".", Err: err,
+				})
+			}
 			continue
 		}
 		placement.Assignments = append(placement.Assignments, Assignment{ct, targets[i], namespace, policies})
 	}
 	return placement, problems
+}
+
+func namesAreValid(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return len(validation.IsDNS1123Subdomain(name)) > 0 })
 }
 
 // Namespace is the namespace of an assignment, <environment>-<clusterType>-<deploymentTarget>. One that is no DNS-1123

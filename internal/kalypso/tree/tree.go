@@ -3,13 +3,10 @@
 package tree
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -70,10 +67,6 @@ func Build(ctx context.Context, f *fleet.Fleet) (*Tree, fleet.Problems) {
 	problems = append(problems, ps...)
 	renderer, ps := render.New(f, s)
 	problems = append(problems, ps...)
-	if problems.HasErrors() {
-		problems.Sort()
-		return nil, problems
-	}
 	t := &Tree{Schedule: s, Folders: make([]Folder, len(s.Placements)), renderer: renderer}
 	failures := make([][]failure, len(s.Placements))
 	parallel(len(s.Placements), func(i int) {
@@ -156,11 +149,11 @@ func IsReadme(blob Hash) bool { return blob == readmeHash }
 
 var readmeHash = newHasher().blob([]byte(Readme))
 
-// Files renders the files of the folder i, sorted by path.
+// Files renders the files of the folder i: its README, then target by target, by name, and of each its files by name.
 func (t *Tree) Files(i int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		readme := File{Path: ReadmeFile, Content: []byte(Readme)}
-		if !yield(readme) { // upper case sorts before every target's name
+		if !yield(readme) {
 			return
 		}
 		for a, rendered := range t.renderer.Placement(i) {
@@ -171,53 +164,4 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 			}
 		}
 	}
-}
-
-type failure struct {
-	render.Failure
-	assignment *schedule.Assignment
-}
-
-// named is how many assignments an error names.
-const named = 100
-
-// report makes one problem of the failures that have the same cause, with all the assignments it hits.
-func report(failures []failure) (problems fleet.Problems) {
-	groups := map[string][]failure{}
-	for _, f := range failures {
-		groups[f.cause()] = append(groups[f.cause()], f)
-	}
-	for cause, group := range groups {
-		slices.SortFunc(group, func(a, b failure) int { return cmp.Compare(a.on(), b.on()) })
-		p := fleet.Problem{Summary: "Values fail their schema", Err: group[0].Err}
-		if t := group[0].Template; t != nil {
-			p.Kind, p.Name, p.Origin, p.Summary = t.Kind(), t.Name, t.Origin, "Template fails"
-			if !strings.HasPrefix(t.Name, "(") {
-				p.Path = []fleet.Step{fleet.Attr("manifests"), fleet.Index(group[0].Manifest)}
-			}
-		}
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n\nOn %d assignment(s), cluster type / deployment target:", cause, len(group))
-		for i, f := range group {
-			if i == named {
-				fmt.Fprintf(&b, "\n  and %d more", len(group)-named)
-				break
-			}
-			fmt.Fprintf(&b, "\n  %s", f.on())
-		}
-		p.Detail = b.String()
-		problems = append(problems, p)
-	}
-	return problems
-}
-
-func (f *failure) on() string {
-	return f.assignment.ClusterType.Name + " / " + f.assignment.Target.Name
-}
-
-func (f *failure) cause() string {
-	if f.Template == nil {
-		return fmt.Sprintf("%s refuses:\n  %s", f.Offence.Schema, strings.Join(f.Offence.Keys, "\n  "))
-	}
-	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, f.Err)
 }

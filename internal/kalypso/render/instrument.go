@@ -1,0 +1,119 @@
+package render
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/template"
+	"text/template/parse"
+)
+
+// The functions that instrument calls. They are added when a template is parsed, so that none can call them itself.
+const (
+	presentFunc = "kalypso_present"
+	tickFunc    = "kalypso_tick"
+)
+
+// instrument makes every action that prints refuse a missing or null value, and every turn of a loop and every call of a
+// defined template count.
+func instrument(root *template.Template) {
+	root.Funcs(template.FuncMap{presentFunc: present, tickFunc: func() (string, error) { return "", nil }})
+	for _, t := range root.Templates() {
+		instrumentNode(t.Root)
+		if t != root {
+			t.Root.Nodes = append([]parse.Node{tick(t.Root.Pos, 0)}, t.Root.Nodes...)
+		}
+	}
+}
+
+func instrumentNode(node parse.Node) {
+	switch node := node.(type) {
+	case *parse.ListNode:
+		if node != nil {
+			for _, child := range node.Nodes {
+				instrumentNode(child)
+			}
+		}
+	case *parse.ActionNode:
+		if len(node.Pipe.Decl) == 0 {
+			source := node.Pipe.String()
+			node.Pipe.Cmds = append(node.Pipe.Cmds, command(presentFunc, node.Pos,
+				&parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Quoted: strconv.Quote(source), Text: source}))
+		}
+	case *parse.IfNode:
+		instrumentNode(node.List)
+		instrumentNode(node.ElseList)
+	case *parse.WithNode:
+		instrumentNode(node.List)
+		instrumentNode(node.ElseList)
+	case *parse.RangeNode:
+		instrumentNode(node.List)
+		instrumentNode(node.ElseList)
+		node.List.Nodes = append([]parse.Node{tick(node.Pos, node.Line)}, node.List.Nodes...)
+	}
+}
+
+// tick is an action that counts.
+func tick(pos parse.Pos, line int) parse.Node {
+	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Line: line, Pipe: &parse.PipeNode{
+		NodeType: parse.NodePipe, Pos: pos, Line: line, Cmds: []*parse.CommandNode{command(tickFunc, pos)},
+	}}
+}
+
+func command(function string, pos parse.Pos, args ...parse.Node) *parse.CommandNode {
+	return &parse.CommandNode{
+		NodeType: parse.NodeCommand, Pos: pos,
+		Args: append([]parse.Node{parse.NewIdentifier(function).SetPos(pos)}, args...),
+	}
+}
+
+// MissingValueError is an action that prints a missing or null value.
+type MissingValueError struct{ Action string }
+
+// Error implements error.
+func (e *MissingValueError) Error() string {
+	return fmt.Sprintf("{{ %s }} prints a missing or null value; give it a value, or a default: {{ %s | default \"…\" }}", e.Action, e.Action)
+}
+
+func present(action string, v any) (any, error) {
+	if v == nil {
+		return nil, &MissingValueError{action}
+	}
+	return v, nil
+}
+
+// LineError is an error at a line of a manifest.
+type LineError struct {
+	Line int // from 1
+	Text string
+	Err  error // may be nil
+}
+
+// Error implements error.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
+
+// Unwrap gives the cause.
+func (e *LineError) Unwrap() error { return e.Err }
+
+var (
+	located   = regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(manifestName) + `[^:]*:(\d+)(?::\d+)?: (.*)$`)
+	executing = regexp.MustCompile(`(?s)^executing "[^"]*" at (<.*?>): (.*)$`)
+)
+
+// lineOf makes an error of text/template one that has its line.
+func lineOf(err error) error {
+	match := located.FindStringSubmatch(err.Error())
+	if match == nil {
+		return err
+	}
+	line, atoiErr := strconv.Atoi(match[1])
+	if atoiErr != nil {
+		return err
+	}
+	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
+	if m := executing.FindStringSubmatch(text); m != nil {
+		text = m[1] + ": " + m[2]
+	}
+	return &LineError{Line: line, Text: text, Err: err}
+}

@@ -1,0 +1,64 @@
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+type failure struct {
+	render.Failure
+	assignment *schedule.Assignment
+}
+
+// named is how many assignments an error names.
+const named = 100
+
+// report makes one problem of the failures that have the same cause, with all the assignments it hits.
+func report(failures []failure) (problems fleet.Problems) {
+	groups := map[string][]failure{}
+	for _, f := range failures {
+		groups[f.cause()] = append(groups[f.cause()], f)
+	}
+	for cause, group := range groups {
+		slices.SortFunc(group, func(a, b failure) int { return cmp.Compare(a.on(), b.on()) })
+		p := fleet.Problem{Summary: "Values fail their schema", Err: group[0].Err}
+		if t := group[0].Template; t != nil {
+			p.Kind, p.Name, p.Origin, p.Summary = t.Kind(), t.Name, t.Origin, "Template fails"
+			if !strings.HasPrefix(t.Name, "(") {
+				p.Path = []fleet.Step{fleet.Attr("manifests"), fleet.Index(group[0].Manifest)}
+			}
+		} else {
+			o := group[0].Offence.Object
+			p.Kind, p.Name, p.Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n\nOn %d assignment(s), cluster type / deployment target:", cause, len(group))
+		for i, f := range group {
+			if i == named {
+				fmt.Fprintf(&b, "\n  and %d more", len(group)-named)
+				break
+			}
+			fmt.Fprintf(&b, "\n  %s", f.on())
+		}
+		p.Detail = b.String()
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+func (f *failure) on() string {
+	return f.assignment.ClusterType.Name + " / " + f.assignment.Target.Name
+}
+
+func (f *failure) cause() string {
+	if f.Template == nil {
+		return fmt.Sprintf("%s refuses:\n  %s", f.Offence.Schema, strings.Join(f.Offence.Keys, "\n  "))
+	}
+	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, f.Err)
+}
