@@ -31,6 +31,8 @@ type model struct {
 	encode func(o fleet.Object) values
 	// check says what is wrong with the object beyond its Validate; may be nil.
 	check func(o fleet.Object) fleet.Problems
+	// argument leads a problem's path to the argument that it is about where the domain has it elsewhere; may be nil.
+	argument func(d decoder, path []fleet.Step) []fleet.Step
 	// importable says why a document can't be imported as it stands; may be nil.
 	importable func(o fleet.Object) error
 }

@@ -63,6 +63,12 @@ func (r *modelResource) ValidateConfig(ctx context.Context, req resource.Validat
 		ps = append(ps, problemsOf(o, r.check(o))...)
 	}
 	ps.Sort()
+	if r.argument != nil {
+		d := newDecoder(v, new(fleet.Problems))
+		for i := range ps {
+			ps[i].Path = r.argument(d, ps[i].Path)
+		}
+	}
 	ps = slices.DeleteFunc(ps, func(p fleet.Problem) bool { return missingRequired(r.attributes(), v, p.Path) })
 	appendProblems(&resp.Diagnostics, ps)
 }

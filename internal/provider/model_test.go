@@ -201,3 +201,43 @@ func TestNestedAttributesAreOptional(t *testing.T) {
 		}
 	}
 }
+
+// Every argument is described, none is sensitive or forces replacement, and the framework finds nothing wrong.
+func TestSchemas(t *testing.T) {
+	var walk func(t *testing.T, at string, attributes map[string]schema.Attribute)
+	walk = func(t *testing.T, at string, attributes map[string]schema.Attribute) {
+		for name, a := range attributes {
+			if a.GetMarkdownDescription() == "" || a.IsSensitive() || a.IsComputed() && (a.IsOptional() || a.IsRequired()) {
+				t.Errorf("%s.%s has no description, is sensitive, or is both an argument and computed", at, name)
+			}
+			switch a := a.(type) {
+			case schema.StringAttribute:
+				if len(a.PlanModifiers) > 0 || a.Default != nil {
+					t.Errorf("%s.%s has a plan modifier or a default", at, name)
+				}
+			case schema.SingleNestedAttribute:
+				walk(t, at+"."+name, a.Attributes)
+			case schema.ListNestedAttribute:
+				walk(t, at+"."+name, a.NestedObject.Attributes)
+			}
+		}
+	}
+	for _, m := range models {
+		walk(t, m.name, m.attributes())
+		s := schema.Schema{Attributes: m.attributes()}
+		if diags := s.ValidateImplementation(t.Context()); diags.HasError() {
+			t.Errorf("%s: %v", m.name, diags)
+		}
+		if m.description == "" {
+			t.Errorf("%s is not described", m.name)
+		}
+	}
+	if diags := providerSchema.ValidateImplementation(t.Context()); diags.HasError() {
+		t.Error(diags)
+	}
+	for name, a := range providerSchema.Attributes {
+		if a.GetMarkdownDescription() == "" {
+			t.Errorf("the provider's %s is not described", name)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -38,6 +39,12 @@ var workloadModel = &model{
 	decode: decodeWorkload,
 	check:  checkWorkload,
 	encode: encodeWorkload,
+	argument: func(d decoder, path []fleet.Step) []fleet.Step {
+		if slices.Equal(path, []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.WorkspaceLabel)}) && d.string("workspace") != "" {
+			return []fleet.Step{fleet.Attr("workspace")}
+		}
+		return path
+	},
 }
 
 // targetArguments are those of an element of a list, so that name and environment are optional to the schema: the

@@ -113,6 +113,7 @@ resource "kalypso_workload" "invalid" {
 
 resource "kalypso_workload" "null" {
   name               = "w"
+  workspace          = "a b"  # error: Invalid value of label "workspace"
   deployment_targets = [null] # error: Null element
 }
 
