@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Origin says where an object came from: the attribute and the key under which the caller handed it in, and for YAML
@@ -173,6 +175,19 @@ func (ps Problems) Sort() {
 			cmp.Compare(a.Detail, b.Detail),
 		)
 	})
+}
+
+// Sentence is the text of an error as a sentence of a [Problem]'s Detail: it begins with a capital letter where it begins
+// with a word, and ends with one full stop.
+func Sentence(err error) string {
+	text := strings.TrimRight(err.Error(), ".\n")
+	if first, size := utf8.DecodeRuneInString(text); unicode.IsLower(first) {
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 // of returns the problems as those of object o: its kind, name and origin.

@@ -64,7 +64,9 @@ var yamlLine = regexp.MustCompile(`line (\d+)`)
 
 // shiftLine makes the lines in a YAML error those of the whole text; first is the document's first line.
 func shiftLine(message string, first int) string {
-	message = strings.TrimPrefix(strings.TrimPrefix(message, "error converting YAML to JSON: "), "yaml: ")
+	for _, words := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors:\n  "} {
+		message = strings.TrimPrefix(message, words)
+	}
 	return yamlLine.ReplaceAllStringFunc(message, func(s string) string {
 		n, err := strconv.Atoi(s[len("line "):])
 		if err != nil {

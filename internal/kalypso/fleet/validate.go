@@ -3,14 +3,12 @@ package fleet
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Validate sorts the fleet and returns all that is wrong with it, sorted: each object by itself, the same kind and name given twice,
@@ -60,7 +58,7 @@ func validateEnvironment(name string) (ps Problems) {
 		ps = append(ps, Problem{
 			Origin:  Origin{Attribute: "environment"},
 			Summary: "Invalid environment name",
-			Detail:  fmt.Sprintf("%q: %s.", name, strings.Join(msgs, "; ")),
+			Detail:  rules(name, msgs),
 		})
 	}
 	return ps
@@ -137,7 +135,7 @@ func (c *Config) Validate() Problems {
 			continue
 		}
 		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
-			ps.add("Invalid config key", fmt.Sprintf("%q: %s.", k, strings.Join(msgs, "; ")), Attr("data"), Key(k))
+			ps.add("Invalid config key", rules(k, msgs), Attr("data"), Key(k))
 		}
 	}
 	return ps.of(c)
@@ -164,10 +162,14 @@ func (p *SchedulingPolicy) Validate() Problems {
 // Validate implements [Object].
 func (w *Workload) Validate() Problems {
 	ps := w.validateMeta()
+	prefix := w.Name + "-"
+	if len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
+		prefix = "" // which is reported once, not with each target
+	}
 	seen := map[string]bool{}
 	for i, t := range w.Targets {
 		at := func(steps ...Step) []Step { return append([]Step{Attr("deployment_targets"), Index(i)}, steps...) }
-		ps.name(w.Name+"-"+t.Name, t.Name, "Invalid deployment target name", at(Attr("name"))...)
+		ps.name(prefix+t.Name, t.Name, "Invalid deployment target name", at(Attr("name"))...)
 		ps.labels(t.Labels, at(Attr("labels"))...)
 		if t.Environment == "" {
 			ps.add("Missing environment", fmt.Sprintf("Deployment target %q names no environment; it would be rendered nowhere.", t.Name),
@@ -215,9 +217,21 @@ func (ps *Problems) name(full, shown, summary string, path ...Step) {
 		msgs = append(msgs, "it must begin with a letter or a digit")
 	}
 	if len(msgs) > 0 {
-		ps.add(summary, fmt.Sprintf("%q: %s.", shown, strings.Join(msgs, "; ")), path...)
+		ps.add(summary, rules(shown, msgs), path...)
 	}
 }
+
+// rules says which of Kubernetes' rules, in its words, the text breaks, without the regular expressions that they end in.
+func rules(text string, msgs []string) string {
+	broken := make([]string, len(msgs))
+	for i, msg := range msgs {
+		msg = regexUsed.ReplaceAllString(msg, "$1$2")
+		broken[i] = strings.ReplaceAll(msg, "',  or '", "' or '")
+	}
+	return fmt.Sprintf("%q is not valid: %s.", text, strings.Join(broken, "; "))
+}
+
+var regexUsed = regexp.MustCompile(`(\(e\.g\. .*?), regex used for validation is '.*'(\))`)
 
 func (ps *Problems) labels(set map[string]string, path ...Step) {
 	for _, k := range slices.Sorted(maps.Keys(set)) {
@@ -225,10 +239,14 @@ func (ps *Problems) labels(set map[string]string, path ...Step) {
 			continue
 		}
 		at := append(slices.Clone(path), Key(k))
-		if msgs := validation.IsQualifiedName(k); len(msgs) > 0 {
-			ps.add("Invalid label key", fmt.Sprintf("%q: %s.", k, strings.Join(msgs, "; ")), at...)
-		}
+		ps.labelKey(k, at...)
 		ps.labelValue(set[k], fmt.Sprintf("Invalid value of label %q", k), at...)
+	}
+}
+
+func (ps *Problems) labelKey(key string, path ...Step) {
+	if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
+		ps.add("Invalid label key", rules(key, msgs), path...)
 	}
 }
 
@@ -237,7 +255,7 @@ func (ps *Problems) labelValue(value, summary string, path ...Step) {
 		return
 	}
 	if msgs := validation.IsValidLabelValue(value); len(msgs) > 0 {
-		ps.add(summary, fmt.Sprintf("%q: %s.", value, strings.Join(msgs, "; ")), path...)
+		ps.add(summary, rules(value, msgs), path...)
 	}
 }
 
@@ -257,21 +275,31 @@ func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 		if IsUnknown(e.Key) || IsUnknown(string(e.Operator)) || slices.Contains(e.Values, Unknown) {
 			continue
 		}
-		operator, known := operators[e.Operator]
+		takesValues, known := operators[e.Operator]
 		if !known {
 			ps.add("Invalid operator", fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator), append(at, Attr("operator"))...)
 			continue
 		}
-		if _, err := labels.NewRequirement(e.Key, operator, e.Values, field.WithPath(field.NewPath("match_expressions").Index(i))); err != nil {
-			ps.add("Invalid selector requirement", err.Error()+".", at...)
+		ps.labelKey(e.Key, append(slices.Clone(at), Attr("key"))...)
+		for j, value := range e.Values {
+			ps.labelValue(value, fmt.Sprintf("Invalid value of label %q", e.Key), append(slices.Clone(at), Attr("values"), Index(j))...)
+		}
+		switch {
+		case takesValues && len(e.Values) == 0:
+			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q compares with values, and there are none. Add them, or use Exists or DoesNotExist.",
+				e.Operator, e.Key), append(at, Attr("values"))...)
+		case !takesValues && len(e.Values) > 0:
+			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or use In or NotIn.",
+				e.Operator, e.Key), append(at, Attr("values"))...)
 		}
 	}
 	return ps
 }
 
-var operators = map[metav1.LabelSelectorOperator]selection.Operator{
-	metav1.LabelSelectorOpIn:           selection.In,
-	metav1.LabelSelectorOpNotIn:        selection.NotIn,
-	metav1.LabelSelectorOpExists:       selection.Exists,
-	metav1.LabelSelectorOpDoesNotExist: selection.DoesNotExist,
+// operators are those of selectors, and whether they take values.
+var operators = map[metav1.LabelSelectorOperator]bool{
+	metav1.LabelSelectorOpIn:           true,
+	metav1.LabelSelectorOpNotIn:        true,
+	metav1.LabelSelectorOpExists:       false,
+	metav1.LabelSelectorOpDoesNotExist: false,
 }
