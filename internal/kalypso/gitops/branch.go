@@ -6,9 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
-	"github.com/go-git/go-git/v5/storage/memory"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
@@ -67,8 +65,12 @@ func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
+func (b *Branch) empty() *Snapshot {
+	return &Snapshot{remote: b.remote, store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
+}
+
 func (b *Branch) snapshot(ctx context.Context) (*Snapshot, error) {
-	s := &Snapshot{remote: b.remote, store: memory.NewStorage(), trees: map[plumbing.Hash][]entry{}}
+	s := b.empty()
 	rd, err := b.remote.Reader(ctx)
 	if err != nil {
 		return nil, err
@@ -81,9 +83,12 @@ func (b *Branch) snapshot(ctx context.Context) (*Snapshot, error) {
 	if err := rd.Fetch(want, s.store); err != nil {
 		return nil, err
 	}
-	commit, err := object.GetCommit(s.store, s.Commit)
+	commit, ok, err := s.commitAt(s.Commit)
 	if err != nil {
-		return nil, fmt.Errorf("%s: commit %s: %w", b, s.Commit, err)
+		return nil, fmt.Errorf("%s: %w", b, err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: commit %s: %w", b, s.Commit, errNotSent)
 	}
 	s.Root = commit.TreeHash
 	if err := s.load(s.Root); err != nil {

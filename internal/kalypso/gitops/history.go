@@ -2,13 +2,11 @@ package gitops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/memory"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
@@ -53,13 +51,16 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 
 // history reads depth commits. whole: the first commit of all was reached.
 func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth int, folders []string) (changes []Change, found, whole bool, err error) {
-	s := &Snapshot{remote: b.remote, store: memory.NewStorage(), trees: map[plumbing.Hash][]entry{}}
+	s := b.empty()
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterBlobs}
 	if err := b.remote.Fetch(ctx, want, s.store); err != nil {
 		return nil, false, false, err
 	}
-	at, err := object.GetCommit(s.store, head)
-	for n := 0; n < depth; n++ {
+	at, ok, err := s.commitAt(head)
+	for range depth {
+		if err == nil && !ok {
+			err = errNotSent
+		}
 		if err != nil {
 			return nil, false, false, fmt.Errorf("%s: %w", b, err)
 		}
@@ -69,12 +70,11 @@ func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth i
 		var parent *object.Commit
 		before := plumbing.ZeroHash
 		if len(at.ParentHashes) > 0 {
-			parent, err = object.GetCommit(s.store, at.ParentHashes[0])
-			if errors.Is(err, plumbing.ErrObjectNotFound) {
-				return changes, false, false, nil // as far as was read
-			}
-			if err != nil {
+			if parent, ok, err = s.commitAt(at.ParentHashes[0]); err != nil {
 				return nil, false, false, fmt.Errorf("%s: %w", b, err)
+			}
+			if !ok {
+				return changes, false, false, nil // as far as was read
 			}
 			before = parent.TreeHash
 		}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/memory"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
@@ -22,7 +20,7 @@ type Snapshot struct {
 	Root   plumbing.Hash // the root tree; zero: the branch is absent
 
 	remote *gitremote.Remote
-	store  *memory.Storage
+	store  gitremote.Objects
 	trees  map[plumbing.Hash][]entry
 }
 
@@ -31,8 +29,8 @@ func (s *Snapshot) load(root plumbing.Hash) error {
 	if _, done := s.trees[root]; done {
 		return nil
 	}
-	raw, err := s.raw(plumbing.TreeObject, root)
-	if err != nil {
+	raw, ok := s.raw(plumbing.TreeObject, root)
+	if !ok {
 		return fmt.Errorf("%w: %s is missing", errBadTree, root)
 	}
 	entries, err := parseTree(raw)
@@ -51,19 +49,25 @@ func (s *Snapshot) load(root plumbing.Hash) error {
 }
 
 // raw is the content of an object that is there.
-func (s *Snapshot) raw(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
-	o, err := s.store.EncodedObject(kind, h)
-	if err != nil {
-		return nil, err
+func (s *Snapshot) raw(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, bool) {
+	o, ok := s.store[h]
+	return o.Content, ok && o.Kind == kind
+}
+
+// commitAt is a commit that is there.
+func (s *Snapshot) commitAt(h plumbing.Hash) (*object.Commit, bool, error) {
+	raw, ok := s.raw(plumbing.CommitObject, h)
+	if !ok {
+		return nil, false, nil
 	}
-	r, err := o.Reader()
-	if err != nil {
-		return nil, err
+	o := &plumbing.MemoryObject{}
+	o.SetType(plumbing.CommitObject)
+	_, _ = o.Write(raw)
+	c := &object.Commit{}
+	if err := c.Decode(o); err != nil {
+		return nil, true, fmt.Errorf("commit %s: %w", h, err)
 	}
-	defer func() { _ = r.Close() }()
-	content := make([]byte, o.Size())
-	_, err = io.ReadFull(r, content)
-	return content, err
+	return c, true, nil
 }
 
 // find walks down a path. The root is found as a tree without a name.
@@ -141,6 +145,9 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, yield func(string, en
 	return true
 }
 
+// errNotSent: the server answered without what was asked for.
+var errNotSent = errors.New("the server did not send it")
+
 // ErrNoFile: there is no file at a path of the branch.
 var ErrNoFile = errors.New("no such file on the branch")
 
@@ -169,7 +176,7 @@ func (s *Snapshot) ReadFiles(ctx context.Context, paths []string) (map[string][]
 			continue
 		}
 		found[path] = e.hash
-		if s.store.HasEncodedObject(e.hash) != nil {
+		if _, here := s.store[e.hash]; !here {
 			missing = append(missing, e.hash)
 		}
 	}
@@ -178,9 +185,9 @@ func (s *Snapshot) ReadFiles(ctx context.Context, paths []string) (map[string][]
 	}
 	files := make(map[string][]byte, len(found))
 	for path, hash := range found {
-		content, err := s.raw(plumbing.BlobObject, hash)
-		if err != nil {
-			return nil, &PathError{Path: path, Err: err}
+		content, ok := s.raw(plumbing.BlobObject, hash)
+		if !ok {
+			return nil, &PathError{Path: path, Err: errNotSent}
 		}
 		files[path] = content
 	}

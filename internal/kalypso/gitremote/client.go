@@ -73,12 +73,19 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		return nil, wrong
 	}
 	if token := set.githubToken; token != "" {
-		github := Location{Scheme: schemeHTTPS, Host: "github.com", Port: 443}
-		c.credentials = append(c.credentials, &served{at: github, username: "x-access-token", password: token})
-		secrets = append(secrets, token, basic("x-access-token", token))
+		c.credentials = append(c.credentials, githubToken(token))
+		secrets = append(secrets, token, basic(githubUser, token))
 	}
 	c.secrets = replacer(secrets)
 	return c, nil
+}
+
+// githubUser is the name that GitHub takes with a token of any kind.
+const githubUser = "x-access-token"
+
+func githubToken(token string) *served {
+	at := Location{Scheme: schemeHTTPS, Host: "github.com", Port: defaultPorts[schemeHTTPS]}
+	return &served{at: at, username: githubUser, password: token}
 }
 
 // find is the credential that serves a repository: the one with the longest

@@ -1,9 +1,14 @@
 package gitremote_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
 	"errors"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // is wants an error of a kind, with none of the secrets that the servers of
@@ -18,4 +23,17 @@ func is(t *testing.T, err, kind error) {
 			t.Errorf("the error holds a secret: %v", e)
 		}
 	}
+}
+
+func encryptedKey(t *testing.T, passphrase string) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte(passphrase))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(block))
 }

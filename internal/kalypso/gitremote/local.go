@@ -30,7 +30,7 @@ func localOpener(repo Location) opener {
 			strings.TrimPrefix(service, "git-"), dir)
 		cmd.Env = localEnv(os.Environ(), protocol)
 		// A hook that outlives its git would hold the pipes open.
-		cmd.WaitDelay = 5 * time.Second
+		cmd.WaitDelay = time.Second
 		stderr := &words{}
 		cmd.Stderr = stderr
 		in, err := cmd.StdinPipe()

@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
-	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
 // FetchRequest says what to bring.
@@ -116,9 +114,9 @@ func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	return h, nil
 }
 
-// Fetch brings objects into the store. [ErrObjectNotServed] where the server
+// Fetch brings objects. [ErrObjectNotServed] where the server
 // does not give a wanted one by its name.
-func (rd *Reader) Fetch(req FetchRequest, store storer.EncodedObjectStorer) error {
+func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
 	if rd.spent {
 		_ = rd.s.Close()
 		if err := rd.start(); err != nil {
@@ -130,9 +128,9 @@ func (rd *Reader) Fetch(req FetchRequest, store storer.EncodedObjectStorer) erro
 	}
 	var err error
 	if rd.v2 != nil {
-		err = rd.fetchV2(req, store)
+		err = rd.fetchV2(req, into)
 	} else {
-		err = rd.fetchV0(req, store)
+		err = rd.fetchV0(req, into)
 	}
 	if err != nil {
 		return rd.r.fail(rd.ctx, "fetch from", rd.s.explain(err))
@@ -140,7 +138,7 @@ func (rd *Reader) Fetch(req FetchRequest, store storer.EncodedObjectStorer) erro
 	return nil
 }
 
-func (rd *Reader) fetchV0(want FetchRequest, store storer.EncodedObjectStorer) error {
+func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
 	rd.spent = true
 	req := packp.NewUploadPackRequestFromCapabilities(rd.v0.Capabilities)
 	req.Capabilities.Delete(capability.ThinPack)
@@ -174,26 +172,23 @@ func (rd *Reader) fetchV0(want FetchRequest, store storer.EncodedObjectStorer) e
 		return err
 	}
 	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {
-		return rd.store(newSideband(bufio.NewReader(res)), store)
+		return rd.store(newSideband(bufio.NewReader(res)), into)
 	}
-	return rd.store(res, store)
+	return rd.store(res, into)
 }
 
 // store reads a pack, up to the client's bound.
-func (rd *Reader) store(pack io.Reader, store storer.EncodedObjectStorer) error {
-	bounded := &boundedReader{r: pack, left: rd.r.client.maxRead}
-	parser, err := packfile.NewParserWithStorage(packfile.NewScanner(bounded), store)
-	if err != nil {
-		return err
-	}
-	if _, err := parser.Parse(); err != nil {
-		if bounded.left < 0 {
-			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, rd.r.client.maxRead)
+func (rd *Reader) store(pack io.Reader, into Objects) error {
+	most := rd.r.client.maxRead
+	bounded := &boundedReader{r: pack, left: most}
+	if err := unpack(bounded, most, into); err != nil {
+		if errors.Is(err, ErrTooLarge) {
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
 		}
 		return err
 	}
 	// The end of the answer, so that the next one starts where it should.
-	_, err = io.Copy(io.Discard, bounded)
+	_, err := io.Copy(io.Discard, bounded)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
 // refV2 asks for the references that start with the name, and takes the one
@@ -38,7 +37,7 @@ func (rd *Reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	}
 }
 
-func (rd *Reader) fetchV2(want FetchRequest, store storer.EncodedObjectStorer) error {
+func (rd *Reader) fetchV2(want FetchRequest, into Objects) error {
 	var b bytes.Buffer
 	writePacket(&b, "command=fetch")
 	writeDelim(&b)
@@ -69,7 +68,7 @@ func (rd *Reader) fetchV2(want FetchRequest, store storer.EncodedObjectStorer) e
 		case err != nil:
 			return err
 		case p.kind == dataPacket && string(p.data) == "packfile":
-			return rd.store(newSideband(answer), store)
+			return rd.store(newSideband(answer), into)
 		case p.kind == flushPacket || p.kind == endPacket:
 			return fmt.Errorf("the server sent no pack")
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
 // Remote is one repository, reached with the credential that serves it.
@@ -53,14 +52,14 @@ func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing
 	return rd.Ref(name)
 }
 
-// Fetch brings objects into the store; see [Reader.Fetch].
-func (r *Remote) Fetch(ctx context.Context, req FetchRequest, store storer.EncodedObjectStorer) error {
+// Fetch brings objects; see [Reader.Fetch].
+func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) error {
 	rd, err := r.Reader(ctx)
 	if err != nil {
 		return err
 	}
 	defer rd.Close()
-	return rd.Fetch(req, store)
+	return rd.Fetch(req, into)
 }
 
 // fail makes the error of an operation: one of our kinds, without secrets.

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/storage/memory"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 const main = plumbing.ReferenceName("refs/heads/main")
+
+type hash = plumbing.Hash
 
 func TestMain(m *testing.M) {
 	// The git of file:// runs in this environment.
@@ -67,12 +69,16 @@ func TestRead(t *testing.T) {
 			if err != nil || !gone.IsZero() {
 				t.Fatalf("another branch: got %s, %v", gone, err)
 			}
-			store := memory.NewStorage()
-			if err := r.Fetch(t.Context(), gitremote.FetchRequest{Wants: []plumbing.Hash{at}, Depth: 1}, store); err != nil {
+			got := gitremote.Objects{}
+			if err := r.Fetch(t.Context(), gitremote.FetchRequest{Wants: []plumbing.Hash{at}, Depth: 1}, got); err != nil {
 				t.Fatal(err)
 			}
-			if got := len(store.Commits); got != 1 {
-				t.Errorf("got %d commits, want the last one alone", got)
+			kinds := map[string]int{}
+			for _, o := range got {
+				kinds[o.Kind.String()]++
+			}
+			if diff := cmp.Diff(map[string]int{"commit": 1, "tree": 2, "blob": 2}, kinds); diff != "" {
+				t.Errorf("objects of the last commit alone (-want +got):\n%s", diff)
 			}
 		})
 	}

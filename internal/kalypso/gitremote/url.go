@@ -150,7 +150,7 @@ func (l Location) String() string {
 	}
 	b.WriteString(l.hostPort())
 	p := l.Path
-	if !strings.HasPrefix(p, "/") {
+	if p != "" && !strings.HasPrefix(p, "/") {
 		p = "/" + p
 	}
 	b.WriteString((&url.URL{Path: p}).EscapedPath())

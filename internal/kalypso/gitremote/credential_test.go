@@ -1,0 +1,158 @@
+package gitremote_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestNewClientErrors: all that is wrong comes at once, each with its place,
+// and none with a secret.
+func TestNewClientErrors(t *testing.T) {
+	encrypted := encryptedKey(t, "right")
+	credentials := []gitremote.Credential{
+		{URL: "http://git.acme.io", Username: "u", Password: "canary-p"},
+		{URL: "https://u:canary-in-url@git.acme.io"},
+		{URL: "https://git.acme.io/a", Username: "u", Password: "canary-p", BearerToken: "canary-b"},
+		{URL: "https://git.acme.io/b", PrivateKey: "canary-k", KnownHosts: "x", Password: "canary-p"},
+		{URL: "ssh://git.acme.io/c", PrivateKey: "canary-k"},
+		{URL: "ssh://git.acme.io/d", PrivateKey: encrypted},
+		{URL: "ssh://git.acme.io/e", PrivateKey: encrypted, PrivateKeyPassphrase: "canary-wrong"},
+		{URL: "ssh://git.acme.io/f", BearerToken: "canary-b", KnownHosts: "no known host"},
+		{URL: "https://git.acme.io/g", CACertificate: "canary-no-pem"},
+		{URL: "/srv/git", Password: "canary-p"},
+		{URL: "https://git.acme.io/h"},
+		{URL: "", BearerToken: "canary-b"},
+		{URL: "https://git.acme.io/i", BearerToken: "canary-b"},
+		{URL: "https://GIT.acme.io:443/i/", BearerToken: "canary-c"},
+		{URL: "http://127.0.0.1:3000", Username: "u", Password: "canary-p"},
+		{URL: "http://localhost", BearerToken: "canary-b"},
+		{URL: "ssh://git.acme.io/j", PrivateKey: encrypted, PrivateKeyPassphrase: "right"},
+	}
+	_, err := gitremote.NewClient(credentials)
+	var all gitremote.CredentialErrors
+	if !errors.As(err, &all) {
+		t.Fatalf("got %v", err)
+	}
+	var got []string
+	for _, e := range all {
+		got = append(got, fmt.Sprintf("%d %s", e.Index, e.Field))
+	}
+	want := []string{
+		"0 url", "1 url", "2 bearer_token", "3 private_key", "3 known_hosts", "3 username", "4 private_key",
+		"5 private_key_passphrase", "6 private_key_passphrase", "7 bearer_token", "7 known_hosts", "8 ca_certificate",
+		"9 url", "10 url", "11 url", "13 url",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-want +got):\n%s\n%v", diff, err)
+	}
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("a secret in %v", err)
+	}
+}
+
+// TestParseURLErrors: what a URL may not be, without repeating it.
+func TestParseURLErrors(t *testing.T) {
+	for _, url := range []string{
+		"", "gitops", "./gitops", "../gitops", "ftp://canary/x", "git://canary/x", "https://", "https:///canary",
+		"https://user:canary@git.acme.io/x", "https://canary@git.acme.io/x", "ssh://git:canary@git.acme.io/x", "git:canary@git.acme.io:x",
+		"https://git.acme.io/x?token=canary", "https://git.acme.io/x#canary", "https://git.acme.io:canary/x",
+		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x", "https://%zz:canary@x/y",
+	} {
+		at, err := gitremote.ParseURL(url)
+		if err == nil {
+			t.Errorf("%s: got %v, want an error", url, at)
+		} else if strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: the error repeats it: %v", url, err)
+		}
+	}
+}
+
+// TestKey: one repository has one key, however it is written.
+func TestKey(t *testing.T) {
+	for _, same := range [][]string{
+		{"https://git.acme.io/acme/gitops", "https://GIT.acme.io:443/acme/gitops.git", "https://git.acme.io/acme/gitops/"},
+		{"git@git.acme.io:acme/gitops.git", "ssh://git@git.acme.io/acme/gitops", "ssh://other@git.acme.io:22/acme/gitops"},
+		{"/srv/git/gitops.git", "file:///srv/git/gitops", "file:///srv/git/x/../gitops.git/"},
+	} {
+		keys := map[string]bool{}
+		for _, url := range same {
+			at, err := gitremote.ParseURL(url)
+			if err != nil {
+				t.Fatalf("%s: %v", url, err)
+			}
+			keys[at.Key()] = true
+		}
+		if len(keys) != 1 {
+			t.Errorf("%v: keys %v", same, keys)
+		}
+	}
+}
+
+func TestWrongCredentials(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("u", "right"))
+	for name, credentials := range map[string][]gitremote.Credential{
+		"none":   nil,
+		"wrong":  {{URL: server.URL, Username: "u", Password: "canary-wrong"}},
+		"bearer": {{URL: server.URL, BearerToken: "canary-wrong"}},
+		"other":  {{URL: server.URL + "/repo.git-other", Username: "u", Password: "right"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, url, credentials).Ref(t.Context(), main)
+			is(t, err, gitremote.ErrUnauthorized)
+		})
+	}
+	ssh, other := gitserver.NewSSH(t), gitserver.NewSSH(t)
+	_, err := open(t, ssh.URL(repo), []gitremote.Credential{
+		{URL: "ssh://" + ssh.Host, PrivateKey: other.PrivateKey, KnownHosts: ssh.KnownHosts},
+	}).Ref(t.Context(), main)
+	is(t, err, gitremote.ErrUnauthorized)
+}
+
+// TestPushDenied: reading is allowed, writing is not.
+func TestPushDenied(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	_, url := gitserver.Serve(t, repo, gitserver.WithPushDenied())
+	err := open(t, url, nil).Push(t.Context(), gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
+	is(t, err, gitremote.ErrUnauthorized)
+	if !strings.Contains(err.Error(), "this token may not write") {
+		t.Errorf("the server's words are not in %v", err)
+	}
+}
+
+// TestRedirect: another host, port or path gets no credential.
+func TestRedirect(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	target, _ := gitserver.Serve(t, repo)
+	origin, url := gitserver.Serve(t, repo, gitserver.WithRedirect(target.URL))
+	for name, credential := range map[string]gitremote.Credential{
+		"basic":  {URL: origin.URL, Username: "u", Password: "canary-p"},
+		"bearer": {URL: origin.URL, BearerToken: "canary-b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target.Forget()
+			origin.Forget()
+			if _, err := open(t, url, []gitremote.Credential{credential}).Ref(t.Context(), main); err != nil {
+				t.Fatal(err)
+			}
+			if got := origin.Requests(); len(got) != 1 || got[0].Authorization == "" {
+				t.Errorf("the origin got %+v", got)
+			}
+			if len(target.Requests()) != 2 {
+				t.Errorf("the target got %+v", target.Requests())
+			}
+			for _, r := range target.Requests() {
+				if r.Authorization != "" {
+					t.Errorf("the target got a credential with %s %s", r.Method, r.Path)
+				}
+			}
+		})
+	}
+}

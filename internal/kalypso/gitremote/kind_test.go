@@ -1,0 +1,107 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+)
+
+// TestKindOf pins the texts that other programs and libraries have for what we
+// tell apart.
+func TestKindOf(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want error
+	}{
+		{errors.New("ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey], no supported methods remain"), ErrUnauthorized},
+		{errors.New("remote: Permission to acme/gitops.git denied to somebody."), ErrUnauthorized},
+		{errors.New("fatal: detected dubious ownership in repository at '/srv/git/gitops.git'"), ErrUnauthorized},
+		{errors.New("ERROR: The key you are authenticating with has been marked as read only."), ErrUnauthorized},
+		{errors.New("GitLab: You are not allowed to push code to this project."), ErrUnauthorized},
+		{errors.New("fatal: '/srv/none.git' does not appear to be a git repository"), ErrRepoNotFound},
+		{errors.New("ERROR: Repository not found."), ErrRepoNotFound},
+		{errors.New("ERROR: The project you were looking for could not be found or you don't have permission to view it."), ErrRepoNotFound},
+		{errors.New("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
+		{errors.New("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
+		{errors.New("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
+		{errors.New("failed to update ref"), ErrBranchMoved},
+		{errors.New("incorrect old value provided"), ErrBranchMoved},
+		{errors.New("reference already exists"), ErrBranchMoved},
+		{errors.New("non-fast-forward"), ErrBranchMoved},
+		{errors.New("pre-receive hook declined"), nil},
+		{errors.New("protected branch hook declined"), nil},
+		{fmt.Errorf("wrapped: %w", transport.ErrAuthorizationFailed), ErrUnauthorized},
+		{plumbing.NewUnexpectedError(transport.ErrRepositoryNotFound), ErrRepoNotFound},
+		{&exec.Error{Name: "git", Err: exec.ErrNotFound}, ErrGitMissing},
+		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, ErrUnreachable},
+		{&net.DNSError{Err: "no such host"}, ErrUnreachable},
+		{fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ErrUnreachable},
+		{fmt.Errorf("reading: %w", context.DeadlineExceeded), context.DeadlineExceeded},
+	} {
+		if got := kindOf(test.err); got != test.want { //nolint:errorlint // the sentinel itself
+			t.Errorf("%v: got %v, want %v", test.err, got, test.want)
+		}
+	}
+}
+
+// TestFind is the table of which credential serves which repository.
+func TestFind(t *testing.T) {
+	for _, test := range []struct {
+		urls []string
+		repo string
+		want string // the URL of the credential, in its normal form
+	}{
+		{[]string{"https://git.acme.io/acme"}, "https://git.acme.io/acme/gitops", "https://git.acme.io/acme"},
+		{[]string{"https://git.acme.io/acme/"}, "https://git.acme.io/acme/gitops.git", "https://git.acme.io/acme/"},
+		{[]string{"https://git.acme.io/acme"}, "https://git.acme.io/acme-evil/gitops", ""},
+		{[]string{"https://git.acme.io/acme"}, "https://git.acme.io/acme/../evil/gitops", ""},
+		{[]string{"https://git.acme.io/acme"}, "https://git.acme.io/evil//acme", ""},
+		{[]string{"https://git.acme.io"}, "https://git.acme.io.evil.io/acme/gitops", ""},
+		{[]string{"https://git.acme.io"}, "https://GIT.acme.io:443/acme/gitops", "https://git.acme.io"},
+		{[]string{"https://git.acme.io:8443"}, "https://git.acme.io/acme/gitops", ""},
+		{[]string{"https://git.acme.io"}, "http://git.acme.io/acme/gitops", ""},
+		{[]string{"https://git.acme.io", "https://git.acme.io/acme", "https://git.acme.io/ac"}, "https://git.acme.io/acme/x", "https://git.acme.io/acme"},
+		{[]string{"https://git.acme.io/acme/gitops"}, "https://git.acme.io/acme/gitops.git", "https://git.acme.io/acme/gitops"},
+		{[]string{"https://git.acme.io/acme/gitops.git"}, "https://git.acme.io/acme/gitops", "https://git.acme.io/acme/gitops.git"},
+		{[]string{"ssh://git.acme.io/acme"}, "git@git.acme.io:acme/gitops.git", "ssh://git.acme.io/acme"},
+		{[]string{"git@git.acme.io:acme"}, "ssh://git@git.acme.io:22/acme/gitops.git", "ssh://git@git.acme.io/acme"},
+		{[]string{"ssh://git.acme.io:2222"}, "git@git.acme.io:acme/gitops.git", ""},
+		{nil, "https://github.com/acme/gitops", "https://github.com"},
+		{[]string{"https://github.com"}, "https://github.com/acme/gitops", "https://github.com"},
+		{nil, "https://github.com.evil.io/acme/gitops", ""},
+		{nil, "http://github.com/acme/gitops", ""},
+		{nil, "git@github.com:acme/gitops", ""},
+		{[]string{"https://[2001:db8::1]/a"}, "https://[2001:DB8::1]:443/a/b", "https://[2001:db8::1]/a"},
+	} {
+		c := &Client{}
+		for _, u := range test.urls {
+			at, err := ParseURL(u)
+			if err != nil {
+				t.Fatalf("%s: %v", u, err)
+			}
+			c.credentials = append(c.credentials, &served{at: at, password: "configured"})
+		}
+		c.credentials = append(c.credentials, githubToken("token"))
+		repo, err := ParseURL(test.repo)
+		if err != nil {
+			t.Fatalf("%s: %v", test.repo, err)
+		}
+		got, password := "", ""
+		if s := c.find(repo); s != nil {
+			got, password = s.at.String(), s.password
+		}
+		if got != test.want {
+			t.Errorf("%v for %s: got %q, want %q", test.urls, test.repo, got, test.want)
+		}
+		if (password == "token") != (test.urls == nil && got != "") {
+			t.Errorf("%v for %s: got the %s one", test.urls, test.repo, password)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package gitremote_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestUnknownHost: a host key that is not known, or another than the known
+// one, ends the connection before anything is shown.
+func TestUnknownHost(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	server, other := gitserver.NewSSH(t), gitserver.NewSSH(t)
+	changed := strings.Fields(server.KnownHosts)[0] + " " + strings.SplitN(other.KnownHosts, " ", 2)[1]
+	for name, known := range map[string]string{"unknown": other.KnownHosts, "changed": changed} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, server.URL(repo), []gitremote.Credential{
+				{URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: known},
+			}).Ref(t.Context(), main)
+			is(t, err, gitremote.ErrUnknownHost)
+			if !strings.Contains(err.Error(), ssh.FingerprintSHA256(server.HostKey)) {
+				t.Errorf("no fingerprint in %v", err)
+			}
+		})
+	}
+}
+
+// TestSSHWithoutKey says what to set where no agent runs.
+func TestSSHWithoutKey(t *testing.T) {
+	t.Setenv("SSH_AUTH_SOCK", "")
+	server := gitserver.NewSSH(t)
+	_, err := open(t, server.URL("/x"), []gitremote.Credential{
+		{URL: "ssh://" + server.Host, KnownHosts: server.KnownHosts},
+	}).Ref(t.Context(), main)
+	is(t, err, gitremote.ErrUnauthorized)
+}
+
+// TestUnreachable: nobody listens.
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	server := gitserver.NewSSH(t)
+	for _, url := range []string{"http://" + l.Addr().String() + "/x", "https://" + l.Addr().String() + "/x", "ssh://" + l.Addr().String() + "/x"} {
+		_, err := open(t, url, []gitremote.Credential{
+			{URL: "ssh://" + l.Addr().String(), PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
+		}).Ref(t.Context(), main)
+		is(t, err, gitremote.ErrUnreachable)
+	}
+}
+
+// TestCancelSilent: a server that takes the connection and says nothing is
+// left when the context ends.
+func TestCancelSilent(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer func() { _ = conn.Close() }()
+			cancel()
+		}
+	}()
+	server := gitserver.NewSSH(t)
+	for _, scheme := range []string{"http", "https", "ssh"} {
+		url := scheme + "://" + l.Addr().String() + "/x"
+		_, err := open(t, url, []gitremote.Credential{
+			{URL: "ssh://" + l.Addr().String(), PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
+		}).Ref(ctx, main)
+		is(t, err, context.Canceled)
+		cancel()
+		ctx, cancel = context.WithCancel(t.Context())
+	}
+	cancel()
+	_ = l.Close()
+	<-done
+}
+
+// TestNotGit: an answer that is a web page is not an empty repository.
+func TestNotGit(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>sign in")) })} //nolint:gosec // a test
+	done := make(chan error, 1)
+	go func() { done <- page.Serve(l) }()
+	t.Cleanup(func() {
+		_ = page.Close()
+		<-done
+	})
+	at, err := open(t, "http://"+l.Addr().String()+"/x", nil).Ref(t.Context(), main)
+	if err == nil || !strings.Contains(err.Error(), "text/html") {
+		t.Errorf("got %s, %v", at, err)
+	}
+}
+
+// TestTooLarge: what is read has a bound.
+func TestTooLarge(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"big": strings.Repeat("0123456789", 100_000)})
+	r := open(t, repo, nil, gitremote.WithMaxRead(1000))
+	at, err := r.Ref(t.Context(), main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Fetch(t.Context(), gitremote.FetchRequest{Wants: []hash{at}, Depth: 1}, gitremote.Objects{})
+	is(t, err, gitremote.ErrTooLarge)
+}

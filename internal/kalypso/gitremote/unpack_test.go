@@ -1,0 +1,69 @@
+package gitremote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// TestUnpack reads packs that git made with deltas of both kinds, and takes
+// each of their objects by its name.
+func TestUnpack(t *testing.T) {
+	dir := t.TempDir()
+	run := func(stdin string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %v: %v", args, err)
+		}
+		return string(out)
+	}
+	run("", "init", "--quiet", "--bare")
+	var names []string
+	var body strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&body, "line %d of a file that grows\n", i)
+		names = append(names, strings.TrimSpace(run(body.String(), "hash-object", "-w", "--stdin")))
+	}
+	for _, args := range [][]string{
+		{"pack-objects", "--stdout", "--window=50"},
+		{"pack-objects", "--stdout", "--window=50", "--delta-base-offset"},
+		{"pack-objects", "--stdout", "--window=0"},
+	} {
+		pack := run(strings.Join(names, "\n")+"\n", args...)
+		got := Objects{}
+		if err := unpack(strings.NewReader(pack), 1<<20, got); err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		for i, name := range names {
+			if o := got[plumbing.NewHash(name)]; o.Kind != plumbing.BlobObject || !strings.HasSuffix(string(o.Content), fmt.Sprintf("line %d of a file that grows\n", i)) {
+				t.Fatalf("%v: object %d is not there", args, i)
+			}
+		}
+		if len(got) != len(names) {
+			t.Errorf("%v: got %d objects, want %d", args, len(got), len(names))
+		}
+		if err := unpack(strings.NewReader(pack), 10<<10, Objects{}); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("bound: got %v", err)
+		}
+		for at := 0; at < len(pack); at += 1 + len(pack)/200 {
+			broken := []byte(pack)
+			broken[at] ^= 0x10
+			if unpack(bytes.NewReader(broken), 1<<20, Objects{}) == nil {
+				t.Fatalf("%v: byte %d changed, and nothing was said", args, at)
+			}
+			if unpack(strings.NewReader(pack[:at]), 1<<20, Objects{}) == nil {
+				t.Fatalf("%v: cut at %d, and nothing was said", args, at)
+			}
+		}
+	}
+}
