@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs the benchmarks and prints their results after a few lines that name the machine. They are also kept in
-# bin/bench.txt, which `bin/benchstat` compares with an earlier one.
+# Measures what the provider costs at fleet size and prints a Markdown table, every figure beside what it is compared with
+# in the same run. The table is kept in bin/bench.md; BENCHMARKS.md holds one with its machine.
 #
-# BENCH: which benchmarks (regular expression, default all); COUNT: how often each runs; PKG: which packages.
+# RUNS: how often each figure is measured (default 3). With BENCH, a regular expression, it runs the Go benchmarks of that
+# name instead (COUNT times each, in the packages PKG) and keeps their results in bin/bench.txt, which `bin/benchstat`
+# compares with an earlier one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,16 +12,17 @@ if [ -z "${KALYPSO_GOLDEN:-}" ] && [ -d ../shared/golden ]; then
   KALYPSO_GOLDEN=$(cd ../shared/golden && pwd)
   export KALYPSO_GOLDEN
 fi
-
-cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 || true)
 mkdir -p bin
 
-{
-  echo "machine: ${cpu:-unknown processor}, $(getconf _NPROCESSORS_ONLN) processors, $(uname -sm)"
-  echo "go:      $(go env GOVERSION)"
-  echo "git:     $(git --version)"
-  echo "commit:  $(git describe --always --dirty 2>/dev/null || echo unknown)"
-  echo
+if [ -n "${BENCH:-}" ]; then
   # shellcheck disable=SC2086 # PKG may name several packages
-  go test -run '^$' -bench "${BENCH:-.}" -benchmem -count "${COUNT:-1}" -timeout 60m ${PKG:-./...}
-} | tee bin/bench.txt
+  go test -run '^$' -bench "$BENCH" -benchmem -count "${COUNT:-1}" -timeout 60m ${PKG:-./...} | tee bin/bench.txt
+  exit
+fi
+
+go build -trimpath -o bin/bench/terraform-provider-kalypso .
+{
+  echo "Commit $(git describe --always --dirty 2>/dev/null || echo unknown)."
+  echo
+  go run ./internal/testing/bench -provider bin/bench/terraform-provider-kalypso -runs "${RUNS:-3}"
+} | tee bin/bench.md

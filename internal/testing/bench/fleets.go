@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// load reads a golden fleet, with the Flux labels that its Workloads had in the operator's cluster.
+func (b *bench) load(name string) (*fleet.Fleet, error) {
+	dir := filepath.Join(b.golden, name)
+	data, err := os.ReadFile(filepath.Join(dir, "expected", "summary.json")) //nolint:gosec // a golden fleet
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet.Fleet{}
+	if err := json.Unmarshal(data, f); err != nil {
+		return nil, err
+	}
+	input := filepath.Join(dir, "input")
+	err = filepath.WalkDir(input, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // a golden fleet
+		if err != nil {
+			return err
+		}
+		objects, _, problems := fleet.ParseYAML(fleet.Origin{Key: path}, string(text))
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(input, path)
+		if err != nil {
+			return err
+		}
+		if parts := strings.Split(filepath.ToSlash(rel), "/"); parts[0] == "workloads" {
+			for _, o := range objects {
+				m := o.Metadata()
+				if m.Labels == nil {
+					m.Labels = map[string]string{}
+				}
+				m.Labels[fleet.FluxOwnerLabel] = f.Environment + "-" + parts[1]
+			}
+		}
+		f.Add(objects...)
+		return nil
+	})
+	return f, err
+}
+
+// withOwnValues is the fleet with a config of its own for every pair of the names.
+func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
+	own := *f
+	own.Configs = append([]*fleet.Config{}, f.Configs...)
+	for i, pair := range pairs {
+		own.Configs = append(own.Configs, &fleet.Config{
+			Meta: fleet.Meta{Name: fmt.Sprintf("own-%06d", i), Labels: map[string]string{
+				fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: pair[0], fleet.DeploymentTargetLabel: pair[1],
+			}},
+			Data: map[string]string{"OWN": fmt.Sprintf("value of %s on %s", pair[1], pair[0])},
+		})
+	}
+	return &own
+}
+
+// write puts the fleet's objects into a folder as YAML, a file a kind.
+func write(f *fleet.Fleet, dir string) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	texts := map[fleet.Kind]*strings.Builder{}
+	for _, o := range f.Objects() {
+		text, err := fleet.MarshalYAML(o)
+		if err != nil {
+			return err
+		}
+		if texts[o.Kind()] == nil {
+			texts[o.Kind()] = &strings.Builder{}
+		}
+		texts[o.Kind()].WriteString("---\n" + text)
+	}
+	for kind, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, string(kind)+".yaml"), []byte(text.String()), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
