@@ -22,6 +22,7 @@ func main() {
 	log.SetFlags(0)
 	provider := flag.String("provider", "", "the built provider")
 	runs := flag.Int("runs", 3, "how often each figure is measured; the median counts")
+	only := flag.String("only", "", "rendering, pushing or planning: measure that alone")
 	flag.Parse()
 	golden := os.Getenv("KALYPSO_GOLDEN")
 	if golden == "" || *provider == "" {
@@ -31,7 +32,7 @@ func main() {
 	if err != nil {
 		log.Fatal("bench: ", err)
 	}
-	if err := run(context.Background(), golden, at, *runs); err != nil {
+	if err := run(context.Background(), golden, at, *runs, *only); err != nil {
 		log.Fatal("bench: ", err)
 	}
 }
@@ -48,16 +49,22 @@ type bench struct {
 // row is a line of the table.
 type row struct{ what, figure, against, ratio, bound string }
 
-func run(ctx context.Context, golden, provider string, runs int) (err error) {
+func run(ctx context.Context, golden, provider string, runs int, only string) (err error) {
 	scratch, err := os.MkdirTemp("", "kalypso-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	b := &bench{golden: golden, provider: filepath.Dir(provider), scratch: scratch, runs: runs}
-	for _, measure := range []func(context.Context) error{b.rendering, b.pushing, b.planning} {
-		if err := measure(ctx); err != nil {
-			return err
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{{"rendering", b.rendering}, {"pushing", b.pushing}, {"planning", b.planning}} {
+		if only != "" && only != part.name {
+			continue
+		}
+		if err := part.measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
 	return b.print(os.Stdout)
