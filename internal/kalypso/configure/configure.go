@@ -122,6 +122,9 @@ func (c *Configuration) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
 		if fleet.IsUnknown(text) {
 			return nil
 		}
+		if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {
+			return nil // reported by the fleet's validation
+		}
 		if schema, ok := c.texts[text]; ok {
 			return schema
 		}
@@ -130,7 +133,7 @@ func (c *Configuration) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
 			m := o.Metadata()
 			problems = append(problems, fleet.Problem{
 				Kind: o.Kind(), Name: m.Name, Origin: m.Origin, Path: path,
-				Summary: "Invalid JSON Schema", Detail: err.Error() + ".", Err: err,
+				Summary: "Invalid JSON Schema", Detail: fleet.Sentence(err), Err: err,
 			})
 			return nil
 		}

@@ -3,6 +3,7 @@ package configure
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -13,8 +14,10 @@ import (
 	"golang.org/x/text/message"
 )
 
-// schemaURL stands for the schema's own place: relative references resolve within it.
-const schemaURL = "schema.json"
+// schemaURL stands for the schema's own place, which is none: relative references resolve against it, and lead nowhere.
+const schemaURL = schemaRoot + "schema.json"
+
+const schemaRoot = "schema:///"
 
 // CheckSchema returns why text can't be used as a schema, or nil: it is no JSON, no JSON Schema, or refers outside
 // itself.
@@ -26,7 +29,7 @@ func CheckSchema(text string) error {
 func compileSchema(text string) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+		return nil, fmt.Errorf("the schema is no JSON: %w", jsonError(err))
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft7)
@@ -35,30 +38,44 @@ func compileSchema(text string) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("the schema can't be used: %w", err)
 	}
 	schema, err := c.Compile(schemaURL)
+	var outside *jsonschema.LoadURLError
 	switch {
-	case errors.Is(err, errOutside):
-		return nil, fmt.Errorf("the schema refers outside itself, which is not followed; put what it refers to under its own definitions: %w", err)
+	case errors.As(err, &outside):
+		return nil, fmt.Errorf("the schema refers to %q, outside itself, which is not followed; put what it refers to under its own definitions",
+			strings.TrimPrefix(outside.URL, schemaRoot))
 	case err != nil:
 		return nil, fmt.Errorf("the schema is no JSON Schema: %w", tidySchemaError(err))
 	}
 	return schema, nil
 }
 
-// tidySchemaError lists what the metaschema has against a schema, without the library's headings.
-func tidySchemaError(err error) error {
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		return errors.New(strings.Join(offences(invalid), "; "))
+// jsonError says where a text ends too early.
+func jsonError(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends in the middle")
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
 	}
 	return err
 }
 
-var errOutside = errors.New("no references outside the schema")
+// tidySchemaError lists what the metaschema has against a schema, without the library's headings.
+func tidySchemaError(err error) error {
+	var refused *jsonschema.SchemaValidationError
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &refused) && errors.As(refused.Err, &invalid) { // it has no Unwrap
+		return errors.New(strings.Join(offences("the schema", invalid), "; "))
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), schemaURL, ""))
+}
 
 type noLoader struct{}
 
 // Load implements jsonschema.URLLoader.
-func (noLoader) Load(url string) (any, error) { return nil, fmt.Errorf("%s: %w", url, errOutside) }
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("nothing outside the schema is read")
+}
 
 // offencesAgainst are the keys of data that the schema refuses, each with the reason, sorted.
 func offencesAgainst(schema *jsonschema.Schema, data map[string]any) []string {
@@ -68,7 +85,7 @@ func offencesAgainst(schema *jsonschema.Schema, data map[string]any) []string {
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(instance); errors.As(err, &invalid) {
-		return offences(invalid)
+		return offences("the values", invalid)
 	} else if err != nil {
 		return []string{err.Error()}
 	}
@@ -92,14 +109,15 @@ func asNumber(v any) any {
 
 var english = message.NewPrinter(language.English)
 
-func offences(e *jsonschema.ValidationError) []string {
+// offences are those of the parts of whole, each with the reason, sorted.
+func offences(whole string, e *jsonschema.ValidationError) []string {
 	var all []string
 	var walk func(e *jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
 		if len(e.Causes) == 0 {
 			where := strings.Join(e.InstanceLocation, ".")
 			if where == "" {
-				where = "the values"
+				where = whole
 			}
 			all = append(all, where+": "+e.ErrorKind.LocalizedString(english))
 		}

@@ -109,7 +109,7 @@ func place(environment string, ct *fleet.ClusterType, targets []*fleet.Deploymen
 			if namesAreValid(environment, ct.Name, targets[i].Name) { // else the names are what is wrong, once
 				problems = append(problems, fleet.Problem{
 					Kind: ct.Kind(), Name: ct.Name, Origin: ct.Origin,
-					Summary: "Invalid namespace", Detail: err.Error() + ".", Err: err,
+					Summary: "Invalid namespace", Detail: fleet.Sentence(err), Err: err,
 				})
 			}
 			continue

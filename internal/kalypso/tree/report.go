@@ -58,7 +58,7 @@ func (f *failure) on() string {
 
 func (f *failure) cause() string {
 	if f.Template == nil {
-		return fmt.Sprintf("%s refuses:\n  %s", f.Offence.Schema, strings.Join(f.Offence.Keys, "\n  "))
+		return fmt.Sprintf("%s refuses these values. Change them in the configs, or change the schema:\n  %s", f.Offence.Schema, strings.Join(f.Offence.Keys, "\n  "))
 	}
-	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, f.Err)
+	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, strings.TrimRight(f.Err.Error(), ".?"))
 }
