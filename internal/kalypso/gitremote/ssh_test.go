@@ -61,36 +61,29 @@ func TestUnreachable(t *testing.T) {
 // TestCancelSilent: a server that takes the connection and says nothing is
 // left when the context ends.
 func TestCancelSilent(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer func() { _ = conn.Close() }()
-			cancel()
-		}
-	}()
 	server := gitserver.NewSSH(t)
 	for _, scheme := range []string{"http", "https", "ssh"} {
-		url := scheme + "://" + l.Addr().String() + "/x"
-		_, err := open(t, url, []gitremote.Credential{
-			{URL: "ssh://" + l.Addr().String(), PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
-		}).Ref(ctx, main)
-		is(t, err, context.Canceled)
-		cancel()
-		ctx, cancel = context.WithCancel(t.Context())
+		t.Run(scheme, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			accepted := make(chan net.Conn, 1)
+			go func() {
+				if conn, err := l.Accept(); err == nil {
+					accepted <- conn
+				}
+				cancel()
+			}()
+			_, err = open(t, scheme+"://"+l.Addr().String()+"/x", []gitremote.Credential{
+				{URL: "ssh://" + l.Addr().String(), PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
+			}).Ref(ctx, main)
+			is(t, err, context.Canceled)
+			_ = l.Close()
+			_ = (<-accepted).Close()
+		})
 	}
-	cancel()
-	_ = l.Close()
-	<-done
 }
 
 // TestNotGit: an answer that is a web page is not an empty repository.

@@ -1,0 +1,127 @@
+package gitops_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestUpdateCancelledInHook: a server that works on the push for ever is left
+// when the context ends.
+func TestUpdateCancelledInHook(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		started, release := fifo(t, repo, "started"), fifo(t, repo, "release")
+		hook := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho >'%s'\nread x <'%s'\nexit 1\n", started, release)
+		if err := os.WriteFile(filepath.Join(repo, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil { //nolint:gosec // a hook is a program
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			_, _ = os.ReadFile(started) // returns once the hook runs
+			cancel()
+		})
+		_, err := b.Update(ctx, noWait, always(edit("ours", folder("large", first))))
+		waiting.Wait()
+		_ = os.WriteFile(release, []byte("\n"), 0o600) // the hook ends
+		fails(t, err, context.Canceled)
+		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+	})
+}
+
+func fifo(t *testing.T, repo, name string) string {
+	t.Helper()
+	path := filepath.Join(repo, name)
+	if err := os.MkdirAll(filepath.Join(repo, "hooks"), 0o755); err != nil { //nolint:gosec // a test
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestUpdateAtOnce: renderings of one process on one branch wait for each
+// other, so that none loses a race.
+func TestUpdateAtOnce(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	opts := gitops.UpdateOptions{CreateBranch: true, Tries: 1}
+	want := map[string]string{}
+	var all sync.WaitGroup
+	for i := range 8 {
+		path := fmt.Sprintf("tree-%d", i)
+		want[path+"/a"] = path
+		url := "file://" + repo
+		if i%2 == 1 {
+			url = repo
+		}
+		b := open(t, url, "main")
+		all.Go(func() {
+			if _, err := b.Update(t.Context(), opts, always(edit(path, folder(path, map[string]string{"a": path})))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	equal(t, "tree", gitserver.Tree(t, repo, "main"), want)
+	equal(t, "commits", len(gitserver.Log(t, repo, "main")), 8)
+}
+
+// TestUpdateErrors: an edit that cannot be is refused, and nothing is written.
+func TestUpdateErrors(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"file": "1", "dir/x": "1"})
+	b := open(t, repo, "main")
+	wrong := folder("large", first)
+	wrong.Hash = treeHash(map[string]string{"a": "b"})
+	with := func(change func(*gitops.Edit)) *gitops.Edit {
+		e := edit("ours")
+		change(e)
+		return e
+	}
+	unsorted := gitops.Folder{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
+		_ = yield(gitops.File{Path: "b"}, nil) && yield(gitops.File{Path: "a"}, nil)
+	}}
+	broken := gitops.Folder{Path: "large", Hash: treeHash(first), Files: func(yield func(gitops.File, error) bool) {
+		yield(gitops.File{}, errRender)
+	}}
+	for name, test := range map[string]struct {
+		edit *gitops.Edit
+		want error
+	}{
+		"hash":           {edit("ours", wrong), gitops.ErrTreeMismatch},
+		"file in a file": {edit("ours", folder("file/large", first)), gitops.ErrInTheWay},
+		"folder on file": {edit("ours", folder("file", first)), gitops.ErrInTheWay},
+		"file on folder": {with(func(e *gitops.Edit) { e.Files = map[string][]byte{"dir": nil} }), gitops.ErrInTheWay},
+		"overlap":        {edit("ours", folder("a", first), folder("a/b", first)), gitops.ErrOverlap},
+		"twice":          {edit("ours", folder("a", first), folder("a", first)), gitops.ErrOverlap},
+		"order":          {edit("ours", unsorted), nil},
+		"stream":         {edit("ours", broken), errRender},
+		"climbs":         {edit("ours", folder("../a", first)), nil},
+		"absolute":       {edit("ours", folder("/a", first)), nil},
+		".git":           {edit("ours", folder("a/.GIT", first)), nil},
+		"no message":     {edit(" ", folder("a", first)), nil},
+		"author":         {with(func(e *gitops.Edit) { e.Author.Email = "a>b"; e.Folders = []gitops.Folder{folder("a", first)} }), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := b.Update(t.Context(), noWait, always(test.edit))
+			if test.want != nil {
+				fails(t, err, test.want)
+			} else if err == nil {
+				t.Error("no error")
+			}
+			equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+		})
+	}
+}
+
+var errRender = fmt.Errorf("does not render")
