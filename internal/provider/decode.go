@@ -177,7 +177,7 @@ func (d decoder) allow(names ...string) {
 	}
 }
 
-// text reads a string, or what Terraform converts to one.
+// text reads a string, or what Terraform converts to one. What is neither is reported, and not judged any further.
 func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 	v = underlying(v)
 	switch v := v.(type) {
@@ -198,11 +198,11 @@ func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 		}
 		if !v.IsNull() {
 			d.report("Wrong type", "A string is wanted here.", steps...)
-			return ""
+			return fleet.Unknown
 		}
 	}
 	d.reportNull(steps...)
-	return ""
+	return fleet.Unknown
 }
 
 func (d decoder) reportNull(steps ...fleet.Step) {

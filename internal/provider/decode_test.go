@@ -44,13 +44,13 @@ func TestDecode(t *testing.T) {
 			t.Errorf("string %s: got %q, want %q", name, got, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"a", fleet.Unknown, ""}, d.strings("list")); diff != "" {
+	if diff := cmp.Diff([]string{"a", fleet.Unknown, fleet.Unknown}, d.strings("list")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{fleet.Unknown}, d.strings("unknownList")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]string{"a": "b", "u": fleet.Unknown, "n": ""}, d.stringMap("map")); diff != "" {
+	if diff := cmp.Diff(map[string]string{"a": "b", "u": fleet.Unknown, "n": fleet.Unknown}, d.stringMap("map")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(map[string]string{fleet.Unknown: fleet.Unknown}, d.stringMap("unknownMap")); diff != "" {
@@ -98,7 +98,8 @@ func TestDiagnostic(t *testing.T) {
 		problem fleet.Problem
 		want    diag.Diagnostic
 	}{
-		"of the resource": {own, diag.NewAttributeErrorDiagnostic(path.Root("labels").AtMapKey("a"), "S", object)},
+		"of the resource": {own, diag.NewAttributeErrorDiagnostic(path.Root("labels").AtMapKey("a"), "S",
+			object+"\nAttribute: labels[\"a\"]")},
 		"in an element": {p, diag.NewAttributeErrorDiagnostic(path.Root("deployment_targets").AtListIndex(1), "S",
 			object+"\nAttribute: deployment_targets[1].labels[\"a\"]")},
 		"in a map of a rendering": {nested, diag.NewAttributeErrorDiagnostic(path.Root("workloads").AtMapKey("k"), "S",

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
@@ -25,32 +25,31 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 	)
 	switch {
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		diags.AddAttributeError(path.Root("adopt"), "Folders are not this rendering's", withStop(err))
+		diags.AddAttributeError(path.Root("adopt"), "Folders are not this rendering's", fleet.Sentence(err))
 	case errors.As(err, &ownership):
-		diags.AddAttributeError(repo, "Place is not this rendering's", withStop(err))
+		diags.AddAttributeError(repo, "Place is not this rendering's", fleet.Sentence(err))
+	case errors.Is(err, delivery.ErrNoRendering):
+		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s", place, withStop(err)))
 	case errors.As(err, &moved):
-		diags.AddError("The branch moved after the plan was made", withStop(err))
+		diags.AddError("The branch moved after the plan was made", fleet.Sentence(err))
 	case errors.As(err, &guardrail):
 		diags.AddAttributeError(path.Root("guardrails"), "Guardrails stop the change", fmt.Sprintf("At %s: %s", place, err))
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		diags.AddAttributeError(repo.AtName("branch"), "Branch not found",
 			fmt.Sprintf("The repo %s has no branch %q. Check the name, push the branch, or set create_branch = true.", place.Repo, place.Branch))
 	case errors.As(err, &rejected):
-		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", place, withStop(err)))
+		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", place, fleet.Sentence(err)))
 	case errors.Is(err, gitremote.ErrRepoNotFound):
 		diags.AddAttributeError(repo.AtName("repo"), "Repo not found",
-			fmt.Sprintf("%s Check the URL. Some servers say so too where the credentials may not read the repo: check the provider's git_credentials.", withStop(err)))
+			fmt.Sprintf("%s Check the URL. Some servers say so too where the credentials may not read the repo: check the provider's git_credentials.", fleet.Sentence(err)))
 	case errors.Is(err, gitremote.ErrUnauthorized):
 		diags.AddAttributeError(repo.AtName("repo"), "Credentials refused",
-			fmt.Sprintf("%s Check the entry of the provider's git_credentials whose url is the longest prefix of the repo's, and its rights.", withStop(err)))
+			fmt.Sprintf("%s Check the entry of the provider's git_credentials whose url is the longest prefix of the repo's, and its rights.", fleet.Sentence(err)))
 	case errors.Is(err, gitremote.ErrUnknownHost):
-		diags.AddAttributeError(repo.AtName("repo"), "Unknown SSH host", withStop(err))
+		diags.AddAttributeError(repo.AtName("repo"), "Unknown SSH host", fleet.Sentence(err))
 	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError("Out of time", fmt.Sprintf("At %s: %s Raise timeouts, or look at why the server is slow.", place, withStop(err)))
+		diags.AddError("Out of time", fmt.Sprintf("At %s: %s Raise timeouts, or look at why the server is slow.", place, fleet.Sentence(err)))
 	default:
-		diags.AddAttributeError(repo, "GitOps repo can't be used", fmt.Sprintf("At %s: %s", place, withStop(err)))
+		diags.AddAttributeError(repo, "GitOps repo can't be used", fmt.Sprintf("At %s: %s", place, fleet.Sentence(err)))
 	}
 }
-
-// withStop is the text of an error with a full stop, for more to follow.
-func withStop(err error) string { return strings.TrimRight(err.Error(), ".\n") + "." }

@@ -33,16 +33,9 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	request, ps := readRenderingRequest(values)
-	appendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		// What the fleet has against it is reported with what the arguments have.
-		_, ps = request.outcome(ctx)
-		appendProblems(&resp.Diagnostics, ps)
-		return
-	}
-	outcome, ps := request.outcome(ctx)
-	appendProblems(&resp.Diagnostics, ps)
+	request, ofArguments := readRenderingRequest(values)
+	outcome, ofFleet := request.outcome(ctx)
+	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -50,6 +43,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 		resp.Diagnostics.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return
 	}
+	r.claim(outcome, state == nil, &resp.Diagnostics)
 	if state == nil {
 		r.planCreate(ctx, outcome, values, &resp.Diagnostics)
 	} else {
@@ -69,7 +63,7 @@ func (r *environmentRendering) planCreate(ctx context.Context, o *renderingOutco
 }
 
 func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutcome, state map[string]attr.Value, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
-	if o.strategy == strategyPush && before.Current() && before.Drifted() {
+	if o.strategy == strategyPush && o.order(commitAuthor{}, before).Overwrites() {
 		appendDrift(diags, o.onDrift, before)
 	}
 	if before.Current() && o.strategy == strategyPush && o.decided() {
@@ -87,7 +81,7 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 	if o.strategy == strategyNone {
 		values["commit_sha"] = types.StringNull()
 	}
-	if o.settled && (!before.Current() || before.Place != o.place) {
+	if o.settled && (!before.Current() || !before.Place.Same(o.place)) {
 		r.check(ctx, o, before, values, diags)
 	}
 }
@@ -98,7 +92,7 @@ func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.
 	if err := o.guardrails.Check(before.Seen, wanted, before.Environment != o.fleet.Environment); err != nil {
 		appendDeliveryError(diags, o.place, err)
 	}
-	if o.adopt || before.Place != o.place {
+	if !before.Place.Same(o.place) {
 		return
 	}
 	var foreign []string
@@ -107,22 +101,33 @@ func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.
 			foreign = append(foreign, name)
 		}
 	}
-	if len(foreign) > 0 {
+	switch {
+	case len(foreign) == 0:
+	case o.adopt:
+		appendTakeover(diags, o.place, delivery.Takeover{Adopted: foreign})
+	default:
 		appendDeliveryError(diags, o.place, delivery.NotOurs(o.place, foreign))
+	}
+}
+
+// claim reports another rendering of the configuration whose folders would lie in this one's.
+func (r *environmentRendering) claim(o *renderingOutcome, create bool, diags *diag.Diagnostics) {
+	if r.data == nil || o.strategy != strategyPush || anyUnknown(o.place.Repo, o.place.Branch, o.place.Path, o.fleet.Environment) {
+		return
+	}
+	c := claim{place: o.place, environment: o.fleet.Environment, create: create}
+	if o.known() {
+		c.tree = o.tree.Hash.String()
+	}
+	if other, ok := r.data.claims.plan(c); !ok {
+		diags.AddAttributeError(path.Root("gitops_repo"), "Two renderings at one place",
+			fmt.Sprintf("Another rendering of this configuration goes to path %q of the same branch, this one to %q: %s. Choose paths beside each other.", other, o.place.Path, delivery.ErrNested))
 	}
 }
 
 // check reads the place for errors: whether the branch is there, and what is there may be written.
 func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
-	if o.strategy != strategyPush || !o.settled || r.data == nil {
-		return
-	}
-	if other, ok := r.data.claims.plan(o.place, o.fleet.Environment); !ok {
-		diags.AddAttributeError(path.Root("gitops_repo"), "Two renderings at one place",
-			fmt.Sprintf("Another rendering of this configuration goes to path %q of the same branch, this one to %q: %s. Choose paths beside each other.", other, o.place.Path, delivery.ErrNested))
-		return
-	}
-	if !r.data.known {
+	if o.strategy != strategyPush || !o.settled || r.data == nil || !r.data.known || diags.HasError() {
 		return
 	}
 	ctx, cancel := within(ctx, values, timeoutOf(nil), diags)
@@ -137,12 +142,16 @@ func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, b
 		return
 	}
 	if len(takeover.Adopted) > 0 {
-		detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n  %s", o.place, joinBounded(takeover.Adopted))
-		if len(takeover.Removed) > 0 {
-			detail += "\nThese of them are no cluster type's and go:\n  " + joinBounded(takeover.Removed)
-		}
-		diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
+		appendTakeover(diags, o.place, takeover)
 	}
+}
+
+func appendTakeover(diags *diag.Diagnostics, place delivery.Place, takeover delivery.Takeover) {
+	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n  %s", place, joinBounded(takeover.Adopted))
+	if len(takeover.Removed) > 0 {
+		detail += "\nThese of them are no cluster type's and go:\n  " + joinBounded(takeover.Removed)
+	}
+	diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
 }
 
 // appendDrift reports what others did to our folders.

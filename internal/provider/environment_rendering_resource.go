@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -16,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 )
 
@@ -85,11 +87,9 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 		return nil
 	}
 	outcome, ps := request.outcome(ctx)
-	for _, p := range ps {
-		if p.Severity == 0 { // the plan has shown the warnings
-			diags.Append(diagnostic(p))
-		}
-	}
+	appendProblems(diags, slices.DeleteFunc(ps, func(p fleet.Problem) bool {
+		return p.Severity == fleet.Warning // the plan has shown it
+	}))
 	if diags.HasError() {
 		return nil
 	}
@@ -136,6 +136,10 @@ func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome,
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": receipt.Commit, "pushed": receipt.Pushed, "cluster_types_changed": len(receipt.Changes)})
+	if receipt.Kept != nil {
+		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place was not cleaned",
+			fmt.Sprintf("%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.", receipt.Kept, receipt.Commit))
+	}
 	values["commit_sha"] = types.StringValue(receipt.Commit)
 	writeDelivery(ctx, private, receipt.State, diags)
 	return receipt.Changes
@@ -187,6 +191,9 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	var now *delivery.State
 	var err error
 	if before.Current() {
+		if before.Place.Same(request.place) {
+			before.Place = request.place // the URL as it is written now
+		}
 		now, err = delivery.Observe(ctx, r.data.Client, before)
 	} else {
 		now, _, err = delivery.Import(ctx, r.data.Client, request.place, request.fleet.Environment)

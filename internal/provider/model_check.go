@@ -42,5 +42,5 @@ func checkSchema(schema string, path ...fleet.Step) fleet.Problems {
 	if err == nil {
 		return nil
 	}
-	return fleet.Problems{{Summary: "Invalid JSON Schema", Detail: err.Error() + ".", Path: path, Err: err}}
+	return fleet.Problems{{Summary: "Invalid JSON Schema", Detail: fleet.Sentence(err), Path: path, Err: err}}
 }

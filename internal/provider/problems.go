@@ -1,6 +1,10 @@
 package provider
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -10,24 +14,43 @@ import (
 // yamlAttribute is the attribute that hands in Kalypso YAML.
 const yamlAttribute = "manifests"
 
-// appendProblems turns problems into diagnostics, each on its attribute: of the resource itself, of an object in one of
-// the maps of a rendering, or the YAML text that holds the object.
+// reported is how many problems are shown: Terraform prints each with all that belongs to it.
+const reported = 50
+
+// appendProblems turns problems into diagnostics, errors first, each on its attribute: of the resource itself, of an
+// object in one of the maps of a rendering, or the YAML text that holds the object. Of many, the last counts the rest.
 func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
-	for _, p := range ps {
+	ps = slices.Clone(ps)
+	ps.Sort()
+	for _, p := range ps[:min(len(ps), reported)] {
 		diags.Append(diagnostic(p))
+	}
+	if len(ps) > reported {
+		rest := ps[reported:]
+		diags.Append(diagnostic(fleet.Problem{
+			Severity: rest[0].Severity,
+			Summary:  fmt.Sprintf("%d more problems", len(rest)),
+			Detail:   fmt.Sprintf("The first %d of %d are shown. Mend them, and plan again to see what is left.", reported, len(ps)),
+		}))
 	}
 }
 
 func diagnostic(p fleet.Problem) diag.Diagnostic {
 	at := shownPath(p)
-	detail := p.Detail
-	facts := "\n\n"
-	if subject := p.Subject(); subject != "" {
-		detail += facts + "Object: " + subject
-		facts = "\n"
+	var facts []string
+	switch subject := p.Subject(); {
+	case subject == "":
+	case p.Kind == "":
+		facts = append(facts, "From: "+subject)
+	default:
+		facts = append(facts, "Object: "+subject)
 	}
-	if whole := pathOf(p); !whole.Equal(at) {
-		detail += facts + "Attribute: " + whole.String()
+	if whole := pathOf(p); len(whole.Steps()) > 1 { // Terraform names the resource's attribute alone
+		facts = append(facts, "Attribute: "+whole.String())
+	}
+	detail := strings.Join(append([]string{p.Detail + "\n"}, facts...), "\n")
+	if len(facts) == 0 {
+		detail = p.Detail
 	}
 	warning, nowhere := p.Severity == fleet.Warning, at.Equal(path.Empty())
 	switch {

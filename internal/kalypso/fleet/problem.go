@@ -23,6 +23,8 @@ func (o Origin) String() string {
 	switch {
 	case o.Document > 0:
 		return fmt.Sprintf("%s, document %d, line %d", o.Key, o.Document, o.Line)
+	case o.Attribute != "" && o.Key == "":
+		return o.Attribute
 	case o.Attribute != "":
 		return fmt.Sprintf("%s[%q]", o.Attribute, o.Key)
 	}

@@ -56,7 +56,7 @@ func validateEnvironment(name string) (ps Problems) {
 	}
 	if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
 		ps = append(ps, Problem{
-			Origin:  Origin{Attribute: "environment"},
+			Path:    []Step{Attr("environment")},
 			Summary: "Invalid environment name",
 			Detail:  rules(name, msgs),
 		})

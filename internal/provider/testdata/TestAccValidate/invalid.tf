@@ -46,17 +46,17 @@ resource "kalypso_config" "invalid" {
 
 resource "kalypso_config_schema" "no_json" {
   name   = "s"
-  schema = "{" # error: Invalid JSON Schema: the schema is no JSON
+  schema = "{" # error: Invalid JSON Schema: The schema is no JSON
 }
 
 resource "kalypso_config_schema" "no_schema" {
   name   = "s"
-  schema = jsonencode({ type = "strin" }) # error: Invalid JSON Schema: the schema is no JSON Schema
+  schema = jsonencode({ type = "strin" }) # error: Invalid JSON Schema: The schema is no JSON Schema
 }
 
 resource "kalypso_config_schema" "outside" {
   name   = "s"
-  schema = jsonencode({ "$ref" = "https://example.com/s.json" }) # error: Invalid JSON Schema: the schema
+  schema = jsonencode({ "$ref" = "https://example.com/s.json" }) # error: Invalid JSON Schema: The schema
 }
 
 resource "kalypso_config_schema" "empty" {
