@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// ErrBranchNotFound: the repository has no such branch.
+// ErrBranchNotFound means that the repository has no such branch.
 var ErrBranchNotFound = errors.New("branch not found")
 
 // Branch is one branch of one repository.

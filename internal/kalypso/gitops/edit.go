@@ -43,7 +43,7 @@ type Edit struct {
 	Author  Signature
 }
 
-// ErrOverlap: two paths of an edit lie in one another.
+// ErrOverlap means that two paths of an edit lie in one another.
 var ErrOverlap = errors.New("lies in another path of the same edit")
 
 // check refuses paths that Git cannot hold and those that overlap.

@@ -11,8 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// ErrTreeMismatch: the files of a folder do not make the tree that was
-// announced. It is a fault of the program, and nothing is written.
+// ErrTreeMismatch means that the files of a folder do not make the tree that
+// was announced. It is a fault of the program, and nothing is written.
 var ErrTreeMismatch = errors.New("the files of the folder do not make the tree that was announced")
 
 // errOrder: files came out of order, or a file and a folder have one name.

@@ -20,7 +20,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		started, release := fifo(t, repo, "started"), fifo(t, repo, "release")
 		hook := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho >'%s'\nread x <'%s'\nexit 1\n", started, release)
-		if err := os.WriteFile(filepath.Join(repo, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil { //nolint:gosec // a hook is a program
+		if err := os.WriteFile(filepath.Join(repo, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 func fifo(t *testing.T, repo, name string) string {
 	t.Helper()
 	path := filepath.Join(repo, name)
-	if err := os.MkdirAll(filepath.Join(repo, "hooks"), 0o755); err != nil { //nolint:gosec // a test
+	if err := os.MkdirAll(filepath.Join(repo, "hooks"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

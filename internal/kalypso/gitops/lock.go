@@ -6,12 +6,20 @@ import (
 )
 
 // locks hold one slot a branch for the whole process.
-var locks sync.Map // key → chan struct{}
+var (
+	locksMu sync.Mutex
+	locks   = map[string]chan struct{}{}
+)
 
 // lock waits for the branch. It gives what frees it.
 func lock(ctx context.Context, key string) (func(), error) {
-	slot, _ := locks.LoadOrStore(key, make(chan struct{}, 1))
-	c := slot.(chan struct{})
+	locksMu.Lock()
+	c, ok := locks[key]
+	if !ok {
+		c = make(chan struct{}, 1)
+		locks[key] = c
+	}
+	locksMu.Unlock()
 	select {
 	case c <- struct{}{}:
 		return func() { <-c }, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// ErrInTheWay: an edit would write a folder where the branch has a file, or a
-// file where it has a folder, and does not remove that.
+// ErrInTheWay means that an edit would write a folder where the branch has a
+// file, or a file where it has a folder, and does not remove that.
 var ErrInTheWay = errors.New("the branch has something of another kind there, or above it")
 
 // overlay is a tree of a branch with changes on top. Only what changes is read

@@ -3,7 +3,7 @@ package gitops
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" //nolint:gosec // Git names objects with it
+	"crypto/sha1" // Git names objects with it
 	"encoding/binary"
 	"hash"
 	"io"
@@ -63,7 +63,7 @@ func (p *pack) take(chunk []byte) {
 func (p *pack) reader() (io.Reader, int64) {
 	head := []byte("PACK\x00\x00\x00\x02")
 	head = binary.BigEndian.AppendUint32(head, uint32(len(p.added)))
-	sum := sha1.New() //nolint:gosec // Git names objects with it
+	sum := sha1.New()
 	_, _ = sum.Write(head)
 	parts := []io.Reader{bytes.NewReader(head)}
 	for _, c := range p.chunks {
@@ -89,7 +89,7 @@ type packer struct {
 const storedTree = 512
 
 func newPacker(p *pack) *packer {
-	return &packer{pack: p, sum: sha1.New(), z: deflater(packLevel), none: deflater(zlib.NoCompression)} //nolint:gosec // Git names objects with it
+	return &packer{pack: p, sum: sha1.New(), z: deflater(packLevel), none: deflater(zlib.NoCompression)}
 }
 
 func deflater(level int) *zlib.Writer {

@@ -58,7 +58,10 @@ var benchFiles = sync.OnceValue(func() []gitops.Folder {
 func held(n int, mark string) gitops.Folder {
 	var files []gitops.File
 	contents := map[string]string{}
-	for f := range benchFolder(n, mark) {
+	for f, err := range benchFolder(n, mark) {
+		if err != nil {
+			panic(err)
+		}
 		files = append(files, f)
 		contents[f.Path] = string(f.Content)
 	}
@@ -131,7 +134,10 @@ func fastImport(b *testing.B, folders []gitops.Folder) time.Duration {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n")
 	for _, f := range folders {
-		for file := range f.Files {
+		for file, err := range f.Files {
+			if err != nil {
+				b.Fatal(err)
+			}
 			fmt.Fprintf(&stream, "M 100644 inline %s/%s\ndata %d\n%s\n", f.Path, file.Path, len(file.Content), file.Content)
 		}
 	}

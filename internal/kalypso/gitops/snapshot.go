@@ -148,7 +148,7 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, yield func(string, en
 // errNotSent: the server answered without what was asked for.
 var errNotSent = errors.New("the server did not send it")
 
-// ErrNoFile: there is no file at a path of the branch.
+// ErrNoFile means that there is no file at a path of the branch.
 var ErrNoFile = errors.New("no such file on the branch")
 
 // ReadFile is the content of a file, fetched where it is not there yet. Where

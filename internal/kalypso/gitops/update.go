@@ -84,7 +84,7 @@ func (o UpdateOptions) withDefaults() UpdateOptions {
 // wait spreads those who race over time.
 func wait(ctx context.Context, try int) error {
 	most := min(100*time.Millisecond<<try, 3*time.Second)
-	timer := time.NewTimer(most/4 + rand.N(most*3/4)) //nolint:gosec // no secret
+	timer := time.NewTimer(most/4 + rand.N(most*3/4))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

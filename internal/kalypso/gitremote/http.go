@@ -61,7 +61,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 
 func (h *httpSession) greet() error {
 	const path = "/info/refs"
-	res, err := h.do(http.MethodGet, h.base+path+"?service="+h.service, nil, 0)
+	res, err := h.do(http.MethodGet, h.base+path+"?service="+h.service, nil, 0) //nolint:bodyclose // Close closes all of them
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (h *httpSession) greeting() *bufio.Reader { return h.hello }
 // exchange sends the request with its length: a server behind CGI takes no
 // body of unknown size.
 func (h *httpSession) exchange(request io.Reader, size int64, _ bool) (*bufio.Reader, error) {
-	res, err := h.do(http.MethodPost, h.base+"/"+h.service, request, size)
+	res, err := h.do(http.MethodPost, h.base+"/"+h.service, request, size) //nolint:bodyclose // Close closes all of them
 	if err != nil {
 		return nil, err
 	}

@@ -20,23 +20,23 @@ func TestKindOf(t *testing.T) {
 		err  error
 		want error
 	}{
-		{errors.New("ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey], no supported methods remain"), ErrUnauthorized},
-		{errors.New("remote: Permission to acme/gitops.git denied to somebody."), ErrUnauthorized},
-		{errors.New("fatal: detected dubious ownership in repository at '/srv/git/gitops.git'"), ErrUnauthorized},
-		{errors.New("ERROR: The key you are authenticating with has been marked as read only."), ErrUnauthorized},
-		{errors.New("GitLab: You are not allowed to push code to this project."), ErrUnauthorized},
-		{errors.New("fatal: '/srv/none.git' does not appear to be a git repository"), ErrRepoNotFound},
-		{errors.New("ERROR: Repository not found."), ErrRepoNotFound},
-		{errors.New("ERROR: The project you were looking for could not be found or you don't have permission to view it."), ErrRepoNotFound},
-		{errors.New("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
-		{errors.New("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
-		{errors.New("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
-		{errors.New("failed to update ref"), ErrBranchMoved},
-		{errors.New("incorrect old value provided"), ErrBranchMoved},
-		{errors.New("reference already exists"), ErrBranchMoved},
-		{errors.New("non-fast-forward"), ErrBranchMoved},
-		{errors.New("pre-receive hook declined"), nil},
-		{errors.New("protected branch hook declined"), nil},
+		{said("ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey], no supported methods remain"), ErrUnauthorized},
+		{said("remote: Permission to acme/gitops.git denied to somebody."), ErrUnauthorized},
+		{said("fatal: detected dubious ownership in repository at '/srv/git/gitops.git'"), ErrUnauthorized},
+		{said("ERROR: The key you are authenticating with has been marked as read only."), ErrUnauthorized},
+		{said("GitLab: You are not allowed to push code to this project."), ErrUnauthorized},
+		{said("fatal: '/srv/none.git' does not appear to be a git repository"), ErrRepoNotFound},
+		{said("ERROR: Repository not found."), ErrRepoNotFound},
+		{said("ERROR: The project you were looking for could not be found or you don't have permission to view it."), ErrRepoNotFound},
+		{said("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
+		{said("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
+		{said("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
+		{said("failed to update ref"), ErrBranchMoved},
+		{said("incorrect old value provided"), ErrBranchMoved},
+		{said("reference already exists"), ErrBranchMoved},
+		{said("non-fast-forward"), ErrBranchMoved},
+		{said("pre-receive hook declined"), nil},
+		{said("protected branch hook declined"), nil},
 		{fmt.Errorf("wrapped: %w", transport.ErrAuthorizationFailed), ErrUnauthorized},
 		{plumbing.NewUnexpectedError(transport.ErrRepositoryNotFound), ErrRepoNotFound},
 		{&exec.Error{Name: "git", Err: exec.ErrNotFound}, ErrGitMissing},
@@ -45,11 +45,16 @@ func TestKindOf(t *testing.T) {
 		{fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ErrUnreachable},
 		{fmt.Errorf("reading: %w", context.DeadlineExceeded), context.DeadlineExceeded},
 	} {
-		if got := kindOf(test.err); got != test.want { //nolint:errorlint // the sentinel itself
+		if got := kindOf(test.err); !errors.Is(got, test.want) {
 			t.Errorf("%v: got %v, want %v", test.err, got, test.want)
 		}
 	}
 }
+
+// said is an error that has a text and no more.
+type said string
+
+func (s said) Error() string { return string(s) }
 
 // TestFind is the table of which credential serves which repository.
 func TestFind(t *testing.T) {

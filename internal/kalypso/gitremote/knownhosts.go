@@ -53,18 +53,18 @@ func hostKeyCheck(db *knownhosts.HostKeyDB) ssh.HostKeyCallback {
 	known := db.HostKeyCallback()
 	return func(host string, remote net.Addr, key ssh.PublicKey) error {
 		err := known(host, remote, key)
-		name, print := knownhosts.Normalize(host), key.Type()+" "+ssh.FingerprintSHA256(key)
+		name, shown := knownhosts.Normalize(host), key.Type()+" "+ssh.FingerprintSHA256(key)
 		switch {
 		case err == nil:
 			return nil
 		case knownhosts.IsHostKeyChanged(err):
 			return fmt.Errorf("%w: %s shows the key %s, and the known hosts have another: somebody may be in between, "+
 				"or the server has a new key; compare with what its operator publishes, then replace its line in known_hosts",
-				ErrUnknownHost, name, print)
+				ErrUnknownHost, name, shown)
 		case knownhosts.IsHostUnknown(err):
 			return fmt.Errorf("%w: %s shows the key %s, and is not among the known hosts; "+
 				"compare with what its operator publishes, then add its line to known_hosts",
-				ErrUnknownHost, name, print)
+				ErrUnknownHost, name, shown)
 		}
 		return fmt.Errorf("%w: %s: %w", ErrUnknownHost, name, err)
 	}

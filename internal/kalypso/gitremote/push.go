@@ -3,6 +3,7 @@ package gitremote
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -93,7 +94,7 @@ func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []s
 	}
 	for _, text := range append([]string{reason}, said...) {
 		// A hook may say anything; git's own reason decides first.
-		if kind := kindOf(fmt.Errorf("%s", text)); kind == ErrBranchMoved && !strings.Contains(reason, "hook declined") {
+		if errors.Is(kindOf(errors.New(text)), ErrBranchMoved) && !strings.Contains(reason, "hook declined") {
 			return fmt.Errorf("%w: %s", ErrBranchMoved, strings.Join(append([]string{reason}, said...), "; "))
 		}
 	}

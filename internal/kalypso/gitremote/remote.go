@@ -75,7 +75,11 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 	e := &Error{Op: op, Repo: r.String(), Kind: kindOf(err), Text: r.client.redact(err.Error())}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
-		e.Kind, e.Text = rejected, ""
+		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.redact(rejected.Reason)}
+		for _, w := range rejected.Words {
+			clean.Words = append(clean.Words, r.client.redact(w))
+		}
+		e.Kind, e.Text = clean, ""
 	}
 	if e.Kind != nil {
 		e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, e.Kind.Error()), ": ")

@@ -35,7 +35,7 @@ func (s *sideband) Read(p []byte) (int, error) {
 func (s *sideband) next() {
 	p, err := readRawPacket(s.r)
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		// An answer ends with a flush.
 		s.err = io.ErrUnexpectedEOF
 	case err != nil:

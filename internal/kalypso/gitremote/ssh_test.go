@@ -2,6 +2,7 @@ package gitremote_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -92,12 +93,14 @@ func TestNotGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>sign in")) })} //nolint:gosec // a test
+	page := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>sign in")) })}
 	done := make(chan error, 1)
 	go func() { done <- page.Serve(l) }()
 	t.Cleanup(func() {
 		_ = page.Close()
-		<-done
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	})
 	at, err := open(t, "http://"+l.Addr().String()+"/x", nil).Ref(t.Context(), main)
 	if err == nil || !strings.Contains(err.Error(), "text/html") {

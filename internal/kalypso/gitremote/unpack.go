@@ -3,7 +3,7 @@ package gitremote
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" //nolint:gosec // Git names objects with it
+	"crypto/sha1" // Git names objects with it
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,13 +32,13 @@ var errPack = errors.New("the server sent a broken pack")
 // go-git's parser takes four times as long for the many small trees that this
 // is about: it keeps offsets, checksums and positions for an index.
 func unpack(r io.Reader, most int64, into Objects) error {
-	u := &unpacker{in: packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()}, left: most, into: into, at: map[int64]plumbing.Hash{}} //nolint:gosec // see above
+	u := &unpacker{in: packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()}, left: most, into: into, at: map[int64]plumbing.Hash{}}
 	return u.run()
 }
 
 type unpacker struct {
 	in   packReader
-	z    io.ReadCloser
+	z    inflater
 	left int64
 	into Objects
 	at   map[int64]plumbing.Hash // where in the pack an object starts
@@ -64,7 +64,7 @@ func (u *unpacker) run() error {
 	if string(head[:8]) != "PACK\x00\x00\x00\x02" {
 		return fmt.Errorf("%w: it does not start as one", errPack)
 	}
-	u.sum = sha1.New() //nolint:gosec // see above
+	u.sum = sha1.New()
 	for range binary.BigEndian.Uint32(head[8:]) {
 		if err := u.object(); err != nil {
 			return err
@@ -205,13 +205,7 @@ func (u *unpacker) inflate(size int64) ([]byte, error) {
 	if u.left -= size; u.left < 0 {
 		return nil, ErrTooLarge
 	}
-	var err error
-	if u.z == nil {
-		u.z, err = zlib.NewReader(&u.in)
-	} else {
-		err = u.z.(zlib.Resetter).Reset(&u.in, nil)
-	}
-	if err != nil {
+	if err := u.startInflate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errPack, err)
 	}
 	// A size that is a lie must not cost its memory.
@@ -225,6 +219,27 @@ func (u *unpacker) inflate(size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: an object is not as long as it says", errPack)
 	}
 	return b.Bytes(), nil
+}
+
+// inflater is what zlib's reader is, so that one serves all objects.
+type inflater interface {
+	io.Reader
+	zlib.Resetter
+}
+
+func (u *unpacker) startInflate() error {
+	if u.z != nil {
+		return u.z.Reset(&u.in, nil)
+	}
+	z, err := zlib.NewReader(&u.in)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if u.z, ok = z.(inflater); !ok {
+		return errors.New("zlib's reader cannot be used again")
+	}
+	return nil
 }
 
 // packReader reads a pack byte by byte, never beyond what is asked for, and

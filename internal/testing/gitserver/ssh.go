@@ -62,15 +62,18 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	write(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
 	write(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, set))
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve(t, listener, sshd, filepath.Join(dir, "sshd_config"))
-	port := listener.Addr().(*net.TCPAddr).Port
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &SSHServer{
 		Host: listener.Addr().String(), User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
-		KnownHosts: fmt.Sprintf("[127.0.0.1]:%d %s", port, ssh.MarshalAuthorizedKey(hostPublic)),
+		KnownHosts: fmt.Sprintf("[127.0.0.1]:%s %s", port, ssh.MarshalAuthorizedKey(hostPublic)),
 	}
 }
 
@@ -102,7 +105,7 @@ func quoted(env []string) string {
 	return strings.Join(out, " ")
 }
 
-func serve(t testing.TB, listener net.Listener, sshd, config string) {
+func serve(t testing.TB, listener *net.TCPListener, sshd, config string) {
 	var mu sync.Mutex
 	var running []*exec.Cmd
 	var done sync.WaitGroup
@@ -110,11 +113,11 @@ func serve(t testing.TB, listener net.Listener, sshd, config string) {
 	go func() {
 		defer done.Done()
 		for {
-			conn, err := listener.Accept()
+			conn, err := listener.AcceptTCP()
 			if err != nil {
 				return
 			}
-			f, err := conn.(*net.TCPConn).File()
+			f, err := conn.File()
 			_ = conn.Close()
 			if err != nil {
 				continue
