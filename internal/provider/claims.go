@@ -18,27 +18,35 @@ type claims struct {
 type claim struct {
 	place       delivery.Place
 	environment string
+	tree        string // its hash, empty where it is not known
+	create      bool
 }
 
-// plan claims a place for an environment. Where another environment's place on the branch is equal or nested, it
-// returns that path and false.
-func (c *claims) plan(place delivery.Place, environment string) (other string, ok bool) {
+// plan claims a place. Where another claim on the branch is equal or nested, it returns that path and false.
+func (c *claims) plan(claimed claim) (other string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, taken := range c.planned {
-		if taken.place.SameBranch(place) && taken.place.Nested(place) && (taken.environment != environment || taken.place != place) {
+		if taken.place.SameBranch(claimed.place) && taken.place.Nested(claimed.place) && !taken.replacedBy(claimed) {
 			return taken.place.Path, false
 		}
 	}
-	c.planned = append(c.planned, claim{place, environment})
+	c.planned = append(c.planned, claimed)
 	return "", true
+}
+
+// replacedBy reports whether both claims are of one resource that is replaced, which Terraform plans as an update and
+// as a create.
+func (c claim) replacedBy(other claim) bool {
+	other.create = !other.create
+	return c == other
 }
 
 // deliver reports whether nothing was delivered to the place in this run.
 func (c *claims) deliver(place delivery.Place) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if slices.Contains(c.delivered, place) {
+	if slices.ContainsFunc(c.delivered, place.Same) {
 		return false
 	}
 	c.delivered = append(c.delivered, place)

@@ -29,7 +29,7 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 	case errors.As(err, &ownership):
 		diags.AddAttributeError(repo, "Place is not this rendering's", fleet.Sentence(err))
 	case errors.Is(err, delivery.ErrNoRendering):
-		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s", place, withStop(err)))
+		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s", place, fleet.Sentence(err)))
 	case errors.As(err, &moved):
 		diags.AddError("The branch moved after the plan was made", fleet.Sentence(err))
 	case errors.As(err, &guardrail):

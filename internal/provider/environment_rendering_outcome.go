@@ -185,7 +185,7 @@ func (o *renderingOutcome) writesAfter(state map[string]attr.Value, before *deli
 		o.strategy == strategyNone && !commit.IsNull(),
 		o.known() && hash.ValueString() != o.tree.Hash.String(),
 		delivered && !fleet.IsUnknown(o.fleet.Environment) && before.Environment != o.fleet.Environment,
-		delivered && o.settled && before.Place != o.place,
+		delivered && o.settled && !before.Place.Same(o.place),
 		!fleet.IsUnknown(o.promoted) && promoted.ValueString() != o.promoted:
 		return writesChange
 	case !o.known() || anyUnknown(o.promoted, o.place.Repo, o.place.Branch, o.place.Path):
@@ -196,7 +196,7 @@ func (o *renderingOutcome) writesAfter(state map[string]attr.Value, before *deli
 
 // changesAfter are what an apply does to the targets.
 func (o *renderingOutcome) changesAfter(before *delivery.State) types.Map {
-	if !o.known() || before == nil || before.Seen == nil {
+	if !o.known() || before == nil || before.Seen == nil || o.strategy == strategyPush && !before.Current() {
 		return types.MapUnknown(types.StringType)
 	}
 	return stringMapOf(delivery.Changes(before.Seen, delivery.FootprintOf(o.tree)))

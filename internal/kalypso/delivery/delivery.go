@@ -20,6 +20,8 @@ type Receipt struct {
 	Pushed   bool   // false: the branch held it already
 	Changes  map[string]string
 	Takeover Takeover
+	// Kept is the place that was left, where it is a copy of the new one, and so was not cleaned.
+	Kept *Place
 }
 
 // Check returns why the order could not be delivered to the branch as it is, or nil, and what it would take over. It
@@ -69,10 +71,9 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 	if err != nil {
 		return nil, err
 	}
-	if o.moves() && !o.Place.SameBranch(o.Before.Place) {
-		if err := Withdraw(ctx, client, o.Before, fmt.Sprintf("Move the rendering of environment %s away", o.Before.Environment), o.Author); err != nil {
-			return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned: %w", o.Before.Place, err)
-		}
+	kept, err := o.cleanUp(ctx, client, result.Commit)
+	if err != nil {
+		return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned; the next apply tries again: %w", o.Before.Place, err)
 	}
 	delivered := FootprintOf(o.Tree)
 	head := result.Commit.String()
@@ -87,22 +88,49 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 		Pushed:   result.Pushed,
 		Changes:  last.changes,
 		Takeover: last.takeover,
+		Kept:     kept,
 	}, nil
+}
+
+// cleanUp removes what was delivered before from another branch. A branch of the same name that holds the commit too is
+// the same one under another URL, or a copy of it: that place is kept and returned.
+func (o *Order) cleanUp(ctx context.Context, client *gitremote.Client, delivered plumbing.Hash) (*Place, error) {
+	if !o.moves() || o.Place.SameBranch(o.Before.Place) {
+		return nil, nil
+	}
+	old := o.Before.Place
+	if old.Branch == o.Place.Branch && old.Path == o.Place.Path {
+		branch, err := gitops.Open(client, old.Repo, old.Branch)
+		if err != nil {
+			return nil, err
+		}
+		if _, found, err := branch.History(ctx, delivered, nil); err != nil || found {
+			return &old, err
+		}
+	}
+	message := fmt.Sprintf("Move the rendering of environment %s away", o.Before.Environment)
+	return nil, withdraw(ctx, client, old, message, o.Author, func(at *survey) ([]string, error) {
+		return departure(at, o.Before)
+	})
 }
 
 // Withdraw removes what was delivered, in one commit: our folders and our record. A branch that is gone holds nothing of
 // ours.
 func Withdraw(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature) error {
-	branch, err := gitops.Open(client, s.Place.Repo, s.Place.Branch)
+	return withdraw(ctx, client, s.Place, message, author, func(at *survey) ([]string, error) { return withdrawal(at, s) })
+}
+
+func withdraw(ctx context.Context, client *gitremote.Client, place Place, message string, author gitops.Signature, paths func(*survey) ([]string, error)) error {
+	branch, err := gitops.Open(client, place.Repo, place.Branch)
 	if err != nil {
 		return err
 	}
 	_, err = branch.Update(ctx, gitops.UpdateOptions{}, func(ctx context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
-		at, err := newSurvey(ctx, snapshot, s.Place)
+		at, err := newSurvey(ctx, snapshot, place)
 		if err != nil {
 			return nil, err
 		}
-		remove, err := withdrawal(at, s)
+		remove, err := paths(at)
 		if err != nil || len(remove) == 0 {
 			return nil, err
 		}
@@ -114,11 +142,21 @@ func Withdraw(ctx context.Context, client *gitremote.Client, s *State, message s
 	return err
 }
 
+// departure is the withdrawal from a place that is left, provided that it is as the plan saw it.
+func departure(at *survey, s *State) ([]string, error) {
+	if moved := at.unlike(s); len(moved) > 0 {
+		return nil, &MovedError{s.Place, moved}
+	}
+	return withdrawal(at, s)
+}
+
 // withdrawal are the paths of what is ours at a place: what our record lists, and the record. Where the record is gone,
 // only folders that are still as they were delivered are known to be ours.
 func withdrawal(at *survey, s *State) ([]string, error) {
 	var names, paths []string
 	switch r := at.record; {
+	case at.broken != nil:
+		return nil, at.broken
 	case r == nil:
 		now := at.footprint(s.Delivered.Names())
 		for name, folder := range now {
@@ -166,8 +204,8 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	}
 	now := *s
 	now.Head = snapshot.Commit.String()
-	now.Seen, now.SeenRecord = at.footprint(s.Delivered.Names()), at.recordHash
-	now.Others = without(at.folders, s.Delivered.Names())
+	now.Seen, now.SeenRecord = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())), at.recordHash
+	now.Others = without(at.folders, now.Seen.Names())
 	now.Drift = nil
 	changed := s.Delivered.differing(now.Seen)
 	for i, name := range changed {
@@ -224,10 +262,12 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 	switch {
 	case err != nil:
 		return nil, nil, err
+	case at.broken != nil:
+		return nil, nil, at.broken
 	case at.record == nil:
-		return nil, nil, fmt.Errorf("at %s: %w: no record %s; a tree that the operator wrote is taken over with adopt = true instead", place, ErrNoRendering, place.RecordPath())
+		return nil, nil, fmt.Errorf("%w: there is no record %s; a tree that the operator wrote is taken over with adopt = true instead", ErrNoRendering, place.RecordPath())
 	case at.record.Environment != environment:
-		return nil, nil, fmt.Errorf("at %s: %w of environment %q: the record says %q", place, ErrNoRendering, environment, at.record.Environment)
+		return nil, nil, fmt.Errorf("%w of environment %q: the record %s says %q", ErrNoRendering, environment, place.RecordPath(), at.record.Environment)
 	}
 	held := at.footprint(at.record.ClusterTypes)
 	return &State{

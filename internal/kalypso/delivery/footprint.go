@@ -1,16 +1,13 @@
 package delivery
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -20,14 +17,14 @@ type Footprint map[string]Folder
 
 // Folder is the folder of a cluster type.
 type Folder struct {
-	Hash    string            // of its Git tree, hexadecimal
-	Targets map[string]Target // by deployment target
+	Hash    string            `json:"hash"`              // of its Git tree, hexadecimal
+	Targets map[string]Target `json:"targets,omitempty"` // by deployment target
 }
 
 // Target is the folder of a deployment target.
 type Target struct {
-	Hash  string // the first characters of its Git tree's, enough to see a change
-	Empty bool   // all its files are empty
+	Hash  string `json:"hash"`            // the first characters of its Git tree's, enough to see a change
+	Empty bool   `json:"empty,omitempty"` // all its files are empty
 }
 
 const shortHash = 12
@@ -97,49 +94,21 @@ func Changes(before, after Footprint) map[string]string {
 func (f Footprint) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	w := bufio.NewWriter(z)
-	for _, name := range f.Names() {
-		fmt.Fprintf(w, "%s %s\n", name, f[name].Hash)
-		targets := f[name].Targets
-		for _, t := range slices.Sorted(maps.Keys(targets)) {
-			empty := ""
-			if targets[t].Empty {
-				empty = " empty"
-			}
-			fmt.Fprintf(w, " %s %s%s\n", t, targets[t].Hash, empty)
-		}
-	}
-	if err := errors.Join(w.Flush(), z.Close()); err != nil {
+	if err := errors.Join(json.NewEncoder(z).Encode(map[string]Folder(f)), z.Close()); err != nil {
 		return nil, err
 	}
-	return json.Marshal(base64.StdEncoding.EncodeToString(b.Bytes()))
+	return json.Marshal(b.Bytes())
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *Footprint) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
+	var compressed []byte
+	if err := json.Unmarshal(data, &compressed); err != nil {
 		return err
 	}
-	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	z, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return err
 	}
-	*f = Footprint{}
-	var folder Folder
-	lines := bufio.NewScanner(z)
-	for lines.Scan() {
-		name, rest, ok := strings.Cut(strings.TrimPrefix(lines.Text(), " "), " ")
-		switch {
-		case !ok:
-			return fmt.Errorf("footprint: broken line %q", lines.Text())
-		case lines.Text()[0] != ' ':
-			folder = Folder{rest, map[string]Target{}}
-			(*f)[name] = folder
-		default:
-			hash, empty := strings.CutSuffix(rest, " empty")
-			folder.Targets[name] = Target{hash, empty}
-		}
-	}
-	return lines.Err()
+	return json.NewDecoder(z).Decode((*map[string]Folder)(f))
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -61,20 +63,26 @@ func (o *Order) draft(ctx context.Context, snapshot *gitops.Snapshot) (*draft, e
 	}
 	d.others = without(s.folders, slices.Concat(owned, d.takeover.Adopted, wanted.Names()))
 
-	before := s.footprint(slices.Concat(owned, d.takeover.Removed))
-	replaced := s.record != nil && s.record.Environment != o.Environment
-	if o.moves() {
-		before, replaced = o.Before.Seen, o.Before.Environment != o.Environment
-	}
-	if err := o.Guardrails.Check(before, wanted, replaced); err != nil {
+	held := s.footprint(slices.Concat(owned, d.takeover.Adopted))
+	replaced := o.Before.Current() && o.Before.Environment != o.Environment
+	if err := o.Guardrails.Check(held, wanted, replaced); err != nil {
 		return nil, err
 	}
-	held := s.footprint(slices.Concat(owned, d.takeover.Adopted))
+	if o.moves() {
+		if err := o.Guardrails.Check(o.Before.Seen, wanted, replaced); err != nil {
+			return nil, err
+		}
+	}
 	d.changes = Changes(held, wanted)
-	record := NewRecord(o.Environment, wanted.Names(), o.PromotedCommit, o.Origins)
+	record := o.record()
 	d.recordHash = s.recordHash
 	if o.moves() || s.record == nil || !s.record.same(record) || !held.Equal(wanted) {
-		d.edit, d.recordHash, err = o.edit(record, without(held.Names(), wanted.Names()), d.changes)
+		ours := slices.Concat(owned, d.takeover.Adopted)
+		d.edit, d.recordHash, err = o.edit(record, slices.DeleteFunc(ours, func(name string) bool {
+			_, keep := wanted[name]
+			_, folder := held[name]
+			return keep && folder // what others put in place of a folder of ours goes
+		}), d.changes)
 		if err == nil && o.moves() && o.Place.SameBranch(o.Before.Place) {
 			err = o.leave(ctx, snapshot, d.edit)
 		}
@@ -83,12 +91,50 @@ func (o *Order) draft(ctx context.Context, snapshot *gitops.Snapshot) (*draft, e
 }
 
 // moves reports whether what was delivered before lies elsewhere.
-func (o *Order) moves() bool { return o.Before.Current() && o.Before.Place != o.Place }
+func (o *Order) moves() bool { return o.Before.Current() && !o.Before.Place.Same(o.Place) }
+
+// updates reports whether the order is for the place where the one before was delivered.
+func (o *Order) updates() bool { return o.Before.Current() && o.Before.Place.Same(o.Place) }
+
+// Overwrites reports whether the order changes what others made of our folders. It does not where they are as it wants
+// them: a change of others that came into the fleet, or an apply that was killed after its push.
+func (o *Order) Overwrites() bool {
+	s := o.Before
+	if !s.Current() || !s.Drifted() {
+		return false
+	}
+	var wanted Footprint
+	record := ""
+	if o.updates() {
+		if o.Tree == nil {
+			return true
+		}
+		wanted = FootprintOf(o.Tree)
+		if text, err := o.record().Marshal(); err == nil {
+			record = blob(text)
+		}
+	}
+	for _, name := range s.Delivered.differing(s.Seen) {
+		if s.Seen[name].Hash != wanted[name].Hash {
+			return true
+		}
+	}
+	return s.SeenRecord != s.DeliveredRecord && s.SeenRecord != record
+}
+
+func (o *Order) record() Record {
+	return NewRecord(o.Environment, FootprintOf(o.Tree).Names(), o.PromotedCommit, o.Origins)
+}
 
 // owned are the folders at the place that are ours: those of our record, and those that were delivered there. It
 // refuses a place that is another rendering's, or nested with one, and one that changed since the plan was made.
 func (o *Order) owned(s *survey) ([]string, error) {
-	deliveredHere := o.Before.Current() && o.Before.Place == o.Place
+	for at := o.Place.Path; at != "."; at = path.Dir(at) {
+		if entry, there := s.snapshot.Entry(at); there && entry.Mode != filemode.Dir {
+			return nil, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
+				"%q is there and no folder (mode %s). Choose another path, or move it away.", at, entry.Mode)}
+		}
+	}
 	for _, other := range s.otherRecords() {
 		left := o.moves() && o.Place.SameBranch(o.Before.Place) && other == o.Before.Place.Path
 		if nested(other, o.Place.Path) && !left {
@@ -98,19 +144,17 @@ func (o *Order) owned(s *survey) ([]string, error) {
 	}
 	var owned []string
 	if r := s.record; r != nil {
-		if r.Environment != o.Environment && (!deliveredHere || r.Environment != o.Before.Environment) {
+		if r.Environment != o.Environment && (!o.updates() || r.Environment != o.Before.Environment) {
 			return nil, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
 				"the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.", s.place.RecordPath(), r.Environment, o.Environment)}
 		}
 		owned = slices.Clone(r.ClusterTypes)
 	}
-	if deliveredHere {
-		seen := s.footprint(o.Before.Seen.Names())
-		moved := seen.differing(o.Before.Seen)
-		if s.recordHash != o.Before.SeenRecord {
-			moved = append(moved, RecordFile)
-		}
-		if len(moved) > 0 {
+	if !o.updates() && s.broken != nil {
+		return nil, s.broken
+	}
+	if o.updates() {
+		if moved := s.unlike(o.Before); len(moved) > 0 {
 			return nil, &MovedError{o.Place, moved}
 		}
 		owned = append(owned, o.Before.Delivered.Names()...)
@@ -138,6 +182,9 @@ func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeove
 			return t, NotOurs(o.Place, t.Adopted)
 		}
 		return t, nil
+	}
+	if o.updates() {
+		return t, nil // what the operator left was taken over with the first delivery, which showed it
 	}
 	for _, name := range without(s.folders, slices.Concat(owned, t.Adopted)) {
 		if s.isOperators(name) {
@@ -173,7 +220,7 @@ func (o *Order) edit(record Record, removed []string, changes map[string]string)
 	for _, name := range removed {
 		edit.Remove = append(edit.Remove, o.Place.Join(name))
 	}
-	return edit, plumbing.ComputeHash(plumbing.BlobObject, text).String(), nil
+	return edit, blob(text), nil
 }
 
 func files(t *tree.Tree, i int) iter.Seq2[gitops.File, error] {
@@ -192,7 +239,7 @@ func (o *Order) leave(ctx context.Context, snapshot *gitops.Snapshot, edit *gito
 	if err != nil {
 		return err
 	}
-	remove, err := withdrawal(old, o.Before)
+	remove, err := departure(old, o.Before)
 	if err != nil {
 		return err
 	}

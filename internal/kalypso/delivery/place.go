@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
 // Place is where a tree goes.
@@ -21,8 +23,21 @@ func (p Place) String() string {
 	return fmt.Sprintf("path %q on branch %q of %s", p.Path, p.Branch, p.Repo)
 }
 
-// SameBranch reports whether both places are on one branch.
-func (p Place) SameBranch(other Place) bool { return p.Repo == other.Repo && p.Branch == other.Branch }
+// SameBranch reports whether both places are on one branch, however its repo's URL is written.
+func (p Place) SameBranch(other Place) bool {
+	return p.Branch == other.Branch && (p.Repo == other.Repo || repoKey(p.Repo) == repoKey(other.Repo))
+}
+
+// Same reports whether both are one place.
+func (p Place) Same(other Place) bool { return p.SameBranch(other) && p.Path == other.Path }
+
+func repoKey(repo string) string {
+	location, err := gitremote.ParseURL(repo)
+	if err != nil {
+		return repo
+	}
+	return location.Key()
+}
 
 // Join is the path from the repo's root of what lies at name below the place.
 func (p Place) Join(name string) string { return path.Join(p.Path, name) }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // RecordFile is the path of the record below a rendering's path.
@@ -39,6 +41,9 @@ func (r Record) Marshal() ([]byte, error) {
 	err := e.Encode(r)
 	return b.Bytes(), err
 }
+
+// blob is the hash of a record's file.
+func blob(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
 // ParseRecord reads a record.
 func ParseRecord(data []byte) (Record, error) {

@@ -16,16 +16,17 @@ import (
 )
 
 // ErrNoRendering is a path that holds no rendering's record.
-var ErrNoRendering = errors.New("there is no rendering")
+var ErrNoRendering = errors.New("no rendering")
 
 // survey is what a branch holds at a place.
 type survey struct {
 	place    Place
 	snapshot *gitops.Snapshot
 	folders  []string // the folders at the path, sorted; those with a leading dot are left out
-	record   *Record  // that of the place; nil: there is none
+	record   *Record  // that of the place; nil: there is none that can be read
 	// recordHash is the record's blob, empty where there is none.
 	recordHash string
+	broken     error // why the record can't be read
 }
 
 func newSurvey(ctx context.Context, snapshot *gitops.Snapshot, place Place) (*survey, error) {
@@ -47,10 +48,28 @@ func newSurvey(ctx context.Context, snapshot *gitops.Snapshot, place Place) (*su
 	}
 	record, err := ParseRecord(data)
 	if err != nil {
-		return nil, &OwnershipError{Place: place, Reason: fmt.Sprintf("The record %s can't be read: %s.", place.RecordPath(), err)}
+		s.broken = &OwnershipError{Place: place, Reason: fmt.Sprintf("the record %s can't be read: %s. Restore it.", place.RecordPath(), err)}
+		return s, nil
 	}
 	s.record = &record
 	return s, nil
+}
+
+// listed are the folders that the record says are ours.
+func (s *survey) listed() []string {
+	if s.record == nil {
+		return nil
+	}
+	return s.record.ClusterTypes
+}
+
+// unlike are the folders, and the record, that are not as they were when s was read.
+func (s *survey) unlike(before *State) []string {
+	names := s.footprint(before.Seen.Names()).differing(before.Seen)
+	if s.recordHash != before.SeenRecord {
+		names = append(names, RecordFile)
+	}
+	return names
 }
 
 // footprint is what the branch holds of the folders named; those that are not there are left out.
@@ -139,7 +158,7 @@ type MovedError struct {
 
 // Error implements error.
 func (e *MovedError) Error() string {
-	return fmt.Sprintf("At %s, these of our folders or our record changed after the plan was made: %s. Nothing was written. Make a new plan: it shows what changed.",
+	return fmt.Sprintf("At %s, these of our folders or our record changed after the plan was made: %s. They are left as they are. Make a new plan: it shows what changed.",
 		e.Place, strings.Join(e.Folders, ", "))
 }
 
