@@ -53,7 +53,7 @@ type Renderer struct {
 	configured  [][]configure.Configured // by placement and assignment
 	templates   map[*fleet.ClusterType][3]*parsed
 	placedTwice map[*fleet.DeploymentTarget]bool
-	ofTargets   sync.Map // pieceKey → what the piece is for that target, where it is placed more than once
+	kept        sync.Map // pieceKey → what the piece is
 	executors   sync.Pool
 }
 
@@ -117,7 +117,7 @@ func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
 			x = newExecutor()
 		}
 		defer r.executors.Put(x)
-		w := worker{Renderer: r, executor: x, ofPlacement: map[*piece]string{}}
+		w := worker{Renderer: r, executor: x}
 		p := r.schedule.Placements[i]
 		for n := range p.Assignments {
 			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.configured[i][n])) {
@@ -125,6 +125,17 @@ func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
 			}
 		}
 	}
+}
+
+// Assignment renders the assignment n of the schedule's placement i alone. It is for concurrent use.
+func (r *Renderer) Assignment(i, n int) Rendered {
+	x, ok := r.executors.Get().(*executor)
+	if !ok {
+		x = newExecutor()
+	}
+	defer r.executors.Put(x)
+	w := worker{Renderer: r, executor: x}
+	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.configured[i][n])
 }
 
 // Rendered is what an assignment renders to.
@@ -141,17 +152,17 @@ type Failure struct {
 	Offence  configure.Offence
 }
 
-// pieceKey is a piece of a manifest with the target it was rendered for.
+// pieceKey is a piece of a manifest with the name of what it was rendered for: the cluster type or the deployment
+// target, whichever the piece depends on.
 type pieceKey struct {
-	piece  *piece
-	target *fleet.DeploymentTarget
+	piece *piece
+	of    string
 }
 
 type worker struct {
 	*Renderer
 	*executor
-	ofPlacement map[*piece]string
-	buf         bytes.Buffer
+	buf bytes.Buffer
 }
 
 // subject is an assignment while it is rendered.
@@ -308,35 +319,28 @@ func (w *worker) piece(p *piece, s *subject, keep bool) error {
 	return err
 }
 
-// shared returns what p is for the values, the placement or the target, where it depends on that alone, and else
+// shared returns what p is for the values, the cluster type or the target, where it depends on that alone, and else
 // executes it.
 func (w *worker) shared(p *piece, s *subject, keep bool, execute func() (string, error)) (string, error) {
+	key := pieceKey{piece: p}
 	switch {
-	case !keep:
-	case p.scope == ofValues:
+	case keep && p.scope == ofValues:
 		return s.values.Derive(p, execute)
-	case p.scope&^ofClusterType == 0:
-		text, ok := w.ofPlacement[p]
-		if ok {
-			return text, nil
-		}
-		text, err := execute()
-		if err == nil {
-			w.ofPlacement[p] = text
-		}
-		return text, err
-	case p.scope == ofTarget && w.placedTwice[s.target]:
-		key := pieceKey{p, s.target}
-		if text, ok := w.ofTargets.Load(key); ok {
-			return text.(string), nil //nolint:forcetypeassert // only strings are stored
-		}
-		text, err := execute()
-		if err == nil {
-			w.ofTargets.Store(key, text)
-		}
-		return text, err
+	case keep && p.scope&^ofClusterType == 0:
+		key.of = s.data.ClusterType
+	case keep && p.scope == ofTarget && w.placedTwice[s.target]:
+		key.of = s.target.Name
+	default:
+		return execute()
 	}
-	return execute()
+	if text, ok := w.kept.Load(key); ok {
+		return text.(string), nil //nolint:forcetypeassert // only strings are stored
+	}
+	text, err := execute()
+	if err == nil {
+		w.kept.Store(key, text)
+	}
+	return text, err
 }
 
 // Text renders all manifests of a template with the data, joined as in a file.
@@ -345,7 +349,7 @@ func Text(t *fleet.Template, data Data) (string, error) {
 	if err := problems.Err(); err != nil {
 		return "", err
 	}
-	w := worker{Renderer: &Renderer{}, executor: newExecutor(), ofPlacement: map[*piece]string{}}
+	w := worker{Renderer: &Renderer{}, executor: newExecutor()}
 	file, failures := w.file(ReconcilerFile, p, &subject{data: data, values: &configure.Values{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)

@@ -156,11 +156,23 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 		if !yield(readme) {
 			return
 		}
-		for a, rendered := range t.renderer.Placement(i) {
-			for _, f := range rendered.Files {
-				if !yield(File{a.Target.Name + "/" + f.Name, f.Content, f.Unknown, f.MayLack}) {
+		for n, target := range t.Folders[i].Targets {
+			for f := range t.TargetFiles(i, n) {
+				f.Path = target.Name + "/" + f.Path
+				if !yield(f) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// TargetFiles renders the files of the target n of the folder i, by name.
+func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
+	return func(yield func(File) bool) {
+		for _, f := range t.renderer.Assignment(i, n).Files {
+			if !yield(File{f.Name, f.Content, f.Unknown, f.MayLack}) {
+				return
 			}
 		}
 	}
