@@ -98,7 +98,10 @@ func New(t testing.TB, root string, options ...Option) *Server {
 	} else {
 		server.Start()
 	}
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
 	s.URL = server.URL
 	return s
 }
