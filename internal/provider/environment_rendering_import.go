@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -66,10 +67,6 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 		resp.Diagnostics.AddError("Rendering can't be read", err.Error())
 		return
 	}
-	values := getObject(ctx, resp.State, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
 	assignments, folders, count := map[string]attr.Value{}, map[string]string{}, 0
 	for name, folder := range state.Delivered {
 		targets := slices.Sorted(maps.Keys(folder.Targets))
@@ -83,6 +80,7 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	if place.Path == "." {
 		repo["path"] = types.StringNull()
 	}
+	values := map[string]attr.Value{} // the others are null: there is no state to begin with
 	values["environment"] = types.StringValue(environment)
 	values["gitops_repo"] = types.ObjectValueMust(map[string]attr.Type{"repo": types.StringType, "branch": types.StringType, "path": types.StringType}, repo)
 	if record.PromotedCommit != "" {
@@ -93,6 +91,8 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	values["folders"] = stringMapOf(folders)
 	values["tree_hash"] = types.StringValue(hash)
 	values["commit_sha"] = types.StringValue(state.Base)
-	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), values[name])...)
+	}
 	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
 }
