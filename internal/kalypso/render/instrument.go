@@ -68,6 +68,14 @@ func command(function string, pos parse.Pos, args ...parse.Node) *parse.CommandN
 	}
 }
 
+// LoopError is a template that loops, or calls templates that it defines, more often than any should.
+type LoopError struct{}
+
+// Error implements error.
+func (*LoopError) Error() string {
+	return fmt.Sprintf("the template loops, or calls templates that it defines, more than %d times; does it ever end?", maxIterations)
+}
+
 // MissingValueError is an action that prints a missing or null value.
 type MissingValueError struct{ Action string }
 
@@ -101,6 +109,13 @@ var (
 	executing = regexp.MustCompile(`(?s)^executing "[^"]*" at (<.*?>): (.*)$`)
 )
 
+// inOurWords says what Go's names for things mean to who writes a template.
+var inOurWords = strings.NewReplacer(
+	" in type render.Data", ": templates have no such field",
+	"unexpected EOF", "unexpected EOF: an {{ end }} is missing",
+	"nil pointer evaluating interface {}", "a missing or null value has no field ",
+)
+
 // lineOf makes an error of text/template one that has its line.
 func lineOf(err error) error {
 	match := located.FindStringSubmatch(err.Error())
@@ -115,5 +130,5 @@ func lineOf(err error) error {
 	if m := executing.FindStringSubmatch(text); m != nil {
 		text = m[1] + ": " + m[2]
 	}
-	return &LineError{Line: line, Text: text, Err: err}
+	return &LineError{Line: line, Text: inOurWords.Replace(text), Err: err}
 }

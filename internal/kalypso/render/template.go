@@ -119,7 +119,7 @@ func newExecutor() *executor {
 
 func (x *executor) tick() (string, error) {
 	if x.ticks++; x.ticks > maxIterations {
-		return "", fmt.Errorf("it loops, or calls templates that it defines, more than %d times; does it ever end?", maxIterations)
+		return "", &LoopError{}
 	}
 	return "", nil
 }
@@ -152,14 +152,22 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	return x.out.String(), nil
 }
 
+// executionError is err with its line, and without text/template's words where it is one of our own.
 func executionError(err error) error {
 	located := lineOf(err)
-	var missing *MissingValueError
 	var line *LineError
-	if errors.As(err, &missing) && errors.As(located, &line) {
-		line.Text = missing.Error()
+	if !errors.As(located, &line) {
+		return located
 	}
-	return located
+	var missing *MissingValueError
+	var loop *LoopError
+	switch {
+	case errors.As(err, &missing):
+		line.Text = missing.Error()
+	case errors.As(err, &loop):
+		line.Text = loop.Error()
+	}
+	return line
 }
 
 type limitedWriter struct{ b *bytes.Buffer }

@@ -1,0 +1,214 @@
+package tree_test
+
+import (
+	"math/rand/v2"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares what is known of the tree with the trees of
+// the fleets in which those parts have become known: all that was said to be known must be so in each.
+func TestUnknownsTellTheTruth(t *testing.T) {
+	const fleets, concretisations = 600, 4
+	decided, compared, sure := 0, 0, 0
+	for seed := range uint64(fleets) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		planned := randomFleet(seed)
+		all := sites(planned)
+		var chosen []int
+		var names []string
+		for range 1 + r.IntN(3) {
+			i := r.IntN(len(all))
+			chosen = append(chosen, i)
+			names = append(names, all[i].name)
+			all[i].set(fleet.Unknown)
+		}
+		isDecided := schedule.Decided(planned)
+		var known *tree.Tree
+		var problems fleet.Problems
+		if isDecided {
+			decided++
+			known, problems = tree.Build(t.Context(), planned)
+		} else {
+			problems = tree.Check(planned)
+		}
+		for range concretisations {
+			f := randomFleet(seed)
+			places := sites(f)
+			for _, i := range chosen {
+				places[i].set(places[i].values[r.IntN(len(places[i].values))])
+			}
+			actual, actualProblems := tree.Build(t.Context(), f)
+			if actualProblems.HasErrors() {
+				continue
+			}
+			if err := problems.Err(); err != nil {
+				t.Errorf("seed %d, unknown %q: refused with %v, but a fleet it may turn out to be is good", seed, names, err)
+				break
+			}
+			if !isDecided {
+				continue
+			}
+			compared++
+			if d := cmp.Diff(assignmentsOf(known), assignmentsOf(actual)); d != "" {
+				t.Errorf("seed %d, unknown %q: assignments (-planned +actual):\n%s", seed, names, d)
+			}
+			sure += compareKnown(t, seed, names, known, actual)
+			if t.Failed() {
+				return
+			}
+		}
+	}
+	t.Logf("%d of %d fleets decided, %d comparisons, %d files known", decided, fleets, compared, sure)
+	if decided < fleets/3 || compared < fleets || sure < compared {
+		t.Errorf("%d fleets decided, %d comparisons, %d files known: too few to say much", decided, compared, sure)
+	}
+}
+
+func assignmentsOf(built *tree.Tree) (all []string) {
+	for _, p := range built.Schedule.Placements {
+		all = append(all, p.ClusterType.Name)
+		for _, a := range p.Assignments {
+			all = append(all, p.ClusterType.Name+"/"+a.Target.Name)
+		}
+	}
+	return all
+}
+
+// compareKnown compares all that is known of a tree with an actual one, and returns how many files are known.
+func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree.Tree) (sure int) {
+	t.Helper()
+	report := func(what string) {
+		t.Helper()
+		t.Errorf("seed %d, unknown %q: %s", seed, names, what)
+	}
+	if !known.Unknown && known.Hash != actual.Hash {
+		report("the tree's hash was said to be known")
+	}
+	for i, folder := range known.Folders {
+		if !folder.Unknown && folder.Hash != actual.Folders[i].Hash {
+			report("the hash of folder " + folder.ClusterType + " was said to be known")
+		}
+		files := map[string]tree.File{}
+		for f := range actual.Files(i) {
+			files[f.Path] = f
+		}
+		mayLack := map[string]bool{} // without their endings
+		planned := map[string]bool{}
+		for f := range known.Files(i) {
+			planned[f.Path] = true
+			is, exists := files[f.Path]
+			switch {
+			case f.MayLack:
+				mayLack[strings.TrimSuffix(f.Path, path.Ext(f.Path))] = true
+			case !exists:
+				report(folder.ClusterType + "/" + f.Path + " was said to exist")
+			case !f.Unknown:
+				sure++
+				if d := cmp.Diff(string(f.Content), string(is.Content)); d != "" {
+					report(folder.ClusterType + "/" + f.Path + " was said to be known (-planned +actual):\n" + d)
+				}
+			}
+		}
+		for p := range files {
+			if !planned[p] && !mayLack[strings.TrimSuffix(p, path.Ext(p))] {
+				report(folder.ClusterType + "/" + p + " was said not to exist")
+			}
+		}
+		for n, target := range folder.Targets {
+			is := actual.Folders[i].Targets[n]
+			if !target.Unknown && (target.Hash != is.Hash || target.Empty != is.Empty) {
+				report("the folder of " + target.Name + " was said to be known")
+			}
+		}
+	}
+	return sure
+}
+
+// TestUnknownsStayWhereTheyAre pins that what is not known reaches no further than it must.
+func TestUnknownsStayWhereTheyAre(t *testing.T) {
+	tests := []struct {
+		name string
+		set  func(f *fleet.Fleet)
+		want []string // the unknown files, those that may lack with a question mark
+	}{
+		{"nothing", func(*fleet.Fleet) {}, nil},
+		{"a config value", func(f *fleet.Fleet) { f.Configs[0].Data["A"] = fleet.Unknown }, []string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"}},
+		{"a config value that no template reads", func(f *fleet.Fleet) { f.Configs[0].Data["X"] = fleet.Unknown },
+			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"}},
+		{"a config value that text replaces", func(f *fleet.Fleet) { f.Configs[1].Data["A"] = fleet.Unknown }, nil},
+		{"a key that one template reads", func(f *fleet.Fleet) { f.Configs[3].Data["B"] = fleet.Unknown }, []string{"west/app-one/platform-config.yaml"}},
+		{"a key that no template reads", func(f *fleet.Fleet) { f.Configs[3].Data["C"] = fleet.Unknown }, nil},
+		{"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = fleet.Unknown },
+			[]string{"east/app-one/reconciler.yaml", "west/app-one/reconciler.yaml"}},
+		{"the storage that no template reads", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = fleet.Unknown }, nil},
+		{"a manifest", func(f *fleet.Fleet) { f.Templates[0].Manifests[0] = fleet.Unknown },
+			[]string{"east/app-one/reconciler.yaml", "east/app-two/reconciler.yaml", "west/app-one/reconciler.yaml", "west/app-two/reconciler.yaml"}},
+		{"a template's content type", func(f *fleet.Fleet) { f.Templates[3].ContentType = fleet.Unknown },
+			[]string{"west/app-one/platform-config.yaml?", "west/app-two/platform-config.yaml?"}},
+		{"a cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = fleet.Unknown },
+			[]string{"east/app-one/platform-config.yaml?", "east/app-two/platform-config.yaml?"}},
+		{"the whole data of a config", func(f *fleet.Fleet) { f.Configs[3].Data = map[string]string{fleet.Unknown: fleet.Unknown} },
+			[]string{"west/app-one/platform-config.yaml"}},
+		{"a policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = fleet.Unknown }, nil},
+		{"the label of a target of another environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[2].Labels = map[string]string{"a": fleet.Unknown} }, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fleet.Fleet{
+				Environment: "dev",
+				ClusterTypes: []*fleet.ClusterType{
+					{Meta: meta("cluster_types", "east", map[string]string{"region": "east"}), Reconciler: "r", NamespaceService: "n", ConfigType: "all"},
+					{Meta: meta("cluster_types", "west", map[string]string{"region": "west"}), Reconciler: "r", NamespaceService: "n", ConfigType: "b"},
+				},
+				Templates: []*fleet.Template{
+					{Meta: meta("templates", "r", nil), Type: "reconciler", Manifests: []string{"url: {{ .Manifests.repo }}"}},
+					{Meta: meta("templates", "n", nil), Type: "namespace", Manifests: []string{"name: {{ .Namespace }}"}},
+					{Meta: meta("templates", "all", nil), Type: "config", Manifests: []string{"data: {{ toJson .ConfigData }}"}},
+					{Meta: meta("templates", "b", nil), Type: "config", Manifests: []string{`data: {{ index .ConfigData "B" | default "none" }}`}},
+				},
+				Configs: []*fleet.Config{
+					{Meta: meta("configs", "2", map[string]string{"platform-config": "true", "region": "east"}), Data: map[string]string{"A": "a"}},
+					{Meta: meta("configs", "1", map[string]string{"platform-config": "true"}), Data: map[string]string{"B": "b"}},
+					{Meta: meta("configs", "3", map[string]string{"platform-config": "true", "region": "north"}), Data: map[string]string{"A": fleet.Unknown}},
+					{Meta: meta("configs", "4", map[string]string{"platform-config": "true", "deployment-target": "app-one", "cluster-type": "west"}), Data: map[string]string{"D": "d"}},
+				},
+				Workloads: []*fleet.Workload{{Meta: meta("workloads", "app", nil), Targets: []fleet.Target{
+					{Name: "one", Environment: "dev", Manifests: map[string]string{"repo": "one"}},
+					{Name: "two", Environment: "dev", Manifests: map[string]string{"repo": "two"}},
+					{Name: "three", Environment: "stage"},
+				}}},
+				Policies: []*fleet.SchedulingPolicy{{Meta: meta("scheduling_policies", "all", nil)}},
+			}
+			tt.set(f)
+			if !schedule.Decided(f) {
+				t.Fatal("the schedule is not decided")
+			}
+			built, problems := tree.Build(t.Context(), f)
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i, folder := range built.Folders {
+				for file := range built.Files(i) {
+					switch {
+					case file.MayLack:
+						got = append(got, folder.ClusterType+"/"+file.Path+"?")
+					case file.Unknown:
+						got = append(got, folder.ClusterType+"/"+file.Path)
+					}
+				}
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("unknown files (-want +got):\n%s", d)
+			}
+		})
+	}
+}
