@@ -41,10 +41,13 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", place, fleet.Sentence(err)))
 	case errors.Is(err, gitremote.ErrRepoNotFound):
 		diags.AddAttributeError(repo.AtName("repo"), "Repo not found",
-			fmt.Sprintf("%s Check the URL. Some servers say so too where the credentials may not read the repo: check the provider's git_credentials.", fleet.Sentence(err)))
+			fleet.Sentence(err)+" Some servers say so too where the credential may not read the repo.")
 	case errors.Is(err, gitremote.ErrUnauthorized):
 		diags.AddAttributeError(repo.AtName("repo"), "Credentials refused",
-			fmt.Sprintf("%s Check the entry of the provider's git_credentials whose url is the longest prefix of the repo's, and its rights.", fleet.Sentence(err)))
+			fleet.Sentence(err)+" The entry whose url is the longest prefix of the repo's is used; it needs the right to read and to push.")
+	case errors.Is(err, gitremote.ErrUnreachable):
+		diags.AddAttributeError(repo.AtName("repo"), "GitOps repo can't be reached",
+			fleet.Sentence(err)+" Check the URL, the network and the server, and plan again.")
 	case errors.Is(err, gitremote.ErrUnknownHost):
 		diags.AddAttributeError(repo.AtName("repo"), "Unknown SSH host", fleet.Sentence(err))
 	case errors.Is(err, context.DeadlineExceeded):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -119,7 +120,7 @@ func (r *renderingRequest) readGuardrails(d decoder) {
 	case text != "":
 		limit, err := delivery.ParseLimit(text)
 		if err != nil {
-			given.report("Invalid limit", err.Error()+".", fleet.Attr("max_removed"))
+			given.report("Invalid limit", fleet.Sentence(err), fleet.Attr("max_removed"))
 		}
 		r.guardrails.MaxRemoved = limit
 	}
@@ -138,23 +139,25 @@ func (r *renderingRequest) readPlace(d decoder) {
 	if text := given.string("path"); fleet.IsUnknown(text) {
 		r.place.Path = text
 	} else if clean, err := delivery.CleanPath(text); err != nil {
-		given.report("Invalid path", err.Error()+".", fleet.Attr("path"))
+		given.report("Invalid path", fleet.Sentence(err), fleet.Attr("path"))
 	} else {
 		r.place.Path = clean
 	}
 	r.settled = r.settled && !anyUnknown(r.place.Repo, r.place.Branch, r.place.Path)
-	if r.strategy != strategyPush {
-		return
-	}
 	switch {
-	case r.place.Repo == "":
+	case r.place.Repo == "" && r.strategy == strategyPush:
 		given.report("Missing repo", "The strategy push needs the URL of the GitOps repo.", fleet.Attr("repo"))
-	case !fleet.IsUnknown(r.place.Repo):
+	case r.place.Repo != "" && !fleet.IsUnknown(r.place.Repo):
 		if _, err := gitremote.ParseURL(r.place.Repo); err != nil {
-			given.report("Invalid repo URL", err.Error()+".", fleet.Attr("repo"))
+			given.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
 		}
 	}
-	if r.place.Branch == "" {
+	switch {
+	case r.place.Branch == "" && r.strategy == strategyPush:
 		given.report("Missing branch", "The strategy push needs the branch of the GitOps repo.", fleet.Attr("branch"))
+	case r.place.Branch != "" && !fleet.IsUnknown(r.place.Branch):
+		if err := gitops.CheckName(r.place.Branch); err != nil {
+			given.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))
+		}
 	}
 }

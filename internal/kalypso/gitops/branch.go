@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -28,11 +29,21 @@ func Open(client *gitremote.Client, repo, branch string) (*Branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref := plumbing.NewBranchReferenceName(branch)
-	if err := ref.Validate(); err != nil || branch == "" {
-		return nil, fmt.Errorf("%q is not the name of a branch", branch)
+	if err := CheckName(branch); err != nil {
+		return nil, err
 	}
-	return &Branch{remote: remote, name: branch, ref: ref}, nil
+	return &Branch{remote: remote, name: branch, ref: plumbing.NewBranchReferenceName(branch)}, nil
+}
+
+// CheckName returns why name can't be that of a branch, or nil.
+func CheckName(name string) error {
+	switch {
+	case strings.HasPrefix(name, "refs/"):
+		return fmt.Errorf("%q is the name of a reference; write the branch's own, without refs/heads/", name)
+	case name == "" || plumbing.NewBranchReferenceName(name).Validate() != nil:
+		return fmt.Errorf("%q is not a name that Git allows for a branch: no blanks, no two dots, no dash in front", name)
+	}
+	return nil
 }
 
 // Key is the same for two branches that are one: what a process locks.

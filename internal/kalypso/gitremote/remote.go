@@ -3,6 +3,7 @@ package gitremote
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -72,7 +73,12 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 		// What broke, broke as the context ended.
 		return &Error{Op: op, Repo: r.String(), Kind: ctx.Err()}
 	}
-	e := &Error{Op: op, Repo: r.String(), Kind: kindOf(err), Text: r.client.redact(err.Error())}
+	kind := kindOf(err)
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // without the address, which may be where a redirect led
+	}
+	e := &Error{Op: op, Repo: r.String(), Kind: kind, Text: r.client.redact(err.Error())}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
 		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.redact(rejected.Reason)}
