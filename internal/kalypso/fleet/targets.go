@@ -60,6 +60,7 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 			}}.of(b.Workload)...)
 		}
 	}
+	targets = slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })
 	return targets, ps
 }
 

@@ -127,7 +127,7 @@ func TestConfiguration(t *testing.T) {
   F: "a: 1\n---\nb: 2\n"
   G: "? k\n: v\n"
 `), `A:
-    "1": 0o7
+    "1": 7
     "2.5": 8
     "null": true
     "true": false
