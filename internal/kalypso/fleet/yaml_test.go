@@ -1,0 +1,132 @@
+package fleet_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+const kalypso = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
+
+// TestParseYAML reads texts of several documents: which objects are found where, and how many are passed over.
+func TestParseYAML(t *testing.T) {
+	object := kalypso + "kind: ClusterType\nmetadata: {name: %s}\nspec: {reconciler: r, namespaceService: s}\n"
+	named := func(name string) string { return fmt.Sprintf(object, name) }
+	tests := []struct {
+		name, text string
+		want       []string // kind, name, document and line
+		passed     int
+	}{
+		{"nothing", "", nil, 0},
+		{"comments alone", "# a\n---\n# b\n---\n\n", nil, 0},
+		{"one", named("a"), []string{"ClusterType a 1 1"}, 0},
+		{"several", named("a") + "---\n" + named("b") + "--- # the third\n" + named("c"), []string{"ClusterType a 1 1", "ClusterType b 2 5", "ClusterType c 3 10"}, 0},
+		{"empty documents between", "---\n---\n# x\n---\n" + named("a") + "---\n---\n", []string{"ClusterType a 1 4"}, 0},
+		{"CRLF", strings.ReplaceAll(named("a")+"---\n"+named("b"), "\n", "\r\n"), []string{"ClusterType a 1 1", "ClusterType b 2 5"}, 0},
+		{"byte order marks", "\ufeff---\n" + named("a") + "---\n\ufeff" + named("b"), []string{"ClusterType a 1 1", "ClusterType b 2 6"}, 0},
+		{"directive and document end", "%YAML 1.1\n---\n" + named("a") + "...\n" + named("b") + "... # end\n---\n" + named("c"), []string{"ClusterType a 1 2", "ClusterType b 2 8", "ClusterType c 3 13"}, 0},
+		{"JSON", `{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "ClusterType", "metadata": {"name": "a"}}`, []string{"ClusterType a 1 1"}, 0},
+		{"document that begins on its marker's line", "--- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: a}}\n", []string{"ClusterType a 1 1"}, 0},
+		{"a line of text that begins with dashes", kalypso + "kind: Template\nmetadata: {name: a}\nspec:\n  type: config\n  manifests:\n  - |\n    a\n    ---\n    b\n", []string{"Template a 1 1"}, 0},
+		{"List", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: a}}\n- {apiVersion: v1, kind: Secret}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n",
+			[]string{"Workload a 1 1", "ConfigMap c 1 1"}, 1},
+		{"other kinds", "apiVersion: v1\nkind: Secret\n---\n" + kalypso + "kind: Environment\n---\n" + kalypso + "kind: ConfigMap\n---\napiVersion: example.com/v1\nkind: Workload\n---\nfoo: bar\n---\nkind: 3\n---\n~\n", nil, 7},
+		{"anchors and merge keys", kalypso + "kind: Workload\nmetadata: {name: a, labels: &l {x: v}}\nspec:\n  deploymentTargets:\n  - {name: t, environment: dev, labels: {<<: *l, z: w}}\n", []string{"Workload a 1 1"}, 0},
+		{"other versions of the group", "apiVersion: scheduler.kalypso.io/v1beta1\nkind: Template\nmetadata: {name: a}\n", []string{"Template a 1 1"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			var got []string
+			for _, o := range objects {
+				m := o.Metadata()
+				got = append(got, fmt.Sprint(o.Kind(), " ", m.Name, " ", m.Origin.Document, " ", m.Origin.Line))
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("objects (-want +got):\n%s", d)
+			}
+			if passed != tt.passed {
+				t.Errorf("%d passed over, want %d", passed, tt.passed)
+			}
+		})
+	}
+}
+
+// TestParseYAMLFails pins that broken documents are all reported, with document, line and field.
+func TestParseYAMLFails(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n", []string{"Document 1 (line 1) can't be read: line 1: did not find expected node content", "Document 3 (line 4) can't be read: line 6: found character that cannot start any token"}},
+		{"key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
+		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
+		{"no object", "- a\n---\ntext\n---\n3\n", []string{"it is a list, not an object", "it is text, not an object", "it is a number, not an object"}},
+		{"label that is no text", "---\n" + kalypso + "kind: ClusterType\nmetadata:\n  name: a\n  labels:\n    x: v\n    edge: true\n",
+			[]string{`ClusterType "a": line 8: metadata.labels.edge is true or false where text is wanted; put it in quotes if it is meant as text`}},
+		{"label of a target that is no text", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n  - name: b\n    labels: {zone: '1'}\n  - name: c\n    labels:\n      zone: 1\n",
+			[]string{"line 10: spec.deploymentTargets.labels.zone is a number where text is wanted"}},
+		{"map where a list is wanted", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n", []string{"line 6: spec.deploymentTargets is a map where a list is wanted"}},
+		{"text where a map is wanted", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec is text where a map is wanted"}},
+		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B is a number where text is wanted`}},
+		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: [3]}\n", []string{`Template "a": an element of manifests is 3 where a string or an object is wanted`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			if len(objects) > 0 {
+				t.Errorf("objects were found: %v", objects)
+			}
+			if len(problems) != len(tt.want) {
+				t.Fatalf("%d problems, want %d: %v", len(problems), len(tt.want), problems)
+			}
+			for i, p := range problems {
+				if !errors.Is(p, fleet.ErrYAML) || p.Origin.Key != "f.yaml" || p.Origin.Line == 0 {
+					t.Errorf("%#v is no ErrYAML with its origin", p)
+				}
+				if !strings.Contains(p.Detail, tt.want[i]) {
+					t.Errorf("%q\ndoes not say %q", p.Detail, tt.want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestParseYAMLWarns pins that a misspelt field, which would else select everything, is warned of.
+func TestParseYAMLWarns(t *testing.T) {
+	objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+		kalypso+"kind: SchedulingPolicy\nmetadata: {name: a, uid: x}\nspec:\n  clusterTypeSelector: {labelSelector: {matchLabel: {a: b}}}\nstatus: {}\n")
+	if len(objects) != 1 || len(problems) != 1 || problems.HasErrors() {
+		t.Fatalf("%d objects, problems %v", len(objects), problems)
+	}
+	if want := `A SchedulingPolicy has no field "matchLabel" in its spec; it is passed over. Mind its spelling, or remove it.`; problems[0].Detail != want {
+		t.Errorf("%q, want %q", problems[0].Detail, want)
+	}
+}
+
+// TestAddLeavesOthersConfigMapsOut pins which ConfigMaps are part of a fleet.
+func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
+	f := &fleet.Fleet{}
+	for name, labels := range map[string]map[string]string{
+		"platform": {"platform-config": "true"}, "no": {"platform-config": "false"}, "other": nil, "azure-app-config-1": nil,
+		"label-unknown": {"platform-config": fleet.Unknown}, "labels-unknown": {fleet.Unknown: fleet.Unknown}, fleet.Unknown: nil,
+	} {
+		f.Add(&fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels}})
+	}
+	f.Sort()
+	var got []string
+	for _, c := range f.Configs {
+		got = append(got, c.Name)
+	}
+	if d := cmp.Diff([]string{fleet.Unknown, "azure-app-config-1", "label-unknown", "labels-unknown", "platform"}, got); d != "" {
+		t.Errorf("configs (-want +got):\n%s", d)
+	}
+}

@@ -1,0 +1,87 @@
+package schedule_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// TestDecided makes one thing of a fleet unknown after another.
+func TestDecided(t *testing.T) {
+	unknown := map[string]string{"a": fleet.Unknown}
+	all := map[string]string{fleet.Unknown: fleet.Unknown}
+	tests := []struct {
+		name string
+		set  func(f *fleet.Fleet)
+		want bool
+	}{
+		{"nothing", func(*fleet.Fleet) {}, true},
+		{"YAML", func(f *fleet.Fleet) { f.Incomplete = true }, false},
+		{"environment", func(f *fleet.Fleet) { f.Environment = fleet.Unknown }, false},
+		{"cluster type's name", func(f *fleet.Fleet) { f.ClusterTypes[0].Name = fleet.Unknown }, false},
+		{"cluster type's label", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = unknown }, false},
+		{"cluster type's labels", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = all }, false},
+		{"cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].Reconciler = fleet.Unknown }, true},
+		{"template", func(f *fleet.Fleet) {
+			f.Templates = []*fleet.Template{{Meta: fleet.Meta{Name: fleet.Unknown}, Manifests: []string{fleet.Unknown}}}
+		}, true},
+		{"config", func(f *fleet.Fleet) {
+			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: fleet.Unknown, Labels: all}, Data: all}}
+		}, true},
+		{"policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = fleet.Unknown }, true},
+		{"policy's workspace", func(f *fleet.Fleet) { f.Policies[0].Workspace = fleet.Unknown }, false},
+		{"policy's label", func(f *fleet.Fleet) { f.Policies[0].ClusterTypes.MatchLabels = unknown }, false},
+		{"policy's labels", func(f *fleet.Fleet) { f.Policies[0].DeploymentTargets.MatchLabels = all }, false},
+		{"policy's operator", func(f *fleet.Fleet) {
+			f.Policies[0].DeploymentTargets.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: fleet.Unknown}}
+		}, false},
+		{"policy's key", func(f *fleet.Fleet) {
+			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: fleet.Unknown, Operator: "Exists"}}
+		}, false},
+		{"policy's values", func(f *fleet.Fleet) {
+			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "In", Values: []string{"b", fleet.Unknown}}}
+		}, false},
+		{"policy without targets", func(f *fleet.Fleet) { f.Policies[0].Workspace, f.Workloads = fleet.Unknown, nil }, true},
+		{"workload's name", func(f *fleet.Fleet) { f.Workloads[0].Name = fleet.Unknown }, false},
+		{"workload's label", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = fleet.Unknown }, false},
+		{"target's name", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Name = fleet.Unknown }, false},
+		{"target's label", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = unknown }, false},
+		{"target's storage", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests = all }, true},
+		{"target's environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Environment = fleet.Unknown }, false},
+		{"target of another environment", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[1] = fleet.Target{Name: fleet.Unknown, Environment: "stage", Labels: all}
+		}, true},
+		{"workload of another environment", func(f *fleet.Fleet) {
+			f.Workloads[1] = &fleet.Workload{Meta: fleet.Meta{Name: fleet.Unknown, Labels: all}, Targets: []fleet.Target{{Environment: "stage"}}}
+		}, true},
+		{"targets as a whole", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets = []fleet.Target{{Name: fleet.Unknown, Environment: fleet.Unknown}}
+		}, false},
+		{"workspace of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Workspace = fleet.Unknown }, false},
+		{"workspace of another registration", func(f *fleet.Fleet) { f.Registrations[1].Workspace = fleet.Unknown }, true},
+		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = fleet.Unknown }, false},
+		{"name of another registration", func(f *fleet.Fleet) { f.Registrations[1].Name = fleet.Unknown }, true},
+		{"repo of a registration", func(f *fleet.Fleet) { f.Registrations[0].Repo = fleet.Unknown }, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fleet.Fleet{
+				Environment:  "dev",
+				ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}, Reconciler: "r"}},
+				Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
+				Workloads: []*fleet.Workload{
+					{Meta: fleet.Meta{Name: "app", Labels: map[string]string{fleet.FluxOwnerLabel: "dev-team"}}, Targets: []fleet.Target{{Name: "a", Environment: "dev"}, {Name: "b", Environment: "stage"}}},
+					{Meta: fleet.Meta{Name: "other"}},
+				},
+				Registrations: []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "team"}}, {Meta: fleet.Meta{Name: "other"}}},
+			}
+			tt.set(f)
+			if got := schedule.Decided(f); got != tt.want {
+				t.Errorf("decided: %v", got)
+			}
+		})
+	}
+}
