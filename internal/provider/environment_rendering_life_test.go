@@ -1,0 +1,453 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// rendering is a root module with a rendering in it, and the bare repo where it goes.
+type rendering struct {
+	*root
+	repo string
+	vars map[string]any
+}
+
+// newRendering makes a root module of testdata/rendering that renders to the branch "dev" of a repo.
+func newRendering(t *testing.T, repo string) *rendering {
+	t.Helper()
+	r := &rendering{newRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
+	r.root.write("terraform.tf", terraformBlock)
+	r.place("branch", "dev")
+	return r
+}
+
+// set sets a variable of the module.
+func (r *rendering) set(name string, value any) {
+	r.t.Helper()
+	r.vars[name] = value
+	text, err := json.Marshal(r.vars)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write("terraform.tfvars.json", string(text))
+}
+
+// options sets arguments of the rendering, in pairs; those set before stay.
+func (r *rendering) options(pairs ...any) {
+	r.t.Helper()
+	r.merge("options", nil, pairs)
+}
+
+// place sets attributes of gitops_repo, in pairs.
+func (r *rendering) place(pairs ...any) {
+	r.t.Helper()
+	r.merge("place", map[string]any{"repo": "file://" + r.repo}, pairs)
+}
+
+func (r *rendering) merge(name string, initial map[string]any, pairs []any) {
+	r.t.Helper()
+	all := maps.Clone(initial)
+	if all == nil {
+		all = map[string]any{}
+	}
+	if old, ok := r.vars[name].(map[string]any); ok {
+		maps.Copy(all, old)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i].(string)] = pairs[i+1]
+	}
+	r.set(name, all)
+}
+
+// rendered is the rendering's attributes in the state; nil where it is not there.
+func (r *root) rendered() map[string]any {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var file struct {
+		Resources []struct {
+			Type      string
+			Instances []struct {
+				Status     string
+				Attributes map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, resource := range file.Resources {
+		if resource.Type == "kalypso_environment_rendering" && len(resource.Instances) > 0 {
+			if resource.Instances[0].Status != "" {
+				r.t.Errorf("the rendering is %s", resource.Instances[0].Status)
+			}
+			return resource.Instances[0].Attributes
+		}
+	}
+	return nil
+}
+
+// head is the commit of the branch "dev".
+func (r *rendering) head() string {
+	r.t.Helper()
+	return gitserver.Rev(r.t, r.repo, "dev")
+}
+
+// expectCommits applies the module, fails the test unless that makes so many commits on the branch "dev" and the plan
+// after it is empty, and returns what apply printed.
+func (r *rendering) expectCommits(n int, args ...string) output {
+	r.t.Helper()
+	before := len(gitserver.Log(r.t, r.repo, "dev"))
+	out := r.apply(args...)
+	if got := len(gitserver.Log(r.t, r.repo, "dev")) - before; got != n {
+		r.t.Errorf("the apply made %d commits, want %d:\n%s", got, n, strings.Join(gitserver.Log(r.t, r.repo, "dev"), "\n"))
+	}
+	r.expectEmptyPlan()
+	return out
+}
+
+// expectRefused fails the test unless a command fails, says all of the texts, and leaves the branch "dev" and the state as
+// they are.
+func (r *rendering) expectRefused(texts []string, args ...string) {
+	r.t.Helper()
+	head, state := r.head(), r.rendered()
+	r.expectError(texts, append(args, "-no-color")...)
+	if now := r.head(); now != head {
+		r.t.Errorf("terraform %s moved the branch", strings.Join(args, " "))
+	}
+	if diff := cmp.Diff(state, r.rendered()); diff != "" {
+		r.t.Errorf("terraform %s changed the state (-before +after):\n%s", strings.Join(args, " "), diff)
+	}
+}
+
+// expectFiles compares the paths of a branch's files.
+func (r *rendering) expectFiles(branch string, want ...string) {
+	r.t.Helper()
+	got := slices.Sorted(maps.Keys(gitserver.Modes(r.t, r.repo, branch)))
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("files of branch %s (-want +got):\n%s", branch, diff)
+	}
+}
+
+// paths are the files of a rendering of testdata/rendering below a path.
+func paths(below string, folders ...string) []string {
+	all := []string{filepath.Join(below, ".kalypso/rendering.json")}
+	for _, folder := range folders {
+		if !strings.Contains(folder, "/") {
+			all = append(all, filepath.Join(below, folder, "README.md"))
+			continue
+		}
+		for _, file := range []string{"namespace.yaml", "platform-config.yaml", "reconciler.yaml"} {
+			all = append(all, filepath.Join(below, folder, file))
+		}
+	}
+	return all
+}
+
+// tree are the paths of what testdata/rendering renders by default.
+func defaultPaths(below string) []string {
+	return paths(below, "large", "large/app-a", "large/app-b", "small", "small/app-c")
+}
+
+// others puts files of other people on the branch "dev", of all kinds that Git knows, and returns them as [gitserver.Modes]
+// does.
+func (r *rendering) others() map[string]string {
+	r.t.Helper()
+	submodule := "6f1ed002ab5595859014ebf0951522d9d3e2b5b1"
+	files := map[string]gitserver.File{
+		"README.md":               {Mode: "100644", Content: "Ours.\n"},
+		"run.sh":                  {Mode: "100755", Content: "#!/bin/sh\n"},
+		"link":                    {Mode: "120000", Content: "README.md"},
+		"vendor/module":           {Mode: "160000", Content: submodule},
+		"team/large/README.md":    {Mode: "100644", Content: "Theirs.\n"},
+		"team/link":               {Mode: "120000", Content: "../large"},
+		"large.txt":               {Mode: "100644", Content: "No folder.\n"},
+		".github/workflows/a.yml": {Mode: "100644", Content: "on: push\n"},
+	}
+	gitserver.SeedFiles(r.t, r.repo, "dev", "Of others", files)
+	all := gitserver.Modes(r.t, r.repo, "dev")
+	maps.DeleteFunc(all, func(path, _ string) bool { _, ok := files[path]; return !ok })
+	return all
+}
+
+// expectOthers fails the test unless the files are on the branch "dev" to the byte and the mode.
+func (r *rendering) expectOthers(want map[string]string) {
+	r.t.Helper()
+	got := gitserver.Modes(r.t, r.repo, "dev")
+	maps.DeleteFunc(got, func(path, _ string) bool { _, ok := want[path]; return !ok })
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("files of others (-before +after):\n%s", diff)
+	}
+}
+
+// expectUpdate fails the test unless the plan updates in place.
+func (r *rendering) expectUpdate() {
+	r.t.Helper()
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 0 to add, 1 to change, 0 to destroy.") {
+		r.t.Errorf("the plan is no update in place:\n%s", out.stdout)
+	}
+}
+
+// TestAccRenderingLife takes a rendering from an empty repo to its destruction, among files of others.
+func TestAccRenderingLife(t *testing.T) {
+	t.Parallel()
+	const promoted = "7f1ed002ab5595859014ebf0951522d9d3e2b5b1"
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("promoted_commit", promoted)
+	r.expectRefused([]string{"Branch not found", "create_branch = true"}, "plan")
+	r.options("create_branch", true)
+	r.expectCommits(1)
+	const promotedFile = ".github/tracking/Promoted_Commit_Id"
+	r.expectFiles("dev", append(defaultPaths(""), promotedFile)...)
+	files := gitserver.Tree(t, r.repo, "dev")
+	for path, want := range map[string]string{
+		promotedFile:                  promoted,
+		"large/README.md":             "This folder contains deployment targets scheduled on the cluster type",
+		"small/app-c/reconciler.yaml": "value: 1 in dev-small-app-c\n",
+		"large/app-a/namespace.yaml":  "value: 1 in dev-large-app-a\n",
+		".kalypso/rendering.json":     readFile(t, "testdata/rendering/record.json"),
+	} {
+		if diff := cmp.Diff(want, files[path]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	author := gitserver.Git(t, r.repo, "log", "-1", "--format=%an <%ae>, %cn <%ce>%n%B", "dev")
+	if diff := cmp.Diff("Platform <platform@acme.io>, Platform <platform@acme.io>\nRender environment dev\n\nlarge: +2 -0 ~0\nsmall: +1 -0 ~0\n\nPromoted commit: "+promoted+"\n\n", author); diff != "" {
+		t.Errorf("the commit (-want +got):\n%s", diff)
+	}
+
+	others := r.others()
+	r.expectEmptyPlan()
+	r.set("value", "2")
+	r.expectCommits(1)
+	if diff := cmp.Diff(map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, r.rendered()["changes"]); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	r.expectOthers(others)
+
+	// What renders the same bytes makes no commit, and keeps what tells of the last one.
+	before := r.rendered()
+	r.options("commit_message", "Another", "manifests", map[string]string{
+		"https://acme.io/base@" + promoted + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: none, labels: {platform-config: 'true', type: none}}\ndata: {}\n",
+	})
+	r.expectCommits(0)
+	now := r.rendered()
+	for _, kept := range []string{"changes", "commit_sha", "tree_hash", "folders", "assignments"} {
+		if diff := cmp.Diff(before[kept], now[kept]); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", kept, diff)
+		}
+	}
+	r.set("value", "3")
+	r.expectCommits(1)
+	if got := gitserver.Log(t, r.repo, "dev")[0]; got != "Another" {
+		t.Errorf("the commit's message is %q", got)
+	}
+
+	r.expectRefused([]string{"The rendering is protected", "deletion_protection = false"}, "destroy", "-auto-approve")
+	r.options("deletion_protection", false)
+	r.expectRefused([]string{"The rendering is protected"}, "destroy", "-auto-approve") // not applied yet
+	r.expectCommits(0)
+	r.succeed("destroy", "-auto-approve", "-no-color")
+	r.expectFiles("dev", append(slices.Collect(maps.Keys(others)), promotedFile)...)
+	r.expectOthers(others)
+	if got := len(gitserver.Log(t, r.repo, "dev")); got != 5 {
+		t.Errorf("%d commits, want 5: the destruction is one", got)
+	}
+	gitserver.Fsck(t, r.repo)
+}
+
+// TestAccRenderingPromotedCommit: a promoted commit alone is a commit, and its file is no part of drift.
+func TestAccRenderingPromotedCommit(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.expectCommits(1)
+	r.options("promoted_commit", strings.Repeat("1", 40))
+	r.expectCommits(1)
+	gitserver.Seed(t, r.repo, "dev", map[string]string{".github/tracking/Promoted_Commit_Id": "of another rendering"})
+	r.expectEmptyPlan()
+	r.options("promoted_commit", strings.Repeat("2", 40))
+	r.expectCommits(1)
+	if got := gitserver.Tree(t, r.repo, "dev")[".github/tracking/Promoted_Commit_Id"]; got != strings.Repeat("2", 40) {
+		t.Errorf("the promoted commit is %q", got)
+	}
+	r.options("promoted_commit", nil)
+	r.expectCommits(1)
+}
+
+// TestAccRenderingMoves: another path, branch or repo is an update. The new place is written and the old one cleaned.
+func TestAccRenderingMoves(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.expectCommits(1)
+	others := r.others()
+	mine := slices.Collect(maps.Keys(others))
+
+	// On one branch in one commit, into its own folder, deeper, beside and back.
+	for _, path := range []string{"clusters", "clusters/dev", "./", "large/dev", "elsewhere/", "elsewhere"} {
+		r.place("path", path)
+		commits := 1
+		if path == "elsewhere" {
+			commits = 0 // only written otherwise
+		} else {
+			r.expectUpdate()
+		}
+		r.expectCommits(commits)
+		r.expectFiles("dev", append(defaultPaths(path), mine...)...)
+		r.expectOthers(others)
+		if got, want := r.rendered()["folders"], map[string]any{"large": filepath.Join(path, "large"), "small": filepath.Join(path, "small")}; !cmp.Equal(want, got) {
+			t.Errorf("folders at %q (-want +got):\n%s", path, cmp.Diff(want, got))
+		}
+	}
+
+	// To another branch: what others have stays behind.
+	r.place("branch", "stage", "path", ".")
+	r.expectUpdate()
+	r.expectCommits(1) // the clean-up
+	r.expectFiles("stage", defaultPaths("")...)
+	r.expectFiles("dev", mine...)
+
+	// To another repo, with another tree. A clean-up that fails is an error, and done by the next apply.
+	gitserver.Hook(t, r.repo, "pre-receive", "stage is frozen", 1)
+	first := r.repo
+	r.repo = gitserver.InitBare(t)
+	r.place("repo", "file://"+r.repo, "branch", "dev")
+	r.set("value", "2")
+	before := r.rendered()
+	r.expectError([]string{"stage is frozen", "could not be cleaned"}, "apply", "-auto-approve", "-no-color")
+	if diff := cmp.Diff(before, r.rendered()); diff != "" {
+		t.Errorf("the state changed (-before +after):\n%s", diff)
+	}
+	if err := os.Remove(filepath.Join(first, "hooks", "pre-receive")); err != nil {
+		t.Fatal(err)
+	}
+	r.expectCommits(0)
+	r.expectFiles("dev", defaultPaths("")...)
+	r.repo = first
+	r.expectFiles("stage")
+}
+
+// TestAccRenderingSameRepo: another URL of the same repo is no other place, whether or not the URL shows it.
+func TestAccRenderingSameRepo(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.expectCommits(1)
+	r.place("repo", "file://"+strings.TrimSuffix(r.repo, ".git")+"/../repo.git/")
+	r.expectCommits(0)
+	_, url := gitserver.Serve(t, r.repo)
+	r.place("repo", url)
+	r.expectUpdate()
+	out := r.expectCommits(0)
+	if !strings.Contains(out.text(), "The old place was not cleaned") {
+		t.Errorf("apply says nothing of the old place:\n%s", out.stdout)
+	}
+	r.place("repo", "file://"+r.repo)
+	r.set("value", "2")
+	r.expectCommits(1)
+	r.expectFiles("dev", defaultPaths("")...)
+}
+
+// TestAccRenderingNone: the strategy none needs no server and writes nothing, and push can follow it and go before it.
+func TestAccRenderingNone(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	r := newRendering(t, repo)
+	r.place("repo", "https://127.0.0.1:1/nobody/answers")
+	r.options("delivery", map[string]any{"strategy": "none"})
+	r.apply()
+	r.expectEmptyPlan()
+	r.set("value", "2")
+	r.apply()
+	r.expectEmptyPlan()
+	state := r.rendered()
+	if diff := cmp.Diff(map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, state["changes"]); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if state["commit_sha"] != nil || state["tree_hash"] == nil {
+		t.Errorf("commit_sha is %v and tree_hash %v", state["commit_sha"], state["tree_hash"])
+	}
+
+	r.place("repo", "file://"+repo)
+	r.options("delivery", map[string]any{"strategy": "push"}, "create_branch", true)
+	r.expectCommits(1)
+	now := r.rendered()
+	if diff := cmp.Diff(map[string]any{"large": "+2 -0 ~0", "small": "+1 -0 ~0"}, now["changes"]); diff != "" {
+		t.Errorf("changes of the push (-want +got):\n%s", diff)
+	}
+	if now["tree_hash"] != state["tree_hash"] || now["commit_sha"] != r.head() {
+		t.Errorf("tree_hash went from %v to %v, commit_sha is %v, the head %s", state["tree_hash"], now["tree_hash"], now["commit_sha"], r.head())
+	}
+
+	r.options("delivery", map[string]any{"strategy": "none"}, "deletion_protection", false)
+	r.place("repo", "https://127.0.0.1:1/nobody/answers")
+	r.apply("-refresh=false")
+	r.expectEmptyPlan()
+	if commit := r.rendered()["commit_sha"]; commit != nil {
+		t.Errorf("commit_sha is %v", commit)
+	}
+	r.succeed("destroy", "-auto-approve")
+	r.expectFiles("dev", defaultPaths("")...)
+}
+
+// TestAccRenderingGuardrails: what takes away too much is refused at plan with what would go.
+func TestAccRenderingGuardrails(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.expectCommits(1)
+
+	refused := func(texts ...string) {
+		t.Helper()
+		r.expectRefused(append(texts, "Guardrails stop the change"), "plan")
+	}
+	r.set("targets", map[string]string{"a": "large"})
+	refused(`takes away 3 of 4`, `"50%"`, "large/app-b", "small/app-c", "small/app-d")
+	r.options("guardrails", map[string]any{"max_removed": "2"})
+	refused(`takes away 3 of 4`, `"2"`)
+	r.set("targets", map[string]string{})
+	r.options("guardrails", map[string]any{"max_removed": "100%"})
+	refused("takes away all 4", "allow_empty")
+	r.options("guardrails", map[string]any{"allow_empty": true})
+	refused("takes away 4 of 4", "max_removed")
+
+	// A folder whose files all become empty is taken away too.
+	r.options("guardrails", nil)
+	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.set("values", map[string]string{"a": "''", "b": "''", "c": "''"})
+	refused(`takes away 3 of 4`)
+	r.set("value", "''")
+	refused("takes away all 4")
+	r.set("value", "1")
+	r.set("values", map[string]string{})
+
+	// Another environment at the same place takes away all.
+	r.set("environment", "stage")
+	r.expectRefused([]string{"takes away all 4", "allow_empty"}, "plan")
+	r.options("guardrails", map[string]any{"max_removed": "100%", "allow_empty": true})
+	r.expectCommits(1)
+	if !strings.Contains(gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"], `"environment": "stage"`) {
+		t.Error("the record is not the new environment's")
+	}
+	r.options("guardrails", map[string]any{"max_removed": "3"})
+	r.set("targets", map[string]string{"a": "large"})
+	r.expectCommits(1)
+	r.expectFiles("dev", paths("", "large", "large/app-a", "small")...)
+}

@@ -1,0 +1,87 @@
+variable "environment" {
+  type    = string
+  default = "dev"
+}
+
+# Cluster types.
+variable "types" {
+  type    = list(string)
+  default = ["large", "small"]
+}
+
+# Deployment targets of the workload "app" by name, each with the cluster type that it goes to.
+variable "targets" {
+  type    = map(string)
+  default = { a = "large", b = "large", c = "small" }
+}
+
+# What every file holds; empty, all files are.
+variable "value" {
+  type    = string
+  default = "1"
+}
+
+# The same for single targets.
+variable "values" {
+  type    = map(string)
+  default = {}
+}
+
+variable "place" {
+  type = object({ repo = string, branch = optional(string, "dev"), path = optional(string) })
+}
+
+# Arguments of the rendering.
+variable "options" {
+  type    = any
+  default = {}
+}
+
+variable "git_credentials" {
+  type    = list(any)
+  default = []
+}
+
+provider "kalypso" {
+  git_credentials = var.git_credentials
+  commit_author   = { name = "Platform", email = "platform@acme.io" }
+}
+
+locals {
+  file = "{{ with .ConfigData.value }}value: {{ . }} in {{ $.Namespace }}\n{{ end }}"
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment = var.environment
+
+  cluster_types = { for type in var.types : type => {
+    name = type, labels = { type = type }, reconciler = "reconciler", namespace_service = "namespace", config_type = "config"
+  } }
+  templates = { for type in ["reconciler", "namespace", "config"] : type => { name = type, type = type, manifests = [local.file] } }
+  configs = merge(
+    { all = { name = "all", data = { value = var.value } } },
+    { for target, value in var.values : target => { name = "of-${target}", labels = { "deployment-target" = "app-${target}" }, data = { value = value } } },
+  )
+  scheduling_policies = { for type in var.types : type => {
+    name                       = type
+    deployment_target_selector = { match_labels = { type = type } }
+    cluster_type_selector      = { match_labels = { type = type } }
+  } }
+  workloads = { app = {
+    name               = "app"
+    deployment_targets = [for name, type in var.targets : { name = name, labels = { type = type }, environment = var.environment }]
+  } }
+  manifests = try(var.options.manifests, null)
+
+  gitops_repo         = var.place
+  promoted_commit     = try(var.options.promoted_commit, null)
+  delivery            = try(var.options.delivery, null)
+  adopt               = try(var.options.adopt, null)
+  on_drift            = try(var.options.on_drift, null)
+  guardrails          = try(var.options.guardrails, null)
+  preview             = try(var.options.preview, null)
+  create_branch       = try(var.options.create_branch, null)
+  commit_message      = try(var.options.commit_message, null)
+  deletion_protection = try(var.options.deletion_protection, null)
+  on_destroy          = try(var.options.on_destroy, null)
+}
