@@ -91,7 +91,8 @@ func TestConfiguration(t *testing.T) {
 			"CT: x\nDT: x\nW: x"},
 		{"the workload's labels overlay the target's", config("1", platform+", team: blue", "  BLUE: x\n") + config("2", platform+", team: red", "  NOT: x\n"), "BLUE: x"},
 		{"an empty value holds where the label is missing", config("1", platform+", edge: ''", "  NONE: x\n") + config("2", platform+", region: ''", "  TARGET_HAS_NONE: x\n") +
-			config("3", platform+", workspace: ''", "  NO_WORKSPACE: x\n"), "NO_WORKSPACE: x\nNONE: x\nTARGET_HAS_NONE: x"},
+			config("3", platform+", workspace: ''", "  NO_WORKSPACE: x\n") + config("4", platform+", purpose: ''", "  CLUSTER_HAS_NONE: x\n"),
+			"CLUSTER_HAS_NONE: x\nNO_WORKSPACE: x\nNONE: x\nTARGET_HAS_NONE: x"},
 		{"Flux owner labels play no part", config("1", platform+", kustomize.toolkit.fluxcd.io/name: a, kustomize.toolkit.fluxcd.io/namespace: b", "  A: x\n"), "A: x"},
 		{"names sort bytewise", config("a", platform, "  A: a\n") + config("10", platform, "  A: ten\n") + config("9", platform, "  A: nine\n") + config("a.b", platform, "  A: dot\n") + config("a-b", platform, "  A: dash\n"),
 			"A: dot"},

@@ -1,0 +1,219 @@
+package configure_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// TestWhatApplies compares the configs that are found for each assignment of random fleets with what a look at each label
+// of each config says.
+func TestWhatApplies(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		one := func(of ...string) string { return of[r.IntN(len(of))] }
+		labels := func() map[string]string {
+			l := map[string]string{}
+			for range r.IntN(4) {
+				l[one("a", "b", "c", "d")] = one("1", "2", "")
+			}
+			return l
+		}
+		f := &fleet.Fleet{Environment: "dev", Policies: []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}}}
+		for i := range 5 {
+			f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{Meta: fleet.Meta{Name: fmt.Sprint("ct", i), Labels: labels()}})
+			w := &fleet.Workload{Meta: fleet.Meta{Name: fmt.Sprint("w", i), Labels: labels()}}
+			for j := range 2 {
+				w.Targets = append(w.Targets, fleet.Target{Name: fmt.Sprint("t", j), Environment: "dev", Labels: labels()})
+			}
+			f.Workloads = append(f.Workloads, w)
+		}
+		for i := range 40 {
+			l := labels()
+			if r.IntN(3) == 0 {
+				l[fleet.ClusterTypeLabel] = one("ct0", "ct1", "")
+			}
+			if r.IntN(3) == 0 {
+				l[fleet.DeploymentTargetLabel] = one("w0-t0", "w1-t1")
+			}
+			if r.IntN(3) == 0 {
+				l[fleet.WorkloadLabel] = one("w0", "w2", "w3")
+			}
+			l[fleet.PlatformConfigLabel] = one("true", "true", "true", "false")
+			l[fleet.FluxOwnerLabel] = "owner"
+			f.Configs = append(f.Configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l}})
+		}
+		s, problems := schedule.New(f)
+		c, ps := configure.New(f)
+		if err := append(problems, ps...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range s.Placements {
+			for i := range p.Assignments {
+				a := &p.Assignments[i]
+				var want, got []string
+				for _, config := range f.Configs {
+					if config.Labels[fleet.PlatformConfigLabel] == "true" && applies(config.Labels, a) {
+						want = append(want, config.Name)
+					}
+				}
+				for _, config := range c.Of(a).Values.Configs {
+					got = append(got, config.Name)
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Fatalf("seed %d: configs of %s (-want +got):\n%s", seed, a.Namespace, d)
+				}
+			}
+		}
+	}
+}
+
+func applies(labels map[string]string, a *schedule.Assignment) bool {
+	for k, v := range labels {
+		holds := true
+		switch k {
+		case fleet.PlatformConfigLabel, fleet.FluxOwnerLabel, fleet.FluxNamespaceLabel:
+		case fleet.ClusterTypeLabel:
+			holds = v == a.ClusterType.Name
+		case fleet.DeploymentTargetLabel:
+			holds = v == a.Target.Name
+		case fleet.WorkloadLabel:
+			holds = v == a.Target.Workload.Name
+		default:
+			holds = a.ClusterType.Labels[k] == v || a.Target.Labels[k] == v
+		}
+		if !holds {
+			return false
+		}
+	}
+	return true
+}
+
+// oneAssignment is the values and the schemas of the only assignment of a fleet with these configs and schemas.
+func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (configure.Merged, []configure.Offence) {
+	t.Helper()
+	f := &fleet.Fleet{
+		Environment:  "dev",
+		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large", Labels: map[string]string{"region": "west"}}}},
+		Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
+		Configs:      configs,
+		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{
+			{Name: "test", Environment: "dev", ConfigSchemas: schemas},
+		}}},
+	}
+	s, _ := schedule.New(f)
+	c, problems := configure.New(f)
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	configured := c.Of(&s.Placements[0].Assignments[0])
+	merged := configured.Values.Merge()
+	return merged, c.Check(configured, merged)
+}
+
+// TestUnknownValues pins which keys of the values are not known.
+func TestUnknownValues(t *testing.T) {
+	platform := func(name string, data map[string]string, labels ...string) *fleet.Config {
+		l := map[string]string{fleet.PlatformConfigLabel: "true"}
+		for i := 0; i < len(labels); i += 2 {
+			l[labels[i]] = labels[i+1]
+		}
+		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: l}, Data: data}
+	}
+	type data = map[string]string
+	tests := []struct {
+		name    string
+		configs []*fleet.Config
+		want    []string
+	}{
+		{"value", []*fleet.Config{platform("1", data{"A": fleet.Unknown, "B": "b"})}, []string{"A"}},
+		{"value that text replaces", []*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "a"})}, nil},
+		{"value that a map merges onto", []*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "{a: 1}"})}, []string{"A"}},
+		{"value onto text", []*fleet.Config{platform("1", data{"A": "a"}), platform("2", data{"A": fleet.Unknown})}, []string{"A"}},
+		{"value of a config that does not apply", []*fleet.Config{platform("1", data{"A": fleet.Unknown}, "region", "east")}, nil},
+		{"label of a config", []*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"B": "b"})}, []string{"A"}},
+		{"label of a config that does not apply anyway", []*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown, "region", "east")}, nil},
+		{"label of a config whose values text replaces", []*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"A": "b"})}, nil},
+		{"platform-config label", []*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, fleet.Unknown)}, []string{"A"}},
+		{"no platform config", []*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, "false", "size", fleet.Unknown)}, nil},
+		{"key", []*fleet.Config{platform("1", data{fleet.Unknown: "a", "B": "b"})}, []string{fleet.Unknown}},
+		{"data", []*fleet.Config{platform("1", data{fleet.Unknown: fleet.Unknown})}, []string{fleet.Unknown}},
+		{"name", []*fleet.Config{platform(fleet.Unknown, data{"A": "a"}, "region", "east")}, []string{fleet.Unknown}},
+		{"value of an azure-app-config", []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: data{"region.west.A": fleet.Unknown, "region.east.B": fleet.Unknown}}}, []string{"A"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			merged, _ := oneAssignment(t, tt.configs)
+			if d := cmp.Diff(tt.want, slices.Sorted(maps.Keys(merged.Unknown))); d != "" {
+				t.Errorf("unknown keys (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestCheck validates values by a schema: strings that read as numbers count as numbers, quoted ones and those deeper down too or not.
+func TestCheck(t *testing.T) {
+	values := map[string]string{
+		"PORT": "8080", "RATIO": "1e-3", "NAME": "app", "FLAG": "true", "ZERO": "007", "QUOTED": "'12'", "NAN": "NaN", "BIG": "12345678901234567890",
+		"MAP": "{port: 5432, text: '5', inf: .inf}", "LIST": "[1, two]",
+	}
+	tests := []struct {
+		name, schema string
+		want         []string
+	}{
+		{"numbers", `{"properties": {"PORT": {"type": "integer", "minimum": 8080}, "RATIO": {"type": "number"}, "ZERO": {"const": 7}, "QUOTED": {"type": "integer"}, "BIG": {"type": "number"}}}`, nil},
+		{"text", `{"properties": {"NAME": {"type": "string"}, "FLAG": {"type": "string"}, "NAN": {"type": "string"}}}`, nil},
+		{"deeper down text is text", `{"properties": {"MAP": {"properties": {"port": {"type": "integer"}, "text": {"type": "string"}}}, "LIST": {"type": "array"}}}`, nil},
+		{"all offending keys, sorted", `{"required": ["HOST", "USER"], "properties": {"PORT": {"type": "string"}, "NAME": {"pattern": "^b", "maxLength": 2}, "MAP": {"required": ["host"], "properties": {"port": {"maximum": 1024}}}}}`,
+			[]string{"MAP.port: maximum: got 5,432, want 1,024", "MAP: missing property 'host'", "NAME: 'app' does not match pattern '^b'", "NAME: maxLength: got 3, want 2", "PORT: got number, want string", "the values: missing properties 'HOST', 'USER'"}},
+		{"no more keys", `{"properties": {"PORT": {}}, "patternProperties": {"^[A-LN-Z]": {}}, "additionalProperties": false}`, []string{"the values: additional properties 'MAP' not allowed"}},
+		{"a schema that refers to itself", `{"$ref": "#"}`, []string{`the values: both /$ref and  resolve to "schema:///schema.json#" causing reference cycle`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, offences := oneAssignment(t, []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: values}}, tt.schema)
+			var got []string
+			for _, o := range offences {
+				if o.Object.Metadata().Name != "app" {
+					t.Errorf("the offence is of %v", o.Object)
+				}
+				got = append(got, o.Keys...)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("offences (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestCheckSchema(t *testing.T) {
+	tests := []struct{ schema, want string }{
+		{`{}`, ""}, {`true`, ""}, {`{"type": "object"}`, ""},
+		{`{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"p": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/p"}}}`, ""},
+		{`{"$id": "https://example.com/a.json", "definitions": {"x": {}}, "properties": {"a": {"$ref": "a.json#/definitions/x"}}}`, ""},
+		{``, "no JSON"}, {`{`, "no JSON"}, {`type: object`, "no JSON"}, {`{} {}`, "no JSON"},
+		{`3`, "no JSON Schema"}, {`[]`, "no JSON Schema"}, {`null`, "no JSON Schema"},
+		{`{"type": "strange"}`, "no JSON Schema"}, {`{"properties": {"a": {"minimum": "x"}}}`, "properties.a.minimum: got string, want number"},
+		{`{"properties": {"a": {"pattern": "("}}}`, "not valid regex"}, {`{"$ref": "#/definitions/none"}`, "not found"},
+		{`{"$ref": "https://example.com/s.json"}`, "outside"}, {`{"$ref": "file:///etc/passwd"}`, "outside"}, {`{"$ref": "other.json"}`, "outside"},
+		{`{"$schema": "https://example.com/schema"}`, "outside"},
+	}
+	for _, tt := range tests {
+		err := configure.CheckSchema(tt.schema)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.schema, err)
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: %v, want one that says %q", tt.schema, err, tt.want)
+		}
+	}
+}
