@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -14,7 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// appendDeliveryError turns an error of reading or writing a place into a diagnostic on the attribute that mends it.
+// appendDeliveryError turns an error of reading or writing a place into a diagnostic on the attribute that mends it, as far
+// as Terraform can show that: not one that is not set, nor one in an object.
 func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err error) {
 	repo := path.Root("gitops_repo")
 	var (
@@ -22,37 +24,39 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 		moved     *delivery.MovedError
 		guardrail *delivery.GuardrailError
 		rejected  *gitremote.RejectedError
+		remote    *gitremote.Error
 	)
 	switch {
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		diags.AddAttributeError(path.Root("adopt"), "Folders are not this rendering's", fleet.Sentence(err))
+		diags.AddAttributeError(repo, "Folders are not this rendering's", fleet.Sentence(err))
 	case errors.As(err, &ownership):
 		diags.AddAttributeError(repo, "Place is not this rendering's", fleet.Sentence(err))
 	case errors.Is(err, delivery.ErrNoRendering):
-		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s", place, fleet.Sentence(err)))
+		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s.", place, strings.TrimRight(err.Error(), ".")))
 	case errors.As(err, &moved):
 		diags.AddError("The branch moved after the plan was made", fleet.Sentence(err))
 	case errors.As(err, &guardrail):
 		diags.AddAttributeError(path.Root("guardrails"), "Guardrails stop the change", fmt.Sprintf("At %s: %s", place, err))
 	case errors.Is(err, gitops.ErrBranchNotFound):
-		diags.AddAttributeError(repo.AtName("branch"), "Branch not found",
+		diags.AddAttributeError(repo, "Branch not found",
 			fmt.Sprintf("The repo %s has no branch %q. Check the name, push the branch, or set create_branch = true.", place.Repo, place.Branch))
 	case errors.As(err, &rejected):
 		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", place, fleet.Sentence(err)))
 	case errors.Is(err, gitremote.ErrRepoNotFound):
-		diags.AddAttributeError(repo.AtName("repo"), "Repo not found",
-			fleet.Sentence(err)+" Some servers say so too where the credential may not read the repo.")
+		diags.AddAttributeError(repo, "Repo not found", fleet.Sentence(err))
 	case errors.Is(err, gitremote.ErrUnauthorized):
-		diags.AddAttributeError(repo.AtName("repo"), "Credentials refused",
+		diags.AddAttributeError(repo, "Credentials refused",
 			fleet.Sentence(err)+" The entry whose url is the longest prefix of the repo's is used; it needs the right to read and to push.")
 	case errors.Is(err, gitremote.ErrUnreachable):
-		diags.AddAttributeError(repo.AtName("repo"), "GitOps repo can't be reached",
+		diags.AddAttributeError(repo, "GitOps repo can't be reached",
 			fleet.Sentence(err)+" Check the URL, the network and the server, and plan again.")
 	case errors.Is(err, gitremote.ErrUnknownHost):
-		diags.AddAttributeError(repo.AtName("repo"), "Unknown SSH host", fleet.Sentence(err))
+		diags.AddAttributeError(repo, "Unknown SSH host", fleet.Sentence(err))
 	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError("Out of time", fmt.Sprintf("At %s: %s Raise timeouts, or look at why the server is slow.", place, fleet.Sentence(err)))
+		diags.AddError("Out of time", fmt.Sprintf("At %s: %s. Raise timeouts, or look at why the server is slow.", place, err))
+	case errors.As(err, &remote):
+		diags.AddAttributeError(repo, "GitOps repo can't be used", fleet.Sentence(err))
 	default:
-		diags.AddAttributeError(repo, "GitOps repo can't be used", fmt.Sprintf("At %s: %s", place, fleet.Sentence(err)))
+		diags.AddAttributeError(repo, "GitOps repo can't be used", fmt.Sprintf("At %s: %s.", place, strings.TrimRight(err.Error(), ".")))
 	}
 }

@@ -5,43 +5,160 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-var update = flag.Bool("update", false, "write the diagnostics of testdata anew")
+var update = flag.Bool("update", false, "write the diagnostics in testdata anew")
 
-// TestAccBadInput pins what the user reads of each wrong configuration, to the letter.
+// Bad input is an error of the plan. The files diagnostics.txt hold what the user reads of each, to the letter: the
+// resource, the line, the object and where it came from, what is wrong and what to do. All of a configuration's errors
+// come from one plan.
 func TestAccBadInput(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"fleet", "manifests"} {
+	for _, name := range []string{"arguments", "fleet", "manifests", "paths"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("testdata", "TestAccBadInput", name)
 			r := newRootFrom(t, folder)
 			r.write("terraform.tf", terraformBlock)
-			expectPlanErrors(t, r, filepath.Join(folder, "diagnostics.txt"), nil)
+			expectPlanDiagnostics(t, r, filepath.Join(folder, "diagnostics.txt"))
 		})
 	}
 }
 
-// expectPlanErrors plans the module and compares the diagnostics with the file, once replace took what differs from run
-// to run out of them.
-func expectPlanErrors(t *testing.T, r *root, file string, replace *strings.Replacer, args ...string) {
+// So is a place that can't be read or may not be written, and nothing is written to it.
+func TestAccBadPlaces(t *testing.T) {
+	t.Parallel()
+	type object = map[string]string
+	folder := filepath.Join("testdata", "TestAccBadInput", "places")
+	r := newRootFrom(t, folder)
+	r.write("terraform.tf", terraformBlock)
+
+	var repos []string
+	names := []string{} // what differs from run to run, and its name
+	repo := func(name string, files map[string]string) string {
+		bare := gitserver.InitBare(t)
+		gitserver.Seed(t, bare, "dev", files)
+		repos = append(repos, bare)
+		names = append(names, bare, "/"+name)
+		return bare
+	}
+	readme := map[string]string{"README.md": "The GitOps repo."}
+	plain := repo("plain", readme)
+	served, url := gitserver.Serve(t, plain, gitserver.WithBasic("me", "canary"))
+	elsewhere := gitserver.New(t, served.Root, gitserver.WithRedirect(served.URL))
+	locked, lockedURL := gitserver.Serve(t, plain, gitserver.WithBasic("me", "other"))
+	closed, closedURL := gitserver.Serve(t, plain, gitserver.WithBasic("me", "canary"))
+	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "this token may not read", http.StatusForbidden)
+	}))
+	t.Cleanup(forbidden.Close)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html>Sign in</html>"))
+	}))
+	t.Cleanup(page.Close)
+	unknown, refusing := gitserver.NewSSH(t), gitserver.NewSSH(t)
+	names = append(names, served.URL, "http://served", elsewhere.URL, "http://elsewhere", locked.URL, "http://locked", closed.URL, "http://closed",
+		forbidden.URL, "http://forbidden", page.URL, "http://page", unknown.User+"@"+unknown.Host, "user@unknown", refusing.User+"@"+refusing.Host, "user@refusing",
+		unknown.KnownHosts[:strings.Index(unknown.KnownHosts, " ")], "[unknown]:22", unknown.Host, "unknown", refusing.Host, "refusing",
+		ssh.FingerprintSHA256(unknown.HostKey), "SHA256:fingerprint", filepath.Base(plain), "plain.git", filepath.Dir(plain), "")
+
+	variables := map[string]any{
+		"credentials": []object{
+			{"url": served.URL, "username": "me", "password": "canary"},
+			{"url": elsewhere.URL, "username": "me", "password": "canary"},
+			{"url": locked.URL, "username": "me", "password": "canary"},
+			{"url": forbidden.URL, "bearer_token": "canary"},
+			{"url": "ssh://" + unknown.Host, "private_key": unknown.PrivateKey, "known_hosts": refusing.KnownHosts},
+			{"url": "ssh://" + refusing.Host, "private_key": unknown.PrivateKey, "known_hosts": refusing.KnownHosts},
+		},
+		"places": map[string]object{
+			"branch":            {"repo": "file://" + plain, "branch": "prod"},
+			"branch_http":       {"repo": url, "branch": "prod"},
+			"repo":              {"repo": "file://" + plain + "/none"},
+			"repo_http":         {"repo": served.URL + "/none"},
+			"wrong_password":    {"repo": lockedURL},
+			"no_password":       {"repo": closedURL},
+			"forbidden":         {"repo": forbidden.URL + "/gitops"},
+			"redirected":        {"repo": elsewhere.URL + "/" + filepath.Base(plain)},
+			"no_git_server":     {"repo": page.URL + "/gitops"},
+			"unreachable":       {"repo": "http://127.0.0.1:9/gitops"},
+			"unknown_host":      {"repo": unknown.URL(plain)},
+			"wrong_key":         {"repo": refusing.URL(plain)},
+			"file_in_the_way":   {"repo": "file://" + repo("file-in-the-way", map[string]string{"large": "not a folder"})},
+			"path_is_file":      {"repo": "file://" + repo("path-is-file", map[string]string{"a/b": "not a folder"}), "path": "a/b/c"},
+			"others_folder":     {"repo": "file://" + repo("others-folder", map[string]string{"large/a.yaml": "a: b"})},
+			"broken_record":     {"repo": "file://" + repo("broken-record", map[string]string{".kalypso/rendering.json": "{"})},
+			"empty_record":      {"repo": "file://" + repo("empty-record", map[string]string{".kalypso/rendering.json": "{}"})},
+			"newer_record":      {"repo": "file://" + repo("newer-record", map[string]string{".kalypso/rendering.json": `{"version": 99}`})},
+			"escaping_record":   {"repo": "file://" + repo("escaping-record", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "dev", "cluster_types": ["../other", ".git", "a/b"]}`})},
+			"other_environment": {"repo": "file://" + repo("other-environment", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "test"}`})},
+			"nested":            {"repo": "file://" + repo("nested", map[string]string{"a/.kalypso/rendering.json": `{"version": 1, "environment": "test"}`}), "path": "a/b"},
+		},
+	}
+	data, err := json.Marshal(variables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("terraform.tfvars.json", string(data))
+	var before []string
+	for _, bare := range repos {
+		before = append(before, gitserver.Git(t, bare, "for-each-ref"))
+	}
+	text := expectPlanDiagnostics(t, r, filepath.Join(folder, "diagnostics.txt"), names...)
+	if strings.Contains(text, "canary") || strings.Contains(text, "PRIVATE KEY") {
+		t.Error("a secret is in the errors")
+	}
+	for i, bare := range repos {
+		if diff := cmp.Diff(before[i], gitserver.Git(t, bare, "for-each-ref")); diff != "" {
+			t.Errorf("the plan wrote to %s:\n%s", bare, diff)
+		}
+	}
+}
+
+// Of hundreds of problems, the first come with all that belongs to them, and the rest is counted.
+func TestAccBadInputIsBounded(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+resource "kalypso_environment_rendering" "test" {
+  environment   = "dev"
+  cluster_types = { for i in range(300) : format("%03d", i) => { name = "Large${i}" } }
+  delivery      = { strategy = "none" }
+}
+`})
+	out := r.terraform("plan", "-json")
+	text := diagnostics(t, out.stdout)
+	if got := strings.Count(text, "error: "); got != 51 {
+		t.Errorf("%d errors", got)
+	}
+	for _, want := range []string{`cluster_types["000"].name`, "error: 850 more problems\nThe first 50 of 900 are shown. Mend them, and plan again to see what is left."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %s", want)
+		}
+	}
+}
+
+// expectPlanDiagnostics plans the module, which fails, and compares the diagnostics with the file, in which the names stand for
+// what differs from run to run. It returns them.
+func expectPlanDiagnostics(t *testing.T, r *root, file string, names ...string) string {
 	t.Helper()
-	out := r.terraform(append([]string{"plan", "-json", "-refresh=false"}, args...)...)
+	out := r.terraform("plan", "-json")
 	if out.code != 1 {
 		t.Errorf("the plan ended with %d:\n%s\n%s", out.code, out.stdout, out.stderr)
 	}
-	got := diagnostics(t, out.stdout)
-	if replace != nil {
-		got = replace.Replace(got)
-	}
+	got := strings.NewReplacer(names...).Replace(diagnostics(t, out.stdout))
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -50,13 +167,19 @@ func expectPlanErrors(t *testing.T, r *root, file string, replace *strings.Repla
 	if diff := cmp.Diff(readFile(t, file), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
+	return got
 }
 
-// diagnostics are those of Terraform's JSON output as text, sorted: Terraform walks its graph in any order.
+var blanks = regexp.MustCompile(`\s+`)
+
+// diagnostics are those in Terraform's JSON output as text: where, what, and why. They are sorted, as Terraform walks its
+// graph in any order.
 func diagnostics(t *testing.T, output string) string {
 	t.Helper()
 	var all []string
-	for lines := bufio.NewScanner(strings.NewReader(output)); lines.Scan(); {
+	lines := bufio.NewScanner(strings.NewReader(output))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
 		var line struct {
 			Type       string
 			Diagnostic struct {
@@ -71,10 +194,13 @@ func diagnostics(t *testing.T, output string) string {
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
-		if d := line.Diagnostic; line.Type == "diagnostic" && d.Summary != "Provider development overrides are in effect" {
-			code, _, _ := strings.Cut(strings.TrimSpace(d.Snippet.Code), "\n")
-			all = append(all, fmt.Sprintf("%s, %s:%d, %s\n%s: %s\n%s\n", d.Address, d.Range.Filename, d.Range.Start.Line, code, d.Severity, d.Summary, d.Detail))
+		d := line.Diagnostic
+		if line.Type != "diagnostic" || d.Summary == "Provider development overrides are in effect" {
+			continue
 		}
+		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
+		all = append(all, fmt.Sprintf("%s, %s line %d: %s\n%s: %s\n%s\n", d.Address, d.Range.Filename, d.Range.Start.Line,
+			blanks.ReplaceAllString(strings.TrimSpace(code), " "), d.Severity, d.Summary, strings.TrimRight(d.Detail, "\n")))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n\n")

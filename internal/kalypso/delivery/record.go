@@ -3,10 +3,12 @@ package delivery
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // RecordFile is the path of the record below a rendering's path.
@@ -45,14 +47,22 @@ func (r Record) Marshal() ([]byte, error) {
 // blob is the hash of a record's file.
 func blob(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
-// ParseRecord reads a record.
+// ParseRecord reads a record. What it lists is ours to remove, so nothing in it may lead out of its place.
 func ParseRecord(data []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("it is no record of a rendering: %w", err)
+		return r, fmt.Errorf("it is not as it was written (%w); restore it from the branch's history", err)
 	}
-	if r.Version != recordVersion {
+	if r.Version > recordVersion {
 		return r, fmt.Errorf("it is of version %d, and this provider knows version %d; use a newer provider", r.Version, recordVersion)
+	}
+	for _, name := range r.ClusterTypes {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return r, fmt.Errorf("%q in it is no cluster type's folder; restore it from the branch's history", name)
+		}
+	}
+	if r.Version < recordVersion || r.Environment == "" {
+		return r, errors.New("it lacks its version or environment; restore it from the branch's history")
 	}
 	return r, nil
 }

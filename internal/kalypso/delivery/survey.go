@@ -48,7 +48,7 @@ func newSurvey(ctx context.Context, snapshot *gitops.Snapshot, place Place) (*su
 	}
 	record, err := ParseRecord(data)
 	if err != nil {
-		s.broken = &OwnershipError{Place: place, Reason: fmt.Sprintf("the record %s can't be read: %s. Restore it.", place.RecordPath(), err)}
+		s.broken = &OwnershipError{Place: place, Reason: fmt.Sprintf("the record %s can't be used: %s.", place.RecordPath(), err)}
 		return s, nil
 	}
 	s.record = &record

@@ -118,7 +118,11 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 	}
 	h.open = append(h.open, res.Body)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return nil, statusError(res)
+		err := statusError(res)
+		if from, to := requested(req.URL), requested(res.Request.URL); from.address() != to.address() {
+			err = fmt.Errorf("after a redirect to %s, where no credential is sent: %w", to, err)
+		}
+		return nil, err
 	}
 	return res, nil
 }

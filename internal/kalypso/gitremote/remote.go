@@ -88,7 +88,9 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 		e.Kind, e.Text = clean, ""
 	}
 	if e.Kind != nil {
-		e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, e.Kind.Error()), ": ")
+		if _, after, ok := strings.Cut(e.Text, e.Kind.Error()); ok { // what stands before it led there
+			e.Text = strings.TrimPrefix(after, ": ")
+		}
 	}
 	e.Hint = r.hint(e.Kind)
 	return e
@@ -105,6 +107,8 @@ func (r *Remote) hint(kind error) string {
 		return credential + "; check git_credentials of the provider"
 	case errors.Is(kind, ErrRepoNotFound) && r.at.Scheme != schemeFile:
 		return credential + "; check the URL, and that the credential may see the repository"
+	case errors.Is(kind, ErrRepoNotFound):
+		return "check the path"
 	case errors.Is(kind, ErrGitMissing):
 		return "install git, or use an https or ssh URL"
 	}
