@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -44,7 +45,8 @@ func Check(ctx context.Context, client *gitremote.Client, o *Order) (Takeover, e
 	if err != nil {
 		return Takeover{}, err
 	}
-	d, err := o.draft(ctx, snapshot)
+	defer snapshot.Close()
+	d, err := o.draft(snapshot)
 	if err != nil {
 		return Takeover{}, err
 	}
@@ -61,9 +63,9 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 	}
 	var last *draft
 	result, err := branch.Update(ctx, gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress},
-		func(ctx context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+		func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 			var err error
-			if last, err = o.draft(ctx, snapshot); err != nil {
+			if last, err = o.draft(snapshot); err != nil {
 				return nil, err
 			}
 			return last.edit, nil
@@ -81,7 +83,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 		State: &State{
 			Version: stateVersion, Engine: engineVersion,
 			Place: o.Place, Environment: o.Environment,
-			Delivered: delivered, DeliveredRecord: last.recordHash, Base: head,
+			Delivered: delivered, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Base: head,
 			Head: head, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,
 		},
 		Commit:   head,
@@ -125,8 +127,8 @@ func withdraw(ctx context.Context, client *gitremote.Client, place Place, messag
 	if err != nil {
 		return err
 	}
-	_, err = branch.Update(ctx, gitops.UpdateOptions{}, func(ctx context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
-		at, err := newSurvey(ctx, snapshot, place)
+	_, err = branch.Update(ctx, gitops.UpdateOptions{}, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+		at, err := newSurvey(snapshot, place, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -158,24 +160,23 @@ func withdrawal(at *survey, s *State) ([]string, error) {
 	case at.broken != nil:
 		return nil, at.broken
 	case r == nil:
-		now := at.footprint(s.Delivered.Names())
-		for name, folder := range now {
-			if folder.Hash == s.Delivered[name].Hash {
+		for name, hash := range at.hashes(s.Delivered.Names()) {
+			if hash == s.Delivered[name].Hash {
 				names = append(names, name)
 			}
 		}
-		slices.Sort(names)
 	case r.Environment != s.Environment:
 		return nil, &OwnershipError{Place: s.Place, Reason: fmt.Sprintf(
 			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.", at.place.RecordPath(), r.Environment, s.Environment)}
 	default:
-		names = at.footprint(r.ClusterTypes).Names()
+		names = slices.Collect(maps.Keys(at.hashes(r.ClusterTypes)))
 		paths = append(paths, at.place.RecordPath())
 	}
+	slices.Sort(names)
 	for _, name := range names {
 		paths = append(paths, at.place.Join(name))
 	}
-	return paths, nil
+	return paths, at.snapshot.Err()
 }
 
 // Observe reads the branch and returns the state with what it holds now. It is one reference look-up where the branch's
@@ -198,7 +199,8 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	if err != nil {
 		return nil, err
 	}
-	at, err := newSurvey(ctx, snapshot, s.Place)
+	defer snapshot.Close()
+	at, err := newSurvey(snapshot, s.Place, s)
 	if err != nil {
 		return nil, err
 	}
@@ -207,6 +209,9 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	now.Seen, now.SeenRecord = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())), at.recordHash
 	now.Others = without(at.folders, now.Seen.Names())
 	now.Drift = nil
+	if err := snapshot.Err(); err != nil {
+		return nil, err
+	}
 	changed := s.Delivered.differing(now.Seen)
 	for i, name := range changed {
 		changed[i] = s.Place.Join(name)
@@ -255,10 +260,11 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 	if err != nil {
 		return nil, nil, err
 	}
+	defer snapshot.Close()
 	if snapshot.Commit.IsZero() {
 		return nil, nil, gitops.ErrBranchNotFound
 	}
-	at, err := newSurvey(ctx, snapshot, place)
+	at, err := newSurvey(snapshot, place, nil)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -270,9 +276,12 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 		return nil, nil, fmt.Errorf("%w of environment %q: the record %s says %q", ErrNoRendering, environment, place.RecordPath(), at.record.Environment)
 	}
 	held := at.footprint(at.record.ClusterTypes)
+	if err := snapshot.Err(); err != nil {
+		return nil, nil, err
+	}
 	return &State{
 		Version: stateVersion, Engine: engineVersion, Place: place, Environment: environment,
-		Delivered: held, DeliveredRecord: at.recordHash, Base: snapshot.Commit.String(),
+		Delivered: held, DeliveredRecord: at.recordHash, PromotedCommit: at.record.PromotedCommit, Base: snapshot.Commit.String(),
 		Head: snapshot.Commit.String(), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()),
 	}, at.record, nil
 }

@@ -1,9 +1,7 @@
 package delivery
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -47,8 +45,8 @@ type draft struct {
 }
 
 // draft finds what the order changes on the branch, and refuses what is not ours to change.
-func (o *Order) draft(ctx context.Context, snapshot *gitops.Snapshot) (*draft, error) {
-	s, err := newSurvey(ctx, snapshot, o.Place)
+func (o *Order) draft(snapshot *gitops.Snapshot) (*draft, error) {
+	s, err := newSurvey(snapshot, o.Place, o.Before)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +82,11 @@ func (o *Order) draft(ctx context.Context, snapshot *gitops.Snapshot) (*draft, e
 			return keep && folder // what others put in place of a folder of ours goes
 		}), d.changes)
 		if err == nil && o.moves() && o.Place.SameBranch(o.Before.Place) {
-			err = o.leave(ctx, snapshot, d.edit)
+			err = o.leave(snapshot, d.edit)
 		}
+	}
+	if err == nil {
+		err = snapshot.Err()
 	}
 	return d, err
 }
@@ -211,11 +212,7 @@ func (o *Order) edit(record Record, removed []string, changes map[string]string)
 		edit.Files[tree.PromotedCommitFile] = []byte(o.PromotedCommit)
 	}
 	for i, folder := range o.Tree.Folders {
-		edit.Folders = append(edit.Folders, gitops.Folder{
-			Path:  o.Place.Join(folder.ClusterType),
-			Hash:  plumbing.Hash(folder.Hash),
-			Files: files(o.Tree, i),
-		})
+		edit.Folders = append(edit.Folders, clusterTypeFolder(o.Tree, i, o.Place.Join(folder.ClusterType)))
 	}
 	for _, name := range removed {
 		edit.Remove = append(edit.Remove, o.Place.Join(name))
@@ -223,19 +220,35 @@ func (o *Order) edit(record Record, removed []string, changes map[string]string)
 	return edit, blob(text), nil
 }
 
-func files(t *tree.Tree, i int) iter.Seq2[gitops.File, error] {
-	return func(yield func(gitops.File, error) bool) {
-		for f := range t.Files(i) {
-			if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {
-				return
-			}
-		}
+// clusterTypeFolder is the folder i of a tree at a path. Of its targets those alone are rendered again that the branch
+// has not.
+func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
+	folder := gitops.Folder{
+		Path: at,
+		Hash: plumbing.Hash(t.Folders[i].Hash),
+		Files: func(yield func(gitops.File, error) bool) {
+			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
+		},
 	}
+	for n, target := range t.Folders[i].Targets {
+		folder.Folders = append(folder.Folders, gitops.Folder{
+			Path: target.Name,
+			Hash: plumbing.Hash(target.Hash),
+			Files: func(yield func(gitops.File, error) bool) {
+				for f := range t.TargetFiles(i, n) {
+					if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {
+						return
+					}
+				}
+			},
+		})
+	}
+	return folder
 }
 
 // leave adds the removal of what was delivered to another path of the same branch.
-func (o *Order) leave(ctx context.Context, snapshot *gitops.Snapshot, edit *gitops.Edit) error {
-	old, err := newSurvey(ctx, snapshot, o.Before.Place)
+func (o *Order) leave(snapshot *gitops.Snapshot, edit *gitops.Edit) error {
+	old, err := newSurvey(snapshot, o.Before.Place, o.Before)
 	if err != nil {
 		return err
 	}
@@ -243,6 +256,7 @@ func (o *Order) leave(ctx context.Context, snapshot *gitops.Snapshot, edit *gito
 	if err != nil {
 		return err
 	}
+	snapshot.Load(remove...) // what moves is not sent again
 	edit.Remove = append(edit.Remove, remove...)
 	return nil
 }

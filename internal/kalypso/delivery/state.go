@@ -19,6 +19,7 @@ type State struct {
 	// Delivered is what was delivered, and DeliveredRecord the hash of the record that went with it.
 	Delivered       Footprint `json:"delivered"`
 	DeliveredRecord string    `json:"delivered_record"`
+	PromotedCommit  string    `json:"promoted_commit,omitempty"` // that the record names
 	// Base is the last commit of the branch at which it held what was delivered.
 	Base string `json:"base"`
 	// Head is the branch's head when it was last read, and Seen what it held of the folders then.
@@ -48,6 +49,11 @@ func (s *State) Current() bool {
 // Computed is the state of a rendering that is computed alone: nothing of it is on a branch.
 func Computed(environment string, t *tree.Tree) *State {
 	return &State{Version: stateVersion, Engine: engineVersion, Environment: environment, Seen: FootprintOf(t)}
+}
+
+// record is what was delivered as the record, but for the origins.
+func (s *State) record() Record {
+	return NewRecord(s.Environment, s.Delivered.Names(), s.PromotedCommit, nil)
 }
 
 // Drifted reports whether the branch holds something else of ours than what was delivered.

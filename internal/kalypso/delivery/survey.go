@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,10 +26,20 @@ type survey struct {
 	// recordHash is the record's blob, empty where there is none.
 	recordHash string
 	broken     error // why the record can't be read
+	// known are the targets in folders whose trees are known by their hash: they are not fetched.
+	known map[string]map[string]Target
 }
 
-func newSurvey(ctx context.Context, snapshot *gitops.Snapshot, place Place) (*survey, error) {
-	s := &survey{place: place, snapshot: snapshot}
+// newSurvey reads a place of a branch. before is what was read of our folders the last time; nil: nothing.
+func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, error) {
+	s := &survey{place: place, snapshot: snapshot, known: map[string]map[string]Target{}}
+	if before != nil {
+		for _, f := range []Footprint{before.Delivered, before.Seen} {
+			for _, folder := range f {
+				s.known[folder.Hash] = folder.Targets
+			}
+		}
+	}
 	for name := range snapshot.Folders(place.Path) {
 		if !strings.HasPrefix(name, ".") {
 			s.folders = append(s.folders, name)
@@ -39,10 +48,15 @@ func newSurvey(ctx context.Context, snapshot *gitops.Snapshot, place Place) (*su
 	slices.Sort(s.folders)
 	entry, ok := snapshot.Entry(place.RecordPath())
 	if !ok || !entry.Mode.IsFile() {
-		return s, nil
+		return s, snapshot.Err()
 	}
 	s.recordHash = entry.Hash.String()
-	data, err := snapshot.ReadFile(ctx, place.RecordPath())
+	if before.Current() && s.recordHash == before.DeliveredRecord {
+		record := before.record()
+		s.record = &record
+		return s, snapshot.Err()
+	}
+	data, err := snapshot.ReadFile(place.RecordPath())
 	if err != nil {
 		return nil, err
 	}
@@ -72,22 +86,44 @@ func (s *survey) unlike(before *State) []string {
 	return names
 }
 
+// hashes are those of the folders named; those that are not there are left out.
+func (s *survey) hashes(names []string) map[string]string {
+	hashes := map[string]string{}
+	for _, name := range names {
+		if entry, ok := s.snapshot.Entry(s.place.Join(name)); ok && entry.Mode == filemode.Dir {
+			hashes[name] = entry.Hash.String()
+		}
+	}
+	return hashes
+}
+
 // footprint is what the branch holds of the folders named; those that are not there are left out.
 func (s *survey) footprint(names []string) Footprint {
 	f := Footprint{}
-	for _, name := range names {
-		at := s.place.Join(name)
-		entry, ok := s.snapshot.Entry(at)
-		if !ok || entry.Mode != filemode.Dir {
-			continue
+	var fetch []string
+	for name, hash := range s.hashes(names) {
+		f[name] = Folder{hash, s.known[hash]}
+		if s.known[hash] == nil {
+			fetch = append(fetch, s.place.Join(name))
 		}
-		targets := map[string]Target{}
-		for target, hash := range s.snapshot.Folders(at) {
-			targets[target] = Target{hash.String()[:shortHash], s.allEmpty(path.Join(at, target))}
+	}
+	s.snapshot.Load(fetch...)
+	for name, folder := range f {
+		if folder.Targets == nil {
+			targets := s.targets(s.place.Join(name))
+			s.known[folder.Hash] = targets
+			f[name] = Folder{folder.Hash, targets}
 		}
-		f[name] = Folder{entry.Hash.String(), targets}
 	}
 	return f
+}
+
+func (s *survey) targets(folder string) map[string]Target {
+	targets := map[string]Target{}
+	for name, hash := range s.snapshot.Folders(folder) {
+		targets[name] = Target{hash.String()[:shortHash], s.allEmpty(path.Join(folder, name))}
+	}
+	return targets
 }
 
 const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
@@ -107,26 +143,32 @@ func (s *survey) isOperators(name string) bool {
 	return ok && entry.Mode.IsFile() && tree.IsReadme(tree.Hash(entry.Hash))
 }
 
-// otherRecords are the paths of the other renderings on the branch.
+// otherRecords are the paths of the other renderings whose folders this one's would lie in, or the other way round.
 func (s *survey) otherRecords() []string {
 	var paths []string
-	var visit func(folder string)
-	visit = func(folder string) {
-		for name := range s.snapshot.Folders(folder) {
-			below := path.Join(folder, name)
-			if name == path.Dir(RecordFile) {
-				if _, ok := s.snapshot.Entry(path.Join(folder, RecordFile)); ok && folder != s.place.Path {
-					paths = append(paths, folder)
-				}
-				continue
-			}
-			if folder == s.place.Path && s.record != nil && slices.Contains(s.record.ClusterTypes, name) {
-				continue // ours to the last file
-			}
-			visit(below)
+	look := func(at string) {
+		if _, ok := s.snapshot.Entry(path.Join(at, RecordFile)); ok && at != s.place.Path {
+			paths = append(paths, at)
 		}
 	}
-	visit(".")
+	for at := s.place.Path; at != "."; at = path.Dir(at) {
+		look(path.Dir(at))
+	}
+	var others []string
+	for _, name := range without(s.folders, s.listed()) { // what is listed is ours to the last file
+		others = append(others, s.place.Join(name))
+	}
+	s.snapshot.Load(others...)
+	var visit func(folder string)
+	visit = func(folder string) {
+		look(folder)
+		for name := range s.snapshot.Folders(folder) {
+			visit(path.Join(folder, name))
+		}
+	}
+	for _, folder := range others {
+		visit(folder)
+	}
 	slices.Sort(paths)
 	return paths
 }

@@ -58,11 +58,16 @@ func (b *Branch) Head(ctx context.Context) (plumbing.Hash, error) {
 	return b.remote.Ref(ctx, b.ref)
 }
 
-// filterBlobs leaves the contents of files out.
-const filterBlobs = packp.Filter("blob:none")
+// What a server is asked to leave out: the contents of files; or all that is not
+// asked for by its name. These two are the filters that hosts allow.
+const (
+	filterBlobs = packp.Filter("blob:none")
+	filterAll   = packp.Filter("tree:0")
+)
 
-// Snapshot reads the branch's last commit and its trees, without the contents
-// of its files where the server can leave them out, and without history.
+// Snapshot opens the branch at its last commit. Its trees come when they are
+// asked for, without the contents of files and without history; a server that
+// cannot filter sends all of the commit at once. Close the snapshot.
 func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
 	const tries = 3
 	for try := 1; ; try++ {
@@ -76,34 +81,35 @@ func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
-func (b *Branch) empty() *Snapshot {
-	return &Snapshot{remote: b.remote, store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
-}
-
-func (b *Branch) snapshot(ctx context.Context) (*Snapshot, error) {
-	s := b.empty()
-	rd, err := b.remote.Reader(ctx)
-	if err != nil {
+func (b *Branch) snapshot(ctx context.Context) (s *Snapshot, err error) {
+	s = &Snapshot{store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
+	if s.reader, err = b.remote.Reader(ctx); err != nil {
 		return nil, err
 	}
-	defer rd.Close()
-	if s.Commit, err = rd.Ref(b.ref); err != nil || s.Commit.IsZero() {
+	defer func() {
+		if err != nil {
+			s.Close()
+			s = nil
+		}
+	}()
+	if s.Commit, err = s.reader.Ref(b.ref); err != nil || s.Commit.IsZero() {
 		return s, err
 	}
-	want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filterBlobs}
-	if err := rd.Fetch(want, s.store); err != nil {
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filterAll}
+	if err := s.reader.Fetch(want, s.store); err != nil {
 		return nil, err
 	}
 	commit, ok, err := s.commitAt(s.Commit)
+	if err == nil && !ok {
+		err = fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b, err)
 	}
-	if !ok {
-		return nil, fmt.Errorf("%s: commit %s: %w", b, s.Commit, errNotSent)
-	}
 	s.Root = commit.TreeHash
-	if err := s.load(s.Root); err != nil {
-		return nil, fmt.Errorf("%s: %w", b, err)
+	s.tree(s.Root)
+	if s.err != nil {
+		return nil, fmt.Errorf("%s: %w", b, s.err)
 	}
 	return s, nil
 }

@@ -18,9 +18,22 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage stri
 	if err := e.check(); err != nil {
 		return plumbing.ZeroHash, nil, err
 	}
+	changed := s.differing(e.Folders)
+	o := s.edited(e)
+	if s.err != nil {
+		return plumbing.ZeroHash, nil, s.err
+	}
 	p := newPack(s.known())
+	files := 0
+	err := packFolders(ctx, changed, p, func(n int) {
+		files += n
+		progress(StagePack, files, 0)
+	})
+	if err != nil {
+		return plumbing.ZeroHash, nil, err
+	}
 	w := newPacker(p)
-	root, err := s.apply(ctx, e, p, w, progress)
+	root, err := s.write(e, o, w)
 	if err != nil {
 		return plumbing.ZeroHash, nil, err
 	}
@@ -47,27 +60,44 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage stri
 	return h, p, nil
 }
 
-// known are the names of all objects that the branch has.
+// known are the names of the objects that the branch is known to have.
 func (s *Snapshot) known() map[plumbing.Hash]struct{} {
-	known := make(map[plumbing.Hash]struct{}, 4*len(s.trees))
-	for h, entries := range s.trees {
+	known := make(map[plumbing.Hash]struct{}, 4*len(s.store))
+	for h, o := range s.store {
 		known[h] = struct{}{}
-		for _, e := range entries {
+		if o.Kind != plumbing.TreeObject {
+			continue
+		}
+		for _, e := range s.tree(h) {
 			known[e.hash] = struct{}{}
 		}
 	}
 	return known
 }
 
-// apply gives the root tree after an edit; zero where nothing is left.
-func (s *Snapshot) apply(ctx context.Context, e *Edit, p *pack, w *packer, progress func(string, int, int)) (plumbing.Hash, error) {
-	o := s.overlay(s.Root)
+// edited is the root tree without what an edit removes.
+func (s *Snapshot) edited(e *Edit) *overlay {
+	o := &overlay{snapshot: s, items: map[string]*item{}}
+	if !s.Root.IsZero() {
+		o = s.overlay(s.Root)
+	}
 	for _, path := range e.Remove {
 		names, _ := splitPath(path)
 		o.remove(names)
 	}
-	if err := s.folders(ctx, e, o, p, w, progress); err != nil {
-		return plumbing.ZeroHash, err
+	return o
+}
+
+// write puts the folders and files of an edit into the trees above them, and
+// gives the root tree; zero where nothing is left.
+func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) {
+	for _, f := range e.Folders {
+		names, _ := splitPath(f.Path)
+		if f.isEmpty() {
+			o.remove(names)
+		} else if err := o.set(names, modeTree, f.Hash); err != nil {
+			return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(e.Files)) {
 		h, err := w.add(plumbing.BlobObject, e.Files[path])
@@ -79,47 +109,13 @@ func (s *Snapshot) apply(ctx context.Context, e *Edit, p *pack, w *packer, progr
 			return plumbing.ZeroHash, &PathError{Path: path, Err: err}
 		}
 	}
+	if s.err != nil {
+		return plumbing.ZeroHash, s.err
+	}
 	if !o.changed {
 		return s.Root, nil
 	}
 	return o.write(w)
-}
-
-// folders packs the folders that differ from the branch's.
-func (s *Snapshot) folders(ctx context.Context, e *Edit, o *overlay, p *pack, w *packer, progress func(string, int, int)) error {
-	c := newCrew(ctx, p)
-	defer c.close()
-	files := 0
-	for _, f := range e.Folders {
-		names, _ := splitPath(f.Path)
-		at, there := s.find(f.Path)
-		h := f.Hash
-		switch {
-		case there && at.isTree() && at.hash == f.Hash:
-		case h.IsZero() || h == emptyTree || f.Files != nil:
-			if f.Files == nil {
-				f.Files = func(func(File, error) bool) {}
-			}
-			var err error
-			h, err = c.folder(ctx, f, w, func(n int) {
-				files += n
-				progress(StagePack, files, 0)
-			})
-			if err != nil {
-				return err
-			}
-		default:
-			return fmt.Errorf("folder %s: %w: it has no files", quote(f.Path), ErrTreeMismatch)
-		}
-		if h.IsZero() || h == emptyTree {
-			o.remove(names)
-			continue
-		}
-		if err := o.set(names, modeTree, h); err != nil {
-			return &PathError{Path: f.Path, Err: err}
-		}
-	}
-	return nil
 }
 
 // errSignature: Git cannot write a commit without an author.

@@ -17,13 +17,18 @@ type File struct {
 	Content []byte // not to be changed once it was given out
 }
 
-// Folder is a folder that shall hold the given files and nothing else.
+// Folder is a folder that shall hold the given files and folders and nothing
+// else.
 type Folder struct {
-	Path string        // from the repository's root
+	Path string        // from the repository's root, or from the folder it is in
 	Hash plumbing.Hash // of the tree that it becomes
 	// Files are in the byte order of their paths. It is called only where the
-	// branch's folder differs, and once a try.
+	// branch's folder differs, once a try, and not from one goroutine alone. Nil:
+	// there are none.
 	Files iter.Seq2[File, error]
+	// Folders are those directly in it, beside the ones that Files make: a path
+	// is one name. One that the branch has already is not looked into.
+	Folders []Folder
 }
 
 // Signature says who made a commit, and when.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,121 +22,133 @@ var errOrder = errors.New("out of the byte order of paths, or there twice")
 // emptyTree is the hash of a tree without entries.
 var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
 
-// batchBytes and batchFiles are how much a worker gets at once.
-const (
-	batchBytes = 256 << 10
-	batchFiles = 128
-)
-
-// batch is some files of a folder on their way through a worker.
-type batch struct {
-	paths  []string
-	data   [][]byte
-	hashes []plumbing.Hash
-	err    error
-	done   chan struct{}
+// differing is a folder of an edit that is not on the branch as it shall be.
+type differing struct {
+	Folder
+	old plumbing.Hash // the tree that the branch has there; zero: none
 }
 
-// crew compresses files on all cores.
-type crew struct {
-	jobs chan *batch
-	wg   sync.WaitGroup
-	size int
+// manyTrees is how many trees are asked for one by one; where there are more,
+// all below the folders that hold them are.
+const manyTrees = 256
+
+// differing finds the folders that differ from the branch's, and those in them,
+// level by level, and fetches the trees that they have there: what these hold is
+// not packed again.
+func (s *Snapshot) differing(folders []Folder) []differing {
+	var all []differing
+	var level []differing
+	for _, f := range folders {
+		at, there := s.find(f.Path)
+		level = appendDiffering(level, f, at, there)
+	}
+	var above []plumbing.Hash
+	for len(level) > 0 {
+		var wants []plumbing.Hash
+		for _, d := range level {
+			wants = append(wants, d.old)
+		}
+		if len(wants) > manyTrees && len(above) > 0 {
+			s.bringBelow(above)
+		}
+		s.bring(slices.Clone(wants), filterAll)
+		all = append(all, level...)
+		var next []differing
+		for _, d := range level {
+			if len(d.Folders) == 0 {
+				continue
+			}
+			there := map[string]entry{}
+			if !d.old.IsZero() {
+				for _, e := range s.tree(d.old) {
+					there[e.name] = e
+				}
+			}
+			for _, f := range d.Folders {
+				at, ok := there[f.Path]
+				next = appendDiffering(next, f, at, ok)
+			}
+		}
+		level, above = next, wants
+	}
+	return all
 }
 
-func newCrew(ctx context.Context, p *pack) *crew {
-	c := &crew{jobs: make(chan *batch), size: runtime.GOMAXPROCS(0)}
-	for range c.size {
-		c.wg.Go(func() {
+func appendDiffering(all []differing, f Folder, at entry, there bool) []differing {
+	switch {
+	case there && at.isTree() && at.hash == f.Hash:
+		return all
+	case there && at.isTree():
+		return append(all, differing{f, at.hash})
+	}
+	return append(all, differing{f, plumbing.ZeroHash})
+}
+
+// pack packs the folders on all cores: of each its files, the trees they make,
+// and its own. count is called with the number of files of each.
+func packFolders(ctx context.Context, folders []differing, p *pack, count func(int)) error {
+	jobs := make(chan Folder)
+	errs := make([]error, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for i := range errs {
+		wg.Go(func() {
 			w := newPacker(p)
 			defer w.flush()
-			for b := range c.jobs {
-				b.hashes = make([]plumbing.Hash, len(b.data))
-				for i, content := range b.data {
-					if b.err = ctx.Err(); b.err != nil {
-						break
-					}
-					if b.hashes[i], b.err = w.add(plumbing.BlobObject, content); b.err != nil {
-						break
-					}
+			for f := range jobs {
+				if errs[i] != nil {
+					continue
 				}
-				b.data = nil
-				close(b.done)
+				n, err := w.folder(ctx, f)
+				errs[i] = err
+				mu.Lock()
+				count(n)
+				mu.Unlock()
 			}
 		})
 	}
-	return c
+	for _, d := range folders {
+		jobs <- d.Folder
+	}
+	close(jobs)
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
-// close waits until all is in the pack.
-func (c *crew) close() {
-	close(c.jobs)
-	c.wg.Wait()
-}
-
-// folder packs the files of a folder and gives the hash of its tree; zero
-// where it has no files. count is called with the files of each batch.
-func (c *crew) folder(ctx context.Context, f Folder, trees *packer, count func(int)) (plumbing.Hash, error) {
-	ordered := make(chan *batch, 2*c.size)
-	result := make(chan error, 1)
-	builder := &treeBuilder{packer: trees}
-	go func() {
-		var err error
-		for b := range ordered {
-			<-b.done
+// folder packs one folder without those in it, and returns how many files it
+// has.
+func (w *packer) folder(ctx context.Context, f Folder) (files int, err error) {
+	builder := &treeBuilder{packer: w}
+	if f.Files != nil {
+		for file, err := range f.Files {
 			if err == nil {
-				err = errors.Join(b.err, builder.addAll(b))
+				err = ctx.Err()
 			}
-			count(len(b.paths))
+			if err != nil {
+				return files, fmt.Errorf("folder %s: %w", quote(f.Path), err)
+			}
+			blob, err := w.add(plumbing.BlobObject, file.Content)
+			if err == nil {
+				err = builder.add(file.Path, blob)
+			}
+			if err != nil {
+				return files, fmt.Errorf("folder %s: %w", quote(f.Path), err)
+			}
+			files++
 		}
-		result <- err
-	}()
-	err := c.read(ctx, f, ordered)
-	close(ordered)
-	if err = errors.Join(err, <-result); err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("folder %s: %w", quote(f.Path), err)
 	}
-	h, err := builder.finish()
+	h, err := builder.finish(f.Folders)
 	if err != nil {
-		return plumbing.ZeroHash, err
+		return files, fmt.Errorf("folder %s: %w", quote(f.Path), err)
 	}
-	want := f.Hash
-	if want == emptyTree {
-		want = plumbing.ZeroHash
+	if !f.isEmpty() && h != f.Hash || f.isEmpty() && !h.IsZero() {
+		return files, fmt.Errorf("folder %s: %w: %s, not %s", quote(f.Path), ErrTreeMismatch, h, f.Hash)
 	}
-	if h != want {
-		return plumbing.ZeroHash, fmt.Errorf("folder %s: %w: %s, not %s", quote(f.Path), ErrTreeMismatch, h, f.Hash)
-	}
-	return h, nil
+	return files, nil
 }
 
-// read cuts the files into batches, each to a worker and into the order.
-func (c *crew) read(ctx context.Context, f Folder, ordered chan<- *batch) error {
-	b := &batch{done: make(chan struct{})}
-	size := 0
-	send := func() {
-		ordered <- b
-		c.jobs <- b
-		b, size = &batch{done: make(chan struct{})}, 0
-	}
-	for file, err := range f.Files {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		b.paths = append(b.paths, file.Path)
-		b.data = append(b.data, file.Content)
-		if size += len(file.Content); size >= batchBytes || len(b.data) >= batchFiles {
-			send()
-		}
-	}
-	if len(b.data) > 0 {
-		send()
-	}
-	return nil
-}
+// isEmpty tells whether the folder shall not be there: Git has no empty one.
+func (f Folder) isEmpty() bool { return f.Hash.IsZero() || f.Hash == emptyTree }
 
 // treeBuilder makes trees of files that come in the byte order of their paths,
 // which is Git's order: what is open is the way to the last one.
@@ -149,15 +162,6 @@ type treeBuilder struct {
 type level struct {
 	name    string
 	entries []entry
-}
-
-func (t *treeBuilder) addAll(b *batch) error {
-	for i, p := range b.paths {
-		if err := t.add(p, b.hashes[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *treeBuilder) add(path string, blob plumbing.Hash) error {
@@ -214,13 +218,36 @@ func (t *treeBuilder) write(l level) (plumbing.Hash, error) {
 	return t.packer.add(plumbing.TreeObject, t.raw)
 }
 
-// finish gives the hash of the whole; zero where there was no file.
-func (t *treeBuilder) finish() (plumbing.Hash, error) {
+// finish puts folders beside the files, and gives the hash of the whole; zero
+// where it is empty.
+func (t *treeBuilder) finish(folders []Folder) (plumbing.Hash, error) {
 	if t.open == nil {
-		return plumbing.ZeroHash, nil
+		t.open = []level{{}}
 	}
 	if err := t.shut(1); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return t.write(t.open[0])
+	top := &t.open[0]
+	taken := make(map[string]bool, len(top.entries))
+	for _, e := range top.entries {
+		taken[e.name] = true
+	}
+	for _, f := range folders {
+		names, err := splitPath(f.Path)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		if len(names) != 1 || taken[f.Path] {
+			return plumbing.ZeroHash, &PathError{Path: f.Path, Err: errOrder}
+		}
+		taken[f.Path] = true
+		if !f.isEmpty() {
+			top.entries = append(top.entries, entry{mode: modeTree, name: f.Path, hash: f.Hash})
+		}
+	}
+	if len(top.entries) == 0 {
+		return plumbing.ZeroHash, nil
+	}
+	sortTree(top.entries)
+	return t.write(*top)
 }

@@ -51,9 +51,13 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 
 // history reads depth commits. whole: the first commit of all was reached.
 func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth int, folders []string) (changes []Change, found, whole bool, err error) {
-	s := b.empty()
-	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterBlobs}
-	if err := b.remote.Fetch(ctx, want, s.store); err != nil {
+	s := &Snapshot{Commit: head, store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
+	if s.reader, err = b.remote.Reader(ctx); err != nil {
+		return nil, false, false, err
+	}
+	defer s.Close()
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterAll}
+	if err := s.reader.Fetch(want, s.store); err != nil {
 		return nil, false, false, err
 	}
 	at, ok, err := s.commitAt(head)
@@ -99,14 +103,7 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 		Commit: c.Hash, Subject: strings.TrimSpace(subject),
 		Author: Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
 	}
-	for _, tree := range []plumbing.Hash{before, c.TreeHash} {
-		if tree.IsZero() {
-			continue
-		}
-		if err := s.load(tree); err != nil {
-			return Change{}, err
-		}
-	}
+	s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll)
 	for _, folder := range folders {
 		s.Root = before
 		old, _ := s.find(folder)
@@ -114,7 +111,7 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 		now, _ := s.find(folder)
 		s.diff(folder, old, now, &change)
 	}
-	return change, nil
+	return change, s.err
 }
 
 // diff adds the paths of what differs between two entries; one that is not
@@ -133,7 +130,22 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) {
 	if path == "." {
 		prefix = ""
 	}
+	// What is on one side alone differs to the last file.
+	if old.isTree() != now.isTree() {
+		side := old
+		if now.isTree() {
+			side = now
+		}
+		s.bring([]plumbing.Hash{side.hash}, filterBlobs)
+	}
 	before, after := s.children(old), s.children(now)
+	var wants []plumbing.Hash
+	for name, e := range before {
+		if other := after[name]; e.isTree() && other.isTree() && e.hash != other.hash {
+			wants = append(wants, e.hash, other.hash)
+		}
+	}
+	s.bring(wants, filterAll)
 	if !old.isTree() && old.mode != "" || !now.isTree() && now.mode != "" {
 		change.Count++ // a file became a folder, or the other way
 		if len(change.Paths) < MaxHistoryPaths {
@@ -148,7 +160,7 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) {
 func (s *Snapshot) children(e entry) map[string]entry {
 	children := map[string]entry{}
 	if e.isTree() {
-		for _, c := range s.trees[e.hash] {
+		for _, c := range s.tree(e.hash) {
 			children[c.name] = c
 		}
 	}

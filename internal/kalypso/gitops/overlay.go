@@ -24,7 +24,7 @@ type item struct {
 }
 
 func (s *Snapshot) overlay(tree plumbing.Hash) *overlay {
-	entries := s.trees[tree]
+	entries := s.tree(tree)
 	o := &overlay{snapshot: s, items: make(map[string]*item, len(entries))}
 	for _, e := range entries {
 		o.items[e.name] = &item{entry: e}

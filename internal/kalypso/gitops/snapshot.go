@@ -1,51 +1,117 @@
 package gitops
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Snapshot is a branch as it was at one commit: all its trees, and the
-// contents of its files on demand. A branch that is absent has an empty one.
-// It is not safe for concurrent use.
+// Snapshot is a branch as it was at one commit. Its trees and the contents of
+// its files are fetched when they are asked for; [Snapshot.Load] fetches many at
+// once. What can't be fetched or is broken reads as if it were not there, and
+// [Snapshot.Err] tells. A branch that is absent has an empty snapshot. It is not
+// safe for concurrent use, and lasts as long as the context it was made with.
 type Snapshot struct {
 	Commit plumbing.Hash // zero: the branch is absent
 	Root   plumbing.Hash // the root tree; zero: the branch is absent
 
-	remote *gitremote.Remote
+	reader *gitremote.Reader
 	store  gitremote.Objects
 	trees  map[plumbing.Hash][]entry
+	err    error
 }
 
-// load reads all the trees below a root, so that what is broken shows now.
-func (s *Snapshot) load(root plumbing.Hash) error {
-	if _, done := s.trees[root]; done {
+// Close ends the conversation with the server.
+func (s *Snapshot) Close() { s.reader.Close() }
+
+// Err is the first error of what was read so far.
+func (s *Snapshot) Err() error { return s.err }
+
+// tree is the entries of a tree, fetched where it is not there yet.
+func (s *Snapshot) tree(h plumbing.Hash) []entry {
+	if entries, ok := s.trees[h]; ok {
+		return entries
+	}
+	s.bring([]plumbing.Hash{h}, filterAll)
+	if s.err != nil {
 		return nil
 	}
-	raw, ok := s.raw(plumbing.TreeObject, root)
+	raw, ok := s.raw(plumbing.TreeObject, h)
 	if !ok {
-		return fmt.Errorf("%w: %s is missing", errBadTree, root)
+		s.err = fmt.Errorf("%w: %s is missing", errBadTree, h)
+		return nil
 	}
 	entries, err := parseTree(raw)
 	if err != nil {
-		return err
+		s.err = err
+		return nil
 	}
-	s.trees[root] = entries
-	for _, e := range entries {
-		if e.isTree() {
-			if err := s.load(e.hash); err != nil {
-				return err
-			}
+	s.trees[h] = entries
+	return entries
+}
+
+// bring fetches objects by their names, those that are there left out. A server
+// that does not give them so is asked for the whole commit.
+func (s *Snapshot) bring(wants []plumbing.Hash, filter packp.Filter) {
+	wants = slices.DeleteFunc(wants, func(h plumbing.Hash) bool {
+		_, here := s.store[h]
+		return here || h.IsZero()
+	})
+	if len(wants) == 0 || s.err != nil {
+		return
+	}
+	slices.SortFunc(wants, func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
+	s.err = s.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filter}, s.store)
+	if errors.Is(s.err, gitremote.ErrObjectNotServed) {
+		if filter != "" {
+			filter = filterBlobs
+		}
+		s.err = s.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filter}, s.store)
+	}
+}
+
+// Load fetches all the trees below the paths at once. A path that is no folder
+// is passed over.
+func (s *Snapshot) Load(paths ...string) {
+	var trees []plumbing.Hash
+	for _, path := range paths {
+		if at, ok := s.find(path); ok && at.isTree() {
+			trees = append(trees, at.hash)
 		}
 	}
-	return nil
+	s.bringBelow(trees)
+}
+
+// bringBelow fetches all the trees below the trees named.
+func (s *Snapshot) bringBelow(trees []plumbing.Hash) {
+	var wants []plumbing.Hash
+	for _, h := range trees {
+		if !h.IsZero() {
+			wants = append(wants, s.missingBelow(h)...)
+		}
+	}
+	s.bring(wants, filterBlobs)
+}
+
+// missingBelow are the trees not fetched yet that are nearest below a tree.
+func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash) {
+	if _, here := s.store[tree]; !here {
+		return []plumbing.Hash{tree}
+	}
+	for _, e := range s.tree(tree) {
+		if e.isTree() {
+			missing = append(missing, s.missingBelow(e.hash)...)
+		}
+	}
+	return missing
 }
 
 // raw is the content of an object that is there.
@@ -82,7 +148,7 @@ next:
 		if !at.isTree() {
 			return entry{}, false
 		}
-		for _, e := range s.trees[at.hash] {
+		for _, e := range s.tree(at.hash) {
 			if e.name == name {
 				at = e
 				continue next
@@ -98,7 +164,7 @@ next:
 func (s *Snapshot) Folders(path string) map[string]plumbing.Hash {
 	folders := map[string]plumbing.Hash{}
 	if at, ok := s.find(path); ok && at.isTree() {
-		for _, e := range s.trees[at.hash] {
+		for _, e := range s.tree(at.hash) {
 			if e.isTree() {
 				folders[e.name] = e.hash
 			}
@@ -133,7 +199,7 @@ func (s *Snapshot) Walk(path string) iter.Seq2[string, object.TreeEntry] {
 }
 
 func (s *Snapshot) walk(tree plumbing.Hash, prefix string, yield func(string, entry) bool) bool {
-	for _, e := range s.trees[tree] {
+	for _, e := range s.tree(tree) {
 		if e.isTree() {
 			if !s.walk(e.hash, prefix+e.name+"/", yield) {
 				return false
@@ -153,8 +219,8 @@ var ErrNoFile = errors.New("no such file on the branch")
 
 // ReadFile is the content of a file, fetched where it is not there yet. Where
 // there is none, the error is [ErrNoFile].
-func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	files, err := s.ReadFiles(ctx, []string{path})
+func (s *Snapshot) ReadFile(path string) ([]byte, error) {
+	files, err := s.ReadFiles([]string{path})
 	if err != nil {
 		return nil, err
 	}
@@ -167,21 +233,19 @@ func (s *Snapshot) ReadFile(ctx context.Context, path string) ([]byte, error) {
 
 // ReadFiles are the contents of files, fetched together. A path without a file
 // has no key.
-func (s *Snapshot) ReadFiles(ctx context.Context, paths []string) (map[string][]byte, error) {
+func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 	found := map[string]plumbing.Hash{}
-	var missing []plumbing.Hash
+	var wants []plumbing.Hash
 	for _, path := range paths {
 		e, ok := s.find(path)
 		if !ok || e.isTree() || e.mode == modeModule {
 			continue
 		}
 		found[path] = e.hash
-		if _, here := s.store[e.hash]; !here {
-			missing = append(missing, e.hash)
-		}
+		wants = append(wants, e.hash)
 	}
-	if err := s.fetch(ctx, missing); err != nil {
-		return nil, err
+	if s.bring(wants, ""); s.err != nil {
+		return nil, s.err
 	}
 	files := make(map[string][]byte, len(found))
 	for path, hash := range found {
@@ -192,17 +256,4 @@ func (s *Snapshot) ReadFiles(ctx context.Context, paths []string) (map[string][]
 		files[path] = content
 	}
 	return files, nil
-}
-
-// fetch brings blobs by their names; from a server that does not give them so,
-// with all the others of the commit.
-func (s *Snapshot) fetch(ctx context.Context, blobs []plumbing.Hash) error {
-	if len(blobs) == 0 {
-		return nil
-	}
-	err := s.remote.Fetch(ctx, gitremote.FetchRequest{Wants: blobs}, s.store)
-	if !errors.Is(err, gitremote.ErrObjectNotServed) {
-		return err
-	}
-	return s.remote.Fetch(ctx, gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1}, s.store)
 }

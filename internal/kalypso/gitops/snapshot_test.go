@@ -48,17 +48,17 @@ func TestSnapshot(t *testing.T) {
 		_, ok = s.Entry("clusters/none/x")
 		equal(t, "no entry", ok, false)
 
-		files, err := s.ReadFiles(t.Context(), []string{"run.sh", "clusters/large/a/x.yaml", "gone", "clusters"})
+		files, err := s.ReadFiles([]string{"run.sh", "clusters/large/a/x.yaml", "gone", "clusters"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "files", files, map[string][]byte{"run.sh": []byte("run\n"), "clusters/large/a/x.yaml": []byte("x: 1\n")})
-		one, err := s.ReadFile(t.Context(), "clusters/small/y.yaml")
+		one, err := s.ReadFile("clusters/small/y.yaml")
 		equal(t, "file", string(one), "y: 1\n")
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.ReadFile(t.Context(), "gone")
+		_, err = s.ReadFile("gone")
 		fails(t, err, gitops.ErrNoFile)
 	})
 }

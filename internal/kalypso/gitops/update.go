@@ -100,7 +100,11 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 	if err != nil {
 		return Result{}, err
 	}
+	defer s.Close()
 	edit, err := build(ctx, s)
+	if err == nil {
+		err = s.Err()
+	}
 	if err != nil {
 		return Result{}, err
 	}
