@@ -185,10 +185,10 @@ func (o *renderingOutcome) writesAfter(state map[string]attr.Value, before *deli
 		o.strategy == strategyNone && !commit.IsNull(),
 		o.known() && hash.ValueString() != o.tree.Hash.String(),
 		delivered && !fleet.IsUnknown(o.fleet.Environment) && before.Environment != o.fleet.Environment,
-		delivered && o.settled && !before.Place.Same(o.place),
+		delivered && o.placed() && !before.Place.Same(o.place),
 		!fleet.IsUnknown(o.promoted) && promoted.ValueString() != o.promoted:
 		return writesChange
-	case !o.known() || anyUnknown(o.promoted, o.place.Repo, o.place.Branch, o.place.Path):
+	case !o.known() || !o.placed() || fleet.IsUnknown(o.promoted):
 		return writesMaybe
 	}
 	return writesNothing

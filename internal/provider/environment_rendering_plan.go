@@ -66,7 +66,7 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 	if o.strategy == strategyPush && o.order(commitAuthor{}, before).Overwrites() {
 		appendDrift(diags, o.onDrift, before)
 	}
-	if before.Current() && o.strategy == strategyPush && o.decided() {
+	if before.Current() && o.strategy == strategyPush && o.settled && o.decided() {
 		judgeChange(diags, o, before)
 	}
 	switch o.writesAfter(state, before) {
@@ -112,7 +112,7 @@ func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.
 
 // claim reports another rendering of the configuration whose folders would lie in this one's.
 func (r *environmentRendering) claim(o *renderingOutcome, create bool, diags *diag.Diagnostics) {
-	if r.data == nil || o.strategy != strategyPush || anyUnknown(o.place.Repo, o.place.Branch, o.place.Path, o.fleet.Environment) {
+	if r.data == nil || o.strategy != strategyPush || !o.placed() || anyUnknown(o.fleet.Environment) {
 		return
 	}
 	c := claim{place: o.place, environment: o.fleet.Environment, create: create}

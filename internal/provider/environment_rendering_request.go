@@ -28,7 +28,7 @@ type renderingRequest struct {
 	adopt, createBranch, requireKnown bool
 	guardrails                        delivery.Guardrails
 
-	// settled says that all that decides about contacting the repo is known.
+	// settled says that all that decides whether and what the repo may be asked to take is known, but the tree.
 	settled bool
 }
 
@@ -126,6 +126,11 @@ func (r *renderingRequest) readGuardrails(d decoder) {
 	}
 }
 
+// placed reports whether it is known where the tree goes.
+func (r *renderingRequest) placed() bool {
+	return !anyUnknown(r.place.Repo, r.place.Branch, r.place.Path)
+}
+
 func (r *renderingRequest) readPlace(d decoder) {
 	r.place.Path = "."
 	given, ok := d.object("gitops_repo")
@@ -143,7 +148,7 @@ func (r *renderingRequest) readPlace(d decoder) {
 	} else {
 		r.place.Path = clean
 	}
-	r.settled = r.settled && !anyUnknown(r.place.Repo, r.place.Branch, r.place.Path)
+	r.settled = r.settled && r.placed()
 	switch {
 	case r.place.Repo == "" && r.strategy == strategyPush:
 		given.report("Missing repo", "The strategy push needs the URL of the GitOps repo.", fleet.Attr("repo"))
