@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"path"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -61,6 +64,62 @@ func (r *root) state() map[string]map[string]any {
 	all := map[string]map[string]any{}
 	for _, resource := range shown.Values.RootModule.Resources {
 		all[resource.Address] = resource.Values
+	}
+	return all
+}
+
+// expectOnBranch compares the values of a rendering with what its branch holds, by git.
+func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any) {
+	t.Helper()
+	files := archive(t, repo, branch)
+	record := path.Join(at, recordPath)
+	if _, there := files[record]; !there {
+		t.Errorf("%s is not on the branch", record)
+	}
+	delete(files, record)
+	assignments, folders, targets := map[string]any{}, map[string]any{}, 0
+	var entries strings.Builder // of a tree that holds our folders alone
+	for line := range strings.SplitSeq(gitserver.Git(t, repo, "ls-tree", branch+":"+strings.TrimPrefix(at, ".")), "\n") {
+		_, name, _ := strings.Cut(line, "\t")
+		if !strings.Contains(line, " tree ") || strings.HasPrefix(name, ".") {
+			continue
+		}
+		entries.WriteString(line + "\n")
+		folders[name] = path.Join(at, name)
+		placed := []any{}
+		for target := range strings.FieldsSeq(gitserver.Git(t, repo, "ls-tree", "-d", "--name-only", branch+":"+path.Join(at, name))) {
+			placed = append(placed, target)
+		}
+		assignments[name] = placed
+		targets += len(placed)
+	}
+	want := map[string]any{
+		"assignments":      assignments,
+		"assignment_count": float64(targets),
+		"folders":          folders,
+		"files":            anyMap(files),
+		"tree_hash":        gitserver.MkTree(t, repo, entries.String()),
+	}
+	switch state["preview"] {
+	case "none":
+		want["assignments"], want["files"] = nil, nil
+	case "assignments", nil:
+		want["files"] = nil
+	}
+	for attribute, held := range want {
+		if diff := cmp.Diff(held, state[attribute]); diff != "" {
+			t.Errorf("%s (-branch +state):\n%s", attribute, diff)
+		}
+	}
+	if promoted := state["promoted_commit"]; promoted != nil && files[promotedCommitPath] != promoted {
+		t.Errorf("%s holds %q, want %q", promotedCommitPath, files[promotedCommitPath], promoted)
+	}
+}
+
+func anyMap(m map[string]string) map[string]any {
+	all := make(map[string]any, len(m))
+	for k, v := range m {
+		all[k] = v
 	}
 	return all
 }

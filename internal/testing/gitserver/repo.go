@@ -144,6 +144,12 @@ func Modes(t testing.TB, repo, rev string) map[string]string {
 	return modes
 }
 
+// MkTree is the hash of the tree of these entries, as git ls-tree prints them.
+func MkTree(t testing.TB, repo, entries string) string {
+	t.Helper()
+	return strings.TrimSpace(git(t, repo, []byte(entries), "mktree"))
+}
+
 type entry struct{ mode, kind, hash, path string }
 
 func entries(t testing.TB, repo, rev string) []entry {

@@ -1,0 +1,178 @@
+package provider_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// unknowns is what a plan leaves open where an argument is not known.
+type unknowns struct {
+	schedule    bool // how many assignments there are, and what no policy places
+	assignments bool
+	folders     bool
+	tree        bool     // its hash
+	files       []string // those whose content is open
+	all         bool     // which files there are
+}
+
+var (
+	nothing    = unknowns{}
+	everyFile  = unknowns{tree: true, all: true}
+	assigned   = unknowns{schedule: true, assignments: true, tree: true, all: true}
+	everything = unknowns{schedule: true, assignments: true, folders: true, tree: true, all: true}
+)
+
+func filesOf(paths ...string) unknowns { return unknowns{tree: true, files: paths} }
+
+// unknownCases are the cases of testdata/TestAccUnknown: what may not be known of the plan, and no more than that.
+var unknownCases = map[string]unknowns{
+	"known":            nothing,
+	"config_value":     filesOf("b/hello-test/platform-config.yaml"),
+	"config_same":      filesOf("b/hello-test/platform-config.yaml"),
+	"config_decides":   everyFile,
+	"config_label":     filesOf("a/hello-test/platform-config.yaml", "b/hello-test/platform-config.yaml"),
+	"config_name":      filesOf("a/hello-test/platform-config.yaml", "b/hello-test/platform-config.yaml"),
+	"config_map":       filesOf("a/hello-test/platform-config.yaml", "b/hello-test/platform-config.yaml"),
+	"schema":           nothing,
+	"schema_map":       nothing,
+	"template_text":    filesOf("a/hello-test/namespace.yaml", "b/hello-test/namespace.yaml"),
+	"template_name":    everyFile,
+	"template_map":     everyFile,
+	"template_ref":     everyFile,
+	"manifest_value":   filesOf("a/hello-test/reconciler.yaml", "b/hello-test/reconciler.yaml"),
+	"environment":      assigned,
+	"cluster_label":    assigned,
+	"cluster_name":     everything,
+	"cluster_map":      everything,
+	"cluster_keys":     everything,
+	"target_label":     assigned,
+	"target_name":      assigned,
+	"target_list":      assigned,
+	"target_elsewhere": nothing,
+	"workload_name":    assigned,
+	"workload_map":     assigned,
+	"policy_selector":  assigned,
+	"policy_map":       assigned,
+	"manifests_text":   everything,
+	"manifests_keys":   everything,
+	"manifests_map":    everything,
+	"promoted_commit":  {all: true},
+	"repo":             nothing,
+	"branch":           nothing,
+	"path":             {folders: true, all: true},
+	"path_same":        {folders: true, all: true},
+	"gitops_repo":      {folders: true, all: true},
+	"strategy":         nothing,
+	"strategy_ends":    nothing,
+	"delivery":         nothing,
+	"guardrails":       nothing,
+	"guardrail_flags":  nothing,
+	"flags":            nothing,
+	"flags_moving":     nothing,
+	"preview":          {assignments: true, all: true},
+	"preview_none":     {schedule: true, tree: true},
+	"others":           nothing,
+}
+
+// What is not known at plan leaves open what depends on it and no more; what was planned as known is what is applied and
+// what the branch holds; the plan after is empty. The first round creates, the second changes what was not known, and
+// where that changes nothing, writes nothing.
+func TestAccUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccUnknown")
+	repo := gitserver.InitBare(t)
+	r.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_repo=file://"+repo)
+	r.succeed("validate")
+	for round, value := range []string{"one", "two"} {
+		r.env = append(r.env, "TF_VAR_round="+value)
+		before := r.state()
+		changes := r.plan()
+		r.applyPlan()
+		r.expectEmptyPlan()
+		state := r.state()
+		for name, open := range unknownCases {
+			t.Run(value+"/"+name, func(t *testing.T) {
+				address := `kalypso_environment_rendering.case["` + name + `"]`
+				was, c, is := before[address], changes[address], state[address]
+				expectUnknown(t, c, open)
+				expectApplied(t, c, is)
+				if is["commit_sha"] == nil {
+					return // the strategy is none
+				}
+				place := is["gitops_repo"].(map[string]any)
+				expectOnBranch(t, repo, place["branch"].(string), place["path"].(string), is)
+				want := round + 1
+				if round > 0 && was["tree_hash"] == is["tree_hash"] && was["promoted_commit"] == is["promoted_commit"] && cmp.Equal(was["gitops_repo"], place) {
+					want = round
+				}
+				if got := len(gitserver.Log(t, repo, place["branch"].(string))); got != want {
+					t.Errorf("%d commits on the branch, want %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+// expectUnknown compares what a plan leaves open with what it may.
+func expectUnknown(t *testing.T, c change, open unknowns) {
+	t.Helper()
+	for attribute, want := range map[string]bool{
+		"assignments":      open.assignments,
+		"assignment_count": open.schedule,
+		"unscheduled":      open.schedule,
+		"folders":          open.folders,
+		"tree_hash":        open.tree,
+		"files":            open.all,
+	} {
+		if got := c.Unknown[attribute] == true; got != want {
+			t.Errorf("%s is unknown: %t, want %t", attribute, got, want)
+		}
+	}
+	files := unknownMembers(c, "files")
+	if diff := cmp.Diff(open.files, files); diff != "" {
+		t.Errorf("unknown files (-want +got):\n%s", diff)
+	}
+}
+
+// expectApplied compares what was planned as known with what is in state.
+func expectApplied(t *testing.T, c change, state map[string]any) {
+	t.Helper()
+	for _, attribute := range []string{"assignments", "assignment_count", "unscheduled", "folders", "files", "changes", "tree_hash", "commit_sha", "pull_request"} {
+		if c.Unknown[attribute] == true {
+			continue
+		}
+		want, got := c.After[attribute], state[attribute]
+		if open := unknownMembers(c, attribute); len(open) > 0 {
+			known := maps.Clone(got.(map[string]any))
+			for _, m := range open {
+				if _, there := known[m]; !there {
+					t.Errorf("%s: %s was planned and is not there", attribute, m)
+				}
+				delete(known, m)
+			}
+			got = known
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-planned +applied):\n%s", attribute, diff)
+		}
+	}
+}
+
+// unknownMembers are the keys of an attribute that is a map, whose values are not known.
+func unknownMembers(c change, attribute string) []string {
+	members, _ := c.Unknown[attribute].(map[string]any)
+	var keys []string
+	for key, unknown := range members {
+		if unknown == true {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
