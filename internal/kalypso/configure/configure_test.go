@@ -50,7 +50,7 @@ func TestWhatApplies(t *testing.T) {
 			}
 			l[fleet.PlatformConfigLabel] = one("true", "true", "true", "false")
 			l[fleet.FluxOwnerLabel] = "owner"
-			f.Configs = append(f.Configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l}})
+			f.Configs = append(f.Configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l}, Data: map[string]string{"L": fmt.Sprintf("[c%02d]", i)}})
 		}
 		s, problems := schedule.New(f)
 		c, ps := configure.New(f)
@@ -61,15 +61,19 @@ func TestWhatApplies(t *testing.T) {
 			for i := range p.Assignments {
 				a := &p.Assignments[i]
 				var want, got []string
+				var values []any
 				for _, config := range f.Configs {
 					if config.Labels[fleet.PlatformConfigLabel] == "true" && applies(config.Labels, a) {
 						want = append(want, config.Name)
+						values = append(values, "c"+config.Name)
 					}
 				}
-				for _, config := range c.Of(a).Values.Configs {
+				found := c.Of(a).Values
+				for _, config := range found.Configs {
 					got = append(got, config.Name)
 				}
-				if d := cmp.Diff(want, got); d != "" {
+				list, _ := found.Merge().Data["L"].([]any)
+				if d := cmp.Diff(want, got) + cmp.Diff(values, list); d != "" {
 					t.Fatalf("seed %d: configs of %s (-want +got):\n%s", seed, a.Namespace, d)
 				}
 			}

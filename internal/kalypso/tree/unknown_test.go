@@ -212,3 +212,22 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 		})
 	}
 }
+
+// TestOrderDoesNotMatter builds random fleets in several orders of their objects and targets.
+func TestOrderDoesNotMatter(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for seed := range uint64(150) {
+		f := randomFleet(seed)
+		want, wantProblems := tree.Build(t.Context(), f)
+		for range 3 {
+			shuffle(f, r)
+			got, problems := tree.Build(t.Context(), f)
+			if d := cmp.Diff(wantProblems.Error(), problems.Error()); d != "" {
+				t.Fatalf("seed %d: problems (-want +got):\n%s", seed, d)
+			}
+			if want != nil && got.Hash != want.Hash {
+				t.Fatalf("seed %d: the order of the input changes the tree", seed)
+			}
+		}
+	}
+}
