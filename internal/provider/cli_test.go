@@ -140,19 +140,26 @@ func (o output) text() string {
 // terraform runs the CLI in the module, whatever comes of it.
 func (r *root) terraform(args ...string) output {
 	r.t.Helper()
-	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if cli == "" {
-		cli = "terraform"
-	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(context.Background(), cli, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.folder, r.env, &stdout, &stderr
+	cmd := r.command(args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		r.t.Fatal(err)
 	}
 	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// command is the CLI in the module, to be run.
+func (r *root) command(args ...string) *exec.Cmd {
+	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if cli == "" {
+		cli = "terraform"
+	}
+	cmd := exec.CommandContext(context.Background(), cli, args...)
+	cmd.Dir, cmd.Env = r.folder, r.env
+	return cmd
 }
 
 // succeed runs the CLI in the module and fails the test unless it succeeds.

@@ -72,7 +72,7 @@ func (r *rendering) merge(name string, initial map[string]any, pairs []any) {
 func (r *root) rendered() map[string]any {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
-	if os.IsNotExist(err) {
+	if os.IsNotExist(err) || len(data) == 0 { // Terraform makes the file before it applies
 		return nil
 	}
 	if err != nil {

@@ -1,0 +1,121 @@
+package provider_test
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingDrift: what others do to our folders stops the plan, with paths, commit and author, until it is in the
+// fleet or overwritten.
+func TestAccRenderingDrift(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.apply()
+	others := r.others()
+	delivered := gitserver.Modes(t, r.repo, "dev")
+
+	// Two commits, with one between them that is no drift.
+	hotfix := gitserver.SeedFiles(t, r.repo, "dev", "Hotfix of app-a", map[string]gitserver.File{
+		"large/app-a/reconciler.yaml": {Mode: "100644", Content: "by hand\n"}, "large/app-a/new.yaml": {Mode: "100644", Content: "by hand\n"},
+	})
+	elsewhere := gitserver.Seed(t, r.repo, "dev", map[string]string{"team/large/README.md": "Still theirs.\n"})
+	gone := gitserver.SeedFiles(t, r.repo, "dev", "Away with small", map[string]gitserver.File{"small": {}})
+	said := []string{
+		"Others changed the rendered folders", `on_drift = "overwrite"`,
+		"commit " + hotfix + " by Somebody <somebody@acme.io> at 2023-11-14T22:13:20Z Hotfix of app-a - large/app-a/new.yaml - large/app-a/reconciler.yaml",
+		"commit " + gone, "Away with small - small/README.md - small/app-c/namespace.yaml",
+	}
+	r.expectRefused(said, "plan")
+	r.set("value", "2") // so it is where the plan changes something anyway
+	r.expectRefused(said, "apply", "-auto-approve")
+	r.set("value", "1")
+	if out := r.terraform("plan", "-no-color"); strings.Contains(out.text(), elsewhere) {
+		t.Errorf("a commit that is no drift is reported:\n%s", out.stderr)
+	}
+	r.options("on_drift", "overwrite")
+	if out := r.expectCommits(1); !strings.Contains(out.text(), "Changes of others are overwritten") {
+		t.Errorf("apply says nothing of what it overwrites:\n%s", out.stdout)
+	}
+	now := gitserver.Modes(t, r.repo, "dev")
+	others["team/large/README.md"] = now["team/large/README.md"]
+	maps.Copy(delivered, others)
+	if diff := cmp.Diff(delivered, now); diff != "" {
+		t.Errorf("the branch (-delivered +now):\n%s", diff)
+	}
+
+	// A revert of our commit. The fleet that says so too needs no commit.
+	r.options("on_drift", nil)
+	r.set("value", "2")
+	r.expectCommits(1)
+	reverted := strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-p", "dev", "-m", `Revert "Render environment dev"`, "dev~1^{tree}"))
+	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", reverted)
+	r.expectRefused([]string{"commit " + reverted + " by Somebody <somebody@acme.io>", `Revert "Render environment dev"`, "large/app-b/reconciler.yaml"}, "plan")
+	r.set("value", "1")
+	r.expectCommits(0)
+	if commit := r.rendered()["commit_sha"]; commit != reverted {
+		t.Errorf("commit_sha is %v, want %s", commit, reverted)
+	}
+}
+
+// TestAccRenderingRewritten: a branch that others forced is compared by what it holds, not by its history.
+func TestAccRenderingRewritten(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.apply()
+	force := func(tree string) {
+		t.Helper()
+		gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-m", "Squashed", tree)))
+	}
+	force("dev^{tree}")
+	r.expectEmptyPlan()
+	r.set("value", "2")
+	r.expectCommits(1)
+	force("dev~1^{tree}")
+	r.expectRefused([]string{"Others changed the rendered folders", "Squashed", "large/app-a/reconciler.yaml", "not in the history of the branch"}, "plan")
+
+	// A branch that is gone is planned anew.
+	gitserver.Git(t, r.repo, "update-ref", "-d", "refs/heads/dev")
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") || !strings.Contains(out.text(), "there is no such branch any more") {
+		t.Errorf("the plan:\n%s", out.stdout)
+	}
+	r.expectCommits(1)
+}
+
+// TestAccRenderingUnreachable: a repo that can't be read is an error, and no absence.
+func TestAccRenderingUnreachable(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	server, url := gitserver.Serve(t, r.repo, gitserver.WithBasic("kalypso", "canary-password"))
+	credentials := func(password string) {
+		r.set("git_credentials", []map[string]string{{"url": server.URL, "username": "kalypso", "password": password}})
+	}
+	r.place("repo", url)
+	r.options("create_branch", true)
+	credentials("canary-password")
+	r.expectCommits(1)
+	credentials("canary-of-last-year")
+	r.expectRefused([]string{"Credentials refused"}, "apply", "-auto-approve")
+	credentials("canary-password")
+	if err := os.Rename(r.repo, r.repo+".away"); err != nil {
+		t.Fatal(err)
+	}
+	r.expectError([]string{"Repo not found"}, "apply", "-auto-approve")
+	if r.rendered() == nil {
+		t.Error("the state is gone")
+	}
+	if err := os.Rename(r.repo+".away", r.repo); err != nil {
+		t.Fatal(err)
+	}
+	r.expectEmptyPlan()
+	if log := readFile(t, r.folder+"/terraform.tfstate"); strings.Contains(log, "canary") {
+		t.Error("a secret is in the state")
+	}
+}

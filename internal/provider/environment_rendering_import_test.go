@@ -1,0 +1,39 @@
+package provider_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingImport: what is read from the branch is what was delivered, and the same configuration changes nothing.
+func TestAccRenderingImport(t *testing.T) {
+	t.Parallel()
+	const address = "kalypso_environment_rendering.this"
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "promoted_commit", "v1.2.3")
+	r.place("path", "clusters")
+	r.expectCommits(1)
+	before := r.rendered()
+	r.others()
+
+	r.succeed("state", "rm", address)
+	id := "file://" + r.repo + "//clusters?ref=dev"
+	for bad, said := range map[string]string{
+		"dev@" + id + "&x=y": "names no branch",
+		"stage@" + id:        `No rendering of environment "stage"`,
+		"dev@file://" + r.repo + "//elsewhere?ref=dev": "there is no record elsewhere/.kalypso/rendering.json",
+		"dev@file://" + r.repo + "//clusters?ref=main": "Branch not found",
+	} {
+		r.expectRefused([]string{said}, "import", address, bad)
+	}
+	r.succeed("import", address, "dev@"+id)
+	same := []string{"tree_hash", "folders", "commit_sha", "assignments", "assignment_count", "promoted_commit"}
+	before["commit_sha"] = r.head() // the branch's head holds the tree too
+	r.expectSame(before, same...)
+	r.expectUpdate()
+	r.expectCommits(0)
+	r.expectSame(before, append(same, "unscheduled")...)
+	r.set("value", "2")
+	r.expectCommits(1)
+}

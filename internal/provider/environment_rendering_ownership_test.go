@@ -1,0 +1,165 @@
+package provider_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingAdopt takes a branch over from the operator, and leaves what others have there.
+func TestAccRenderingAdopt(t *testing.T) {
+	t.Parallel()
+	const name = "sample-dev-existing"
+	golden := filepath.Join(goldenDir(t), name)
+	r := &rendering{root: newRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
+	r.root.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_repo="+r.repo)
+	fleet := r.addGolden(golden)
+	fleet.Preview = "assignments"
+	// There, the key of a fleet is its branch.
+	if err := os.Rename(filepath.Join(r.folder, "fleets", name), filepath.Join(r.folder, "fleets", "dev")); err != nil {
+		t.Fatal(err)
+	}
+
+	gitserver.Seed(t, r.repo, "dev", readTree(t, filepath.Join(golden, "input", "gitops-existing")))
+	gitserver.Seed(t, r.repo, "dev", map[string]string{
+		"legacy/README.md":                   "This folder contains deployment targets scheduled on the cluster type",
+		"legacy/app-old/reconciler.yaml":     "of the operator\n",
+		"large/notes.txt":                    "in a folder that is taken over\n",
+		".github/workflows/check-promote.md": "theirs\n",
+	})
+	others := r.others()
+
+	fleet.Existing = false // adopt
+	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
+	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = true", "each.value.existing"}, "plan")
+	fleet.Existing = true
+	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
+	out := r.succeed("plan", "-no-color")
+	for _, said := range []string{"Folders are taken over", "These of them are no cluster type's and go: legacy"} {
+		if !strings.Contains(out.text(), said) {
+			t.Errorf("the plan does not say %q:\n%s", said, out.stdout)
+		}
+	}
+	r.expectCommits(1)
+
+	want := readTree(t, filepath.Join(golden, "expected", "tree"))
+	got := rendered(t, r.repo, "dev")
+	maps.DeleteFunc(got, func(path, _ string) bool {
+		_, ok := others[path]
+		return ok || path == ".github/workflows/check-promote.md"
+	})
+	for path, content := range readTree(t, filepath.Join(golden, "input", "gitops-existing")) {
+		if strings.HasPrefix(path, ".github/workflows/") {
+			want[path] = content
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the branch (-want +got):\n%s", diff)
+	}
+	r.expectOthers(others)
+	gitserver.Fsck(t, r.repo)
+}
+
+// TestAccRenderingForeignFolder: a cluster type that is added where others have a folder is refused without adopt.
+func TestAccRenderingForeignFolder(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.apply()
+	others := r.others()
+	r.set("types", []string{"large", "small", "team"})
+	r.expectRefused([]string{"Folders are not this rendering's", "team"}, "plan")
+	r.set("types", []string{"large", "small", "link"})
+	r.expectRefused([]string{`"link" is there and no folder`}, "apply", "-auto-approve")
+	r.set("types", []string{"large", "small", "team"})
+	r.options("adopt", true)
+	if out := r.expectCommits(1); !strings.Contains(out.text(), "Folders are taken over") {
+		t.Errorf("apply says nothing of what it takes over:\n%s", out.stdout)
+	}
+	maps.DeleteFunc(others, func(path, _ string) bool { return strings.HasPrefix(path, "team/") })
+	r.expectOthers(others)
+	r.expectFiles("dev", append(append(defaultPaths(""), "team/README.md"), slices.Collect(maps.Keys(others))...)...)
+}
+
+// TestAccRenderingStateLost: with the state gone, the record says whose the tree is. Destroying with on_destroy = "keep"
+// leaves it.
+func TestAccRenderingStateLost(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "deletion_protection", false, "on_destroy", "keep")
+	r.place("path", "clusters/dev")
+	r.expectCommits(1)
+	before := r.rendered()
+	for _, adopt := range []any{nil, true} {
+		r.options("adopt", adopt)
+		r.succeed("state", "rm", "kalypso_environment_rendering.this")
+		r.expectCommits(0)
+		r.expectSame(before, "tree_hash", "folders", "commit_sha", "assignments")
+	}
+	head := r.head()
+	r.succeed("destroy", "-auto-approve")
+	if r.head() != head {
+		t.Error("on_destroy = keep moved the branch")
+	}
+	// A fleet that changed since is an update like any other: the guardrails count what the record lists.
+	r.set("targets", map[string]string{"c": "small"})
+	r.expectRefused([]string{"takes away 2 of 3"}, "plan")
+	r.set("targets", map[string]string{"a": "large", "c": "small"})
+	r.expectCommits(1)
+}
+
+// expectSame compares attributes in the state with what they were.
+func (r *rendering) expectSame(before map[string]any, names ...string) {
+	r.t.Helper()
+	now := r.rendered()
+	for _, name := range names {
+		if diff := cmp.Diff(before[name], now[name]); diff != "" {
+			r.t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+}
+
+// TestAccRenderingPlaces: equal and nested paths on one branch are refused, within one configuration and against the
+// records on the branch.
+func TestAccRenderingPlaces(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	first := newRenderings(t, repo)
+	for _, paths := range []string{`["a", "a/b"]`, `["a", "."]`} {
+		first.expectError([]string{"Two renderings at one place", "equal or nested paths"}, "plan", "-no-color", "-var=paths="+paths)
+	}
+	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
+	// Of one environment too, whether or not the other is there already.
+	first.expectError([]string{"Two renderings at one place"}, "plan", "-no-color", `-var=paths=["a", "b/c", "./a"]`, "-var=environment=dev")
+
+	second := newRenderings(t, repo)
+	second.expectError([]string{"Two renderings at one place"}, "plan", "-no-color", `-var=paths=["d", "./d"]`, "-var=environment=dev")
+	for path, said := range map[string]string{
+		"a":     `this is the rendering of environment "dev", not of "a"`,
+		"a/x":   `another rendering writes to path "a"`,
+		"b":     `another rendering writes to path "b/c"`,
+		"b/c/d": `another rendering writes to path "b/c"`,
+	} {
+		second.expectError([]string{"Place is not this rendering's", said}, "plan", "-no-color", `-var=paths=["`+path+`"]`)
+	}
+	second.apply(`-var=paths=["b/cc"]`)
+	second.expectEmptyPlan(`-var=paths=["b/cc"]`)
+	first.expectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
+}
+
+// newRenderings makes a root module of testdata/renderings.
+func newRenderings(t *testing.T, repo string) *root {
+	t.Helper()
+	r := newRootFrom(t, filepath.Join("testdata", "renderings"))
+	r.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_repo="+repo)
+	return r
+}

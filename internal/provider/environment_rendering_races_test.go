@@ -1,0 +1,259 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingsAtOnce: renderings on one branch, within one process and in two, all get there.
+func TestAccRenderingsAtOnce(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	paths := []string{`-var=paths=["a", "b", "c"]`, `-var=paths=["d", "e"]`}
+	roots := []*root{newRenderings(t, repo), newRenderings(t, repo)}
+	var running sync.WaitGroup
+	outs := make([]output, len(roots))
+	for i, r := range roots {
+		running.Go(func() { outs[i] = r.terraform("apply", "-auto-approve", "-no-color", paths[i]) })
+	}
+	running.Wait()
+	for _, out := range outs {
+		if out.code != 0 {
+			t.Errorf("apply failed:\n%s\n%s", out.stdout, out.stderr)
+		}
+	}
+	if got := gitserver.Log(t, repo, "all"); len(got) != 5 {
+		t.Errorf("%d commits, want 5:\n%s", len(got), strings.Join(got, "\n"))
+	}
+	files := gitserver.Tree(t, repo, "all")
+	for _, path := range []string{"a", "b", "c", "d", "e"} {
+		if !strings.Contains(files[path+"/.kalypso/rendering.json"], fmt.Sprintf(`"environment": %q`, path)) || files[path+"/large/README.md"] == "" {
+			t.Errorf("the tree at %q is not there", path)
+		}
+	}
+	for i, r := range roots {
+		r.expectEmptyPlan(paths[i])
+		running.Go(func() { outs[i] = r.terraform("destroy", "-auto-approve", "-no-color", paths[i]) })
+	}
+	running.Wait()
+	for _, out := range outs {
+		if out.code != 0 {
+			t.Errorf("destroy failed:\n%s\n%s", out.stdout, out.stderr)
+		}
+	}
+	if left := gitserver.Tree(t, repo, "all"); len(left) > 0 {
+		t.Errorf("left on the branch: %v", left)
+	}
+	gitserver.Fsck(t, repo)
+}
+
+// TestAccRenderingOvertaken: others push between plan and apply, and between our read and our push. Their files stay; where
+// they are in our folders, it takes a new plan.
+func TestAccRenderingOvertaken(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	server, url := gitserver.Serve(t, r.repo)
+	r.place("repo", url)
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"README.md": "Theirs.\n"})
+	theirs := func(path string) func() {
+		return func() { gitserver.Seed(t, r.repo, "dev", map[string]string{path: "Theirs.\n"}) }
+	}
+	plan := func() { t.Helper(); r.succeed("plan", "-out=saved") }
+	overtaken := func(texts ...string) {
+		t.Helper()
+		state := toJSON(t, r.rendered())
+		out := r.terraform("apply", "-no-color", "saved")
+		for _, text := range texts {
+			if !strings.Contains(out.text(), text) {
+				t.Errorf("apply does not say %q:\n%s", text, out.stderr)
+			}
+		}
+		if out.code == 0 || strings.Contains(out.text(), "inconsistent") || toJSON(t, r.rendered()) != state {
+			t.Errorf("apply ended with %d and state %s:\n%s", out.code, toJSON(t, r.rendered()), out.stderr)
+		}
+	}
+	onTop := func(path string) {
+		t.Helper()
+		r.succeed("apply", "saved")
+		if log := gitserver.Log(t, r.repo, "dev"); log[0] != "Render environment dev" || log[1] != "Seed" {
+			t.Errorf("the branch: %q", log[:2])
+		}
+		if files := gitserver.Tree(t, r.repo, "dev"); files[path] != "Theirs.\n" || files[".kalypso/rendering.json"] == "" {
+			t.Errorf("the branch lost %s or the record", path)
+		}
+	}
+	moved := []string{"The branch moved after the plan was made", "small", "Make a new plan"}
+
+	// A create: in the way, and beside.
+	plan()
+	theirs("large/x.txt")()
+	overtaken("Folders are not this rendering's", "large")
+	gitserver.SeedFiles(t, r.repo, "dev", "Seed", map[string]gitserver.File{"large": {}})
+	plan()
+	server.BeforeReceive(theirs("b.txt"))
+	onTop("b.txt")
+
+	// An update: beside between plan and apply, beside while it is pushed.
+	r.set("value", "2")
+	plan()
+	theirs("c.txt")()
+	onTop("c.txt")
+	r.set("value", "3")
+	plan()
+	server.BeforeReceive(theirs("d.txt"))
+	onTop("d.txt")
+
+	// In our folders, likewise: nothing is written, and the new plan shows what it is.
+	r.set("value", "4")
+	plan()
+	theirs("small/e.txt")()
+	overtaken(moved...)
+	r.expectError([]string{"Others changed the rendered folders", "small/e.txt"}, "plan", "-no-color")
+	r.options("on_drift", "overwrite")
+	plan()
+	server.BeforeReceive(theirs("small/f.txt"))
+	overtaken(moved...)
+	r.expectCommits(1)
+
+	// A move, from a folder that others are changing.
+	r.place("path", "clusters")
+	plan()
+	theirs("small/g.txt")()
+	overtaken(moved...)
+	r.place("path", ".", "branch", "stage")
+	r.options("create_branch", true)
+	plan()
+	theirs("small/h.txt")()
+	overtaken(append(moved, "could not be cleaned")...)
+	if gitserver.Tree(t, r.repo, "dev")["small/h.txt"] == "" {
+		t.Error("what others changed is gone")
+	}
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectFiles("dev", "README.md", "b.txt", "c.txt", "d.txt")
+	gitserver.Fsck(t, r.repo)
+}
+
+// TestAccRenderingRejected: a push that the server refuses is an error in its words, the state stays as it was, and the
+// next apply works.
+func TestAccRenderingRejected(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	hook := filepath.Join(r.repo, "hooks", "pre-receive")
+	allow := func() {
+		t.Helper()
+		if err := os.Remove(hook); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse := func() {
+		t.Helper()
+		gitserver.Hook(t, r.repo, "pre-receive", "dev is protected: ask the platform team", 1)
+	}
+	said := []string{"The server refused the push", "dev is protected: ask the platform team", "Nothing was written"}
+
+	r.options("create_branch", true)
+	refuse()
+	r.expectRefused(said, "apply", "-auto-approve")
+	if r.rendered() != nil {
+		t.Error("a create that failed left a state")
+	}
+	allow()
+	r.expectCommits(1)
+	refuse()
+	r.set("value", "2")
+	r.expectRefused(said, "apply", "-auto-approve")
+	r.options("deletion_protection", false)
+	r.set("value", "1")
+	r.expectCommits(0)
+	r.expectRefused(said, "destroy", "-auto-approve")
+	r.set("value", "2")
+	allow()
+	r.expectCommits(1)
+
+	// An HTTP server that lets this token read alone.
+	_, url := gitserver.Serve(t, r.repo, gitserver.WithPushDenied())
+	r.place("repo", url)
+	r.expectCommits(0)
+	r.set("value", "3")
+	r.expectRefused([]string{"Credentials refused", "this token may not write"}, "apply", "-auto-approve")
+}
+
+// TestAccRenderingKilled: an apply that is killed right after its push is found by the next: no second commit.
+func TestAccRenderingKilled(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	_, url := gitserver.Serve(t, r.repo)
+	r.place("repo", url)
+	r.options("create_branch", true)
+	kill := func() {
+		t.Helper()
+		before := r.head()
+		applyUntilPushed(t, r)
+		if r.head() == before {
+			t.Error("the apply was killed before it pushed")
+		}
+	}
+	kill()
+	if r.rendered() != nil {
+		t.Error("the apply was killed after it wrote the state")
+	}
+	r.expectCommits(0)
+	// An update too, here with a cluster type more, and a move.
+	r.set("types", []string{"large", "small", "drone"})
+	r.set("value", "2")
+	kill()
+	r.expectCommits(0)
+	r.place("path", "clusters")
+	kill()
+	r.expectCommits(0)
+	r.expectFiles("dev", append(defaultPaths("clusters"), "clusters/drone/README.md")...)
+}
+
+// applyUntilPushed starts an apply and kills all of its processes once the server has taken its push and before it says so.
+func applyUntilPushed(t *testing.T, r *rendering) {
+	t.Helper()
+	pushed, done := filepath.Join(t.TempDir(), "pushed"), filepath.Join(t.TempDir(), "done")
+	for _, fifo := range []string{pushed, done} {
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hook := filepath.Join(r.repo, "hooks", "post-receive")
+	if err := os.WriteFile(hook, []byte(fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := r.command("apply", "-auto-approve", "-no-color")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var printed strings.Builder
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	told := make(chan error, 1)
+	go func() { _, err := os.ReadFile(pushed); told <- err }()
+	select {
+	case <-told:
+	case <-ended:
+		t.Fatalf("the apply ended without a push:\n%s", printed.String())
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if err := os.WriteFile(done, nil, 0o600); err != nil { // lets the server's process go
+		t.Fatal(err)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+}
