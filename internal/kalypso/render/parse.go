@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+	"unicode"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
@@ -35,7 +36,7 @@ func parseManifest(text string) (*manifest, error) {
 	if !strings.Contains(text, "{{") {
 		return &manifest{pieces: []piece{{text: text}}, needs: needs{}, prints: strings.TrimSpace(text) != ""}, nil
 	}
-	root, err := template.New(manifestName).Funcs(functions).Parse(text)
+	root, err := template.New(manifestName).Funcs(functionsIn(text)).Parse(text)
 	if err != nil {
 		return nil, lineOf(err)
 	}
@@ -65,6 +66,17 @@ func parseManifest(text string) (*manifest, error) {
 		return m, nil
 	}
 	return m, m.split(root, dependencies, namespaces)
+}
+
+// functionsIn are the functions whose names stand in the text. To add all of them takes longer than to parse a manifest.
+func functionsIn(text string) template.FuncMap {
+	found := template.FuncMap{}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if f, ok := functions[word]; ok {
+			found[word] = f
+		}
+	}
+	return found
 }
 
 // beginsWithText reports whether the first thing that the nodes print is text with more than blanks. What stands further
