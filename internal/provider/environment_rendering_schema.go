@@ -91,7 +91,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"manifests": schema.MapAttribute{
 			ElementType:         types.StringType,
 			Optional:            true,
-			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(f) }`. A text may hold several documents; those of other kinds are passed over. The way for large fleets.",
+			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may hold several documents; those of other kinds are passed over. The way for large fleets.",
 		},
 		"gitops_repo": schema.SingleNestedAttribute{
 			Optional:            true,
@@ -133,11 +133,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			Attributes: map[string]schema.Attribute{
 				"max_removed": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "How many deployment target folders one change may take away: a number, or a percentage of what the branch holds of this rendering. The default is `50%`.",
+					MarkdownDescription: "How many deployment target folders one change may take away: a number, or a percentage of what the branch holds of this rendering. One whose files all become empty counts. The default is `50%`.",
 				},
 				"allow_empty": schema.BoolAttribute{
 					Optional:            true,
-					MarkdownDescription: "Whether a change may take all of them away. The default is `false`.",
+					MarkdownDescription: "Whether a change may take all of them away, as far as `max_removed` allows. The default is `false`.",
 				},
 				"require_known": schema.BoolAttribute{
 					Optional:            true,
@@ -184,10 +184,10 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "How many assignments there are."},
 		"unscheduled":      schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The deployment targets that no policy places."},
 		"folders":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every cluster type with the path of its folder from the repo's root, for whoever points clusters there."},
-		"files":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, with `preview = \"manifests\"` alone."},
+		"files":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, but for the record. Null unless `preview` is `manifests`."},
 		"changes":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What the last change did to the deployment targets of each cluster type that it changed, such as `+1 -0 ~14`: added, removed, changed."},
-		"tree_hash":        schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders."},
-		"commit_sha":       schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree; null where none was pushed."},
-		"pull_request":     schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch; null with a `delivery.strategy` that opens none."},
+		"tree_hash":        schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},
+		"commit_sha":       schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null with the strategy `none`."},
+		"pull_request":     schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch. Null: this version opens none."},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
 const examples = "../../examples"
@@ -60,19 +62,31 @@ func TestAccExamples(t *testing.T) {
 	}
 }
 
-// Every resource has an example of its use and of its import.
+// Every resource, data source and function has an example of its use, and every resource one of its import.
 func TestAccExamplesAreComplete(t *testing.T) {
-	for _, resource := range append([]string{"kalypso_environment_rendering"}, modelResources...) {
-		for file, want := range map[string]string{
-			"resource.tf": `resource "` + resource + `"`,
-			"import.sh":   "terraform import " + resource,
-		} {
-			alternative := strings.Replace(want, "import ", "import '", 1)
-			text := readFile(t, filepath.Join(examples, "resources", resource, file))
-			if !strings.Contains(text, want) && !strings.Contains(text, alternative) {
-				t.Errorf("%s: %s does not hold %s", resource, file, want)
-			}
+	server, err := factories["kalypso"]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	if err != nil || len(schema.ResourceSchemas) == 0 || len(schema.Functions) == 0 {
+		t.Fatalf("no schema: %v", err)
+	}
+	check := func(file, want string) {
+		t.Helper()
+		if text := readFile(t, filepath.Join(examples, file)); !strings.Contains(text, want) {
+			t.Errorf("%s does not hold %s", file, want)
 		}
+	}
+	for name := range schema.ResourceSchemas {
+		check("resources/"+name+"/resource.tf", `resource "`+name+`"`)
+		check("resources/"+name+"/import.sh", "terraform import "+name)
+	}
+	for name := range schema.DataSourceSchemas {
+		check("data-sources/"+name+"/data-source.tf", `data "`+name+`"`)
+	}
+	for name := range schema.Functions {
+		check("functions/"+name+"/function.tf", "provider::kalypso::"+name+"(")
 	}
 }
 

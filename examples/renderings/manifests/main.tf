@@ -1,0 +1,21 @@
+# Kalypso YAML that is there already: each file under its path, which errors name.
+locals {
+  # What all environments share, and what is this one's.
+  common = { for f in fileset(path.module, "control-plane/main/**/*.yaml") : f => file("${path.module}/${f}") }
+  dev    = { for f in fileset(path.module, "control-plane/dev/**/*.yaml") : f => file("${path.module}/${f}") }
+}
+
+resource "kalypso_environment_rendering" "dev" {
+  environment = "dev"
+  manifests   = merge(local.common, local.dev)
+
+  # YAML and HCL go together.
+  configs = {
+    dns = { name = "dns-config", labels = { region = "west-us" }, data = { DNS_ZONE = "west.acme.io" } }
+  }
+
+  gitops_repo = {
+    repo   = "https://github.com/acme/gitops"
+    branch = "dev"
+  }
+}

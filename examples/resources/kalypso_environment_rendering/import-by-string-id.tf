@@ -1,0 +1,4 @@
+import {
+  to = kalypso_environment_rendering.dev
+  id = "dev@https://github.com/acme/gitops//clusters?ref=dev"
+}
