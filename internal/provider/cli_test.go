@@ -77,9 +77,10 @@ provider_installation {
 
 // root is a root module in a folder of its own that the real CLI runs with the built provider.
 type root struct {
-	t      *testing.T
-	folder string
-	env    []string
+	t       *testing.T
+	folder  string
+	env     []string
+	printed strings.Builder // by all commands
 }
 
 // newRoot makes a root module of files: name → content. It skips the test where acceptance tests are off.
@@ -148,6 +149,7 @@ func (r *root) terraform(args ...string) output {
 	if err != nil && !errors.As(err, &exit) {
 		r.t.Fatal(err)
 	}
+	r.printed.WriteString(stdout.String() + stderr.String())
 	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
