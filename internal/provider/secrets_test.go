@@ -131,7 +131,7 @@ func (s *secrets) repos(t *testing.T, urls map[string]string) {
 func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ...string) {
 	t.Helper()
 	places := map[string][]byte{"the output": []byte(s.printed.String())}
-	maps.Copy(places, filesOf(t, s.folder))
+	maps.Copy(places, filesBelow(t, s.folder))
 	for _, server := range servers {
 		if len(server.Requests()) == 0 {
 			t.Errorf("%s was not asked", server.URL)
@@ -155,8 +155,8 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 	}
 }
 
-// filesOf are the files in a folder, with what zip files hold.
-func filesOf(t *testing.T, folder string) map[string][]byte {
+// filesBelow are the files in a folder, with what zip files hold.
+func filesBelow(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {

@@ -83,7 +83,7 @@ func TestAccTransports(t *testing.T) {
 		gitserver.Fsck(t, repos[c.Index])
 	}
 	s.expectNone(t, []*gitserver.Server{https, bearer, http}, repos["https_basic"], repos["https_bearer"], repos["http_basic"], repos["ssh"], repos["ssh_scp"])
-	if _, ok := filesOf(t, s.folder)[filepath.Join("plan", "tfplan")]; !ok {
+	if _, ok := filesBelow(t, s.folder)[filepath.Join("plan", "tfplan")]; !ok {
 		t.Error("the plan file was not searched")
 	}
 }
