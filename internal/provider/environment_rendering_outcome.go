@@ -46,7 +46,7 @@ func (r *renderingRequest) outcome(ctx context.Context) (*renderingOutcome, flee
 
 func (o *renderingOutcome) judgeUnscheduled() fleet.Problems {
 	targets := o.unscheduledTargets()
-	if len(targets) == 0 || o.renderingRequest.unscheduled == unscheduledIgnore || fleet.IsUnknown(o.renderingRequest.unscheduled) {
+	if len(targets) == 0 || o.unscheduled == unscheduledIgnore || fleet.IsUnknown(o.unscheduled) {
 		return nil
 	}
 	p := fleet.Problem{
@@ -56,7 +56,7 @@ func (o *renderingOutcome) judgeUnscheduled() fleet.Problems {
 		Detail: fmt.Sprintf("No scheduling policy places %d of %d deployment targets of environment %q:\n  %s\nCompare their labels and workspace with the policies' deployment_target_selector, and the labels of the cluster types with cluster_type_selector.",
 			len(targets), len(o.tree.Schedule.Targets), o.fleet.Environment, joinBounded(targets)),
 	}
-	if o.renderingRequest.unscheduled == unscheduledError {
+	if o.unscheduled == unscheduledError {
 		p.Severity = fleet.Error
 	}
 	return fleet.Problems{p}
