@@ -21,7 +21,7 @@ func TestAccRenderingImport(t *testing.T) {
 	id := "file://" + r.repo + "//clusters?ref=dev"
 	for bad, said := range map[string]string{
 		"dev@" + id + "&x=y": "names no branch",
-		"stage@" + id:        `No rendering of environment "stage"`,
+		"stage@" + id:        `rendering of environment "stage": the record clusters/.kalypso/rendering.json says "dev"`,
 		"dev@file://" + r.repo + "//elsewhere?ref=dev": "there is no record elsewhere/.kalypso/rendering.json",
 		"dev@file://" + r.repo + "//clusters?ref=main": "Branch not found",
 	} {

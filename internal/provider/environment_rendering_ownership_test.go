@@ -39,7 +39,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 
 	fleet.Existing = false // adopt
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
-	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = true", "each.value.existing"}, "plan")
+	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = true"}, "plan")
 	fleet.Existing = true
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
 	out := r.succeed("plan", "-no-color")
