@@ -130,7 +130,7 @@ func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, b
 	if o.strategy != strategyPush || !o.settled || r.data == nil || !r.data.known || diags.HasError() {
 		return
 	}
-	ctx, cancel := within(ctx, values, timeoutOf(nil), diags)
+	ctx, cancel := within(ctx, values, timeoutOf(nil), writeTimeout, diags)
 	defer cancel()
 	order := o.order(r.data.author, before)
 	if !o.decided() {

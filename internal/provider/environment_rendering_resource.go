@@ -79,7 +79,7 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 	if diags.HasError() {
 		return nil
 	}
-	ctx, cancel := within(ctx, values, timeoutOf(state), diags)
+	ctx, cancel := within(ctx, values, timeoutOf(state), writeTimeout, diags)
 	defer cancel()
 	request, ps := readRenderingRequest(values)
 	appendProblems(diags, ps)
@@ -165,10 +165,17 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 	return order
 }
 
-// logProgress logs what long work has done, with counts.
+// logEvery is how often long work says how far it is.
+const logEvery = 3 * time.Second
+
+// logProgress logs what long work has done of what, with counts, every few seconds.
 func logProgress(ctx context.Context) func(stage string, done, total int) {
+	last := time.Now()
 	return func(stage string, done, total int) {
-		tflog.Info(ctx, stage, map[string]any{"done": done, "total": total})
+		if now := time.Now(); now.Sub(last) >= logEvery {
+			last = now
+			tflog.Info(ctx, stage, map[string]any{"done": done, "total": total})
+		}
 	}
 }
 
@@ -179,7 +186,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if resp.Diagnostics.HasError() || !r.data.known {
 		return
 	}
-	ctx, cancel := within(ctx, values, timeouts.Value.Read, &resp.Diagnostics)
+	ctx, cancel := within(ctx, values, timeouts.Value.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
 	commit, _ := values["commit_sha"].(types.String)
 	request, _ := readRenderingRequest(map[string]attr.Value{
@@ -223,7 +230,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 		appendProtection(&resp.Diagnostics, values)
 		return
 	}
-	ctx, cancel := within(ctx, values, timeouts.Value.Delete, &resp.Diagnostics)
+	ctx, cancel := within(ctx, values, timeouts.Value.Delete, writeTimeout, &resp.Diagnostics)
 	defer cancel()
 	request, _ := readRenderingRequest(values)
 	onDestroy, _ := values["on_destroy"].(types.String)
@@ -251,21 +258,24 @@ func appendProtection(diags *diag.Diagnostics, values map[string]attr.Value) {
 		fmt.Sprintf("The rendering of environment %q may not be destroyed: clusters follow its folders. If that is meant, set deletion_protection = false, apply, and destroy then.", environment.ValueString()))
 }
 
+// timeoutGetter is the timeout of one operation.
+type timeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
+
 // timeoutOf is the timeout of a create, or of an update where there is a state.
-func timeoutOf(state map[string]attr.Value) func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics) {
+func timeoutOf(state map[string]attr.Value) timeoutGetter {
 	if state == nil {
 		return timeouts.Value.Create
 	}
 	return timeouts.Value.Update
 }
 
-// within bounds ctx by the timeout of an operation.
-func within(ctx context.Context, values map[string]attr.Value, of func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics), diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+// within bounds ctx by the timeout of an operation, or by fallback where timeouts says nothing.
+func within(ctx context.Context, values map[string]attr.Value, of timeoutGetter, fallback time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
 	v, ok := values["timeouts"].(timeouts.Value)
 	if !ok {
-		return context.WithTimeout(ctx, writeTimeout)
+		return context.WithTimeout(ctx, fallback)
 	}
-	d, ds := of(v, ctx, writeTimeout)
+	d, ds := of(v, ctx, fallback)
 	diags.Append(ds...)
 	return context.WithTimeout(ctx, d)
 }
