@@ -33,7 +33,7 @@ func TestAccBadInput(t *testing.T) {
 			folder := filepath.Join("testdata", "TestAccBadInput", name)
 			r := newRootFrom(t, folder)
 			r.write("terraform.tf", terraformBlock)
-			expectPlanDiagnostics(t, r, filepath.Join(folder, "diagnostics.txt"))
+			expectRefused(t, r, filepath.Join(folder, "diagnostics.txt"))
 		})
 	}
 }
@@ -117,7 +117,7 @@ func TestAccBadPlaces(t *testing.T) {
 	for _, bare := range repos {
 		before = append(before, gitserver.Git(t, bare, "for-each-ref"))
 	}
-	text := expectPlanDiagnostics(t, r, filepath.Join(folder, "diagnostics.txt"), names...)
+	text := expectRefused(t, r, filepath.Join(folder, "diagnostics.txt"), names...)
 	if strings.Contains(text, "canary") || strings.Contains(text, "PRIVATE KEY") {
 		t.Error("a secret is in the errors")
 	}
@@ -150,13 +150,13 @@ resource "kalypso_environment_rendering" "test" {
 	}
 }
 
-// expectPlanDiagnostics plans the module, which fails, and compares the diagnostics with the file, in which the names stand for
-// what differs from run to run. It returns them.
-func expectPlanDiagnostics(t *testing.T, r *root, file string, names ...string) string {
+// expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which the names stand
+// for what differs from run to run. It returns them.
+func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 	t.Helper()
-	out := r.terraform("plan", "-json")
-	if out.code != 1 {
-		t.Errorf("the plan ended with %d:\n%s\n%s", out.code, out.stdout, out.stderr)
+	out := r.terraform("apply", "-auto-approve", "-json")
+	if out.code != 1 || strings.Contains(out.stdout, `"type":"apply_start"`) {
+		t.Errorf("the plan was not refused (exit code %d):\n%s\n%s", out.code, out.stdout, out.stderr)
 	}
 	got := strings.NewReplacer(names...).Replace(diagnostics(t, out.stdout))
 	if *update {
