@@ -4,8 +4,12 @@ import (
 	"archive/tar"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +17,173 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
+
+// TestAccPlanIsApply edits random fleets. Whatever was edited: what the plan shows is what is in state and on the branch
+// after the apply, in one commit where anything changed and else in none, and the plan after it is empty.
+func TestAccPlanIsApply(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(fleets) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			r := newRootFrom(t, "testdata/TestAccPlanIsApply")
+			repo := gitserver.InitBare(t)
+			r.write("terraform.tf", terraformBlock)
+			r.env = append(r.env, "TF_VAR_repo="+repo)
+			f := newRandomFleet(seed)
+			var before map[string]any
+			for step := range steps {
+				edits := []string{"create"}
+				if step > 0 {
+					edits = f.edit(step%3 == 0)
+				}
+				f.write(t, r)
+				before = r.step(repo, f, before, step > 0 && step%3 == 0)
+				if t.Failed() {
+					t.Fatalf("step %d, after the edits: %s", step, strings.Join(edits, ", "))
+				}
+			}
+			gitserver.Fsck(t, repo)
+		})
+	}
+}
+
+// How many random fleets there are, and how many applies of each.
+const (
+	fleets = 2
+	steps  = 12
+)
+
+// edit makes random edits, of those alone that change nothing of what is rendered where it is quiet.
+func (f *randomFleet) edit(quiet bool) (names []string) {
+	among := quietEdits
+	if !quiet {
+		among = slices.Concat(quietEdits, anyEdits, anyEdits)
+	}
+	for range 1 + f.IntN(4) {
+		e := pick(f, among...)
+		e.make(f)
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// step plans and applies the fleet, and compares the plan, the state and the branch. It returns the state.
+func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bool) map[string]any {
+	r.t.Helper()
+	const address = "kalypso_environment_rendering.this"
+	const branch = "dev"
+	t := r.t
+	head, commits := gitserver.Rev(t, repo, branch), len(gitserver.Log(t, repo, branch))
+	c := r.plan()[address]
+	r.applyPlan()
+	state := r.state()[address]
+	expectUnknown(t, c, nothing)
+	expectApplied(t, c, state)
+	expectOnBranch(t, repo, branch, f.path, state)
+	r.expectEmptyPlan()
+
+	if diff := cmp.Diff(f.unscheduled(t, repo, branch), state["unscheduled"]); diff != "" {
+		t.Errorf("unscheduled (-want +state):\n%s", diff)
+	}
+	same := before != nil
+	for _, attribute := range []string{"tree_hash", "promoted_commit", "gitops_repo"} {
+		same = same && cmp.Equal(before[attribute], state[attribute])
+	}
+	if quiet && !same {
+		t.Errorf("edits that change nothing changed the tree")
+	}
+	now, made := gitserver.Rev(t, repo, branch), len(gitserver.Log(t, repo, branch))-commits
+	if same {
+		for _, attribute := range []string{"changes", "commit_sha"} {
+			if diff := cmp.Diff(before[attribute], state[attribute]); diff != "" {
+				t.Errorf("%s is not kept (-before +after):\n%s", attribute, diff)
+			}
+		}
+		if made != 0 {
+			t.Errorf("%d commits for nothing", made)
+		}
+		return state
+	}
+	if made != 1 || state["commit_sha"] != now {
+		t.Errorf("%d commits, commit_sha %v, the head is %s", made, state["commit_sha"], now)
+	}
+	var old map[string]map[string]string
+	if head != "" {
+		old = targetsOnBranch(t, repo, head, asMap(before["gitops_repo"])["path"].(string))
+	}
+	if diff := cmp.Diff(changesBetween(old, targetsOnBranch(t, repo, now, f.path)), state["changes"]); diff != "" {
+		t.Errorf("changes (-branch +state):\n%s", diff)
+	}
+	return state
+}
+
+// unscheduled are the deployment targets that are nowhere on the branch.
+func (f *randomFleet) unscheduled(t *testing.T, repo, branch string) []any {
+	t.Helper()
+	placed := map[string]bool{}
+	for _, targets := range targetsOnBranch(t, repo, branch, f.path) {
+		for name := range targets {
+			placed[name] = true
+		}
+	}
+	none := []any{}
+	for _, name := range f.targets() {
+		if !placed[name] {
+			none = append(none, name)
+		}
+	}
+	return none
+}
+
+// targetsOnBranch are the hashes of the deployment target folders by cluster type, with that of the README.
+func targetsOnBranch(t *testing.T, repo, revision, at string) map[string]map[string]string {
+	t.Helper()
+	all := map[string]map[string]string{}
+	for line := range strings.SplitSeq(gitserver.Git(t, repo, "ls-tree", "-r", "-t", revision+":"+strings.TrimPrefix(at, ".")), "\n") {
+		meta, name, _ := strings.Cut(line, "\t")
+		clusterType, target, nested := strings.Cut(name, "/")
+		switch {
+		case strings.HasPrefix(name, ".") || !strings.Contains(meta, " tree ") || strings.Contains(target, "/"):
+		case nested:
+			all[clusterType][target] = meta
+		default:
+			all[clusterType] = map[string]string{}
+		}
+	}
+	return all
+}
+
+// changesBetween are the changes of the attribute of that name.
+func changesBetween(old, now map[string]map[string]string) map[string]any {
+	changes := map[string]any{}
+	for clusterType := range maps.Keys(merged(old, now)) {
+		var added, removed, changed int
+		for target, hash := range now[clusterType] {
+			if was, there := old[clusterType][target]; !there {
+				added++
+			} else if was != hash {
+				changed++
+			}
+		}
+		for target := range old[clusterType] {
+			if _, there := now[clusterType][target]; !there {
+				removed++
+			}
+		}
+		_, was := old[clusterType]
+		_, is := now[clusterType]
+		if was != is || added+removed+changed > 0 {
+			changes[clusterType] = fmt.Sprintf("+%d -%d ~%d", added, removed, changed)
+		}
+	}
+	return changes
+}
+
+func merged[M ~map[K]V, K comparable, V any](a, b M) M {
+	both := maps.Clone(b)
+	maps.Copy(both, a)
+	return both
+}
 
 // change is what a saved plan does to a resource.
 type change struct {
