@@ -172,25 +172,33 @@ func filesBelow(t *testing.T, folder string) map[string][]byte {
 			return err
 		}
 		all[name] = data
-		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return nil // it is none
-		}
-		for _, f := range archive.File {
-			r, err := f.Open()
-			if err != nil {
-				return err
-			}
-			if all[name+"/"+f.Name], err = io.ReadAll(r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return unzip(all, name, data)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// unzip adds what data holds, where it is a zip file, as Terraform's plans are.
+func unzip(all map[string][]byte, name string, data []byte) error {
+	if !bytes.HasPrefix(data, []byte("PK")) {
+		return nil
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return err
+	}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			return err
+		}
+		if all[name+"/"+f.Name], err = io.ReadAll(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // encrypted is a private key that opens with a passphrase.
