@@ -133,6 +133,9 @@ func withdraw(ctx context.Context, client *gitremote.Client, place Place, messag
 			return nil, err
 		}
 		remove, err := paths(at)
+		if failed := snapshot.Err(); failed != nil {
+			return nil, failed
+		}
 		if err != nil || len(remove) == 0 {
 			return nil, err
 		}
@@ -176,7 +179,7 @@ func withdrawal(at *survey, s *State) ([]string, error) {
 	for _, name := range names {
 		paths = append(paths, at.place.Join(name))
 	}
-	return paths, at.snapshot.Err()
+	return paths, nil
 }
 
 // Observe reads the branch and returns the state with what it holds now. It is one reference look-up where the branch's

@@ -46,6 +46,14 @@ type draft struct {
 
 // draft finds what the order changes on the branch, and refuses what is not ours to change.
 func (o *Order) draft(snapshot *gitops.Snapshot) (*draft, error) {
+	d, err := o.compose(snapshot)
+	if failed := snapshot.Err(); failed != nil {
+		return nil, failed // what could not be read looked as if it was not there
+	}
+	return d, err
+}
+
+func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	s, err := newSurvey(snapshot, o.Place, o.Before)
 	if err != nil {
 		return nil, err
@@ -84,9 +92,6 @@ func (o *Order) draft(snapshot *gitops.Snapshot) (*draft, error) {
 		if err == nil && o.moves() && o.Place.SameBranch(o.Before.Place) {
 			err = o.leave(snapshot, d.edit)
 		}
-	}
-	if err == nil {
-		err = snapshot.Err()
 	}
 	return d, err
 }

@@ -1,0 +1,313 @@
+package delivery_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// branch is the branch "dev" of a repo, and a client that reaches it.
+type branch struct {
+	testing.TB
+	repo   string
+	client *gitremote.Client
+}
+
+func newBranch(t *testing.T) *branch {
+	t.Helper()
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &branch{t, gitserver.InitBare(t), client}
+}
+
+// build renders an environment whose cluster types have the targets named, each with files that hold the value.
+func build(t testing.TB, environment, value string, targets map[string][]string) *tree.Tree {
+	t.Helper()
+	var text strings.Builder
+	add := func(kind, name, rest string) {
+		fmt.Fprintf(&text, "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {type: %s}}\nspec: %s\n", kind, name, name, rest)
+	}
+	add("Template", "file", fmt.Sprintf(`{type: reconciler, manifests: [%q]}`, value))
+	add("Template", "namespace", `{type: namespace, manifests: ["{{ .Namespace }}"]}`)
+	add("Template", "none", `{type: config, manifests: [""]}`)
+	for clusterType, names := range targets {
+		add("ClusterType", clusterType, `{reconciler: file, namespaceService: namespace, configType: none}`)
+		add("SchedulingPolicy", clusterType, fmt.Sprintf(`{deploymentTargetSelector: {labelSelector: {matchLabels: {on: %s}}}, clusterTypeSelector: {labelSelector: {matchLabels: {type: %s}}}}`, clusterType, clusterType))
+		for _, name := range names {
+			add("Workload", name, fmt.Sprintf(`{deploymentTargets: [{name: x, environment: %s, labels: {on: %s}}]}`, environment, clusterType))
+		}
+	}
+	objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
+	f := &fleet.Fleet{Environment: environment}
+	f.Add(objects...)
+	built, problems := tree.Build(t.Context(), f)
+	if err := errors.Join(ps.Err(), problems.Err()); err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+// order is one for the environment "dev" at the root of the branch.
+func (b *branch) order(value string, targets map[string][]string, before *delivery.State) *delivery.Order {
+	b.Helper()
+	return &delivery.Order{
+		Place:        delivery.Place{Repo: b.repo, Branch: "dev", Path: "."},
+		Environment:  "dev",
+		Tree:         build(b, "dev", value, targets),
+		CreateBranch: true,
+		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
+		Author:       gitops.Signature{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+		Before:       before,
+	}
+}
+
+// deliver delivers an order, in so many commits.
+func (b *branch) deliver(o *delivery.Order, commits int) *delivery.State {
+	b.Helper()
+	before := len(gitserver.Log(b, b.repo, "dev"))
+	receipt, err := delivery.Deliver(b.Context(), b.client, o, func(string, int, int) {})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if got := len(gitserver.Log(b, b.repo, "dev")) - before; got != commits {
+		b.Errorf("%d commits, want %d", got, commits)
+	}
+	return receipt.State
+}
+
+func (b *branch) observe(s *delivery.State) *delivery.State {
+	b.Helper()
+	now, err := delivery.Observe(b.Context(), b.client, s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return now
+}
+
+// paths are those of the files on the branch.
+func (b *branch) paths() []string {
+	b.Helper()
+	return slices.Sorted(maps.Keys(gitserver.Modes(b, b.repo, "dev")))
+}
+
+var (
+	usual = map[string][]string{"large": {"a", "b"}, "small": {"c"}}
+	plain = func(content string) gitserver.File { return gitserver.File{Mode: "100644", Content: content} }
+)
+
+// Whatever others do to our folders and our record is drift, which one commit puts right, and no more than that.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]map[string]gitserver.File{
+		"a file":                  {"large/a-x/reconciler.yaml": plain("theirs")},
+		"a mode":                  {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
+		"a file more":             {"large/my folder of mine/x": plain("theirs")},
+		"a file gone":             {"large/a-x/reconciler.yaml": {}},
+		"a folder gone":           {"small": {}},
+		"a file for a folder":     {"small": plain("theirs")},
+		"a link for a folder":     {"small": {Mode: "120000", Content: "large"}},
+		"all gone":                {"small": {}, "large": {}, ".kalypso": {}},
+		"the record gone":         {".kalypso": {}},
+		"the record broken":       {".kalypso/rendering.json": plain("{")},
+		"the record of a later":   {".kalypso/rendering.json": plain(`{"version": 2}`)},
+		"the record short":        {".kalypso/rendering.json": plain(`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)},
+		"the record too long":     {".kalypso/rendering.json": plain(`{"version": 1, "environment": "dev", "cluster_types": ["large", "team"]}`)},
+		"the record and a folder": {".kalypso/rendering.json": plain(`{"version": 1, "environment": "dev", "cluster_types": []}`), "small": {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBranch(t)
+			delivered := b.deliver(b.order("1", usual, nil), 1)
+			gitserver.Seed(t, b.repo, "dev", map[string]string{"other/x": "theirs", "README.md": "theirs"})
+			delivered = b.observe(delivered)
+			if delivered.Drifted() {
+				t.Fatalf("a commit elsewhere is drift: %v", delivered.Drift)
+			}
+			want := gitserver.Modes(t, b.repo, "dev")
+
+			commit := gitserver.SeedFiles(t, b.repo, "dev", "Mine", edit)
+			now := b.observe(delivered)
+			if len(now.Drift) != 1 || now.Drift[0].Commit != commit || now.Drift[0].Author != "Somebody <somebody@acme.io>" || len(now.Drift[0].Paths) == 0 {
+				t.Fatalf("drift is %+v, want that of commit %s", now.Drift, commit)
+			}
+			o := b.order("1", usual, now)
+			if !o.Overwrites() {
+				t.Error("the order does not say that it overwrites")
+			}
+			o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 100, Percentage: true}}
+			after := b.deliver(o, 1)
+			got := gitserver.Modes(t, b.repo, "dev")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the branch (-delivered +now):\n%s", diff)
+			}
+			if b.observe(after).Drifted() {
+				t.Error("still drifted")
+			}
+			gitserver.Fsck(t, b.repo)
+		})
+	}
+}
+
+// Where another environment's record is, the place is that one's now.
+func TestTakenByAnother(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	s := b.deliver(b.order("1", usual, nil), 1)
+	commit := gitserver.Seed(t, b.repo, "dev", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
+	for _, before := range []*delivery.State{nil, b.observe(s)} {
+		var ownership *delivery.OwnershipError
+		if _, err := delivery.Deliver(t.Context(), b.client, b.order("2", usual, before), nil); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if head := gitserver.Rev(t, b.repo, "dev"); head != commit {
+		t.Errorf("the branch moved to %s", head)
+	}
+}
+
+// What the branch holds as the fleet wants it is not overwritten: the push of an apply that was killed, and a change of
+// others that came into the fleet.
+func TestOverwritesNothing(t *testing.T) {
+	t.Parallel()
+	more := map[string][]string{"large": {"a", "b", "d"}, "drone": {}, "small": {"c"}}
+	b := newBranch(t)
+	first := b.deliver(b.order("1", usual, nil), 1)
+	b.deliver(b.order("2", more, first), 1)
+	now := b.observe(first)
+	if !now.Drifted() {
+		t.Error("what changed since is not seen")
+	}
+	o := b.order("2", more, now)
+	if o.Overwrites() {
+		t.Error("the order overwrites its own push")
+	}
+	if b.deliver(o, 0).Drifted() {
+		t.Error("still drifted")
+	}
+	if !b.order("3", more, now).Overwrites() || !b.order("2", usual, now).Overwrites() {
+		t.Error("an order for another tree does not overwrite it")
+	}
+	// One folder changed by others as the fleet has it now, another folder by the fleet alone.
+	second := b.deliver(b.order("2", more, b.observe(now)), 0)
+	hotfix := build(t, "dev", "2", map[string][]string{"large": {"a"}, "drone": {}, "small": {"c"}})
+	gitserver.SeedFiles(t, b.repo, "dev", "Away with b and d", map[string]gitserver.File{"large/b-x": {}, "large/d-x": {}})
+	o = b.order("2", map[string][]string{"large": {"a"}, "drone": {"e"}, "small": {"c"}}, b.observe(second))
+	if o.Overwrites() || hotfix.Folders[1].Hash != o.Tree.Folders[1].Hash {
+		t.Error("the hotfix that came into the fleet is overwritten")
+	}
+	b.deliver(o, 1)
+}
+
+// The record says what to remove. Where it is gone, it is what still is as it was delivered.
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	theirs := map[string]string{"team/x": "theirs", "README.md": "theirs", "large.txt": "theirs"}
+	for _, test := range []struct {
+		name string
+		edit map[string]gitserver.File
+		left []string // beside theirs
+		said string   // the error; then nothing was removed
+	}{
+		{name: "as delivered"},
+		{name: "with files of others in our folders", edit: map[string]gitserver.File{"large/y": plain("theirs"), "small/c-x/namespace.yaml": {}}},
+		{name: "the record gone", edit: map[string]gitserver.File{".kalypso": {}, "large/y": plain("theirs")},
+			left: []string{"large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml", "large/b-x/namespace.yaml", "large/b-x/reconciler.yaml", "large/y"}},
+		{name: "a file for a folder", edit: map[string]gitserver.File{"small": plain("theirs")}, left: []string{"small"}},
+		{name: "the record of another", edit: map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage"}`)}, said: `environment "stage"`},
+		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")}, said: "can't be used"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBranch(t)
+			s := b.deliver(b.order("1", usual, nil), 1)
+			gitserver.Seed(t, b.repo, "dev", theirs)
+			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
+			before := b.paths()
+			err := delivery.Withdraw(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"})
+			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
+			if test.said != "" {
+				var ownership *delivery.OwnershipError
+				if !errors.As(err, &ownership) || !strings.Contains(err.Error(), test.said) {
+					t.Errorf("the error is %v, want %q", err, test.said)
+				}
+				want = before
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, b.paths()); diff != "" {
+				t.Errorf("the branch (-want +got):\n%s", diff)
+			}
+			// Once more, and on a branch that is gone, there is nothing to do.
+			if test.said == "" {
+				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
+				if err := delivery.Withdraw(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"}); err != nil {
+					t.Errorf("on a branch that is gone: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// Adoption takes over folders of our names and of the operator, and counts each target folder that goes with them.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	const readme = "This folder contains deployment targets scheduled on the cluster type"
+	b := newBranch(t)
+	gitserver.Seed(t, b.repo, "dev", map[string]string{
+		"large/README.md": readme, "large/a-x/config.yaml": "stale", "large/old-x/reconciler.yaml": "",
+		"legacy/README.md": readme, "legacy/old-x/reconciler.yaml": "old", "team/README.md": "theirs",
+	})
+	refused := func(o *delivery.Order) error {
+		t.Helper()
+		head := gitserver.Rev(t, b.repo, "dev")
+		_, err := delivery.Deliver(t.Context(), b.client, o, nil)
+		if err == nil || gitserver.Rev(t, b.repo, "dev") != head {
+			t.Errorf("the error is %v, and the head %s", err, gitserver.Rev(t, b.repo, "dev"))
+		}
+		return err
+	}
+	o := b.order("1", usual, nil)
+	var ownership *delivery.OwnershipError
+	if err := refused(o); !errors.As(err, &ownership) || !slices.Equal(ownership.Folders, []string{"large"}) {
+		t.Errorf("without adopt: %v", err)
+	}
+	o.Adopt = true
+	var guardrail *delivery.GuardrailError
+	if err := refused(o); !errors.As(err, &guardrail) || !slices.Equal(guardrail.Removed, []string{"large/old-x", "legacy/old-x"}) || guardrail.Total != 3 {
+		t.Errorf("with adopt: %v", err)
+	}
+	o.Guardrails.MaxRemoved = delivery.Limit{Number: 2}
+	takeover, err := delivery.Check(t.Context(), b.client, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(delivery.Takeover{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}}, takeover); diff != "" {
+		t.Errorf("takeover (-want +got):\n%s", diff)
+	}
+	s := b.deliver(o, 1)
+	want := []string{
+		".kalypso/rendering.json", "large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml", "large/b-x/namespace.yaml", "large/b-x/reconciler.yaml",
+		"small/README.md", "small/c-x/namespace.yaml", "small/c-x/reconciler.yaml", "team/README.md",
+	}
+	if diff := cmp.Diff(want, b.paths()); diff != "" {
+		t.Errorf("the branch (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"team"}, s.Others); diff != "" {
+		t.Errorf("folders of others (-want +got):\n%s", diff)
+	}
+}

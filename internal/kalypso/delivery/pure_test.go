@@ -1,0 +1,235 @@
+package delivery_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+)
+
+// footprint is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
+func footprint(entries ...string) delivery.Footprint {
+	f := delivery.Footprint{}
+	for _, entry := range entries {
+		at, hash, _ := strings.Cut(entry, "=")
+		name, target, ok := strings.Cut(at, "/")
+		folder := f[name]
+		if folder.Targets == nil {
+			folder.Targets = map[string]delivery.Target{}
+		}
+		if ok {
+			folder.Targets[target] = delivery.Target{Hash: hash, Empty: hash == "-"}
+		}
+		folder.Hash += entry + "\n"
+		f[name] = folder
+	}
+	return f
+}
+
+// A footprint is the same once it was in private state, whatever others call the folders in ours.
+func TestFootprintJSON(t *testing.T) {
+	for name, want := range map[string]delivery.Footprint{
+		"none":  nil,
+		"empty": {},
+		"usual": footprint("large/a=1", "large/b=-", "small"),
+		"odd":   footprint("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5", "large/ä=6"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := json.Marshal(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got delivery.Footprint
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			for name, folder := range got {
+				if folder.Targets == nil {
+					got[name] = delivery.Folder{Hash: folder.Hash, Targets: map[string]delivery.Target{}}
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("after the round trip (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestChanges(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after delivery.Footprint
+		want          map[string]string
+	}{
+		{"nothing", footprint("large/a=1"), footprint("large/a=1"), map[string]string{}},
+		{"first", nil, footprint("large/a=1", "large/b=1", "small"), map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
+		{"all", footprint("large/a=1", "large/b=1", "large/c=1"), footprint("large/a=1", "large/b=2", "large/d=1"), map[string]string{"large": "+1 -1 ~1"}},
+		{"a cluster type goes", footprint("large/a=1", "small/b=1"), footprint("large/a=1"), map[string]string{"small": "+0 -1 ~0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, delivery.Changes(test.before, test.after)); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestGuardrails(t *testing.T) {
+	four := footprint("large/a=1", "large/b=1", "small/c=1", "small/d=1")
+	empty := delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 100, Percentage: true}, AllowEmpty: true}
+	number := func(n int) delivery.Guardrails { return delivery.Guardrails{MaxRemoved: delivery.Limit{Number: n}} }
+	usual := delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
+	for _, test := range []struct {
+		name          string
+		guardrails    delivery.Guardrails
+		before, after delivery.Footprint
+		replaced      bool
+		removed       []string // nil: allowed
+		reason        string
+	}{
+		{"nothing there", usual, nil, four, false, nil, ""},
+		{"changed", usual, four, footprint("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
+		{"half", usual, four, footprint("large/a=1", "small/c=1"), false, nil, ""},
+		{"more than half", usual, four, footprint("large/a=1"), false, []string{"large/b", "small/c", "small/d"}, `takes away 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
+		{"moved to another cluster type", usual, four, footprint("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false, []string{"large/a", "large/b", "small/d"}, "3 of 4"},
+		{"number", number(1), four, footprint("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
+		{"number allows", number(2), four, footprint("large/a=1", "small/c=1"), false, nil, ""},
+		{"zero", number(0), four, footprint("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
+		{"all", number(100), four, footprint("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
+		{"all allowed", empty, four, nil, false, nil, ""},
+		{"emptied", number(0), four, footprint("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
+		{"empty before", number(0), footprint("large/a=-", "large/b=1"), footprint("large/a=-", "large/b=1"), false, nil, ""},
+		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
+		{"another environment allowed", empty, four, four, true, nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := test.guardrails.Check(test.before, test.after, test.replaced)
+			if test.removed == nil {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			var refused *delivery.GuardrailError
+			if !errors.As(err, &refused) {
+				t.Fatalf("allowed: %v", err)
+			}
+			if diff := cmp.Diff(test.removed, refused.Removed); diff != "" {
+				t.Errorf("removed (-want +got):\n%s", diff)
+			}
+			for _, text := range append(test.removed, test.reason) {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("the error does not say %q: %v", text, err)
+				}
+			}
+		})
+	}
+}
+
+func TestParseLimit(t *testing.T) {
+	for text, want := range map[string]delivery.Limit{"0": {}, "12": {Number: 12}, "0%": {Percentage: true}, "100%": {Number: 100, Percentage: true}} {
+		got, err := delivery.ParseLimit(text)
+		if err != nil || got != want || got.String() != text {
+			t.Errorf("%q is %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "%", "-1", "101%", "1.5", "half", "50 %", "-1%"} {
+		if got, err := delivery.ParseLimit(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+func TestRecord(t *testing.T) {
+	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"})
+	text, err := record.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "version": 1,
+  "environment": "dev",
+  "cluster_types": [
+    "large",
+    "small"
+  ],
+  "origins": [
+    "a@1:x&<>",
+    "b@1:x"
+  ]
+}
+`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("the record (-want +got):\n%s", diff)
+	}
+	got, err := delivery.ParseRecord(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(record, got); diff != "" {
+		t.Errorf("after the round trip (-want +got):\n%s", diff)
+	}
+	for text, said := range map[string]string{
+		``:                                  "not as it was written",
+		`[]`:                                "not as it was written",
+		`{}`:                                "lacks its version or environment",
+		`{"version":2,"environment":"dev"}`: "use a newer provider",
+		`{"version":1}`:                     "lacks its version or environment",
+		`{"version":1,"environment":"dev","cluster_types":["../x"]}`: `"../x"`,
+		`{"version":1,"environment":"dev","cluster_types":[".git"]}`: `".git"`,
+	} {
+		if _, err := delivery.ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("%s: the error is %v, want %q", text, err, said)
+		}
+	}
+}
+
+func TestCleanPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"": ".", ".": ".", "./": ".", "a": "a", "./a/": "a", "a//b": "a/b", "a/./b/": "a/b", "a/../b": "b", ".github/x": ".github/x", "a b": "a b",
+	} {
+		if got, err := delivery.CleanPath(path); err != nil || got != want {
+			t.Errorf("%q is %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", ".kalypso", "a/.kalypso", "a\x00b"} {
+		if got, err := delivery.CleanPath(path); err == nil {
+			t.Errorf("%q is %q", path, got)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	at := func(path string) delivery.Place {
+		return delivery.Place{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
+	}
+	for _, test := range []struct {
+		a, b   string
+		nested bool
+	}{
+		{"a", "a", true}, {".", "a", true}, {".", ".", true}, {"a", "a/b", true}, {"a/b/c", "a", true},
+		{"a", "b", false}, {"a", "ab", false}, {"a/b", "a/c", false}, {"a/b", "b", false},
+	} {
+		if got := at(test.a).Nested(at(test.b)); got != test.nested {
+			t.Errorf("%q and %q: nested is %t", test.a, test.b, got)
+		}
+		if got := at(test.b).Nested(at(test.a)); got != test.nested {
+			t.Errorf("%q and %q: nested is %t", test.b, test.a, got)
+		}
+	}
+	for repo, same := range map[string]bool{
+		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false, "https://acme.io:8443/gitops": false, "not a URL": false,
+	} {
+		other := delivery.Place{Repo: repo, Branch: "dev", Path: "a"}
+		if got := at("a").Same(other); got != same {
+			t.Errorf("%s is the same place: %t", repo, got)
+		}
+		if other.Branch = "main"; at("a").Same(other) {
+			t.Errorf("another branch of %s is the same place", repo)
+		}
+	}
+}
