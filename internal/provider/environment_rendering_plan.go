@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
 // ModifyPlan plans every computed attribute. Terraform calls it again during apply, so that what it plans as known
@@ -172,10 +173,14 @@ func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
 			fmt.Fprintf(&b, "  - %s\n", p)
 		}
 	}
-	if onDrift == driftOverwrite {
+	switch {
+	case onDrift == driftOverwrite:
 		diags.AddAttributeWarning(path.Root("on_drift"), "Changes of others are overwritten", b.String()+"\nThe apply puts the rendered tree back.")
-		return
+	case fleet.IsUnknown(onDrift):
+		diags.AddAttributeWarning(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
+			"\non_drift is known after apply; then it decides whether the apply stops, or puts the rendered tree back.")
+	default:
+		diags.AddAttributeError(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
+			"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or set on_drift = \"overwrite\" to put the rendered tree back.")
 	}
-	diags.AddAttributeError(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
-		"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or set on_drift = \"overwrite\" to put the rendered tree back.")
 }
