@@ -1,8 +1,10 @@
 package provider_test
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,4 +177,104 @@ func unknownMembers(c change, attribute string) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// What was not known at plan is judged before the push: assignments that turn out to take everything away stop the
+// apply. require_known refuses such a plan to begin with.
+func TestAccUnknownRefused(t *testing.T) {
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccUnknownRefused")
+	repo := gitserver.InitBare(t)
+	r.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_repo="+repo, "TF_VAR_round=one", "TF_VAR_purpose=test")
+	r.expectError([]string{"Assignments not known", "require_known"}, "plan", "-no-color", "-var=require_known=true")
+	r.plan()
+	r.applyPlan()
+	before, head := r.state()["kalypso_environment_rendering.this"], gitserver.Rev(t, repo, "dev")
+
+	r.env = append(r.env, "TF_VAR_round=two")
+	r.expectError([]string{"Assignments not known", "require_known"}, "plan", "-no-color", "-var=require_known=true")
+
+	r.env = append(r.env, "TF_VAR_round=three", "TF_VAR_purpose=none")
+	r.plan()
+	r.expectError([]string{"Guardrails stop the change", "large/hello-test"}, "apply", "-no-color", "plan")
+	if diff := cmp.Diff(before, r.state()["kalypso_environment_rendering.this"]); diff != "" {
+		t.Errorf("state (-before +after):\n%s", diff)
+	}
+	if now := gitserver.Rev(t, repo, "dev"); now != head {
+		t.Errorf("something was pushed: the head was %s and is %s", head, now)
+	}
+	// With all known, the plan says so.
+	r.expectError([]string{"Guardrails stop the change", "large/hello-test"}, "plan", "-no-color")
+
+	// So it is with a change of others, where on_drift is not known.
+	gitserver.Seed(t, repo, "dev", map[string]string{"large/hello-test/namespace.yaml": "name: by hand\n"})
+	r.env = append(r.env, "TF_VAR_round=four", "TF_VAR_purpose=test", "TF_VAR_on_drift=fail")
+	r.plan()
+	r.expectError([]string{"Others changed the rendered folders", "large/hello-test/namespace.yaml"}, "apply", "-no-color", "plan")
+	r.env = append(r.env, "TF_VAR_round=five", "TF_VAR_on_drift=overwrite")
+	r.plan()
+	r.applyPlan()
+	r.expectEmptyPlan()
+	if got := archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "name: dev-large-hello-test\n" {
+		t.Errorf("the change of others is there: %q", got)
+	}
+}
+
+// With credentials that are not known at plan, nothing is contacted, and all that is pure is planned as ever.
+func TestAccUnknownProvider(t *testing.T) {
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccUnknownProvider")
+	repo := gitserver.InitBare(t)
+	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("kalypso", "secret"))
+	r.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_url="+url, "TF_VAR_password=secret")
+	const address = "kalypso_environment_rendering.this"
+	for i, round := range []string{"one", "two"} {
+		r.env = append(r.env, "TF_VAR_round="+round)
+		asked := len(server.Requests())
+		c := r.plan()[address]
+		if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Provider configuration not known yet") {
+			t.Errorf("no warning that the provider's configuration is not known:\n%s", out.stdout)
+		}
+		if n := len(server.Requests()) - asked; n > 0 {
+			t.Errorf("the plan of round %s contacted the server %d times", round, n)
+		}
+		expectUnknown(t, c, nothing)
+		r.applyPlan()
+		state := r.state()[address]
+		expectApplied(t, c, state)
+		expectOnBranch(t, repo, "dev", ".", state)
+		r.expectEmptyPlan()
+		if log := gitserver.Log(t, repo, "dev"); len(log) != i+1 {
+			t.Errorf("commits on the branch after round %s: %q", round, log)
+		}
+	}
+}
+
+// Whole resources, with for_each, single and merged, go through a module whose variables have no type.
+func TestAccModule(t *testing.T) {
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccModule")
+	r.write("terraform.tf", terraformBlock)
+	r.succeed("get")
+	r.succeed("validate")
+	for _, round := range []string{"one", "two"} {
+		r.env = append(r.env, "TF_VAR_round="+round)
+		c := r.plan()["module.environment.kalypso_environment_rendering.this"]
+		expectUnknown(t, c, filesOf("large/hello-perf/platform-config.yaml", "large/hello-test/platform-config.yaml"))
+		r.applyPlan()
+		r.expectEmptyPlan()
+		var outputs struct {
+			Rendering struct{ Value map[string]any }
+		}
+		if err := json.Unmarshal([]byte(r.succeed("output", "-json").stdout), &outputs); err != nil {
+			t.Fatal(err)
+		}
+		expectApplied(t, c, outputs.Rendering.Value)
+		want := map[string]any{"large": []any{"hello-perf", "hello-test"}, "small": []any{"hello-test"}}
+		if diff := cmp.Diff(want, outputs.Rendering.Value["assignments"]); diff != "" {
+			t.Errorf("assignments (-want +got):\n%s", diff)
+		}
+	}
 }

@@ -1,0 +1,105 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// The previews show more or less of the same: going from one to another writes nothing. A promoted commit that changes alone is a commit that changes its file and the record alone.
+func TestAccPreview(t *testing.T) {
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccPreview")
+	repo := gitserver.InitBare(t)
+	r.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_repo="+repo)
+	const address = "kalypso_environment_rendering.this"
+
+	assignments := map[string]any{"large": []any{}, "small": []any{"hello-test"}}
+	files := map[string]any{
+		"large/README.md":                  "This folder contains deployment targets scheduled on the cluster type",
+		"small/README.md":                  "This folder contains deployment targets scheduled on the cluster type",
+		"small/hello-test/reconciler.yaml": "name: dev-small-hello-test\n",
+		"small/hello-test/namespace.yaml":  "name: dev-small-hello-test\n",
+		// The built-in config template's.
+		"small/hello-test/platform-config.yaml": nil,
+	}
+	var first map[string]any
+	for i, step := range []struct {
+		preview            any
+		assignments, files bool
+	}{
+		{"none", false, false},
+		{nil, true, false},
+		{"manifests", true, true},
+		{"assignments", true, false},
+		{"manifests", true, true},
+		{"none", false, false},
+	} {
+		name := fmt.Sprintf("step %d, preview %v", i, step.preview)
+		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"preview": step.preview}))
+		c := r.plan()[address]
+		r.applyPlan()
+		state := r.state()[address]
+		if first == nil {
+			first = state
+		} else {
+			expectUnknown(t, c, nothing)
+			for _, attribute := range []string{"changes", "commit_sha"} {
+				if c.Unknown[attribute] == true {
+					t.Errorf("%s: %s is planned as unknown", name, attribute)
+				}
+			}
+		}
+		expectApplied(t, c, state)
+		var wantAssignments, wantFiles any
+		if step.assignments {
+			wantAssignments = assignments
+		}
+		if step.files {
+			wantFiles = files
+			asMap(state["files"])["small/hello-test/platform-config.yaml"] = nil
+		}
+		if diff := cmp.Diff(wantAssignments, state["assignments"]); diff != "" {
+			t.Errorf("%s: assignments (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(wantFiles, state["files"]); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", name, diff)
+		}
+		for _, attribute := range []string{"assignment_count", "folders", "unscheduled", "changes", "tree_hash", "commit_sha"} {
+			if diff := cmp.Diff(first[attribute], state[attribute]); diff != "" {
+				t.Errorf("%s: %s (-before +after):\n%s", name, attribute, diff)
+			}
+		}
+		if log := gitserver.Log(t, repo, "dev"); len(log) != 1 {
+			t.Errorf("%s: commits on the branch: %q", name, log)
+		}
+	}
+
+	for _, promoted := range []string{"c1", "c2"} {
+		r.env = append(r.env, "TF_VAR_promoted_commit="+promoted)
+		r.apply()
+		r.expectEmptyPlan()
+		state := r.state()[address]
+		if state["tree_hash"] != first["tree_hash"] || state["commit_sha"] != gitserver.Rev(t, repo, "dev") {
+			t.Errorf("promoted: tree_hash is %v, commit_sha is %v", state["tree_hash"], state["commit_sha"])
+		}
+		if diff := cmp.Diff(map[string]any{}, state["changes"]); diff != "" {
+			t.Errorf("promoted: changes (-want +got):\n%s", diff)
+		}
+		touched := strings.Fields(gitserver.Git(t, repo, "diff-tree", "-r", "--no-commit-id", "--name-only", "dev"))
+		if diff := cmp.Diff([]string{promotedCommitPath, recordPath}, touched); diff != "" {
+			t.Errorf("promoted: paths of the commit (-want +got):\n%s", diff)
+		}
+		if got := archive(t, repo, "dev")[promotedCommitPath]; got != promoted {
+			t.Errorf("%s holds %q, want %q", promotedCommitPath, got, promoted)
+		}
+	}
+	if log := gitserver.Log(t, repo, "dev"); len(log) != 3 {
+		t.Errorf("commits on the branch: %q", log)
+	}
+}
