@@ -163,6 +163,23 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// Other origins and another message of the same bytes make no commit, also where the state was lost.
+func TestNothingToDo(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	s := b.deliver(b.order("1", usual, nil), 1)
+	for _, before := range []*delivery.State{nil, s} {
+		o := b.order("1", usual, before)
+		o.Origins, o.Message = []string{"https://acme.io/base@" + strings.Repeat("1", 40) + ":x"}, "Another"
+		if now := b.deliver(o, 0); now.Base != s.Base || now.DeliveredRecord != s.DeliveredRecord {
+			t.Errorf("the state went from %+v to %+v", s, now)
+		}
+	}
+	o := b.order("1", usual, s)
+	o.PromotedCommit = "v2"
+	b.deliver(o, 1)
+}
+
 // Where another environment's record is, the place is that one's now.
 func TestTakenByAnother(t *testing.T) {
 	t.Parallel()
