@@ -109,7 +109,7 @@ func (c *Configuration) addAzureAppConfig(config *fleet.Config) (needs [][]int) 
 		for i := 0; i+2 < len(parts); i += 2 {
 			labels[parts[i]] = parts[i+1]
 		}
-		s := &source{config: config, values: map[string]any{}}
+		s := &source{config: config, path: key, values: map[string]any{}}
 		s.set(parts[len(parts)-1], config.Data[key])
 		c.sources = append(c.sources, s)
 		needs = append(needs, c.conditions.of(labels))

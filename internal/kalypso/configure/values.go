@@ -34,6 +34,7 @@ type Merged struct {
 // source is a config, or a key of an azure-app-config, of which the conditions decide whether it applies.
 type source struct {
 	config *fleet.Config
+	path   string         // the key of an azure-app-config, whole
 	values map[string]any // parsed once
 	// unknown are the keys whose values are not known yet; fleet.Unknown among them: any key.
 	unknown []string

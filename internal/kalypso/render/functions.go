@@ -70,6 +70,15 @@ func marshalYAML(v any) (string, error) {
 	return string(text), err
 }
 
+// ValueText is a value of the platform configuration as the built-in config template writes it: text as it is, a map or a
+// list as YAML.
+func ValueText(v any) (string, error) {
+	if s, ok := v.(string); ok {
+		return s, nil
+	}
+	return marshalYAML(v)
+}
+
 // stringify is the YAML of a map whose maps and lists are YAML text, as a ConfigMap's data must be; of anything else
 // its YAML.
 func stringify(v any) (string, error) {

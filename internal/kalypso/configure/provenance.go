@@ -1,0 +1,56 @@
+package configure
+
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+
+// Contribution is what one config gives for a value.
+type Contribution struct {
+	Config *fleet.Config
+	Key    string // in the config's data; of an azure-app-config the whole path
+	Value  any    // as the config has it, before anything merges
+}
+
+// Provenance is where a value comes from.
+type Provenance struct {
+	Value any // what all that was given merged to
+	// Given are the contributions of which the value is made, in the order in which they merge: of text one, of maps and
+	// lists each that merged onto the one before it.
+	Given []Contribution
+	// Replaced are the earlier ones that gave way to the first of Given, in their order.
+	Replaced []Contribution
+}
+
+// Provenance tells of each key of the values, which are known, where its value comes from.
+func (v *Values) Provenance() map[string]*Provenance {
+	all := map[string]*Provenance{}
+	for _, s := range v.sources {
+		for key, value := range s.values {
+			c := Contribution{s.config, key, value}
+			if s.path != "" {
+				c.Key = s.path
+			}
+			p, ok := all[key]
+			if !ok {
+				all[key] = &Provenance{Value: value, Given: []Contribution{c}}
+				continue
+			}
+			if !merges(p.Value, value) {
+				p.Replaced, p.Given = append(p.Replaced, p.Given...), nil
+			}
+			p.Value, p.Given = merge(p.Value, value), append(p.Given, c)
+		}
+	}
+	return all
+}
+
+// merges reports whether later merges onto earlier, rather than to replace it.
+func merges(earlier, later any) bool {
+	switch later.(type) {
+	case map[string]any:
+		_, ok := earlier.(map[string]any)
+		return ok
+	case []any:
+		_, ok := earlier.([]any)
+		return ok
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Mismatch is a requirement on a label that does not hold. A policy's workspace is one on the label [fleet.WorkspaceLabel],
+// which every deployment target has, and one on match_labels has the operator In.
+type Mismatch struct {
+	Key      string
+	Operator metav1.LabelSelectorOperator
+	Values   []string // sorted
+	Found    string   // the label's value
+	Missing  bool     // there is no such label, or no workspace
+}
+
+// String says what is and what must be.
+func (m Mismatch) String() string {
+	what := fmt.Sprintf("label %q", m.Key)
+	if m.Key == fleet.WorkspaceLabel {
+		what = m.Key
+	}
+	if m.Missing {
+		what += " is missing"
+	} else {
+		what += fmt.Sprintf(" is %q", m.Found)
+	}
+	return what + " and must be " + m.wanted()
+}
+
+func (m Mismatch) wanted() string {
+	quoted := make([]string, len(m.Values))
+	for i, v := range m.Values {
+		quoted[i] = fmt.Sprintf("%q", v)
+	}
+	switch m.Operator {
+	case metav1.LabelSelectorOpExists:
+		return "there"
+	case metav1.LabelSelectorOpDoesNotExist:
+		return "missing"
+	case metav1.LabelSelectorOpNotIn:
+		return "none of " + strings.Join(quoted, ", ")
+	}
+	if len(quoted) > 1 {
+		return "one of " + strings.Join(quoted, ", ")
+	}
+	return strings.Join(quoted, "")
+}
+
+// requirements are what a selector of a valid policy asks of labels, in the order in which they are told. A workspace, where
+// one is given, comes first.
+type requirements []labels.Requirement
+
+func requirementsOf(workspace string, s *fleet.Selector) requirements {
+	with := fleet.Selector{MatchLabels: s.MatchLabels, MatchExpressions: slices.Clone(s.MatchExpressions)}
+	if workspace != "" {
+		with.MatchExpressions = append(with.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: fleet.WorkspaceLabel, Operator: metav1.LabelSelectorOpIn, Values: []string{workspace},
+		})
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&with)
+	if err != nil {
+		return nil // the fleet's validation refuses it
+	}
+	rs, _ := selector.Requirements()
+	rank := func(r labels.Requirement) int {
+		if r.Key() == fleet.WorkspaceLabel {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(rs, func(a, b labels.Requirement) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Key(), b.Key()), cmp.Compare(a.String(), b.String()))
+	})
+	return requirements(rs)
+}
+
+// mismatches are the requirements that do not hold for these labels.
+func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
+	for _, r := range rs {
+		if r.Matches(labels.Set(set)) {
+			continue
+		}
+		found, there := set[r.Key()]
+		all = append(all, Mismatch{
+			Key:      r.Key(),
+			Operator: operatorOf(r.Operator()),
+			Values:   r.Values().List(),
+			Found:    found,
+			Missing:  !there || found == "" && r.Key() == fleet.WorkspaceLabel,
+		})
+	}
+	return all
+}
+
+// operatorOf is the operator as a policy writes it.
+func operatorOf(op selection.Operator) metav1.LabelSelectorOperator {
+	switch op {
+	case selection.NotIn:
+		return metav1.LabelSelectorOpNotIn
+	case selection.Exists:
+		return metav1.LabelSelectorOpExists
+	case selection.DoesNotExist:
+		return metav1.LabelSelectorOpDoesNotExist
+	}
+	return metav1.LabelSelectorOpIn
+}
+
+func describe(mismatches []Mismatch) string {
+	texts := make([]string, len(mismatches))
+	for i, m := range mismatches {
+		texts[i] = m.String()
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,144 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Unscheduled is a deployment target that no policy places.
+type Unscheduled struct {
+	Target *fleet.DeploymentTarget
+	// Refusals are one for each policy: those that come nearest to placing the target first, equal ones by name.
+	Refusals []Refusal
+}
+
+// Refusal is why a policy does not place a deployment target.
+type Refusal struct {
+	Policy         *fleet.SchedulingPolicy
+	Mismatches     []Mismatch // what the target's labels and workspace do not meet
+	NoClusterTypes bool       // the policy selects no cluster type
+	Reason         string     // both, in sentences
+}
+
+// Idle is a policy that places nothing: it selects no deployment targets, or no cluster types, or neither.
+type Idle struct {
+	Policy              *fleet.SchedulingPolicy
+	NoDeploymentTargets bool
+	NoClusterTypes      bool
+	// What comes nearest to being selected on a side where nothing is; empty where there is nothing to select from.
+	NearestDeploymentTarget string
+	NearestClusterType      string
+	Reason                  string // in sentences
+}
+
+// policy is a policy with what it asks for.
+type policy struct {
+	*fleet.SchedulingPolicy
+	ofTargets, ofClusterTypes requirements
+	clusterTypes              search
+	noClusterTypes            string // the sentence that says so, else empty
+}
+
+func (e *Explanation) explainPolicies(f *fleet.Fleet) {
+	policies := make([]policy, len(f.Policies))
+	for i, p := range f.Policies {
+		policies[i] = policy{
+			SchedulingPolicy: p,
+			ofTargets:        requirementsOf(p.Workspace, &p.DeploymentTargets),
+			ofClusterTypes:   requirementsOf("", &p.ClusterTypes),
+		}
+		policies[i].clusterTypes = policies[i].ofClusterTypes.search(len(f.ClusterTypes), func(n int) (string, map[string]string) {
+			return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
+		})
+		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
+	}
+	for _, t := range e.Schedule.Unscheduled {
+		e.Unscheduled = append(e.Unscheduled, Unscheduled{t, refusals(t, policies)})
+	}
+	for _, p := range policies {
+		targets := p.ofTargets.search(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
+			return e.Schedule.Targets[n].Name, e.Schedule.Targets[n].Labels
+		})
+		if targets.found && p.clusterTypes.found {
+			continue
+		}
+		e.Idle = append(e.Idle, Idle{
+			Policy:                  p.SchedulingPolicy,
+			NoDeploymentTargets:     !targets.found,
+			NoClusterTypes:          !p.clusterTypes.found,
+			NearestDeploymentTarget: targets.nearest,
+			NearestClusterType:      p.clusterTypes.nearest,
+			Reason: sentences(
+				targets.sentence("deployment target", fmt.Sprintf(" in environment %q", f.Environment)),
+				p.noClusterTypes,
+			),
+		})
+	}
+}
+
+// refusals tells of each policy, none of which places the target, why.
+func refusals(t *fleet.DeploymentTarget, policies []policy) []Refusal {
+	all := make([]Refusal, len(policies))
+	for i, p := range policies {
+		r := Refusal{Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), NoClusterTypes: !p.clusterTypes.found}
+		labels := ""
+		if len(r.Mismatches) > 0 {
+			labels = "The deployment target is not selected: " + describe(r.Mismatches) + "."
+		}
+		r.Reason = sentences(labels, p.noClusterTypes)
+		all[i] = r
+	}
+	slices.SortStableFunc(all, func(a, b Refusal) int { return cmp.Compare(a.distance(), b.distance()) })
+	return all
+}
+
+// distance is how many things would have to change.
+func (r *Refusal) distance() int {
+	if r.NoClusterTypes {
+		return len(r.Mismatches) + 1
+	}
+	return len(r.Mismatches)
+}
+
+// search is what a selector finds.
+type search struct {
+	found bool
+	// Where nothing is found: what meets all but the fewest requirements, of those the first, and what it does not meet.
+	nearest    string
+	mismatches []Mismatch
+}
+
+// search looks for one of count things that meets the requirements.
+func (rs requirements) search(count int, at func(int) (name string, labels map[string]string)) search {
+	var s search
+	for i := range count {
+		name, labels := at(i)
+		mismatches := rs.mismatches(labels)
+		if len(mismatches) == 0 {
+			return search{found: true}
+		}
+		if s.nearest == "" || len(mismatches) < len(s.mismatches) {
+			s.nearest, s.mismatches = name, mismatches
+		}
+	}
+	return s
+}
+
+// sentence says that nothing of a kind is selected, and what comes nearest; it is empty where something is.
+func (s *search) sentence(kind, where string) string {
+	switch {
+	case s.found:
+		return ""
+	case s.nearest == "":
+		return fmt.Sprintf("There is no %s%s.", kind, where)
+	}
+	return fmt.Sprintf("No %s%s is selected; %q comes nearest: %s.", kind, where, s.nearest, describe(s.mismatches))
+}
+
+func sentences(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
+}
