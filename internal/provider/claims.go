@@ -42,6 +42,13 @@ func (c claim) replacedBy(other claim) bool {
 	return c == other
 }
 
+// taken reports whether a rendering that stays is at the place.
+func (c *claims) taken(place delivery.Place) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.place.Same(place) })
+}
+
 // deliver reports whether nothing was delivered to the place in this run.
 func (c *claims) deliver(place delivery.Place) bool {
 	c.mu.Lock()

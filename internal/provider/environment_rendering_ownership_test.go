@@ -104,6 +104,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 		r.expectCommits(0)
 		r.expectSame(before, "tree_hash", "folders", "commit_sha", "assignments")
 	}
+	r.expectCommits(0, "-replace=kalypso_environment_rendering.this")
 	head := r.head()
 	r.succeed("destroy", "-auto-approve")
 	if r.head() != head {
@@ -153,6 +154,31 @@ func TestAccRenderingPlaces(t *testing.T) {
 	second.apply(`-var=paths=["b/cc"]`)
 	second.expectEmptyPlan(`-var=paths=["b/cc"]`)
 	first.expectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
+}
+
+// TestAccRenderingRenamed: a rendering that another address takes over in the same run is not removed by the destruction of
+// the old one, nor one that is created anew before it is destroyed.
+func TestAccRenderingRenamed(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	r := newRenderings(t, repo)
+	expect := func(content string) {
+		t.Helper()
+		if got := gitserver.Tree(t, repo, "all")["a/large/app-a/reconciler.yaml"]; got != content {
+			t.Errorf("the branch holds %q, want %q", got, content)
+		}
+	}
+	r.apply(`-var=paths=["a"]`, "-var=environment=dev")
+	r.apply(`-var=paths=["./a"]`, "-var=environment=dev")
+	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev")
+	expect("of ./a")
+	r.write("lifecycle_override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  lifecycle { create_before_destroy = true }\n}\n")
+	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", `-replace=kalypso_environment_rendering.this["./a"]`)
+	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev")
+	expect("of ./a")
+	if got := gitserver.Log(t, repo, "all"); len(got) > 3 {
+		t.Errorf("%d commits: %q", len(got), got)
+	}
 }
 
 // newRenderings makes a root module of testdata/renderings.

@@ -241,6 +241,12 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	if !before.Current() {
 		before = &delivery.State{Place: request.place, Environment: request.fleet.Environment}
 	}
+	if r.data.claims.taken(before.Place) {
+		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
+		resp.Diagnostics.AddAttributeWarning(path.Root("gitops_repo"), "The tree was left to its new rendering",
+			fmt.Sprintf("Another rendering of this configuration goes to %s. Nothing was removed there.", before.Place))
+		return
+	}
 	author := gitops.Signature{Name: r.data.author.Name, Email: r.data.author.Email, When: time.Now()}
 	if err := delivery.Withdraw(ctx, r.data.Client, before, "Remove the rendering of environment "+before.Environment, author); err != nil {
 		appendDeliveryError(&resp.Diagnostics, before.Place, err)
