@@ -1,12 +1,9 @@
 package provider
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -38,7 +35,6 @@ func readRenderingRequest(arguments map[string]attr.Value) (*renderingRequest, f
 	var ps fleet.Problems
 	d := decoder{arguments: arguments, problems: &ps}
 	r := &renderingRequest{
-		fleet:    &fleet.Fleet{Environment: d.string("environment")},
 		promoted: d.string("promoted_commit"),
 		message:  d.string("commit_message"),
 		onDrift:  driftReactions.or(d.string("on_drift")),
@@ -47,7 +43,7 @@ func readRenderingRequest(arguments map[string]attr.Value) (*renderingRequest, f
 	}
 	r.adopt = r.flag(d, "adopt")
 	r.createBranch = r.flag(d, "create_branch")
-	r.readModel(d)
+	r.fleet, r.origins = readFleet(d)
 	r.readDelivery(d)
 	r.readGuardrails(d)
 	r.readPlace(d)
@@ -64,37 +60,6 @@ func (r *renderingRequest) flag(d decoder, name string) bool {
 	r.settled = r.settled && known
 	return value
 }
-
-func (r *renderingRequest) readModel(d decoder) {
-	for _, m := range models {
-		if m.attribute == "" {
-			continue
-		}
-		set, ok := d.arguments[m.attribute].(types.Map)
-		if !ok || set.IsNull() {
-			continue
-		}
-		objects, ps := objectsOf(m.attribute, set)
-		r.fleet.Add(objects...)
-		*d.problems = append(*d.problems, ps...)
-	}
-	texts := d.stringMap("manifests")
-	for _, origin := range slices.Sorted(maps.Keys(texts)) {
-		if fleet.IsUnknown(origin) || fleet.IsUnknown(texts[origin]) {
-			r.fleet.Incomplete = true
-			continue
-		}
-		objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: origin}, texts[origin])
-		r.fleet.Add(objects...)
-		*d.problems = append(*d.problems, ps...)
-		if atCommit.MatchString(origin) {
-			r.origins = append(r.origins, origin)
-		}
-	}
-}
-
-// atCommit is a key of manifests that says from which commit its text came: repo@commit:path[#name].
-var atCommit = regexp.MustCompile(`^\S+@[0-9a-f]{40}([0-9a-f]{24})?:`)
 
 func (r *renderingRequest) readDelivery(d decoder) {
 	r.strategy = strategies.or("")

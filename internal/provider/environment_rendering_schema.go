@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -78,21 +79,6 @@ var listOfStrings = types.ListType{ElemType: types.StringType}
 
 func environmentRenderingSchema(ctx context.Context) schema.Schema {
 	attributes := map[string]schema.Attribute{
-		"environment": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "The environment that is rendered: the deployment targets of others do not exist here. Usually `terraform.workspace`.",
-		},
-		"cluster_types":       nestedAttributes("cluster_types", "The cluster types, by keys of your choice: `kalypso_cluster_type.all` where that has `for_each`, or a map of single resources or of objects written in place."),
-		"templates":           nestedAttributes("templates", "The templates that the cluster types name, likewise."),
-		"configs":             nestedAttributes("configs", "The platform configuration, likewise. It is committed in clear, also where it comes from sensitive values."),
-		"config_schemas":      nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, likewise."),
-		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on cluster types, likewise."),
-		"workloads":           nestedAttributes("workloads", "The workloads with their deployment targets, likewise."),
-		"manifests": schema.MapAttribute{
-			ElementType:         types.StringType,
-			Optional:            true,
-			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may hold several documents; those of other kinds are passed over. The way for large fleets.",
-		},
 		"gitops_repo": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Where the tree goes. Required unless `delivery.strategy` is `none`. Another place is an update: the tree is written there, then removed here.",
@@ -159,9 +145,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"on_destroy": destructions.attribute("Whether destroying the rendering removes its folders and record from the branch, in one commit, or keeps them."),
 		"timeouts":   timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}
-	for name, a := range environmentRenderingComputed() {
-		attributes[name] = a
-	}
+	maps.Copy(attributes, fleetArguments())
+	maps.Copy(attributes, environmentRenderingComputed())
 	return schema.Schema{
 		MarkdownDescription: "Renders an environment: schedules the deployment targets of the workloads on the cluster types, merges the platform " +
 			"configuration, renders the templates, and commits the tree to the environment's branch of the GitOps repo.\n\n" +
