@@ -195,7 +195,7 @@ func TestAccGoldenFleets(t *testing.T) {
 			}
 		}
 		for _, a := range readSummary(t, filepath.Join(golden, name)).Assignments {
-			assignments[a.ClusterType] = append(assignments[a.ClusterType].([]any), a.DeploymentTarget)
+			assignments[a.ClusterType] = append(as[[]any](assignments[a.ClusterType]), a.DeploymentTarget)
 		}
 		if diff := cmp.Diff(assignments, state[address]["assignments"]); diff != "" {
 			t.Errorf("%s: assignments (-expected +state):\n%s", name, diff)

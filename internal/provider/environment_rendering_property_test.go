@@ -109,7 +109,7 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	}
 	var old map[string]map[string]string
 	if head != "" {
-		old = targetsOnBranch(t, repo, head, asMap(before["gitops_repo"])["path"].(string))
+		old = targetsOnBranch(t, repo, head, as[string](asMap(before["gitops_repo"])["path"]))
 	}
 	if diff := cmp.Diff(changesBetween(old, targetsOnBranch(t, repo, now, f.path)), state["changes"]); diff != "" {
 		t.Errorf("changes (-branch +state):\n%s", diff)
@@ -288,6 +288,15 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 	if promoted := state["promoted_commit"]; promoted != nil && files[promotedCommitPath] != promoted {
 		t.Errorf("%s holds %q, want %q", promotedCommitPath, files[promotedCommitPath], promoted)
 	}
+}
+
+// as is a value that is of type T, or the test is wrong.
+func as[T any](v any) T {
+	typed, ok := v.(T)
+	if !ok {
+		panic(fmt.Sprintf("%v is no %T", v, typed))
+	}
+	return typed
 }
 
 func anyMap(m map[string]string) map[string]any {

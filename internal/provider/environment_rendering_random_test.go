@@ -24,7 +24,7 @@ type object struct {
 	key       string // in the map that holds it
 }
 
-func (o *object) name() string { return o.arguments["name"].(string) }
+func (o *object) name() string { return as[string](o.arguments["name"]) }
 
 const (
 	formEach    = "each"
@@ -40,7 +40,8 @@ type randomFleet struct {
 	preview  string
 	promoted *string
 	message  *string
-	made     int // names and texts that were made, so that none comes twice
+	origin   string // before the keys of manifests
+	made     int    // names and texts that were made, so that none comes twice
 }
 
 // attributes are those of a rendering that take objects; of each kind one is a single resource.
@@ -179,7 +180,7 @@ func (f *randomFleet) addWorkload() {
 }
 
 func (f *randomFleet) addTarget(w arguments) {
-	w["deployment_targets"] = append(w["deployment_targets"].([]any), map[string]any{
+	w["deployment_targets"] = append(as[[]any](w["deployment_targets"]), map[string]any{
 		"name": f.newName("t"), "environment": pick(f, "dev", "dev", "dev", "stage"), "labels": f.labels(70, targetLabels),
 		"manifests": map[string]any{"repo": f.newName("repo-"), "path": "."},
 	})
@@ -189,9 +190,9 @@ func (f *randomFleet) addTarget(w arguments) {
 func (f *randomFleet) targets() []string {
 	var names []string
 	for _, w := range f.of("workloads") {
-		for _, t := range w.arguments["deployment_targets"].([]any) {
-			if target := t.(map[string]any); target["environment"] == "dev" {
-				names = append(names, w.name()+"-"+target["name"].(string))
+		for _, t := range as[[]any](w.arguments["deployment_targets"]) {
+			if target := as[map[string]any](t); target["environment"] == "dev" {
+				names = append(names, w.name()+"-"+as[string](target["name"]))
 			}
 		}
 	}
@@ -228,13 +229,16 @@ var quietEdits = []edit{
 		f.Shuffle(len(f.objects), func(i, j int) { f.objects[i], f.objects[j] = f.objects[j], f.objects[i] })
 	}},
 	{"commit message", func(f *randomFleet) { f.message = new(f.newName("Message ")) }},
+	{"another origin", func(f *randomFleet) {
+		f.origin = fmt.Sprintf("https://git.acme.io/control-plane@%040x:", f.Uint64())
+	}},
 	{"config for nothing", func(f *randomFleet) {
 		f.add("configs", arguments{"name": f.newName("k"), "labels": map[string]any{"region": "nowhere"}, "data": map[string]any{"a": f.value()}})
 	}},
 	{"another preview", func(f *randomFleet) { f.preview = pick(f, "none", "assignments", "manifests", "manifests") }},
 	{"target elsewhere", func(f *randomFleet) {
 		w := pick(f, f.of("workloads")...).arguments
-		w["deployment_targets"] = append(w["deployment_targets"].([]any), map[string]any{"name": f.newName("t"), "environment": "stage", "labels": nil, "manifests": nil})
+		w["deployment_targets"] = append(as[[]any](w["deployment_targets"]), map[string]any{"name": f.newName("t"), "environment": "stage", "labels": nil, "manifests": nil})
 	}},
 }
 
@@ -249,7 +253,7 @@ var anyEdits = []edit{
 	{"add a config", (*randomFleet).addConfig},
 	{"remove a config", func(f *randomFleet) { f.remove("configs") }},
 	{"change a value", func(f *randomFleet) {
-		pick(f, f.of("configs")...).arguments["data"].(map[string]any)[pick(f, "a", "b", "c")] = f.value()
+		as[map[string]any](pick(f, f.of("configs")...).arguments["data"])[pick(f, "a", "b", "c")] = f.value()
 	}},
 	{"add a policy", (*randomFleet).addPolicy},
 	{"remove a policy", func(f *randomFleet) { f.remove("scheduling_policies") }},
@@ -261,17 +265,17 @@ var anyEdits = []edit{
 	{"add a target", func(f *randomFleet) { f.addTarget(pick(f, f.of("workloads")...).arguments) }},
 	{"remove a target", func(f *randomFleet) {
 		a := pick(f, f.of("workloads")...).arguments
-		if targets := a["deployment_targets"].([]any); len(targets) > 1 {
+		if targets := as[[]any](a["deployment_targets"]); len(targets) > 1 {
 			a["deployment_targets"] = targets[1:]
 		}
 	}},
 	{"label a target", func(f *randomFleet) {
-		targets := pick(f, f.of("workloads")...).arguments["deployment_targets"].([]any)
-		pick(f, targets...).(map[string]any)["labels"] = f.labels(70, targetLabels)
+		targets := as[[]any](pick(f, f.of("workloads")...).arguments["deployment_targets"])
+		as[map[string]any](pick(f, targets...))["labels"] = f.labels(70, targetLabels)
 	}},
 	{"change a template", func(f *randomFleet) {
 		a := pick(f, f.of("templates")...).arguments
-		a["manifests"] = append(slices.Clone(a["manifests"].([]any)), "# "+f.newName("line ")+"\n")
+		a["manifests"] = append(slices.Clone(as[[]any](a["manifests"])), "# "+f.newName("line ")+"\n")
 	}},
 	{"promote", func(f *randomFleet) { f.promoted = new(f.newName("commit-")) }},
 	{"promote nothing", func(f *randomFleet) { f.promoted = nil }},
@@ -316,7 +320,7 @@ func (f *randomFleet) write(t *testing.T, r *root) {
 	}
 	r.write("fleet.json", toJSON(t, map[string]any{
 		"each": forms[formEach], "in_place": forms[formInPlace], "single": single,
-		"path": f.path, "preview": f.preview, "promoted_commit": f.promoted, "commit_message": f.message,
+		"path": f.path, "preview": f.preview, "promoted_commit": f.promoted, "commit_message": f.message, "origin": f.origin,
 	}))
 }
 
@@ -337,10 +341,10 @@ func (o *object) document() map[string]any {
 	case "templates":
 		spec = map[string]any{"type": a["type"], "contentType": a["content_type"], "manifests": a["manifests"]}
 	case "scheduling_policies":
-		targets := a["deployment_target_selector"].(arguments)
+		targets := as[arguments](a["deployment_target_selector"])
 		spec = map[string]any{
 			"deploymentTargetSelector": map[string]any{"workspace": targets["workspace"], "labelSelector": labelSelector(targets)},
-			"clusterTypeSelector":      map[string]any{"labelSelector": labelSelector(a["cluster_type_selector"].(arguments))},
+			"clusterTypeSelector":      map[string]any{"labelSelector": labelSelector(as[arguments](a["cluster_type_selector"]))},
 		}
 	case "workloads":
 		if a["workspace"] != nil {

@@ -32,6 +32,7 @@ var (
 func filesOf(paths ...string) unknowns { return unknowns{tree: true, files: paths} }
 
 // unknownCases are the cases of testdata/TestAccUnknown: what may not be known of the plan, and no more than that.
+
 var unknownCases = map[string]unknowns{
 	"known":            nothing,
 	"config_value":     filesOf("b/hello-test/platform-config.yaml"),
@@ -107,13 +108,13 @@ func TestAccUnknown(t *testing.T) {
 				if is["commit_sha"] == nil {
 					return // the strategy is none
 				}
-				place := is["gitops_repo"].(map[string]any)
-				expectOnBranch(t, repo, place["branch"].(string), place["path"].(string), is)
+				place := as[map[string]any](is["gitops_repo"])
+				expectOnBranch(t, repo, as[string](place["branch"]), as[string](place["path"]), is)
 				want := round + 1
 				if round > 0 && was["tree_hash"] == is["tree_hash"] && was["promoted_commit"] == is["promoted_commit"] && cmp.Equal(was["gitops_repo"], place) {
 					want = round
 				}
-				if got := len(gitserver.Log(t, repo, place["branch"].(string))); got != want {
+				if got := len(gitserver.Log(t, repo, as[string](place["branch"]))); got != want {
 					t.Errorf("%d commits on the branch, want %d", got, want)
 				}
 			})
@@ -151,7 +152,7 @@ func expectApplied(t *testing.T, c change, state map[string]any) {
 		}
 		want, got := c.After[attribute], state[attribute]
 		if open := unknownMembers(c, attribute); len(open) > 0 {
-			known := maps.Clone(got.(map[string]any))
+			known := maps.Clone(as[map[string]any](got))
 			for _, m := range open {
 				if _, there := known[m]; !there {
 					t.Errorf("%s: %s was planned and is not there", attribute, m)
