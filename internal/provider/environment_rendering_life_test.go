@@ -25,7 +25,7 @@ type rendering struct {
 func newRendering(t *testing.T, repo string) *rendering {
 	t.Helper()
 	r := &rendering{newRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
-	r.root.write("terraform.tf", terraformBlock)
+	r.write("terraform.tf", terraformBlock)
 	r.place("branch", "dev")
 	return r
 }
@@ -53,19 +53,23 @@ func (r *rendering) place(pairs ...any) {
 	r.merge("place", map[string]any{"repo": "file://" + r.repo}, pairs)
 }
 
-func (r *rendering) merge(name string, initial map[string]any, pairs []any) {
+func (r *rendering) merge(variable string, initial map[string]any, pairs []any) {
 	r.t.Helper()
 	all := maps.Clone(initial)
 	if all == nil {
 		all = map[string]any{}
 	}
-	if old, ok := r.vars[name].(map[string]any); ok {
+	if old, ok := r.vars[variable].(map[string]any); ok {
 		maps.Copy(all, old)
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		all[pairs[i].(string)] = pairs[i+1]
+		name, ok := pairs[i].(string)
+		if !ok {
+			r.t.Fatalf("%v is no name", pairs[i])
+		}
+		all[name] = pairs[i+1]
 	}
-	r.set(name, all)
+	r.set(variable, all)
 }
 
 // rendered is the rendering's attributes in the state; nil where it is not there.

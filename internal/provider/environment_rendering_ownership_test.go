@@ -19,7 +19,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 	const name = "sample-dev-existing"
 	golden := filepath.Join(goldenDir(t), name)
 	r := &rendering{root: newRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
-	r.root.write("terraform.tf", terraformBlock)
+	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+r.repo)
 	fleet := r.addGolden(golden)
 	fleet.Preview = "assignments"

@@ -237,10 +237,9 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	told := make(chan error, 1)
-	go func() { _, err := os.ReadFile(pushed); told <- err }()
+	ended, told := make(chan struct{}), make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }()
+	go func() { defer close(told); _, _ = os.ReadFile(pushed) }() // ends once the hook wrote to it
 	select {
 	case <-told:
 	case <-ended:
