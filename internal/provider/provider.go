@@ -68,7 +68,9 @@ func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource 
 	return all
 }
 
-func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{newAssignments}
+}
 
 func (p *kalypsoProvider) Functions(context.Context) []func() function.Function {
 	return []func() function.Function{

@@ -1,0 +1,69 @@
+# The fleet, as a kalypso_environment_rendering takes it: resources, objects written in place, Kalypso YAML.
+data "kalypso_assignments" "dev" {
+  environment = "dev"
+
+  cluster_types = {
+    large = { name = "large", labels = { region = "west-us", size = "large" }, reconciler = "flux", namespace_service = "namespace" }
+    drone = { name = "drone", labels = { region = "east-us", edge = "true" }, reconciler = "flux", namespace_service = "namespace" }
+  }
+
+  templates = {
+    flux      = { name = "flux", type = "reconciler", manifests = ["path: {{ .Manifests.path }}"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
+  }
+
+  configs = {
+    common = { name = "10-common", data = { REGION = "none", LOG_LEVEL = "info" } }
+    west   = { name = "20-west-us", labels = { region = "west-us" }, data = { REGION = "West US" } }
+  }
+
+  workloads = {
+    hello_world = {
+      name      = "hello-world"
+      workspace = "kaizen-app-team"
+      deployment_targets = [
+        { name = "functional-test", environment = "dev", labels = { purpose = "functional-test" }, manifests = { path = "./functional-test" } },
+        { name = "load-test", environment = "dev", labels = { purpose = "load-test" }, manifests = { path = "./load-test" } },
+      ]
+    }
+  }
+
+  scheduling_policies = local.policies
+
+  explain = true
+}
+
+resource "kalypso_scheduling_policy" "all" {
+  for_each = toset(["functional-test", "performance-test"])
+
+  name                       = "${each.key}-policy"
+  deployment_target_selector = { workspace = "kaizen-app-team", match_labels = { purpose = each.key } }
+  cluster_type_selector      = { match_labels = { size = "large" } }
+}
+
+# Through a local, the plan that changes the policies tells the schedule that they give. Were the resource named in the
+# data source, Terraform would wait for its change to be applied.
+locals {
+  policies = kalypso_scheduling_policy.all
+}
+
+# What chose each assignment, and where its values come from: REGION is 20-west-us's, and replaced 10-common's.
+output "assignments" {
+  value = data.kalypso_assignments.dev.assignments
+}
+
+# hello-world-load-test: the label "purpose" is "load-test" and must be "performance-test" for the one policy …
+output "why_not" {
+  value = {
+    for target in data.kalypso_assignments.dev.unscheduled :
+    target.deployment_target => { for r in target.reasons : r.policy => r.reason }
+  }
+}
+
+# A policy that places nothing is worth a look, and no reason to stop.
+check "every_policy_places_something" {
+  assert {
+    condition     = length(data.kalypso_assignments.dev.idle_policies) == 0
+    error_message = join("\n", [for p in data.kalypso_assignments.dev.idle_policies : "${p.policy}: ${p.reason}"])
+  }
+}

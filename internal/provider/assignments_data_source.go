@@ -1,0 +1,57 @@
+package provider
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// assignments is the schedule of a fleet with its reasons. It contacts nothing.
+type assignments struct{}
+
+func newAssignments() datasource.DataSource { return assignments{} }
+
+func (assignments) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_assignments"
+}
+
+func (assignments) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = assignmentsSchema()
+}
+
+// Read explains the fleet. Terraform asks for it once all arguments are known.
+func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	values := getObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ofArguments fleet.Problems
+	d := decoder{arguments: values, problems: &ofArguments}
+	f, _ := readFleet(d)
+	withValues, _ := d.bool("explain")
+	explanation, ofFleet := explain.New(ctx, f)
+	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	outcome := assignmentsOutcome{explanation, f, withValues}
+	results, err := outcome.values()
+	if err != nil {
+		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Value can't be shown", fleet.Sentence(err))
+		return
+	}
+	maps.Copy(values, results)
+	tflog.Info(ctx, "explained the schedule", map[string]any{
+		"environment":   f.Environment,
+		"assignments":   explanation.Schedule.Count,
+		"unscheduled":   len(explanation.Unscheduled),
+		"idle_policies": len(explanation.Idle),
+	})
+	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
+}

@@ -1,0 +1,179 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+)
+
+// assignmentsOutcome is what the data source tells of a fleet.
+type assignmentsOutcome struct {
+	*explain.Explanation
+	fleet   *fleet.Fleet
+	explain bool // the values too
+}
+
+// values are the computed attributes.
+func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
+	assignments, err := o.assignments()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]attr.Value{}
+	for name, v := range (values{
+		"assignments":   assignments,
+		"unscheduled":   o.unscheduled(),
+		"idle_policies": o.idlePolicies(),
+		"counts": values{
+			"assignments":        o.Schedule.Count,
+			"cluster_types":      len(o.Schedule.Placements),
+			"deployment_targets": len(o.Schedule.Targets),
+			"unscheduled":        len(o.Unscheduled),
+			"policies":           len(o.fleet.Policies),
+			"idle_policies":      len(o.Idle),
+		},
+	}) {
+		all[name] = result(assignmentsComputed()[name].GetType(), v)
+	}
+	return all, nil
+}
+
+func (o *assignmentsOutcome) assignments() ([]values, error) {
+	all := make([]values, 0, o.Schedule.Count)
+	explained := map[*configure.Values]any{} // assignments share values
+	for i, p := range o.Schedule.Placements {
+		for n, a := range p.Assignments {
+			v := o.Values(i, n)
+			if _, ok := explained[v]; !ok && o.explain {
+				provenance, err := explainedValues(v)
+				if err != nil {
+					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
+				}
+				explained[v] = result(valuesType, provenance)
+			}
+			all = append(all, values{
+				"cluster_type":      a.ClusterType.Name,
+				"deployment_target": a.Target.Name,
+				"workload":          a.Target.Workload.Name,
+				"workspace":         orNil(a.Target.Workspace),
+				"namespace":         a.Namespace,
+				"policies":          namesOf(a.Policies),
+				"configs":           namesOf(v.Configs),
+				"values":            explained[v],
+			})
+		}
+	}
+	return all, nil
+}
+
+// valuesType is the type of an assignment's values.
+var valuesType = objectTypeOf(elementTypeOf(assignmentsComputed()["assignments"].GetType())).AttrTypes["values"]
+
+func explainedValues(v *configure.Values) (map[string]values, error) {
+	all := map[string]values{}
+	for key, p := range v.Provenance() {
+		text, err := render.ValueText(p.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		last := len(p.Given) - 1
+		merged, err := contributionsOf(p.Given[:last])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		replaced, err := contributionsOf(p.Replaced)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		all[key] = values{
+			"value":    text,
+			"config":   p.Given[last].Config.Name,
+			"origin":   p.Given[last].Config.Origin.Key,
+			"key":      p.Given[last].Key,
+			"merged":   merged,
+			"replaced": replaced,
+		}
+	}
+	return all, nil
+}
+
+func contributionsOf(given []configure.Contribution) ([]values, error) {
+	all := make([]values, len(given))
+	for i, c := range given {
+		text, err := render.ValueText(c.Value)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = values{"config": c.Config.Name, "origin": c.Config.Origin.Key, "key": c.Key, "value": text}
+	}
+	return all, nil
+}
+
+func (o *assignmentsOutcome) unscheduled() []values {
+	all := make([]values, len(o.Unscheduled))
+	for i, u := range o.Unscheduled {
+		reasons := make([]values, len(u.Refusals))
+		for n, r := range u.Refusals {
+			reasons[n] = values{
+				"policy":                r.Policy.Name,
+				"reason":                r.Reason,
+				"mismatches":            mismatchesOf(r.Mismatches),
+				"selects_cluster_types": !r.NoClusterTypes,
+			}
+		}
+		all[i] = values{
+			"deployment_target": u.Target.Name,
+			"workload":          u.Target.Workload.Name,
+			"workspace":         orNil(u.Target.Workspace),
+			"labels":            u.Target.Labels,
+			"reasons":           reasons,
+		}
+	}
+	return all
+}
+
+func mismatchesOf(mismatches []explain.Mismatch) []values {
+	all := make([]values, len(mismatches))
+	for i, m := range mismatches {
+		all[i] = values{"label": m.Key, "operator": string(m.Operator), "values": m.Values}
+		if !m.Missing {
+			all[i]["found"] = m.Found
+		}
+	}
+	return all
+}
+
+func (o *assignmentsOutcome) idlePolicies() []values {
+	all := make([]values, len(o.Idle))
+	for i, idle := range o.Idle {
+		empty := emptyBoth
+		switch {
+		case !idle.NoClusterTypes:
+			empty = emptyTargets
+		case !idle.NoDeploymentTargets:
+			empty = emptyClusterTypes
+		}
+		all[i] = values{
+			"policy":                    idle.Policy.Name,
+			"origin":                    idle.Policy.Origin.Key,
+			"empty":                     empty,
+			"reason":                    idle.Reason,
+			"nearest_deployment_target": orNil(idle.NearestDeploymentTarget),
+			"nearest_cluster_type":      orNil(idle.NearestClusterType),
+		}
+	}
+	return all
+}
+
+func namesOf[O fleet.Object](all []O) []string {
+	texts := make([]string, len(all))
+	for i, o := range all {
+		texts[i] = o.Metadata().Name
+	}
+	return texts
+}

@@ -1,0 +1,128 @@
+package provider
+
+import (
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// What an idle policy selects nothing of.
+const (
+	emptyTargets      = "deployment_targets"
+	emptyClusterTypes = "cluster_types"
+	emptyBoth         = "both"
+)
+
+func assignmentsSchema() schema.Schema {
+	attributes := dataSourceArguments(fleetArguments())
+	attributes["explain"] = schema.BoolAttribute{
+		Optional: true,
+		MarkdownDescription: "Tell of each value of each assignment which config gave it. The default is `false`: for a large fleet that is a " +
+			"large result. The values stand in the plan and in state in clear, also those that come from sensitive values.",
+	}
+	maps.Copy(attributes, assignmentsComputed())
+	return schema.Schema{
+		MarkdownDescription: "The schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
+			"what keeps a deployment target from being placed, which policies place nothing, and where each value comes from. It takes the " +
+			"arguments by which a `kalypso_environment_rendering` takes its fleet, contacts nothing and writes nothing.\n\n" +
+			"What is wrong with the fleet is an error here as it is there. A template that fails, and values that a schema refuses, are " +
+			"warnings: the schedule and the values are shown all the same.\n\n" +
+			"Terraform puts off reading a data source until apply while an argument is not known, and while resources that it refers to " +
+			"directly have changes to be applied. Hand those over through `locals`, as in the example, and the plan that changes the " +
+			"fleet tells its schedule too.",
+		Attributes: attributes,
+	}
+}
+
+func assignmentsComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"assignments": computedObjects("Every deployment target on every cluster type that hosts it, by cluster type, then by deployment target.", map[string]schema.Attribute{
+			"cluster_type":      computedText("The cluster type."),
+			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
+			"workload":          computedText("The workload that it is a target of."),
+			"workspace":         computedText("The workspace of the workload. Null where there is none."),
+			"namespace":         computedText("The namespace of the assignment, `<environment>-<cluster type>-<deployment target>`."),
+			"policies":          computedTexts("The policies that chose it, by name."),
+			"configs":           computedTexts("The configs that apply to it, in the order in which they merge."),
+			"values": schema.MapNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The platform configuration: each value by its key, and where it comes from. Null without `explain = true`.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"value":    computedText("What all that was given merges to: text as it is, an object or a list as YAML."),
+					"config":   computedText("The config that gave the value, or the last part of it."),
+					"origin":   computedText("Where that config came from: its key in `configs`, or in `manifests`."),
+					"key":      computedText("Its key in that config; of an `azure-app-config` the whole path."),
+					"merged":   computedContributions("The earlier parts of an object or a list that this one merged onto, in their order."),
+					"replaced": computedContributions("What others gave and is not in the value, in the order in which it gave way."),
+				}},
+			},
+		}),
+		"unscheduled": computedObjects("The deployment targets that no policy places, by name, each with what keeps it off.", map[string]schema.Attribute{
+			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
+			"workload":          computedText("The workload that it is a target of."),
+			"workspace":         computedText("The workspace of the workload. Null where there is none."),
+			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overlaid by the workload's, `workload` and `workspace`."},
+			"reasons": computedObjects("Why each policy does not place it. The first lack the least. Empty where there is no policy.", map[string]schema.Attribute{
+				"policy": computedText("The policy."),
+				"reason": computedText("What did not match, in words."),
+				"mismatches": computedObjects("The requirements on labels and workspace that the deployment target does not meet.", map[string]schema.Attribute{
+					"label":    computedText("Key of the label; `workspace` also for the selector's `workspace`."),
+					"operator": computedText("What the policy asks for: `In`, also for `match_labels` and `workspace`, `NotIn`, `Exists` or `DoesNotExist`."),
+					"values":   computedTexts("The values for `In` and `NotIn`."),
+					"found":    computedText("The label's value. Null where the label is missing."),
+				}),
+				"selects_cluster_types": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the policy selects any cluster type."},
+			}),
+		}),
+		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
+			"policy":                    computedText("The policy."),
+			"origin":                    computedText("Where it came from: its key in `scheduling_policies`, or in `manifests`."),
+			"empty":                     computedText("What it selects none of: `" + emptyTargets + "`, `" + emptyClusterTypes + "` or `" + emptyBoth + "`."),
+			"reason":                    computedText("The same in words, with what comes nearest and what that lacks."),
+			"nearest_deployment_target": computedText("The deployment target that lacks the least. Null where some are selected, or there is none."),
+			"nearest_cluster_type":      computedText("The cluster type that lacks the least. Null where some are selected, or there is none."),
+		}),
+		"counts": schema.SingleNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "How many there are in the environment.",
+			Attributes: map[string]schema.Attribute{
+				"assignments":        computedNumber("Assignments."),
+				"cluster_types":      computedNumber("Cluster types."),
+				"deployment_targets": computedNumber("Deployment targets."),
+				"unscheduled":        computedNumber("Deployment targets that no policy places."),
+				"policies":           computedNumber("Scheduling policies."),
+				"idle_policies":      computedNumber("Scheduling policies that place nothing."),
+			},
+		},
+	}
+}
+
+func computedContributions(description string) schema.ListNestedAttribute {
+	return computedObjects(description, map[string]schema.Attribute{
+		"config": computedText("The config."),
+		"origin": computedText("Its key in `configs`, or in `manifests`."),
+		"key":    computedText("The value's key in it."),
+		"value":  computedText("What it gave."),
+	})
+}
+
+func computedObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: description,
+		NestedObject:        schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
+
+func computedText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedTexts(description string) schema.ListAttribute {
+	return schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+func computedNumber(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+}

@@ -1,0 +1,317 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// toldAssignment is an assignment as the data source tells it.
+type toldAssignment struct {
+	ClusterType string `json:"cluster_type"`
+	Target      string `json:"deployment_target"`
+	Namespace   string
+	Values      map[string]struct {
+		Value, Config, Origin string
+		Merged, Replaced      []struct{ Config string }
+	}
+}
+
+func toldOf(t *testing.T, values map[string]any) (all []toldAssignment) {
+	t.Helper()
+	fromJSON(t, toJSON(t, values["assignments"]), &all)
+	return all
+}
+
+func fromJSON(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pairsOf are the cluster types and deployment targets of assignments, in their order.
+func pairsOf(all []toldAssignment) (pairs []string) {
+	for _, a := range all {
+		pairs = append(pairs, a.ClusterType+"/"+a.Target)
+	}
+	return pairs
+}
+
+// Of each golden fleet the assignments are those recorded, and its values those of the recorded ConfigMaps. What is said
+// of the fleets of workspaces and of layered configs is in testdata, to the letter.
+func TestAccAssignments(t *testing.T) {
+	t.Parallel()
+	golden := goldenDir(t)
+	r := newRootFrom(t, "testdata/TestAccAssignments")
+	r.write("terraform.tf", terraformBlock)
+	fleets := map[string]goldenFleet{}
+	for _, dir := range glob(t, filepath.Join(golden, "*", "expected", "tree")) {
+		dir = filepath.Dir(filepath.Dir(dir))
+		f := r.addGolden(dir)
+		f.Preview = "manifests"
+		fleets[filepath.Base(dir)] = f
+	}
+	r.write("fleets.json", toJSON(t, fleets))
+	out := r.apply()
+	r.expectEmptyPlan()
+	state := r.state()
+	for name := range fleets {
+		values := state[`data.kalypso_assignments.golden["`+name+`"]`]
+		var want []string
+		for _, a := range readSummary(t, filepath.Join(golden, name)).Assignments {
+			want = append(want, a.ClusterType+"/"+a.DeploymentTarget)
+		}
+		if diff := cmp.Diff(want, pairsOf(toldOf(t, values))); diff != "" {
+			t.Errorf("%s: assignments (-recorded +told):\n%s", name, diff)
+		}
+	}
+	workspaces := computedOf(state[`data.kalypso_assignments.golden["tricky-03-workspaces"]`])
+	delete(workspaces, "assignments")
+	expectYAML(t, "testdata/TestAccAssignments/workspaces.yaml", workspaces)
+	layering := state[`data.kalypso_assignments.golden["tricky-06-config-layering"]`]
+	expectRecordedValues(t, filepath.Join(golden, "tricky-06-config-layering", "expected", "tree"), toldOf(t, layering))
+	expectYAML(t, "testdata/TestAccAssignments/layering.yaml", provenanceOf(toldOf(t, layering), "dev-small-app-test"))
+	expectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
+	expectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
+	for _, text := range []string{"Warning: Template does not parse", "This stops a rendering of the fleet.", `templates["broken"].manifests[0]`} {
+		if !strings.Contains(out.text(), text) {
+			t.Errorf("the apply does not say %q:\n%s", text, out.text())
+		}
+	}
+}
+
+// computedOf leaves the outputs of the data source.
+func computedOf(values map[string]any) map[string]any {
+	all := map[string]any{}
+	for _, name := range []string{"assignments", "unscheduled", "idle_policies", "counts"} {
+		all[name] = values[name]
+	}
+	return all
+}
+
+// provenanceOf is, of each value of an assignment, the configs it came from, and those that gave way.
+func provenanceOf(all []toldAssignment, namespace string) map[string]string {
+	from := map[string]string{}
+	for _, a := range all {
+		if a.Namespace != namespace {
+			continue
+		}
+		for key, v := range a.Values {
+			text := v.Config + " of " + v.Origin
+			for _, c := range v.Merged {
+				text += ", merged " + c.Config
+			}
+			for _, c := range v.Replaced {
+				text += ", replaced " + c.Config
+			}
+			from[key] = text
+		}
+	}
+	return from
+}
+
+// expectRecordedValues compares the values of each assignment with the data of the ConfigMap that the operator wrote:
+// text as it is, else what it reads as.
+func expectRecordedValues(t *testing.T, tree string, all []toldAssignment) {
+	t.Helper()
+	for _, a := range all {
+		file := filepath.Join(tree, a.ClusterType, a.Target, "platform-config.yaml")
+		var recorded struct{ Data map[string]any }
+		if err := yaml.Unmarshal([]byte(readFile(t, file)), &recorded); err != nil {
+			t.Fatal(err)
+		}
+		if len(recorded.Data) < 40 {
+			t.Fatalf("%s holds %d values", file, len(recorded.Data))
+		}
+		got := map[string]any{}
+		for key, v := range a.Values {
+			got[key] = v.Value
+			if _, text := recorded.Data[key].(string); text {
+				continue
+			}
+			var structured any
+			if err := yaml.Unmarshal([]byte(v.Value), &structured); err != nil {
+				t.Fatal(err)
+			}
+			got[key] = structured
+		}
+		if diff := cmp.Diff(recorded.Data, got); diff != "" {
+			t.Errorf("%s (-recorded +told):\n%s", a.Namespace, diff)
+		}
+	}
+}
+
+// expectYAML compares v with a file of the test data.
+func expectYAML(t *testing.T, file string, v any) {
+	t.Helper()
+	got, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(readFile(t, file), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// With the quickstart's resources, before they are made, the plan tells the assignments that the rendering plans, and why:
+// through a local, since Terraform puts off what refers to resources that are to change.
+func TestAccAssignmentsOfResources(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, filepath.Join(examples, "quickstart"))
+	r.env = append(r.env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
+	rendering := readFile(t, filepath.Join(examples, "quickstart", "main.tf"))
+	fleet := rendering[strings.Index(rendering, "  environment "):strings.Index(rendering, "  gitops_repo ")]
+	r.write("why.tf", "locals {\n  fleet = {\n"+fleet+`}
+}
+
+data "kalypso_assignments" "this" {
+  environment         = local.fleet.environment
+  cluster_types       = local.fleet.cluster_types
+  configs             = local.fleet.configs
+  templates           = local.fleet.templates
+  config_schemas      = local.fleet.config_schemas
+  scheduling_policies = local.fleet.scheduling_policies
+  workloads           = local.fleet.workloads
+  explain             = true
+}
+`)
+	planned := r.plan()["kalypso_environment_rendering.this"]
+	if text := r.printed.String(); !strings.Contains(text, "data.kalypso_assignments.this: Read complete") || strings.Contains(text, "will be read during apply") {
+		t.Errorf("the plan did not read the data source:\n%s", text)
+	}
+	r.applyPlan()
+	r.expectEmptyPlan()
+	values := r.state()["data.kalypso_assignments.this"]
+	want, got := map[string][]string{}, map[string][]string{"small": {}}
+	fromJSON(t, toJSON(t, planned.After["assignments"]), &want)
+	for _, a := range toldOf(t, values) {
+		got[a.ClusterType] = append(got[a.ClusterType], a.Target)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("assignments (-planned +told):\n%s", diff)
+	}
+	expectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
+}
+
+// An argument that is not known yet puts the read off until apply, whatever it is.
+func TestAccAssignmentsUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+provider "kalypso" {
+  git_credentials = [{ url = "https://github.com/acme", username = "me", password = terraform_data.region.output }]
+}
+
+resource "terraform_data" "region" {
+  input = "west"
+}
+
+data "kalypso_assignments" "this" {
+  for_each = {
+    label = { labels = { region = terraform_data.region.output }, name = "large" }
+    name  = { labels = { region = "west" }, name = terraform_data.region.output }
+  }
+  environment         = "dev"
+  cluster_types       = { one = { name = each.value.name, labels = each.value.labels, reconciler = "t", namespace_service = "t" } }
+  templates           = { t = { name = "t", type = "reconciler", manifests = [""] } }
+  workloads           = { hello = { name = "hello", deployment_targets = [{ name = "app", environment = "dev" }] } }
+  scheduling_policies = { west = { name = "west", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_labels = { region = "west" } } } }
+}
+
+output "namespaces" {
+  value = { for k, d in data.kalypso_assignments.this : k => [for a in d.assignments : a.namespace] }
+}
+`})
+	out := r.succeed("plan", "-no-color", "-out=plan")
+	if got := strings.Count(out.text(), "will be read during apply"); got != 2 {
+		t.Errorf("%d reads are put off:\n%s", got, out.stdout)
+	}
+	r.applyPlan()
+	r.expectEmptyPlan()
+	if got := r.succeed("output", "-json", "namespaces").stdout; strings.TrimSpace(got) != `{"label":["dev-large-hello-app"],"name":["dev-west-hello-app"]}` {
+		t.Errorf("namespaces: %s", got)
+	}
+}
+
+var renderingOf = regexp.MustCompile(`(?m)^resource "kalypso_environment_rendering"`)
+var ofRenderingAlone = regexp.MustCompile(`(?m)^ +(delivery|guardrails|promoted_commit) +=.*$`)
+
+// What is wrong with a fleet is told as a rendering tells it, on the same attributes; what fails in a rendering alone is a
+// warning.
+func TestAccAssignmentsBadInput(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"fleet", "manifests"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := filepath.Join("testdata", "TestAccBadInput", name)
+			r := newRootFrom(t, folder)
+			r.write("terraform.tf", terraformBlock)
+			text := renderingOf.ReplaceAllString(readFile(t, filepath.Join(folder, "main.tf")), `data "kalypso_assignments"`)
+			text = strings.Replace(text, "= kalypso_template.failing", "= local.failing", 1)
+			r.write("main.tf", ofRenderingAlone.ReplaceAllString(text, ""))
+			if name == "fleet" {
+				r.write("locals.tf", "locals {\n  failing = kalypso_template.failing\n}\n")
+			}
+			told := diagnostics(t, r.terraform("plan", "-json").stdout)
+			warnings := 0
+			var got []string
+			for _, d := range strings.Split(told, "\n\n\n") {
+				d = strings.NewReplacer("data.kalypso_assignments", "kalypso_environment_rendering", `data "kalypso_assignments"`, `resource "kalypso_environment_rendering"`,
+					"local.failing", "kalypso_template.failing").Replace(d)
+				const added = "\n\nThis stops a rendering of the fleet. The schedule and the values are those that it fails with."
+				if strings.Contains(d, "\nwarning: ") && strings.Contains(d, added) {
+					warnings++
+					d = strings.Replace(strings.Replace(d, "\nwarning: ", "\nerror: ", 1), added, "", 1)
+				}
+				got = append(got, strings.TrimSpace(d))
+			}
+			var want []string
+			for _, d := range strings.Split(readFile(t, filepath.Join(folder, "diagnostics.txt")), "\n\n\n") {
+				if !strings.Contains(d, ": guardrails = ") && !strings.Contains(d, ": promoted_commit = ") && !strings.Contains(d, "error: Missing GitOps repo\n") {
+					want = append(want, strings.TrimSpace(d))
+				}
+			}
+			slices.Sort(want)
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-rendering +data source):\n%s", diff)
+			}
+			if name == "fleet" && warnings == 0 {
+				t.Error("nothing is a warning")
+			}
+		})
+	}
+}
+
+// The example tells what its comments say.
+func TestAccExampleAssignments(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, filepath.Join(examples, "data-sources", "kalypso_assignments"))
+	out := r.succeed("plan", "-no-color", "-out=plan")
+	for _, want := range []string{
+		`+ value = "West US"`,
+		`label \"purpose\" is \"load-test\" and must be \"performance-test\"`,
+		`Warning: Check block assertion failed`,
+		`performance-test-policy: No deployment target in environment "dev" is selected`,
+	} {
+		if !strings.Contains(out.text(), want) {
+			t.Errorf("no %s in:\n%s", want, out.stdout)
+		}
+	}
+	r.applyPlan()
+	r.expectEmptyPlan()
+}

@@ -1,0 +1,90 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+)
+
+// result makes v a value of type t, which a data source returns. v is nil for null, an [attr.Value] as it is, or what
+// [values] holds, with int and map[string]values besides. Unlike with [encode], what is empty stays empty.
+func result(t attr.Type, v any) attr.Value {
+	switch v := v.(type) {
+	case nil:
+		return nullOf(t)
+	case attr.Value:
+		return v
+	case string:
+		return types.StringValue(v)
+	case bool:
+		return types.BoolValue(v)
+	case int:
+		return types.Int64Value(int64(v))
+	case []string:
+		return stringListOf(v)
+	case map[string]string:
+		return stringMapOf(v)
+	case values:
+		o := objectTypeOf(t)
+		all := make(map[string]attr.Value, len(o.AttrTypes))
+		for name, attribute := range o.AttrTypes {
+			all[name] = result(attribute, v[name])
+		}
+		return types.ObjectValueMust(o.AttrTypes, all)
+	case []values:
+		element := elementTypeOf(t)
+		all := make([]attr.Value, len(v))
+		for i, e := range v {
+			all[i] = result(element, e)
+		}
+		return types.ListValueMust(element, all)
+	case map[string]values:
+		element := elementTypeOf(t)
+		all := make(map[string]attr.Value, len(v))
+		for key, e := range v {
+			all[key] = result(element, e)
+		}
+		return types.MapValueMust(element, all)
+	}
+	panic(fmt.Sprintf("a data source returns no %T", v))
+}
+
+// orNil is nil, which [result] makes null, for the empty string.
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func nullOf(t attr.Type) attr.Value {
+	switch t := t.(type) {
+	case basetypes.StringType:
+		return types.StringNull()
+	case types.MapType:
+		return types.MapNull(t.ElemType)
+	case types.ListType:
+		return types.ListNull(t.ElemType)
+	case types.ObjectType:
+		return types.ObjectNull(t.AttrTypes)
+	}
+	panic(fmt.Sprintf("a data source returns no null of type %s", t))
+}
+
+func objectTypeOf(t attr.Type) types.ObjectType {
+	o, ok := t.(types.ObjectType)
+	if !ok {
+		panic(fmt.Sprintf("%s is no object type", t))
+	}
+	return o
+}
+
+func elementTypeOf(t attr.Type) attr.Type {
+	c, ok := t.(attr.TypeWithElementType)
+	if !ok {
+		panic(fmt.Sprintf("%s has no elements", t))
+	}
+	return c.ElementType()
+}

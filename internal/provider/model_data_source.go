@@ -1,0 +1,47 @@
+package provider
+
+import (
+	"fmt"
+
+	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+)
+
+// dataSourceArguments are the arguments of a resource as those of a data source: the framework has a type of its own for
+// each.
+func dataSourceArguments(attributes map[string]schema.Attribute) map[string]datasource.Attribute {
+	all := make(map[string]datasource.Attribute, len(attributes))
+	for name, a := range attributes {
+		all[name] = dataSourceArgument(name, a)
+	}
+	return all
+}
+
+func dataSourceArgument(name string, a schema.Attribute) datasource.Attribute {
+	switch a := a.(type) {
+	case schema.StringAttribute:
+		return datasource.StringAttribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+	case schema.BoolAttribute:
+		return datasource.BoolAttribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+	case schema.MapAttribute:
+		return datasource.MapAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+	case schema.ListAttribute:
+		return datasource.ListAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+	case schema.SingleNestedAttribute:
+		return datasource.SingleNestedAttribute{
+			Attributes: dataSourceArguments(a.Attributes),
+			Required:   a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+		}
+	case schema.ListNestedAttribute:
+		return datasource.ListNestedAttribute{
+			NestedObject: datasource.NestedAttributeObject{Attributes: dataSourceArguments(a.NestedObject.Attributes)},
+			Required:     a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+		}
+	case schema.MapNestedAttribute:
+		return datasource.MapNestedAttribute{
+			NestedObject: datasource.NestedAttributeObject{Attributes: dataSourceArguments(a.NestedObject.Attributes)},
+			Required:     a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators,
+		}
+	}
+	panic(fmt.Sprintf("%s: a data source has no argument of type %T", name, a))
+}
