@@ -22,8 +22,16 @@ var ErrYAML = errors.New("broken YAML")
 // Documents of other kinds are passed over; their number is passed. All broken documents are reported, and fields that no
 // object of the kind has are warned of.
 func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Problems) {
+	return ParseYAMLWith(nil, origin, text)
+}
+
+// Reader makes an object of a document, given as JSON.
+type Reader func(document []byte) (Object, error)
+
+// ParseYAMLWith is [ParseYAML] for which more kinds of the Kalypso API have readers.
+func ParseYAMLWith(more map[Kind]Reader, origin Origin, text string) (objects []Object, passed int, ps Problems) {
 	for n, doc := range splitDocuments(text) {
-		r := reading{document: doc, at: origin}
+		r := reading{document: doc, at: origin, more: more}
 		r.at.Document, r.at.Line = n+1, doc.line
 		data, err := yaml.YAMLToJSONStrict([]byte(doc.text))
 		if err != nil {
@@ -40,6 +48,7 @@ func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Pro
 type reading struct {
 	document
 	at       Origin
+	more     map[Kind]Reader
 	objects  []Object
 	passed   int
 	problems Problems
@@ -78,6 +87,9 @@ func (r *reading) read(data []byte) {
 		return
 	}
 	read := readers[kindOf(tm)]
+	if read == nil {
+		read = r.more[kindOf(tm)]
+	}
 	if read == nil {
 		r.passed++
 		return
@@ -158,7 +170,7 @@ func (m *manifestYAML) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-var readers = map[Kind]func([]byte) (Object, error){
+var readers = map[Kind]Reader{
 	KindClusterType: reader(func(m Meta, s clusterTypeSpec) Object {
 		return &ClusterType{m, s.Reconciler, s.NamespaceService, s.ConfigType}
 	}),
@@ -191,7 +203,7 @@ var readers = map[Kind]func([]byte) (Object, error){
 	},
 }
 
-func reader[S any](build func(Meta, S) Object) func([]byte) (Object, error) {
+func reader[S any](build func(Meta, S) Object) Reader {
 	return func(data []byte) (Object, error) {
 		var y objectYAML[S]
 		err := json.Unmarshal(data, &y)

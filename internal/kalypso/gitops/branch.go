@@ -82,34 +82,26 @@ func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
 }
 
 func (b *Branch) snapshot(ctx context.Context) (s *Snapshot, err error) {
-	s = &Snapshot{store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
-	if s.reader, err = b.remote.Reader(ctx); err != nil {
+	reader, err := b.remote.Reader(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s = &Snapshot{reader: reader, store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
 	defer func() {
 		if err != nil {
 			s.Close()
 			s = nil
 		}
 	}()
-	if s.Commit, err = s.reader.Ref(b.ref); err != nil || s.Commit.IsZero() {
+	if s.Commit, err = reader.Ref(b.ref); err != nil || s.Commit.IsZero() {
 		return s, err
 	}
-	want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filterAll}
-	if err := s.reader.Fetch(want, s.store); err != nil {
-		return nil, err
-	}
-	commit, ok, err := s.commitAt(s.Commit)
-	if err == nil && !ok {
-		err = fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
-	}
-	if err != nil {
+	if err := s.start(filterAll); err != nil {
+		var remote *gitremote.Error
+		if errors.As(err, &remote) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s: %w", b, err)
-	}
-	s.Root = commit.TreeHash
-	s.tree(s.Root)
-	if s.err != nil {
-		return nil, fmt.Errorf("%s: %w", b, s.err)
 	}
 	return s, nil
 }

@@ -23,10 +23,36 @@ type Snapshot struct {
 	Commit plumbing.Hash // zero: the branch is absent
 	Root   plumbing.Hash // the root tree; zero: the branch is absent
 
-	reader *gitremote.Reader
+	reader fetcher
 	store  gitremote.Objects
 	trees  map[plumbing.Hash][]entry
 	err    error
+}
+
+// fetcher is a conversation with a server: a [gitremote.Reader], or a [Repo].
+type fetcher interface {
+	Fetch(req gitremote.FetchRequest, into gitremote.Objects) error
+	Close()
+}
+
+// start fetches the commit without what the filter leaves out, and its root tree.
+func (s *Snapshot) start(filter packp.Filter) error {
+	if _, here := s.store[s.Commit]; !here {
+		want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filter}
+		if err := s.reader.Fetch(want, s.store); err != nil {
+			return err
+		}
+	}
+	commit, ok, err := s.commitAt(s.Commit)
+	if err == nil && !ok {
+		err = fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
+	}
+	if err != nil {
+		return err
+	}
+	s.Root = commit.TreeHash
+	s.tree(s.Root)
+	return s.err
 }
 
 // Close ends the conversation with the server.

@@ -21,6 +21,12 @@ type FetchRequest struct {
 	// Filter leaves objects out ("blob:none", "tree:0"). A server that cannot
 	// filter sends all of them.
 	Filter packp.Filter
+	// MaxRead bounds the bytes of the objects that are kept; more is
+	// [ErrTooLarge]. 0: the client's bound, see [WithMaxRead].
+	MaxRead int64
+	// MaxBlob is the size of the largest file that is kept. Of a larger one
+	// there is an [Object] with its Size and without content. 0: all are kept.
+	MaxBlob int64
 }
 
 // Reader is one conversation in which a repository is read. It is bound to the
@@ -172,16 +178,19 @@ func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
 		return err
 	}
 	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {
-		return rd.store(newSideband(bufio.NewReader(res)), into)
+		return rd.store(newSideband(bufio.NewReader(res)), want, into)
 	}
-	return rd.store(res, into)
+	return rd.store(res, want, into)
 }
 
-// store reads a pack, up to the client's bound.
-func (rd *Reader) store(pack io.Reader, into Objects) error {
+// store reads a pack, up to the bounds of the request and the client.
+func (rd *Reader) store(pack io.Reader, want FetchRequest, into Objects) error {
 	most := rd.r.client.maxRead
 	bounded := &boundedReader{r: pack, left: most}
-	if err := unpack(bounded, most, into); err != nil {
+	if want.MaxRead > 0 {
+		most = min(most, want.MaxRead)
+	}
+	if err := unpack(bounded, most, want.MaxBlob, into); err != nil {
 		if errors.Is(err, ErrTooLarge) {
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
 		}

@@ -68,7 +68,7 @@ func (rd *Reader) fetchV2(want FetchRequest, into Objects) error {
 		case err != nil:
 			return err
 		case p.kind == dataPacket && string(p.data) == "packfile":
-			return rd.store(newSideband(answer), into)
+			return rd.store(newSideband(answer), want, into)
 		case p.kind == flushPacket || p.kind == endPacket:
 			return fmt.Errorf("the server sent no pack")
 		}

@@ -19,6 +19,7 @@ import (
 type Object struct {
 	Kind    plumbing.ObjectType // commit, tree, blob or tag
 	Content []byte
+	Size    int64 // of a blob that was too large to keep; 0: Content is all of it
 }
 
 // Objects are objects by their names.
@@ -27,24 +28,30 @@ type Objects map[plumbing.Hash]Object
 // errPack is a pack that breaks the rules of its format.
 var errPack = errors.New("the server sent a broken pack")
 
-// unpack reads a pack into objects. It inflates no more than most bytes.
+// unpack reads a pack into objects. It keeps no more than most bytes, and the
+// content of no blob that is larger than maxBlob, unless that is 0.
 //
 // go-git's parser takes four times as long for the many small trees that this
 // is about: it keeps offsets, checksums and positions for an index.
-func unpack(r io.Reader, most int64, into Objects) error {
-	u := &unpacker{in: packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()}, left: most, into: into, at: map[int64]plumbing.Hash{}}
+func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
+	u := &unpacker{
+		in:   packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()},
+		left: most, maxBlob: maxBlob, into: into, at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{},
+	}
 	return u.run()
 }
 
 type unpacker struct {
-	in   packReader
-	z    inflater
-	left int64
-	into Objects
-	at   map[int64]plumbing.Hash // where in the pack an object starts
-	late []lateDelta             // whose base was not there yet
-	sum  hash.Hash
-	head []byte
+	in      packReader
+	z       inflater
+	left    int64
+	maxBlob int64
+	into    Objects
+	at      map[int64]plumbing.Hash // where in the pack an object starts
+	late    []lateDelta             // whose base was not there yet
+	dropped map[int64]bool          // where a delta starts that has no base, as that is too large
+	sum     hash.Hash
+	head    []byte
 }
 
 // lateDelta names its base by its place in the pack or, where that is 0, by
@@ -87,6 +94,9 @@ func (u *unpacker) resolve() error {
 			}
 		}
 		if len(u.late) == len(waiting) {
+			if len(u.dropped) > 0 {
+				return nil // their bases, named by what they hold, were dropped
+			}
 			return fmt.Errorf("%w: the base of a delta is missing", errPack)
 		}
 	}
@@ -102,6 +112,9 @@ func (u *unpacker) object() error {
 	d := lateDelta{at: start}
 	switch kind {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+		if u.tooLarge(kind, size) {
+			return u.drop(start, size)
+		}
 		content, err := u.inflate(size)
 		if err != nil {
 			return err
@@ -131,11 +144,19 @@ func (u *unpacker) object() error {
 
 func (u *unpacker) patch(d lateDelta) error {
 	if d.baseAt > 0 {
+		if u.dropped[d.baseAt] {
+			u.dropped[d.at] = true
+			return nil
+		}
 		d.base = u.at[d.baseAt]
 	}
 	base, ok := u.into[d.base]
 	if !ok {
 		u.late = append(u.late, d)
+		return nil
+	}
+	if base.Size > 0 { // which was not kept; what is told by its difference from it is not kept either
+		u.dropped[d.at] = true
 		return nil
 	}
 	content, err := packfile.PatchDelta(base.Content, d.delta)
@@ -150,15 +171,51 @@ func (u *unpacker) patch(d lateDelta) error {
 }
 
 func (u *unpacker) keep(at int64, kind plumbing.ObjectType, content []byte) {
+	u.name(kind, int64(len(content)))
+	_, _ = u.sum.Write(content)
+	o := Object{Kind: kind, Content: content}
+	if u.tooLarge(kind, int64(len(content))) {
+		u.left += int64(len(content))
+		o = Object{Kind: kind, Size: int64(len(content))}
+	}
+	u.put(at, o)
+}
+
+// name starts the sum that is an object's name.
+func (u *unpacker) name(kind plumbing.ObjectType, size int64) {
 	u.head = append(append(u.head[:0], kind.Bytes()...), ' ')
-	u.head = append(strconv.AppendInt(u.head, int64(len(content)), 10), 0)
+	u.head = append(strconv.AppendInt(u.head, size, 10), 0)
 	u.sum.Reset()
 	_, _ = u.sum.Write(u.head)
-	_, _ = u.sum.Write(content)
+}
+
+// put stores an object under its name, the sum of all that was written to it.
+func (u *unpacker) put(at int64, o Object) {
 	var h plumbing.Hash
 	u.sum.Sum(h[:0])
-	u.into[h] = Object{Kind: kind, Content: content}
+	u.into[h] = o
 	u.at[at] = h
+}
+
+func (u *unpacker) tooLarge(kind plumbing.ObjectType, size int64) bool {
+	return kind == plumbing.BlobObject && u.maxBlob > 0 && size > u.maxBlob
+}
+
+// drop reads a blob for its name alone.
+func (u *unpacker) drop(at, size int64) error {
+	if err := u.startInflate(); err != nil {
+		return fmt.Errorf("%w: %w", errPack, err)
+	}
+	u.name(plumbing.BlobObject, size)
+	n, err := io.Copy(u.sum, io.LimitReader(u.z, size+1))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPack, err)
+	}
+	if n != size {
+		return fmt.Errorf("%w: an object is not as long as it says", errPack)
+	}
+	u.put(at, Object{Kind: plumbing.BlobObject, Size: size})
+	return nil
 }
 
 // header reads kind and size: four bits of the size in the first byte, seven

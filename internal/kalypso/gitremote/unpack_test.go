@@ -41,7 +41,7 @@ func TestUnpack(t *testing.T) {
 	} {
 		pack := run(strings.Join(names, "\n")+"\n", args...)
 		got := Objects{}
-		if err := unpack(strings.NewReader(pack), 1<<20, got); err != nil {
+		if err := unpack(strings.NewReader(pack), 1<<20, 0, got); err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
 		for i, name := range names {
@@ -52,16 +52,32 @@ func TestUnpack(t *testing.T) {
 		if len(got) != len(names) {
 			t.Errorf("%v: got %d objects, want %d", args, len(got), len(names))
 		}
-		if err := unpack(strings.NewReader(pack), 10<<10, Objects{}); !errors.Is(err, ErrTooLarge) {
+		if err := unpack(strings.NewReader(pack), 10<<10, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("bound: got %v", err)
+		}
+		got = Objects{}
+		if err := unpack(strings.NewReader(pack), 20<<10, 1000, got); err != nil {
+			t.Fatalf("%v: with a bound for each file: %v", args, err)
+		}
+		for i, name := range names {
+			o, there := got[plumbing.NewHash(name)]
+			size := int64(len("line 0 of a file that grows\n")*10 + len("line 10 of a file that grows\n")*(i-9))
+			switch {
+			case i < 10: // but where it is told by its difference from a large one
+				if (there || args[2] == "--window=0") && (len(o.Content) == 0 || o.Size > 0) {
+					t.Errorf("%v: object %d, which is small, is not kept", args, i)
+				}
+			case size > 1000 && (len(o.Content) > 0 || there && o.Size != size):
+				t.Errorf("%v: object %d is of %d bytes and %d are kept; its size is said to be %d", args, i, size, len(o.Content), o.Size)
+			}
 		}
 		for at := 0; at < len(pack); at += 1 + len(pack)/200 {
 			broken := []byte(pack)
 			broken[at] ^= 0x10
-			if unpack(bytes.NewReader(broken), 1<<20, Objects{}) == nil {
+			if unpack(bytes.NewReader(broken), 1<<20, 0, Objects{}) == nil {
 				t.Fatalf("%v: byte %d changed, and nothing was said", args, at)
 			}
-			if unpack(strings.NewReader(pack[:at]), 1<<20, Objects{}) == nil {
+			if unpack(strings.NewReader(pack[:at]), 1<<20, 0, Objects{}) == nil {
 				t.Fatalf("%v: cut at %d, and nothing was said", args, at)
 			}
 		}

@@ -1,0 +1,245 @@
+package source_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+func baseRepo(url, branch, commit string) string {
+	return document("BaseRepo", "base", fmt.Sprintf("{repo: %q, branch: %s, path: ., commit: %q}", url, branch, commit))
+}
+
+func gitopsRepo(name string) string {
+	return document("GitOpsRepo", name, "{repo: https://acme.io/gitops, branch: dev}")
+}
+
+// A control plane is its environment's folder, the base at the pinned commit and the Workloads behind the registrations,
+// each object under the key that says where it came from. The same files in folders give the same.
+func TestControlPlane(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	shop := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
+	base := map[string]string{
+		"templates/all.yaml": document("Template", "flux", "{type: reconciler}") + "---\n" + document("Template", "ns", "{type: namespace}") + "---\nkind: Pod\n",
+		"registrations.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main, path: .}, workspace: team}", s.url("shop"))),
+		// What is left out, at the root and below, and taken in again.
+		".sourceignore":                      "# for Flux\n\n/drafts/*\n!/drafts/ready.yaml\n*.tmp.yaml\n",
+		"drafts/broken.yaml":                 "{",
+		"drafts/ready.yaml":                  document("Template", "ready", "{type: config}"),
+		"x.tmp.yaml":                         "{",
+		"templates/.sourceignore":            "old.yaml\n!keep.tmp.yaml\n",
+		"templates/old.yaml":                 "{",
+		"templates/keep.tmp.yaml":            document("Template", "keep", "{type: config}"),
+		"old.yaml":                           document("Template", "old", "{type: config}"),
+		".environments/dev.yaml":             "{",
+		"a/.hidden/x.yaml":                   "{",
+		".gitlab-ci.yml":                     "{",
+		"values.json":                        "{",
+		"environment.yaml":                   document("Environment", "dev", "{}"),
+		"list.yaml":                          "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(document("ClusterType", "listed", "{reconciler: flux, namespaceService: ns}")), "\n", "\n  ") + "\n",
+		"templates/nested/kustomization.yml": "resources: []\n",
+	}
+	promoted := s.commit("control-plane", "main", base)
+	s.commit("control-plane", "main", map[string]string{"templates/later.yaml": document("Template", "later", "{type: config}")})
+	env := map[string]string{
+		"env/cluster/small.yaml": document("ClusterType", "small", "{reconciler: flux, namespaceService: ns}") +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: small, labels: {platform-config: 'true'}}\ndata: {a: '1'}\n",
+		"env/other.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: not-ours}\n",
+		"env/base.yaml":   baseRepo(s.url("control-plane"), "main", promoted),
+		"env/gitops.yaml": gitopsRepo("dev"),
+		"elsewhere.yaml":  "{",
+	}
+	head := s.commit("control-plane", "dev", env)
+
+	got := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
+		Place:      source.Place{Repo: s.url("control-plane"), Branch: "dev", Path: "env"},
+		FollowBase: true, FollowRegistrations: true,
+	})
+	wants(t, got.Faults, []string{"warning Kustomizations passed over"}, "templates/nested/kustomization.yml")
+	cp := s.url("control-plane") + "@"
+	want := []string{
+		cp + head + ":env/cluster/small.yaml#ClusterType/small", cp + head + ":env/cluster/small.yaml#ConfigMap/small",
+		cp + promoted + ":drafts/ready.yaml", cp + promoted + ":list.yaml", cp + promoted + ":old.yaml", cp + promoted + ":registrations.yaml",
+		cp + promoted + ":templates/all.yaml#flux", cp + promoted + ":templates/all.yaml#ns", cp + promoted + ":templates/keep.tmp.yaml",
+		s.url("shop") + "@" + shop + ":w.yaml#shop",
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(got.Manifests))); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	wantNames := map[fleet.Kind][]string{
+		"ClusterType": {"listed", "small"}, "ConfigMap": {"small"}, "Template": {"flux", "keep", "ns", "old", "ready"},
+		"Workload": {"shop"}, "WorkloadRegistration": {"shop"},
+	}
+	if diff := cmp.Diff(wantNames, got.Names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if got.Commit != head || got.BaseCommit != promoted || got.PassedOver != 2 || *got.GitOpsRepo != (source.GitOpsRepo{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}) {
+		t.Errorf("commit %s, base %s, %d passed over, GitOps repo %v", got.Commit, got.BaseCommit, got.PassedOver, got.GitOpsRepo)
+	}
+
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "env"), env)
+	write(t, filepath.Join(folder, "base"), base)
+	// Named by their paths, the links in them not followed, whether they lead out or not.
+	for _, to := range []string{"/etc/passwd", "other.yaml"} {
+		if err := os.Symlink(to, filepath.Join(folder, "env", "env", filepath.Base(to)+".link.yaml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	inFolders := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
+		Place: source.Place{Directory: "env/env"}, BaseDirectory: "base", FollowBase: true, FollowRegistrations: true,
+	})
+	wants(t, inFolders.Faults, []string{"warning Kustomizations passed over", "warning Symbolic links passed over"}, "env/env/passwd.link.yaml")
+	texts := func(cp *source.ControlPlane) map[string]string {
+		all := map[string]string{}
+		for key, text := range cp.Manifests {
+			if o, ok := source.ParseOrigin(key); ok {
+				key = strings.TrimSuffix(o.Path+"#"+o.Name, "#")
+			}
+			for _, folder := range []string{"env/", "env/", "base/"} {
+				key = strings.TrimPrefix(key, folder)
+			}
+			all[key] = text
+		}
+		return all
+	}
+	if diff := cmp.Diff(texts(got), texts(inFolders)); diff != "" {
+		t.Errorf("from folders (-repos +folders):\n%s", diff)
+	}
+	if inFolders.Commit != "" || inFolders.BaseCommit != promoted || inFolders.Manifests["base/old.yaml"] == "" {
+		t.Errorf("from folders: %v", inFolders)
+	}
+
+	alone := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Place: source.Place{Repo: s.url("control-plane"), Commit: head, Path: "env"}})
+	if len(alone.Manifests) != 2 || alone.BaseCommit != promoted || len(alone.WorkloadCommits) > 0 {
+		t.Errorf("nothing followed: %v", alone)
+	}
+}
+
+func write(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		at := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// All that is wrong with a control plane comes at once, wherever it lies.
+func TestControlPlaneBroken(t *testing.T) {
+	s := serve(t)
+	read := func(change func(*source.ControlPlaneRequest)) source.Faults {
+		req := source.ControlPlaneRequest{
+			Place:      source.Place{Repo: s.url("cp"), Branch: "dev", Path: "."},
+			FollowBase: true, FollowRegistrations: true,
+		}
+		if change != nil {
+			change(&req)
+		}
+		return reader(t).ControlPlane(t.Context(), req).Faults
+	}
+	main := s.commit("cp", "main", map[string]string{
+		"a.yaml": "---\nkind: {\n", "gitops.yaml": gitopsRepo("second"),
+		"registrations.yaml": document("WorkloadRegistration", "gone", fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("gone"))) +
+			"---\n" + document("WorkloadRegistration", "gone", "{workload: {repo: '', branch: main}}"),
+	})
+	head := s.commit("cp", "dev", map[string]string{
+		"base.yaml": baseRepo(s.url("cp"), "main", main), "b.yaml": "a: b: c", "gitops.yaml": "# ours\n" + gitopsRepo("first"),
+		"twice.yaml": document("Template", "t", "{}") + "---\n" + document("Template", "t", "{}"),
+	})
+	wants(t, read(nil), []string{
+		"error b.yaml:1 Broken YAML", "error a.yaml:1 Broken YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
+		"error gone Repo not found", "error gone Duplicate registration", "error gone Missing repo",
+	}, "Commit: "+main, "Commit: "+head, `"first" in gitops.yaml, line 1; "second" in gitops.yaml, line 1`, "registrations.yaml")
+
+	s.commit("cp", "two-bases", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", ""), "b.yaml": baseRepo(s.url("cp"), "main", "")})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }), []string{"error 2 BaseRepos"}, "b.yaml, line 1", "Remove all but one")
+
+	s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }), []string{"error Commit not found"}, strings.Repeat("1", 40))
+
+	s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
+	s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "round" }), []string{"error BaseRepos in a circle"}, " → ")
+
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Place = source.Place{Directory: "nowhere"} }), []string{"error Folder not found"}, "path.module")
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:pw@acme.io/cp" }), []string{"error Place can't be read"}, "git_credentials")
+}
+
+// A broken registration is read where the branch that the control plane's GitOpsRepo names has it.
+func TestControlPlaneLastGood(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	good := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
+	s.commit("shop", "main", map[string]string{"w.yaml": "{"})
+	files := map[string]string{
+		"r.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("shop"))),
+	}
+	s.commit("cp", "dev", files)
+	request := source.ControlPlaneRequest{
+		Place:      source.Place{Repo: s.url("cp"), Branch: "dev"},
+		FollowBase: true, FollowRegistrations: true,
+		LastGood: func(_ context.Context, at source.GitOpsRepo) ([]source.Origin, error) {
+			if at.Branch != "dev" {
+				t.Errorf("the record is read at %v", at)
+			}
+			return []source.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
+		},
+	}
+	wants(t, reader(t).ControlPlane(t.Context(), request).Faults, []string{"error shop w.yaml:1 Broken YAML"}, "has no GitOpsRepo")
+	s.commit("cp", "dev", map[string]string{"g.yaml": gitopsRepo("dev")})
+	got := reader(t).ControlPlane(t.Context(), request)
+	wants(t, got.Faults, []string{"warning shop w.yaml:1 Broken YAML"}, "instead, which was delivered last")
+	if got.WorkloadCommits["shop"] != good || len(got.Names[fleet.KindWorkload]) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Environments that share a base and its registrations share what is read of them.
+func TestControlPlanesShare(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
+	base := s.commit("cp", "main", map[string]string{
+		"r.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("shop"))),
+	})
+	r := reader(t)
+	environments := []string{"dev", "test", "stage", "prod"}
+	for _, environment := range environments {
+		s.commit("cp", environment, map[string]string{"base.yaml": baseRepo(s.url("cp"), "main", base), "g.yaml": gitopsRepo(environment)})
+	}
+	s.Forget()
+	done := make(chan *source.ControlPlane)
+	for _, environment := range environments {
+		go func() {
+			done <- r.ControlPlane(t.Context(), source.ControlPlaneRequest{
+				Place: source.Place{Repo: s.url("cp"), Branch: environment}, FollowBase: true, FollowRegistrations: true,
+			})
+		}()
+	}
+	for range environments {
+		if got := <-done; len(got.Faults) > 0 || len(got.Manifests) != 2 {
+			t.Errorf("got %v", got)
+		}
+	}
+	if got, _ := s.conversations(); got > len(environments)+2 {
+		t.Errorf("%d conversations for %d environments, one base and one registration", got, len(environments))
+	}
+}

@@ -1,0 +1,85 @@
+package source
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// readDirectory reads a folder of this machine as it lies there. The paths in contents begin with the folder's, as it was
+// named, so that they name the files from where Terraform runs.
+func (r *Reader) readDirectory(c *contents) {
+	root := c.place.Directory
+	if at, err := os.Stat(root); err != nil || !at.IsDir() {
+		c.err = fmt.Errorf("%w: %s is not there, or is no folder. It is relative to where Terraform runs; write path.module before it for one of the module",
+			ErrNoFolder, root)
+		return
+	}
+	// The folder itself may be a link, which whoever named it has chosen.
+	walked, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		c.err = err
+		return
+	}
+	var entries []entry
+	ignores := map[string]string{}
+	err = filepath.WalkDir(walked, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(walked, at)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case err != nil || rel == ".":
+			return err
+		case d.IsDir():
+			if hidden(rel + "/") {
+				return fs.SkipDir
+			}
+			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			entries = append(entries, entry{rel, link})
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		entries = append(entries, entry{rel, file})
+		if d.Name() != ignoreFile {
+			return nil
+		}
+		text, err := os.ReadFile(at)
+		ignores[rel] = string(text)
+		return err
+	})
+	if err != nil {
+		c.err = err
+		return
+	}
+	c.listing = list(".", entries, ignores)
+	for _, group := range []*[]string{&c.files, &c.links, &c.kustomizations} {
+		for i, rel := range *group {
+			(*group)[i] = path.Join(filepath.ToSlash(root), rel)
+		}
+	}
+	for _, at := range c.files {
+		if c.err = r.readFile(c, at); c.err != nil {
+			return
+		}
+	}
+}
+
+func (r *Reader) readFile(c *contents, at string) error {
+	info, err := os.Stat(at)
+	if err != nil {
+		return err
+	}
+	if info.Size() > r.limits.File {
+		c.tooLarge[at] = info.Size()
+		return nil
+	}
+	text, err := os.ReadFile(at)
+	c.text[at] = string(text)
+	return err
+}

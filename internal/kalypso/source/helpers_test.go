@@ -1,0 +1,130 @@
+package source_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// server is a Git server with bare repos that are made when they are first written to.
+type server struct {
+	*gitserver.Server
+	t     testing.TB
+	repos map[string]string // name → folder
+}
+
+func serve(t testing.TB, options ...gitserver.Option) *server {
+	t.Helper()
+	return &server{gitserver.New(t, t.TempDir(), options...), t, map[string]string{}}
+}
+
+func (s *server) dir(name string) string {
+	s.t.Helper()
+	if s.repos[name] == "" {
+		dir := filepath.Join(s.Root, name+".git")
+		gitserver.Git(s.t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
+		gitserver.Git(s.t, dir, "config", "gc.auto", "0")
+		s.repos[name] = dir
+	}
+	return s.repos[name]
+}
+
+func (s *server) url(name string) string { return s.URL + "/" + name + ".git" }
+
+// commit puts files on a branch.
+func (s *server) commit(name, branch string, files map[string]string) string {
+	s.t.Helper()
+	return gitserver.Seed(s.t, s.dir(name), branch, files)
+}
+
+func (s *server) registration(name, branch, path string) *fleet.WorkloadRegistration {
+	return &fleet.WorkloadRegistration{
+		Meta: fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "registrations", Key: name}},
+		Repo: s.url(name), Branch: branch, Path: path, Workspace: "team-" + name,
+	}
+}
+
+// conversations is how many the server had since it was last asked to forget.
+func (s *server) conversations() (conversations, requests int) {
+	for _, r := range s.Requests() {
+		if r.Method == "GET" {
+			conversations++
+		}
+		requests++
+	}
+	return conversations, requests
+}
+
+func reader(t testing.TB, credentials ...gitremote.Credential) *source.Reader {
+	t.Helper()
+	return limited(t, source.DefaultLimits, credentials...)
+}
+
+func limited(t testing.TB, limits source.Limits, credentials ...gitremote.Credential) *source.Reader {
+	t.Helper()
+	client, err := gitremote.NewClient(credentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source.NewReader(client, limits)
+}
+
+// workload is a document.
+func workload(name string, labels ...string) string {
+	text := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n  name: " + name + "\n"
+	if len(labels) > 0 {
+		text += "  labels: {" + strings.Join(labels, ", ") + "}\n"
+	}
+	return text + "spec:\n  deploymentTargets:\n  - {name: test, environment: dev}\n"
+}
+
+// document is one of another kind.
+func document(kind, name, spec string) string {
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
+}
+
+// said are faults in short: "error|warning registration file:line summary".
+func said(fs source.Faults) []string {
+	var all []string
+	for _, f := range fs {
+		severity := "error"
+		if f.Severity == fleet.Warning {
+			severity = "warning"
+		}
+		text := severity
+		for _, part := range []string{f.Registration, f.File} {
+			if part != "" {
+				text += " " + part
+			}
+		}
+		if f.Line > 0 {
+			text += fmt.Sprintf(":%d", f.Line)
+		}
+		all = append(all, text+" "+f.Summary)
+	}
+	return all
+}
+
+// wants fails the test where the faults are others, in any order, or say none of the texts.
+func wants(t *testing.T, fs source.Faults, want []string, texts ...string) {
+	t.Helper()
+	if got := said(fs); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("faults: got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+	var all strings.Builder
+	for _, f := range fs {
+		all.WriteString(f.Error() + "\n")
+	}
+	for _, text := range texts {
+		if !strings.Contains(all.String(), text) {
+			t.Errorf("the faults do not say %q:\n%s", text, &all)
+		}
+	}
+}

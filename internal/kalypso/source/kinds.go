@@ -1,0 +1,77 @@
+package source
+
+import (
+	"encoding/json"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Kinds that say where things lie. They are no part of a fleet.
+const (
+	KindBaseRepo   fleet.Kind = "BaseRepo"
+	KindGitOpsRepo fleet.Kind = "GitOpsRepo"
+)
+
+// repoObject is an object of one of these kinds.
+type repoObject struct {
+	fleet.Meta
+	kind                       fleet.Kind
+	repo, branch, path, commit string
+}
+
+// Kind implements fleet.Object.
+func (r *repoObject) Kind() fleet.Kind { return r.kind }
+
+// Validate implements fleet.Object.
+func (r *repoObject) Validate() (ps fleet.Problems) {
+	for _, field := range []struct{ name, value string }{{"repo", r.repo}, {"branch", r.branch}} {
+		if field.value == "" && (field.name == "repo" || r.commit == "") {
+			ps = append(ps, fleet.Problem{
+				Kind: r.kind, Name: r.Name, Origin: r.Origin, Summary: "Missing " + field.name,
+				Detail: "spec." + field.name + " is empty or not set.",
+			})
+		}
+	}
+	return ps
+}
+
+// otherObject is one of a kind that only the operator uses.
+type otherObject struct {
+	fleet.Meta
+	kind fleet.Kind
+}
+
+func (o *otherObject) Kind() fleet.Kind         { return o.kind }
+func (o *otherObject) Validate() fleet.Problems { return nil }
+
+// controlPlaneKinds read what a control plane may hold beside the objects of its fleet.
+var controlPlaneKinds = map[fleet.Kind]fleet.Reader{
+	KindBaseRepo:        repoReader(KindBaseRepo),
+	KindGitOpsRepo:      repoReader(KindGitOpsRepo),
+	"Environment":       otherReader("Environment"),
+	"Assignment":        otherReader("Assignment"),
+	"AssignmentPackage": otherReader("AssignmentPackage"),
+	"DeploymentTarget":  otherReader("DeploymentTarget"),
+}
+
+func repoReader(kind fleet.Kind) fleet.Reader {
+	return func(document []byte) (fleet.Object, error) {
+		var y struct {
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+			Spec struct {
+				Repo   string `json:"repo"`
+				Branch string `json:"branch"`
+				Path   string `json:"path"`
+				Commit string `json:"commit"`
+			} `json:"spec"`
+		}
+		err := json.Unmarshal(document, &y)
+		return &repoObject{fleet.Meta{Name: y.Metadata.Name}, kind, y.Spec.Repo, y.Spec.Branch, y.Spec.Path, y.Spec.Commit}, err
+	}
+}
+
+func otherReader(kind fleet.Kind) fleet.Reader {
+	return func([]byte) (fleet.Object, error) { return &otherObject{kind: kind}, nil }
+}

@@ -1,0 +1,126 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Place is where objects lie: a folder of a repo at a commit, or a folder of this machine.
+type Place struct {
+	Repo   string
+	Branch string // whose head is read where no commit is named; else where the commit lies, empty where that is not known
+	Commit string
+	Path   string // from the repo's root
+
+	Directory string // of this machine; then there is no repo
+}
+
+// String names the place in messages.
+func (p Place) String() string {
+	switch {
+	case p.Directory != "":
+		return p.Directory
+	case p.Commit == "":
+		return fmt.Sprintf("%s, branch %s, path %s", p.Repo, p.Branch, p.Path)
+	}
+	return Origin{Repo: p.Repo, Commit: p.Commit, Path: p.Path}.String()
+}
+
+// key is the key of what came from a file of the place.
+func (p Place) key(file, name string) string {
+	if p.Directory != "" {
+		return Origin{Path: file, Name: name}.inRepo()
+	}
+	return Origin{p.Repo, p.Commit, file, name}.String()
+}
+
+// What can be wrong with a place, beside what package gitremote tells apart.
+var (
+	// ErrNoFolder: the repo has no such folder at the commit.
+	ErrNoFolder = errors.New("no such folder")
+	// ErrNotCommit: a commit is not named by its full hash.
+	ErrNotCommit = errors.New("not the full hash of a commit")
+)
+
+var commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// check makes the place one that can be asked for: the repo's URL in its normal form, the path clean.
+func (p Place) check() (Place, error) {
+	if p.Directory != "" {
+		return p, nil
+	}
+	at, err := gitremote.ParseURL(p.Repo)
+	if err != nil {
+		return p, err
+	}
+	p.Repo = at.String()
+	if p.Path, err = cleanPath(p.Path); err != nil {
+		return p, err
+	}
+	switch {
+	case p.Commit != "" && !commitForm.MatchString(p.Commit):
+		return p, fmt.Errorf("%q is %w, which has 40 digits in lower case", p.Commit, ErrNotCommit)
+	case p.Commit == "":
+		return p, gitops.CheckName(p.Branch)
+	}
+	return p, nil
+}
+
+// fault is what a place that can't be read is reported as.
+func (p Place) fault(registration string, err error) Fault {
+	return Fault{Registration: registration, Place: p, Summary: summary(err), Detail: advice(p, err), Err: err}
+}
+
+func summary(err error) string {
+	for _, known := range []struct {
+		kind error
+		text string
+	}{
+		{gitops.ErrBranchNotFound, "Branch not found"},
+		{gitops.ErrCommitNotFound, "Commit not found"},
+		{ErrNoFolder, "Folder not found"},
+		{ErrNotCommit, "Invalid commit"},
+		{gitremote.ErrTooLarge, "Too much to read"},
+		{gitremote.ErrRepoNotFound, "Repo not found"},
+		{gitremote.ErrUnauthorized, "Credentials refused"},
+		{gitremote.ErrUnknownHost, "Unknown SSH host"},
+		{gitremote.ErrUnreachable, "Repo can't be reached"},
+	} {
+		if errors.Is(err, known.kind) {
+			return known.text
+		}
+	}
+	return "Place can't be read"
+}
+
+func advice(p Place, err error) string {
+	text := fleet.Sentence(err)
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
+	case errors.Is(err, gitops.ErrCommitNotFound):
+		return text + " It may have been pushed away by force, or lie in another repo. Name one that is there."
+	case errors.Is(err, gitremote.ErrTooLarge):
+		return text + " Have the server filter what it sends (uploadpack.allowFilter), or keep the objects in a smaller repo."
+	}
+	return text
+}
+
+// notFolder is why a path is no folder, by what is there instead.
+func notFolder(p string, at kind) error {
+	switch at {
+	case link:
+		return fmt.Errorf("%w: %s is a symbolic link, which is not followed. Name the folder that it leads to", ErrNoFolder, p)
+	case module:
+		return fmt.Errorf("%w: %s is a submodule, which is not followed. Name the submodule's own repo", ErrNoFolder, p)
+	case file:
+		return fmt.Errorf("%w: %s is a file. Name its folder, %s", ErrNoFolder, p, path.Dir(p))
+	}
+	return fmt.Errorf("%w: there is no %s at this commit. Check the path, which is from the repo's root", ErrNoFolder, p)
+}

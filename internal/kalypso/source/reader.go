@@ -1,0 +1,271 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Limits bound what is read.
+type Limits struct {
+	Repos int   // repos that are read at a time
+	Fetch int64 // bytes of one fetch
+	File  int64 // bytes of a file
+	Total int64 // bytes of all manifests that are given
+}
+
+// DefaultLimits are wide for control planes and narrow for the memory of a pipeline. What all manifests may come to is a
+// part of what Terraform takes from a provider in one answer.
+var DefaultLimits = Limits{Repos: 8, Fetch: 256 << 20, File: 10 << 20, Total: 64 << 20}
+
+// Reader reads places, and keeps what it read. It is safe for concurrent use.
+type Reader struct {
+	client *gitremote.Client
+	limits Limits
+	slots  chan struct{}
+
+	mu    sync.Mutex
+	repos map[string]*repo // by [gitremote.Location.Key]
+}
+
+// NewReader makes the reader of a run. Without a client it reads folders of this machine alone.
+func NewReader(client *gitremote.Client, limits Limits) *Reader {
+	return &Reader{client: client, limits: limits, slots: make(chan struct{}, limits.Repos), repos: map[string]*repo{}}
+}
+
+// repo is one repo, read by one at a time.
+type repo struct {
+	mu  sync.Mutex
+	git *gitops.Repo
+}
+
+// contents are what a place holds.
+type contents struct {
+	place Place // with its commit
+	listing
+	text     map[string]string // of the files
+	tooLarge map[string]int64  // sizes of files that are too large to read
+	err      error             // why the place can't be read
+}
+
+// read reads places, each repo in one conversation. The answers are in the order of the places.
+func (r *Reader) read(ctx context.Context, places []Place) []*contents {
+	all := make([]*contents, len(places))
+	byRepo := map[string][]*contents{}
+	var order []string
+	for i, p := range places {
+		c := &contents{text: map[string]string{}, tooLarge: map[string]int64{}}
+		all[i] = c
+		if c.place, c.err = p.check(); c.err != nil {
+			continue
+		}
+		if p.Directory != "" {
+			r.readDirectory(c)
+			continue
+		}
+		key := repoKey(c.place.Repo)
+		if byRepo[key] == nil {
+			order = append(order, key)
+		}
+		byRepo[key] = append(byRepo[key], c)
+	}
+	var wg sync.WaitGroup
+	for _, key := range order {
+		wg.Go(func() {
+			select {
+			case r.slots <- struct{}{}:
+				defer func() { <-r.slots }()
+				r.readRepo(ctx, key, byRepo[key])
+			case <-ctx.Done():
+				for _, c := range byRepo[key] {
+					c.err = ctx.Err()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+func repoKey(url string) string {
+	at, err := gitremote.ParseURL(url)
+	if err != nil {
+		return url
+	}
+	return at.Key()
+}
+
+// errNoClient: the provider may contact nothing.
+var errNoClient = errors.New("the configuration of the provider is not known yet, so no repo can be read")
+
+func (r *Reader) repo(key, url string) (*repo, error) {
+	if r.client == nil {
+		return nil, errNoClient
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.repos[key]; known != nil {
+		return known, nil
+	}
+	git, err := gitops.OpenRepo(r.client, url, gitops.Limits{Read: r.limits.Fetch, File: r.limits.File})
+	if err != nil {
+		return nil, err
+	}
+	r.repos[key] = &repo{git: git}
+	return r.repos[key], nil
+}
+
+// readRepo reads places of one repo.
+func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
+	repo, err := r.repo(key, asked[0].place.Repo)
+	if err != nil {
+		for _, c := range asked {
+			c.err = err
+		}
+		return
+	}
+	repo.mu.Lock()
+	defer repo.mu.Unlock()
+	repo.git.Visit(ctx, func() {
+		at := map[string][]*contents{} // by commit
+		for _, c := range asked {
+			if c.place.Commit == "" {
+				var head plumbing.Hash
+				head, c.err = repo.git.Head(c.place.Branch)
+				switch {
+				case c.err != nil:
+					continue
+				case head.IsZero():
+					c.err = gitops.ErrBranchNotFound
+					continue
+				}
+				c.place.Commit = head.String()
+			}
+			at[c.place.Commit] = append(at[c.place.Commit], c)
+		}
+		for _, commit := range sortedKeys(at) {
+			snapshot, err := repo.git.At(plumbing.NewHash(commit), at[commit][0].place.Branch)
+			if err == nil {
+				err = readSnapshot(snapshot, at[commit])
+			}
+			for _, c := range at[commit] {
+				if c.err == nil {
+					c.err = err
+				}
+			}
+		}
+	})
+}
+
+// readSnapshot reads folders of one commit: first their trees, then the files that say what is left out, then the rest,
+// each for all of them together.
+func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
+	var folders []string
+	for _, c := range asked {
+		folders = append(folders, c.place.Path)
+	}
+	snapshot.Load(folders...)
+	hashes := map[string]plumbing.Hash{} // of files, by path
+	entries := map[*contents][]entry{}
+	ignores := map[*contents][]string{}
+	for _, c := range asked {
+		if found, ok := snapshot.Entry(c.place.Path); !ok || found.Mode != filemode.Dir {
+			c.err = notFolder(c.place.Path, kindOf(found, ok))
+			continue
+		}
+		ignores[c] = ignoresFor(c.place.Path)
+		for p, e := range snapshot.Walk(c.place.Path) {
+			entries[c] = append(entries[c], entry{p, kindOf(e, true)})
+			hashes[p] = e.Hash
+			if path.Base(p) == ignoreFile && e.Mode.IsFile() {
+				ignores[c] = append(ignores[c], p)
+			}
+		}
+		for _, p := range ignores[c] {
+			if e, ok := snapshot.Entry(p); ok && kindOf(e, true) == file {
+				hashes[p] = e.Hash
+			}
+		}
+	}
+	if err := snapshot.Err(); err != nil {
+		return err
+	}
+	var wants []string
+	for _, c := range asked {
+		wants = append(wants, ignores[c]...)
+	}
+	text, _, err := texts(snapshot, wants, hashes)
+	if err != nil {
+		return err
+	}
+	wants = nil
+	for _, c := range asked {
+		patterns := map[string]string{}
+		for _, p := range ignores[c] {
+			if t, ok := text[p]; ok {
+				patterns[p] = t
+			}
+		}
+		c.listing = list(c.place.Path, entries[c], patterns)
+		wants = append(wants, c.files...)
+	}
+	text, tooLarge, err := texts(snapshot, wants, hashes)
+	if err != nil {
+		return err
+	}
+	for _, c := range asked {
+		for _, p := range c.files {
+			if size, ok := tooLarge[p]; ok {
+				c.tooLarge[p] = size
+			} else {
+				c.text[p] = text[p]
+			}
+		}
+	}
+	return nil
+}
+
+// texts are files by their paths; those without a hash are left out.
+func texts(snapshot *gitops.Snapshot, paths []string, hashes map[string]plumbing.Hash) (text map[string]string, tooLarge map[string]int64, err error) {
+	var wants []plumbing.Hash
+	for _, p := range paths {
+		if h, ok := hashes[p]; ok {
+			wants = append(wants, h)
+		}
+	}
+	contents, sizes, err := snapshot.Contents(wants)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the files can't be read: %w", err)
+	}
+	text, tooLarge = map[string]string{}, map[string]int64{}
+	for _, p := range paths {
+		h, ok := hashes[p]
+		if size, large := sizes[h]; ok && large {
+			tooLarge[p] = size
+		} else if ok {
+			text[p] = string(contents[h])
+		}
+	}
+	return text, tooLarge, nil
+}
+
+func kindOf(e object.TreeEntry, there bool) kind {
+	switch {
+	case !there:
+		return absent
+	case e.Mode == filemode.Symlink:
+		return link
+	case e.Mode == filemode.Submodule:
+		return module
+	}
+	return file
+}

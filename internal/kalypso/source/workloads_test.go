@@ -1,0 +1,291 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// The registration says in whose workspace a Workload is, whatever the team's labels claim.
+func TestWorkloads(t *testing.T) {
+	s := serve(t, gitserver.WithBasic("me", "secret"), gitserver.WithFilter())
+	first := s.commit("shop", "main", map[string]string{
+		"deploy/shop.yaml": workload("shop", "workspace: team-other", "family: force",
+			"kustomize.toolkit.fluxcd.io/name: dev-other", "kustomize.toolkit.fluxcd.io/namespace: flux-system"),
+		"deploy/more/two.yml": workload("one") + "---\n" + workload("two"),
+		"other/workload.yaml": workload("elsewhere"),
+	})
+	head := s.commit("shop", "main", map[string]string{"README.md": "later"})
+	none := s.registration("shop", "main", "./deploy/")
+	none.Workspace = ""
+	r := reader(t, gitremote.Credential{URL: s.URL, Username: "me", Password: "secret"})
+
+	got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "deploy")}, source.Follow{})
+	wants(t, got.Faults, []string{"warning shop deploy/shop.yaml:1 Workspace claimed"}, `"team-other"`, `"team-shop"`, "Commit: "+head, "Repo: "+s.url("shop"))
+	labels := func(extra string) string { return extra + "    workspace: team-shop\n" }
+	text := func(name, labels string) string {
+		if labels != "" {
+			labels = "  labels:\n" + labels
+		}
+		return "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n" + labels + "  name: " + name +
+			"\nspec:\n  deploymentTargets:\n  - environment: dev\n    name: test\n"
+	}
+	key := func(commit, at string) string { return s.url("shop") + "@" + commit + ":deploy/" + at }
+	want := map[string]string{
+		key(head, "shop.yaml#shop"):   text("shop", labels("    family: force\n")),
+		key(head, "more/two.yml#one"): text("one", labels("")),
+		key(head, "more/two.yml#two"): text("two", labels("")),
+	}
+	if diff := cmp.Diff(want, got.Manifests); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"shop": head}, got.Commits); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for k := range got.Manifests {
+		if o, ok := source.ParseOrigin(k); !ok || o.String() != k {
+			t.Errorf("%s is read as %v, %v", k, o, ok)
+		}
+	}
+
+	pinned := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{none}, source.Follow{Pins: map[string]string{"shop": first}})
+	if got := pinned.Manifests[key(first, "shop.yaml#shop")]; got != text("shop", "    family: force\n") {
+		t.Errorf("without a workspace, pinned: %v", pinned)
+	}
+}
+
+// What is wrong with registrations comes together, with registration, repo, commit, file and line.
+func TestWorkloadsBroken(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	good := workload("good")
+	commit := s.commit("good", "main", map[string]string{"w/w.yaml": good})
+	s.commit("empty", "main", map[string]string{"w/readme.md": "", "w/config.yaml": "kind: Other\n"})
+	s.commit("twice", "main", map[string]string{"w/a.yaml": workload("same"), "w/b.yaml": "\n---\n" + workload("same")})
+	broken := s.commit("broken", "main", map[string]string{"w/a.yaml": workload("fine") + "---\nkind: [\n", "w/b.yaml": "a: b: c\n"})
+	s.commit("invalid", "main", map[string]string{"w/a.yaml": strings.Replace(workload("x"), "environment: dev", "labels: {a: b c}", 1)})
+	s.commit("foreign", "main", map[string]string{"w/a.yaml": document("SchedulingPolicy", "mine", "{}") + "---\n" + workload("tenant")})
+	s.commit("same-again", "main", map[string]string{"w/a.yaml": good})
+	gitserver.SeedFiles(t, s.dir("linked"), "main", "Links", map[string]gitserver.File{
+		"w/out.yaml": {Mode: "120000", Content: "../../../etc/passwd"}, "elsewhere": {Mode: "120000", Content: "/etc"},
+		"w/module": {Mode: "160000", Content: commit},
+	})
+	registrations := []*fleet.WorkloadRegistration{
+		s.registration("same-again", "main", "w"), s.registration("foreign", "main", "w"), s.registration("good", "main", "w"),
+		s.registration("empty", "main", "w"), s.registration("twice", "main", "w"), s.registration("broken", "main", "w"),
+		s.registration("invalid", "main", "w"), s.registration("linked", "main", "w"),
+	}
+	at := func(name, of, branch, path string) {
+		r := s.registration(of, branch, path)
+		r.Name = name
+		registrations = append(registrations, r)
+	}
+	at("no-branch", "good", "nowhere", "w")
+	at("no-path", "good", "main", "nowhere/at/all")
+	at("no-repo", "nothing", "main", "w")
+	at("a-file", "good", "main", "w/w.yaml")
+	at("a-link", "linked", "main", "elsewhere")
+	at("a-module", "linked", "main", "w/module")
+	at("climbs", "good", "main", "../w")
+	at("gone", "good", "main", "w")
+	at("odd-pin", "good", "main", "w")
+
+	got := reader(t).Workloads(t.Context(), registrations, source.Follow{Pins: map[string]string{
+		"gone": strings.Repeat("1", 40), "odd-pin": "main", "misspelt": commit, "good": "",
+	}})
+	wants(t, got.Faults, []string{
+		"error Pin without registration",
+		"error a-file Folder not found",
+		"error a-link Folder not found",
+		"error a-module Folder not found",
+		"error broken w/a.yaml:8 Broken YAML",
+		"error broken w/b.yaml:1 Broken YAML",
+		"error climbs Place can't be read",
+		"error empty No workload",
+		"error gone Commit not found",
+		"error invalid w/a.yaml:1 Invalid value of label \"a\"",
+		"error invalid w/a.yaml:1 Missing environment",
+		"error linked No workload",
+		"error no-branch Branch not found",
+		"error no-path Folder not found",
+		"error no-repo Repo not found",
+		"error odd-pin Invalid commit",
+		"error same-again w/a.yaml:1 Duplicate workload",
+		"error twice w/b.yaml:2 Duplicate workload",
+		"warning foreign w/a.yaml:1 Object passed over",
+		"warning linked Submodules passed over",
+		"warning linked Symbolic links passed over",
+	},
+		"Commit: "+broken, "File: w/a.yaml, line 8", "Repo: "+s.url("broken"), "Registration: broken",
+		`The repo has no branch "nowhere"`, "is a symbolic link", "is a submodule", "is a file. Name its folder, w",
+		"pushed away by force", `through registration "good"`, "leads out of the repo", "w/out.yaml",
+	)
+	if diff := cmp.Diff(map[string]string{"good": commit, "foreign": got.Commits["foreign"], "same-again": got.Commits["same-again"]}, got.Commits); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A pin whose commit was pushed away by force, and cleaned up, is an error that names it; over the older protocol, in which
+// a server gives out no commit by its name, a pin in the branch's history is found.
+func TestWorkloadsPins(t *testing.T) {
+	for _, backend := range gitserver.Backends() {
+		t.Run(backend.Name, func(t *testing.T) {
+			repo := gitserver.InitBare(t)
+			old := gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("before")})
+			gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("after")})
+			lost := gitserver.Seed(t, repo, "aside", map[string]string{"w/w.yaml": workload("lost")})
+			gitserver.Git(t, repo, "update-ref", "-d", "refs/heads/aside")
+			gitserver.Git(t, repo, "gc", "--quiet", "--prune=now")
+			url, credentials := backend.Start(t, repo)
+			registration := &fleet.WorkloadRegistration{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "w"}
+			read := func(commit string) *source.Workloads {
+				return reader(t, credentials...).Workloads(t.Context(), []*fleet.WorkloadRegistration{registration},
+					source.Follow{Pins: map[string]string{"shop": commit}})
+			}
+			if got := read(old); len(got.Faults) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
+				t.Errorf("a pin in the history: %v", got)
+			}
+			wants(t, read(lost).Faults, []string{"error shop Commit not found"}, lost, "pushed away by force")
+		})
+	}
+}
+
+// What is broken is read where it was last delivered, if that can be told.
+func TestWorkloadsLastGood(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	good := map[string]string{}
+	for _, name := range []string{"shop", "never", "split", "pinned", "still"} {
+		good[name] = s.commit(name, "main", map[string]string{"w/w.yaml": workload(name), "w/in/w.yaml": workload(name + "-in")})
+		s.commit(name, "main", map[string]string{"w/w.yaml": "{"})
+	}
+	bad := gitserver.Rev(t, s.dir("still"), "main")
+	origin := func(name, commit, path string) source.Origin {
+		return source.Origin{Repo: strings.TrimSuffix(s.url(name), ".git"), Commit: commit, Path: path, Name: "any"}
+	}
+	asked := 0
+	follow := source.Follow{Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")}, LastGood: func(context.Context) ([]source.Origin, error) {
+		asked++
+		return []source.Origin{
+			origin("shop", good["shop"], "w/w.yaml"), origin("shop", strings.Repeat("2", 40), "w/in/w.yaml"), origin("shop", strings.Repeat("3", 40), "elsewhere/w.yaml"),
+			origin("split", good["split"], "w/w.yaml"), origin("split", bad, "w/other.yaml"),
+			origin("pinned", good["pinned"], "w/w.yaml"), origin("still", bad, "w/w.yaml"),
+		}, nil
+	}}
+	nearer := s.registration("shop", "main", "w/in")
+	nearer.Name = "nearer"
+	var registrations []*fleet.WorkloadRegistration
+	for name := range good {
+		registrations = append(registrations, s.registration(name, "main", "w"))
+	}
+	follow.Pins["nearer"] = s.commit("shop", "aside", map[string]string{"w/in/w.yaml": workload("pinned-in")})
+	got := reader(t).Workloads(t.Context(), append(registrations, nearer), follow)
+	wants(t, got.Faults, []string{
+		"error never w/w.yaml:1 Broken YAML", "error pinned w/w.yaml:1 Broken YAML", "error split w/w.yaml:1 Broken YAML",
+		"error still w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
+	}, "It is read at commit "+good["shop"], "there is no last good one", "from several commits", "it is broken too")
+	if got.Commits["shop"] != good["shop"] || len(got.Commits) != 2 || asked != 1 {
+		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
+	}
+
+	failing := source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("no record") }}
+	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Faults,
+		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Broken YAML"}, "No record.")
+}
+
+// A file that is too large is named, the rest of its repo is read, and a repo past the bound of a fetch is an error. Where
+// the server can't filter, what is not asked for may be of any size.
+func TestWorkloadsSize(t *testing.T) {
+	filtering := serve(t, gitserver.WithFilter())
+	line := "0123456789abcdef"
+	huge := "# " + strings.Repeat(line, 100<<20/len(line)) + "\n"
+	filtering.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "video": huge[:20<<20]})
+	filtering.commit("large", "main", map[string]string{"w/w.yaml": workload("large"), "w/huge.yaml": huge})
+	for name, s := range map[string]*server{"filter": filtering, "none": {gitserver.New(t, filtering.Root), t, filtering.repos}} {
+		t.Run(name, func(t *testing.T) {
+			r := reader(t)
+			got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("large", "main", "w")}, source.Follow{})
+			wants(t, got.Faults, []string{"error large w/huge.yaml File too large"}, fmt.Sprintf("%d bytes", len(huge)))
+			if len(got.Names) != 1 || got.Names[0] != "shop" {
+				t.Errorf("got %v", got.Names)
+			}
+			limits := source.DefaultLimits
+			limits.Fetch = 50
+			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.Follow{})
+			wants(t, got.Faults, []string{"error shop Too much to read"}, "more than 50 bytes", "uploadpack.allowFilter")
+			limits = source.DefaultLimits
+			limits.Total = 100
+			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.Follow{})
+			wants(t, got.Faults, []string{"error Too much to hand on"})
+		})
+	}
+}
+
+// Of 300 registrations over 30 repos each repo is one conversation, and in the same run none is left for who asks again.
+// Of each repo only what lies in the registrations' folders is sent.
+func TestWorkloadsFetches(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	var registrations []*fleet.WorkloadRegistration
+	for i := range 30 {
+		name := fmt.Sprintf("repo-%02d", i)
+		files := map[string]string{"assets/large.txt": strings.Repeat(name+"\n", 100_000)}
+		for j := range 10 {
+			app := fmt.Sprintf("app-%02d-%d", i, j)
+			files["apps/"+app+"/workload.yaml"] = workload(app)
+			registration := s.registration(name, "main", "apps/"+app)
+			registration.Name = app
+			registrations = append(registrations, registration)
+		}
+		s.commit(name, "main", files)
+	}
+	r := reader(t)
+	s.Forget()
+	start := time.Now()
+	got := r.Workloads(t.Context(), registrations, source.Follow{})
+	took := time.Since(start)
+	wants(t, got.Faults, nil)
+	if len(got.Manifests) != 300 || len(got.Commits) != 300 {
+		t.Errorf("%d manifests, %d commits", len(got.Manifests), len(got.Commits))
+	}
+	conversations, requests := s.conversations()
+	if conversations != 30 {
+		t.Errorf("%d conversations, want 30", conversations)
+	}
+	sent := int64(0)
+	for _, request := range s.Requests() {
+		sent += request.Sent
+	}
+	if sent > 30*10_000 {
+		t.Errorf("%d bytes were sent, more than what lies in the folders", sent)
+	}
+	s.Forget()
+	if again := r.Workloads(t.Context(), registrations, source.Follow{}); len(again.Manifests) != 300 {
+		t.Errorf("the second time: %d manifests", len(again.Manifests))
+	}
+	if _, requests := s.conversations(); requests != 0 {
+		t.Errorf("the second time: %d requests, want none", requests)
+	}
+
+	git := func(args ...string) time.Duration {
+		start := time.Now()
+		for i := range 30 {
+			cmd := exec.Command("git", append(args, s.url(fmt.Sprintf("repo-%02d", i)), "main")...)
+			cmd.Dir, cmd.Env = s.dir("scratch"), gitserver.Env()
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %v\n%s", args, err, out)
+			}
+		}
+		return time.Since(start)
+	}
+	t.Logf("300 registrations over 30 repos: %v, %d requests, %d bytes sent; git ls-remote one after another: %v; git fetch --depth 1: %v",
+		took.Round(time.Millisecond), requests, sent, git("ls-remote").Round(time.Millisecond), git("fetch", "--quiet", "--depth", "1").Round(time.Millisecond))
+}
