@@ -36,11 +36,14 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	f, _ := readFleet(d)
 	withValues, _ := d.bool("explain")
 	explanation, ofFleet := explain.New(ctx, f)
+	outcome := assignmentsOutcome{explanation, f, withValues, d.strings("explain_targets")}
+	if explanation != nil {
+		ofArguments = append(ofArguments, outcome.judgeTargets()...)
+	}
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	outcome := assignmentsOutcome{explanation, f, withValues}
 	results, err := outcome.values()
 	if err != nil {
 		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Value can't be shown", fleet.Sentence(err))

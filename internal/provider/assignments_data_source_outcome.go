@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 
@@ -15,7 +16,29 @@ import (
 type assignmentsOutcome struct {
 	*explain.Explanation
 	fleet   *fleet.Fleet
-	explain bool // the values too
+	explain bool     // the values too
+	only    []string // those of these deployment targets; empty: of all
+}
+
+// judgeTargets reports the targets to be explained that are not there.
+func (o *assignmentsOutcome) judgeTargets() (ps fleet.Problems) {
+	for i, name := range o.only {
+		there := slices.ContainsFunc(o.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == name })
+		if !there && !fleet.IsUnknown(name) { // null, which is reported
+			ps = append(ps, fleet.Problem{
+				Path:    []fleet.Step{fleet.Attr("explain_targets"), fleet.Index(i)},
+				Summary: "No such deployment target",
+				Detail: fmt.Sprintf("Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
+					o.fleet.Environment, name),
+			})
+		}
+	}
+	return ps
+}
+
+// explains reports whether the values of a deployment target are asked for.
+func (o *assignmentsOutcome) explains(target string) bool {
+	return o.explain && (len(o.only) == 0 || slices.Contains(o.only, target))
 }
 
 // values are the computed attributes.
@@ -49,14 +72,15 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 	for i, p := range o.Schedule.Placements {
 		for n, a := range p.Assignments {
 			v := o.Values(i, n)
-			if _, ok := explained[v]; !ok && o.explain {
+			asked := o.explains(a.Target.Name)
+			if _, ok := explained[v]; !ok && asked {
 				provenance, err := explainedValues(v)
 				if err != nil {
 					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
 				}
 				explained[v] = result(valuesType, provenance)
 			}
-			all = append(all, values{
+			told := values{
 				"cluster_type":      a.ClusterType.Name,
 				"deployment_target": a.Target.Name,
 				"workload":          a.Target.Workload.Name,
@@ -64,8 +88,11 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				"namespace":         a.Namespace,
 				"policies":          namesOf(a.Policies),
 				"configs":           namesOf(v.Configs),
-				"values":            explained[v],
-			})
+			}
+			if asked {
+				told["values"] = explained[v]
+			}
+			all = append(all, told)
 		}
 	}
 	return all, nil

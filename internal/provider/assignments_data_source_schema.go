@@ -21,6 +21,11 @@ func assignmentsSchema() schema.Schema {
 		MarkdownDescription: "Tell of each value of each assignment which config gave it. The default is `false`: for a large fleet that is a " +
 			"large result. The values stand in the plan and in state in clear, also those that come from sensitive values.",
 	}
+	attributes["explain_targets"] = schema.ListAttribute{
+		Optional:            true,
+		ElementType:         types.StringType,
+		MarkdownDescription: "The deployment targets that `explain` is about. Without it, all.",
+	}
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
 		MarkdownDescription: "The schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
@@ -47,7 +52,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"configs":           computedTexts("The configs that apply to it, in the order in which they merge."),
 			"values": schema.MapNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The platform configuration: each value by its key, and where it comes from. Null without `explain = true`.",
+				MarkdownDescription: "The platform configuration: each value by its key, and where it comes from. Null where `explain` does not ask for it.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"value":    computedText("What all that was given merges to: text as it is, an object or a list as YAML."),
 					"config":   computedText("The config that gave the value, or the last part of it."),

@@ -83,6 +83,12 @@ func TestAccAssignments(t *testing.T) {
 	expectYAML(t, "testdata/TestAccAssignments/layering.yaml", provenanceOf(toldOf(t, layering), "dev-small-app-test"))
 	expectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
 	expectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
+	for _, a := range toldOf(t, state["data.kalypso_assignments.some"]) {
+		if got := a.Values["A"].Value; (a.Target == "hello-job") != (got == "B") || a.Target == "hello-app" && a.Values != nil {
+			t.Errorf("%s: A is %q of %v", a.Target, got, a.Values)
+		}
+	}
+	r.expectError([]string{"No such deployment target", `Environment "dev" has no deployment target "hello"`, "explain_targets = [var.target]"}, "plan", "-no-color", "-var", "target=hello")
 	for _, text := range []string{"Warning: Template does not parse", "This stops a rendering of the fleet.", `templates["broken"].manifests[0]`} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the apply does not say %q:\n%s", text, out.text())

@@ -30,3 +30,20 @@ data "kalypso_assignments" "failing" {
   workloads           = { hello = { name = "hello", deployment_targets = [{ name = "app", environment = "dev" }] } }
   explain             = true
 }
+
+# The values of one deployment target alone.
+data "kalypso_assignments" "some" {
+  environment         = "dev"
+  cluster_types       = { large = { name = "large", reconciler = "t", namespace_service = "t" } }
+  templates           = { t = { name = "t", type = "reconciler", manifests = [""] } }
+  configs             = { one = { name = "one", data = { A = "B" } } }
+  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  workloads           = { hello = { name = "hello", deployment_targets = [{ name = "app", environment = "dev" }, { name = "job", environment = "dev" }] } }
+  explain             = true
+  explain_targets     = [var.target]
+}
+
+variable "target" {
+  type    = string
+  default = "hello-job"
+}
