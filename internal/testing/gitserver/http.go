@@ -83,15 +83,8 @@ type Request struct {
 // New starts a server for the repositories below root.
 func New(t testing.TB, root string, options ...Option) *Server {
 	t.Helper()
-	s := &Server{Root: root}
-	for _, o := range options {
-		o(s)
-	}
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal("git is not installed: apt-get install git")
-	}
-	server := httptest.NewUnstartedServer(s.handler(git))
+	s, handler := Handler(t, root, options...)
+	server := httptest.NewUnstartedServer(handler)
 	if s.tls {
 		server.StartTLS()
 		s.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
@@ -104,6 +97,21 @@ func New(t testing.TB, root string, options ...Option) *Server {
 	})
 	s.URL = server.URL
 	return s
+}
+
+// Handler is a server without a listener of its own, for one that serves more
+// than Git. Its URL is empty, and [WithTLS] is for the listener to do.
+func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handler) {
+	t.Helper()
+	s := &Server{Root: root}
+	for _, o := range options {
+		o(s)
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal("git is not installed: apt-get install git")
+	}
+	return s, s.handler(git)
 }
 
 // Serve starts a server for one bare repository and gives the URL of that.

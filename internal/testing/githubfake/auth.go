@@ -1,0 +1,210 @@
+package githubfake
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Access is what a token may do with a repo.
+type Access int
+
+// The rights of a token.
+const (
+	None Access = iota
+	Read
+	Write
+)
+
+type token struct {
+	login      string
+	everywhere Access
+	repos      map[string]Access
+	expires    time.Time // zero: never
+}
+
+// AddToken makes a token of a user that opens these repos ("owner/name") and
+// no other: all repos are private.
+func (s *Server) AddToken(value, login string, repos map[string]Access) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[value] = &token{login: login, repos: repos}
+}
+
+// Revoke takes a token away.
+func (s *Server) Revoke(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tokens, value)
+}
+
+// App is a GitHub App with one installation, which opens every repo.
+type App struct {
+	ID, InstallationID string
+	PrivateKey         string // PEM, PKCS #1 as GitHub gives it out
+
+	public *rsa.PublicKey
+	given  int
+}
+
+// AddApp makes an app.
+func (s *Server) AddApp(t testing.TB) *App {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.apps) + 1
+	app := &App{
+		ID: strconv.Itoa(100 + n), InstallationID: strconv.Itoa(4000 + n), public: &key.PublicKey,
+		PrivateKey: string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
+	}
+	s.apps = append(s.apps, app)
+	return app
+}
+
+// installationTokenLife is for how long GitHub gives out a token to an app.
+const installationTokenLife = time.Hour
+
+func (s *Server) routeApps() {
+	s.api.HandleFunc("POST "+restPrefix+"/app/installations/{id}/access_tokens", func(w http.ResponseWriter, req *http.Request) {
+		app, problem := s.appOf(req)
+		switch {
+		case app == nil:
+			fail(w, http.StatusUnauthorized, problem)
+		case req.PathValue("id") != app.InstallationID:
+			fail(w, http.StatusNotFound, "Not Found")
+		default:
+			app.given++
+			value := fmt.Sprintf("ghs_canaryOfApp%sNumber%d", app.ID, app.given)
+			expires := s.now().Add(installationTokenLife).UTC().Truncate(time.Second)
+			s.tokens[value] = &token{login: "kalypso[bot]", everywhere: Write, expires: expires}
+			reply(w, http.StatusCreated, object{"token": value, "expires_at": expires.Format(time.RFC3339)})
+		}
+	})
+}
+
+// appOf is the app that signed the request's JSON Web Token.
+func (s *Server) appOf(req *http.Request) (*App, string) {
+	const undecodable = "A JSON web token could not be decoded"
+	text, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	parts := strings.Split(text, ".")
+	if !ok || len(parts) != 3 {
+		return nil, undecodable
+	}
+	var header struct{ Alg string }
+	var claims struct {
+		Iss      string
+		Iat, Exp int64
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil || !decodePart(parts[0], &header) || !decodePart(parts[1], &claims) || header.Alg != "RS256" {
+		return nil, undecodable
+	}
+	now := s.now().Unix()
+	switch {
+	case claims.Iat > now:
+		return nil, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
+	case claims.Exp <= now:
+		return nil, "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
+	case claims.Exp > now+600:
+		return nil, "'Expiration time' claim ('exp') is too far in the future"
+	}
+	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	for _, app := range s.apps {
+		if app.ID == claims.Iss && rsa.VerifyPKCS1v15(app.public, crypto.SHA256, sum[:], signature) == nil {
+			return app, ""
+		}
+	}
+	return nil, undecodable
+}
+
+func decodePart(part string, into any) bool {
+	text, err := base64.RawURLEncoding.DecodeString(part)
+	return err == nil && json.Unmarshal(text, into) == nil
+}
+
+// tokenOf is the token of a value, nil where it is none or has expired.
+func (s *Server) tokenOf(value string) *token {
+	t := s.tokens[value]
+	if t == nil || !t.expires.IsZero() && !s.now().Before(t.expires) {
+		return nil
+	}
+	return t
+}
+
+func (t *token) access(repo string) Access {
+	return max(t.everywhere, t.repos[repo])
+}
+
+// caller is who asks the API; without one it has answered.
+func (s *Server) caller(w http.ResponseWriter, req *http.Request) *token {
+	kind, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	if strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "token") {
+		if t := s.tokenOf(value); t != nil {
+			return t
+		}
+		fail(w, http.StatusUnauthorized, "Bad credentials")
+		return nil
+	}
+	// Without a credential private repos are not there, and all are private.
+	fail(w, http.StatusNotFound, "Not Found")
+	return nil
+}
+
+// opened is the repo of a request that the caller may use; else it has
+// answered.
+func (s *Server) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *token) {
+	t := s.caller(w, req)
+	if t == nil {
+		return nil, nil
+	}
+	r := s.repos[strings.ToLower(req.PathValue("owner")+"/"+req.PathValue("name"))]
+	switch {
+	case r == nil || t.access(r.Name) == None:
+		fail(w, http.StatusNotFound, "Not Found")
+		return nil, nil
+	case t.access(r.Name) < need:
+		fail(w, http.StatusForbidden, "Resource not accessible by personal access token")
+		return nil, nil
+	}
+	return r, t
+}
+
+// serveGit lets Git in by the same tokens.
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+	_, value, basic := req.BasicAuth()
+	push := strings.HasSuffix(req.URL.Path, "/git-receive-pack") || req.URL.Query().Get("service") == "git-receive-pack"
+	path := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	s.mu.Lock()
+	t := s.tokenOf(value)
+	var r *Repo
+	if len(path) > 1 {
+		r = s.repos[strings.ToLower(path[0]+"/"+strings.TrimSuffix(path[1], ".git"))]
+	}
+	s.mu.Unlock()
+	switch {
+	case !basic || t == nil:
+		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.", http.StatusUnauthorized)
+	case r == nil || t.access(r.Name) == None:
+		http.Error(w, "Repository not found.", http.StatusNotFound)
+	case push && t.access(r.Name) < Write:
+		http.Error(w, "Permission to "+r.Name+".git denied to "+t.login+".", http.StatusForbidden)
+	default:
+		s.git.ServeHTTP(w, req)
+	}
+}

@@ -1,0 +1,119 @@
+package githubfake
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Failure is one way in which requests to the API fail.
+type Failure struct {
+	Status int               // 0: as the request deserves
+	Header map[string]string // of the answer
+	Body   string            // of the answer
+	Drop   bool              // breaks the connection instead of answering
+	Delay  time.Duration     // before the answer
+	After  bool              // the request takes effect first
+}
+
+type failing struct {
+	Failure
+	method, path string
+	times        int
+}
+
+// Fail lets the next requests fail whose method is that one ("" for each) and
+// whose path holds that text. A negative number of times is for ever. Of
+// several failures for a request the first one told counts.
+func (s *Server) Fail(method, path string, times int, f Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = append(s.failures, &failing{f, method, path, times})
+}
+
+// Recover forgets all failures.
+func (s *Server) Recover() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = nil
+}
+
+func (s *Server) failureFor(r *Request) *Failure {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.failures {
+		if f.times != 0 && (f.method == "" || f.method == r.Method) && strings.Contains(r.Path, f.path) {
+			f.times--
+			return &f.Failure
+		}
+	}
+	return nil
+}
+
+// answer puts the failure into the answer, and reports whether there is to be
+// one.
+func (f *Failure) answer(req *http.Request, w *httptest.ResponseRecorder) bool {
+	if f.Delay > 0 {
+		select {
+		case <-time.After(f.Delay):
+		case <-req.Context().Done():
+		}
+	}
+	if f.Drop {
+		return false
+	}
+	for name, value := range f.Header {
+		w.Header().Set(name, value)
+	}
+	if f.Status != 0 {
+		w.Header().Set("Content-Type", jsonType)
+		w.Code = f.Status
+		w.Body.Reset()
+		w.Body.WriteString(f.Body)
+	}
+	return true
+}
+
+// PrimaryRateLimit is how GitHub says that a token's requests of this hour are
+// used up: 403 or 429.
+func PrimaryRateLimit(status int, reset time.Time) Failure {
+	return Failure{Status: status, Body: `{"message":"API rate limit exceeded for user ID 1. If you reach out to GitHub Support for help, ` +
+		`please include the request ID.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`,
+		Header: map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": strconv.FormatInt(reset.Unix(), 10)}}
+}
+
+// SecondaryRateLimit is how GitHub says today that requests come too fast: 403
+// or 429, with or without (0) the seconds to wait.
+func SecondaryRateLimit(status, retryAfter int) Failure {
+	f := ServerError(status, retryAfter)
+	f.Body = `{"documentation_url":"https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits",` +
+		`"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}`
+	return f
+}
+
+// ServerError is an answer of that status, with or without (0) the seconds to
+// wait.
+func ServerError(status, retryAfter int) Failure {
+	f := Failure{Status: status, Body: fmt.Sprintf(`{"message":%q}`, http.StatusText(status)), Header: map[string]string{}}
+	if retryAfter > 0 {
+		f.Header["Retry-After"] = strconv.Itoa(retryAfter)
+	}
+	return f
+}
+
+// Forbidden is 403 in these words, which waiting does not mend.
+func Forbidden(message string) Failure {
+	return Failure{Status: http.StatusForbidden, Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, message)}
+}
+
+// Dropped breaks the connection before the request takes effect.
+func Dropped() Failure { return Failure{Drop: true} }
+
+// AnswerLost breaks the connection once the request has taken effect.
+func AnswerLost() Failure { return Failure{Drop: true, After: true} }
+
+// Slow answers as the request deserves, later.
+func Slow(by time.Duration) Failure { return Failure{Delay: by, After: true} }

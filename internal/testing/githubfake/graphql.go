@@ -1,0 +1,68 @@
+package githubfake
+
+import (
+	"net/http"
+	"strings"
+)
+
+// graphql knows the mutations that REST has not: auto-merge, and whether a pull
+// request is a draft.
+func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
+	t := s.caller(w, req)
+	var asked struct {
+		Query     string
+		Variables struct {
+			ID     string
+			Method string
+		}
+	}
+	if t == nil || !decode(w, req, &asked) {
+		return
+	}
+	var r *Repo
+	var p *pull
+	for _, repo := range s.repos {
+		repo.sync()
+		for _, candidate := range repo.pulls {
+			if candidate.nodeID(repo) == asked.Variables.ID && t.access(repo.Name) > None {
+				r, p = repo, candidate
+			}
+		}
+	}
+	problem := func(kind, message string) {
+		reply(w, http.StatusOK, object{"data": nil, "errors": []object{{"type": kind, "message": message}}})
+	}
+	switch {
+	case p == nil:
+		problem("NOT_FOUND", "Could not resolve to a node with the global id of '"+asked.Variables.ID+"'.")
+		return
+	case t.access(r.Name) < Write:
+		problem("FORBIDDEN", "Resource not accessible by personal access token")
+		return
+	}
+	switch {
+	case strings.Contains(asked.Query, "enablePullRequestAutoMerge("):
+		method := strings.ToLower(asked.Variables.Method)
+		switch {
+		case p.state != "open":
+			problem("UNPROCESSABLE", "Pull request is closed")
+			return
+		case p.draft:
+			problem("UNPROCESSABLE", "Pull request is a draft")
+			return
+		case r.waitsFor(p) == "":
+			problem("UNPROCESSABLE", "Pull request Pull request is in clean status")
+			return
+		}
+		p.autoMerge = method
+	case strings.Contains(asked.Query, "convertPullRequestToDraft("):
+		p.draft = true
+	case strings.Contains(asked.Query, "markPullRequestReadyForReview("):
+		p.draft = false
+		r.mergeWhenReady(p)
+	default:
+		problem("UNPROCESSABLE", "The fake does not know this query")
+		return
+	}
+	reply(w, http.StatusOK, object{"data": object{"pullRequest": object{"id": asked.Variables.ID}}})
+}

@@ -1,0 +1,70 @@
+package githubfake
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// routeIssues routes what pull requests share with issues: labels.
+func (s *Server) routeIssues() {
+	labels := restPrefix + "/repos/{owner}/{name}/issues/{number}/labels"
+	s.api.HandleFunc("POST "+labels, s.numbered(Write, func(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+		var asked []string
+		if !decode(w, req, &asked) {
+			return
+		}
+		for _, label := range asked {
+			if !containsFold(p.labels, label) {
+				p.labels = append(p.labels, label)
+			}
+		}
+		reply(w, http.StatusOK, s.show(r, p)["labels"])
+	}))
+	s.api.HandleFunc("DELETE "+labels+"/{label}", s.numbered(Write, func(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+		label := req.PathValue("label")
+		if !containsFold(p.labels, label) {
+			fail(w, http.StatusNotFound, "Label does not exist")
+			return
+		}
+		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return strings.EqualFold(l, label) })
+		reply(w, http.StatusOK, s.show(r, p)["labels"])
+	}))
+}
+
+func containsFold(all []string, s string) bool {
+	return slices.ContainsFunc(all, func(o string) bool { return strings.EqualFold(o, s) })
+}
+
+func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+	var asked struct {
+		Reviewers     []string
+		TeamReviewers []string `json:"team_reviewers"`
+	}
+	if !decode(w, req, &asked) {
+		return
+	}
+	for _, user := range asked.Reviewers {
+		if user == p.author {
+			fail(w, http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
+			return
+		}
+	}
+	for _, team := range asked.TeamReviewers {
+		if !slices.Contains(r.teams, team) {
+			fail(w, http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators. One or more of the teams you specified is not a collaborator of the "+r.Name+" repository.")
+			return
+		}
+	}
+	for _, into := range []struct {
+		list  *[]string
+		names []string
+	}{{&p.reviewers, asked.Reviewers}, {&p.teams, asked.TeamReviewers}} {
+		for _, name := range into.names {
+			if !slices.Contains(*into.list, name) {
+				*into.list = append(*into.list, name)
+			}
+		}
+	}
+	reply(w, http.StatusCreated, s.show(r, p))
+}

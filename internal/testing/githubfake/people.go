@@ -1,0 +1,124 @@
+package githubfake
+
+import (
+	"slices"
+	"testing"
+)
+
+// PullRequest is what a test sees of a pull request.
+type PullRequest struct {
+	Number                   int
+	Title, Body              string
+	Head, Base               string // branches
+	HeadCommit, MergeCommit  string
+	State                    string // open, closed, merged
+	Draft                    bool
+	Author, AutoMerge        string
+	Labels, Reviewers, Teams []string
+}
+
+// PullRequests are all pull requests of a repo, oldest first.
+func (r *Repo) PullRequests() []PullRequest {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.sync()
+	var all []PullRequest
+	for _, p := range r.pulls {
+		state := p.state
+		if p.merged {
+			state = "merged"
+		}
+		all = append(all, PullRequest{
+			Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base, HeadCommit: p.headCommit, MergeCommit: p.mergeCommit,
+			State: state, Draft: p.draft, Author: p.author, AutoMerge: p.autoMerge,
+			Labels: slices.Clone(p.labels), Reviewers: slices.Clone(p.reviewers), Teams: slices.Clone(p.teams),
+		})
+	}
+	return all
+}
+
+// Open opens a pull request as a person does, and gives its number.
+func (r *Repo) Open(t testing.TB, author, head, base, title, body string) int {
+	t.Helper()
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	p, problem := r.open(author, title, body, head, base, false)
+	if problem != nil {
+		t.Fatalf("open a pull request from %s to %s: %v", head, base, problem)
+	}
+	return p.number
+}
+
+// Merge merges a pull request as a person does, by "merge", "squash" or
+// "rebase", and gives the commit.
+func (r *Repo) Merge(t testing.TB, number int, method string) string {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	if p.state != "open" {
+		t.Fatalf("pull request %d is closed", number)
+	}
+	if err := r.merge(p, method); err != nil {
+		t.Fatal(err)
+	}
+	return p.mergeCommit
+}
+
+// Close closes a pull request as a person does.
+func (r *Repo) Close(t testing.TB, number int) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	r.close(p)
+}
+
+// Reopen opens a closed pull request again as a person does.
+func (r *Repo) Reopen(t testing.TB, number int) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	if problem := r.reopen(p); problem != "" {
+		t.Fatal(problem)
+	}
+}
+
+// Edit changes the description of a pull request as a person does.
+func (r *Repo) Edit(t testing.TB, number int, body string) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	p.body = body
+}
+
+// Status is the last state of a context of a commit, and how many there are.
+func (r *Repo) Status(commit, context string) (state string, posted int) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	for _, s := range r.statuses[commit] {
+		if s.Context == context {
+			state, posted = s.State, posted+1
+		}
+	}
+	return state, posted
+}
+
+// SetStatus sets a state as somebody else does.
+func (r *Repo) SetStatus(commit, context, state string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.statuses[commit] = append(r.statuses[commit], status{ID: len(r.statuses[commit]) + 1, Context: context, State: state})
+	r.sync()
+}
+
+// known gives a pull request with the lock held.
+func (r *Repo) known(t testing.TB, number int) *pull {
+	t.Helper()
+	r.server.mu.Lock()
+	r.sync()
+	p := r.pull(number)
+	if p == nil {
+		r.server.mu.Unlock()
+		t.Fatalf("there is no pull request %d", number)
+	}
+	return p
+}

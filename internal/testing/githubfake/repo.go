@@ -1,0 +1,198 @@
+package githubfake
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// Repo is a private repo of a [Server].
+type Repo struct {
+	Name string // owner/name
+	Path string // of the bare repository
+	URL  string // for Git over HTTP
+
+	server    *Server
+	pulls     []*pull
+	numbers   int // of pull requests and issues alike
+	statuses  map[string][]status
+	required  map[string][]string // branch → the contexts whose success its merges need
+	keepsOpen bool
+	teams     []string
+}
+
+// AddRepo makes an empty repo ("owner/name").
+func (s *Server) AddRepo(t testing.TB, name string) *Repo {
+	t.Helper()
+	bare := gitserver.InitBare(t)
+	path := filepath.Join(s.root, filepath.FromSlash(name)+".git")
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(bare, path); err != nil {
+		t.Fatal(err)
+	}
+	installProtection(t, path)
+	r := &Repo{
+		Name: name, Path: path, URL: s.URL + "/" + name, server: s,
+		statuses: map[string][]status{}, required: map[string][]string{},
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.repos[strings.ToLower(name)] = r
+	return r
+}
+
+// protected is the file in a repo's folder that lists its protected branches.
+const protected = "protected-branches"
+
+// installProtection refuses pushes as GitHub does.
+func installProtection(t testing.TB, path string) {
+	t.Helper()
+	script := `#!/bin/sh
+if grep -qxF "$1" ` + protected + ` 2>/dev/null; then
+	echo "error: GH006: Protected branch update failed for $1." >&2
+	echo "error: Changes must be made through a pull request." >&2
+	exit 1
+fi
+`
+	hooks := filepath.Join(path, "hooks")
+	if err := os.MkdirAll(hooks, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(hooks, "update"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Protect has branches refuse pushes; merges of pull requests are let through.
+func (r *Repo) Protect(t testing.TB, branches ...string) {
+	t.Helper()
+	var b strings.Builder
+	for _, branch := range branches {
+		fmt.Fprintf(&b, "refs/heads/%s\n", branch)
+	}
+	if err := os.WriteFile(filepath.Join(r.Path, protected), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// RequireStatus has merges into a branch wait for the success of contexts.
+func (r *Repo) RequireStatus(branch string, contexts ...string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.required[branch] = contexts
+}
+
+// KeepOpen leaves a pull request open when its head branch goes. GitHub closes
+// it, but not at the same moment.
+func (r *Repo) KeepOpen() {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.keepsOpen = true
+}
+
+// AddTeam makes a team that reviews can be asked of.
+func (r *Repo) AddTeam(slug string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.teams = append(r.teams, slug)
+}
+
+// run is git in the repo, for the answers to requests: no test ends here.
+func (r *Repo) run(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, gitserver.Env()
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// git is run where a failure means "no".
+func (r *Repo) git(args ...string) string {
+	out, err := r.run(r.Path, args...)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// rev is the commit of a branch, "" where there is none.
+func (r *Repo) rev(branch string) string {
+	return r.git("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
+}
+
+// commit is the full hash of a commit, "" where it is none.
+func (r *Repo) commit(hash string) string {
+	return r.git("rev-parse", "--verify", "--quiet", "--end-of-options", hash+"^{commit}")
+}
+
+// contains reports whether a commit is another one's ancestor, or it.
+func (r *Repo) contains(descendant, ancestor string) bool {
+	_, err := r.run(r.Path, "merge-base", "--is-ancestor", ancestor, descendant)
+	return err == nil
+}
+
+// sync brings the pull requests to where the branches are.
+func (r *Repo) sync() {
+	for _, p := range r.pulls {
+		if p.state != "open" {
+			continue
+		}
+		head, base := r.rev(p.head), r.rev(p.base)
+		switch {
+		case base == "", head == "" && !r.keepsOpen:
+			r.close(p)
+			continue
+		case head == "":
+			continue
+		case head == p.headCommit && base != p.baseCommit && r.contains(base, head):
+			// Somebody pushed the commits to the base: GitHub takes that for a merge.
+			p.baseCommit = base
+			r.merged(p, head)
+			continue
+		case head != p.headCommit && r.contains(base, head):
+			r.moveTo(p, head, base)
+			r.close(p)
+			continue
+		}
+		r.moveTo(p, head, base)
+		r.mergeWhenReady(p)
+	}
+}
+
+func (r *Repo) moveTo(p *pull, head, base string) {
+	if head != p.headCommit {
+		p.updated = r.server.now()
+		r.git("update-ref", fmt.Sprintf("refs/pull/%d/head", p.number), head)
+	}
+	p.headCommit, p.baseCommit = head, base
+}
+
+func (r *Repo) close(p *pull) {
+	p.state, p.autoMerge, p.closed = "closed", "", r.server.now()
+	p.updated = p.closed
+}
+
+func (r *Repo) merged(p *pull, commit string) {
+	r.close(p)
+	p.merged, p.mergeCommit = true, commit
+}
+
+func (r *Repo) pull(number int) *pull {
+	i := slices.IndexFunc(r.pulls, func(p *pull) bool { return p.number == number })
+	if i < 0 {
+		return nil
+	}
+	return r.pulls[i]
+}

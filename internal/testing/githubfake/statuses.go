@@ -1,0 +1,81 @@
+package githubfake
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+type status struct {
+	ID          int    `json:"id"`
+	State       string `json:"state"`
+	Context     string `json:"context"`
+	Description string `json:"description"`
+	TargetURL   string `json:"target_url"`
+}
+
+// maxStatuses is how many of a context GitHub keeps for a commit.
+const maxStatuses = 1000
+
+var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func (s *Server) routeStatuses() {
+	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", s.setStatus)
+	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/status", func(w http.ResponseWriter, req *http.Request) {
+		r, _ := s.opened(w, req, Read)
+		if r == nil {
+			return
+		}
+		commit := r.commit(req.PathValue("sha"))
+		if commit == "" {
+			fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
+			return
+		}
+		all := r.latest(commit)
+		reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
+	})
+}
+
+func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
+	r, _ := s.opened(w, req, Write)
+	var asked status
+	if r == nil || !decode(w, req, &asked) {
+		return
+	}
+	hash := req.PathValue("sha")
+	if asked.Context == "" {
+		asked.Context = "default"
+	}
+	before := slices.DeleteFunc(slices.Clone(r.statuses[hash]), func(o status) bool { return !strings.EqualFold(o.Context, asked.Context) })
+	switch {
+	case !fullHash.MatchString(hash) || r.commit(hash) == "":
+		fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+hash)
+	case !slices.Contains([]string{"error", "failure", "pending", "success"}, asked.State):
+		invalid(w, "Status", "state", "State is not included in the list")
+	case len([]rune(asked.Description)) > 140:
+		invalid(w, "Status", "description", "description is too long (maximum is 140 characters)")
+	case len([]rune(asked.Context)) > 255:
+		invalid(w, "Status", "context", "context is too long (maximum is 255 characters)")
+	case asked.TargetURL != "" && !strings.HasPrefix(asked.TargetURL, "http"):
+		invalid(w, "Status", "target_url", "Url must use http(s) scheme")
+	case len(before) >= maxStatuses:
+		invalid(w, "Status", "", "This SHA and context has reached the maximum number of statuses.")
+	default:
+		asked.ID = len(r.statuses[hash]) + 1
+		r.statuses[hash] = append(r.statuses[hash], asked)
+		r.sync()
+		reply(w, http.StatusCreated, asked)
+	}
+}
+
+// latest is the last status of each context of a commit, newest first.
+func (r *Repo) latest(commit string) []status {
+	all := []status{}
+	for _, s := range slices.Backward(r.statuses[commit]) {
+		if !slices.ContainsFunc(all, func(o status) bool { return strings.EqualFold(o.Context, s.Context) }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
