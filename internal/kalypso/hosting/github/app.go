@@ -1,0 +1,121 @@
+package github
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/go-github/v53/github"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// App is a GitHub App, installed where the repos are.
+type App struct {
+	ID             string // or its client ID
+	InstallationID string
+	PrivateKey     string // PEM, PKCS #1 or PKCS #8
+}
+
+const (
+	// The app's own token says that it was issued a minute ago, for clocks that
+	// differ, and ends before the ten minutes that GitHub allows.
+	issuedBefore = time.Minute
+	validFor     = 9 * time.Minute
+	// A token of the installation is renewed when it has this much left, so that
+	// a push that begins with it ends with it.
+	renewBefore = 10 * time.Minute
+)
+
+// installation gives out the tokens of an app's installation.
+type installation struct {
+	id    int64
+	api   *github.Client // speaks as the app
+	clock Clock
+
+	mu      sync.Mutex
+	token   string
+	expires time.Time
+}
+
+func newInstallation(c Config, at endpoints) (*installation, error) {
+	id, err := strconv.ParseInt(c.App.InstallationID, 10, 64)
+	if err != nil {
+		return nil, errors.New("the installation ID of the GitHub App is no number")
+	}
+	key, err := parseKey(c.App.PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	return &installation{id: id, clock: c.Clock, api: newAPI(c, at, &authorisation{
+		credential: func(context.Context) (string, error) { return sign(c.App.ID, key, c.Clock.Now()) },
+	})}, nil
+}
+
+// get is a token that holds for some minutes more.
+func (i *installation) get(ctx context.Context) (string, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.token != "" && i.clock.Now().Add(renewBefore).Before(i.expires) {
+		return i.token, nil
+	}
+	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, nil)
+	if err != nil {
+		return "", failed(fmt.Sprintf("get a token for installation %d of the GitHub App", i.id), err)
+	}
+	i.token, i.expires = given.GetToken(), given.GetExpiresAt().Time
+	return i.token, nil
+}
+
+// forget has a token that GitHub did not take replaced.
+func (i *installation) forget(token string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.token == token {
+		i.token = ""
+	}
+}
+
+func parseKey(text string) (*rsa.PrivateKey, error) {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return nil, errors.New(`the private key of the GitHub App is not in PEM form ("-----BEGIN RSA PRIVATE KEY-----")`)
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if key, ok := parsed.(*rsa.PrivateKey); err == nil && ok {
+		return key, nil
+	}
+	return nil, errors.New("the private key of the GitHub App is no RSA key without passphrase, such as GitHub gives out")
+}
+
+// sign makes the JSON Web Token by which an app shows that it is the app.
+func sign(id string, key *rsa.PrivateKey, now time.Time) (string, error) {
+	claims, err := json.Marshal(map[string]any{
+		"iss": id, "iat": now.Add(-issuedBefore).Unix(), "exp": now.Add(validFor).Unix(),
+	})
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	text := encode([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + encode(claims)
+	sum := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
+	if err != nil {
+		return "", &hosting.Error{Doing: "sign as the GitHub App", Kind: hosting.ErrUnauthenticated, Cause: err}
+	}
+	return text + "." + encode(signature), nil
+}

@@ -1,0 +1,201 @@
+package github_test
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// A repo is known by each form of its URL, on its own server alone, whatever that is called.
+func TestRepoURL(t *testing.T) {
+	for _, tc := range []struct{ base, url, compare string }{
+		{"", "https://github.com/acme/gitops", "https://github.com/acme/gitops/compare/a...b"},
+		{"https://github.com/", "https://GitHub.com:443/acme/gitops.git/", "https://github.com/acme/gitops/compare/a...b"},
+		{"https://api.github.com", "git@github.com:acme/gitops.git", "https://github.com/acme/gitops/compare/a...b"},
+		{"", "ssh://git@ssh.github.com:443/acme/gitops.git", "https://github.com/acme/gitops/compare/a...b"},
+		{"https://acme.ghe.com", "https://acme.ghe.com/acme/gitops", "https://acme.ghe.com/acme/gitops/compare/a...b"},
+		{"https://git.acme.io/api/v3/", "https://git.acme.io/acme/gitops", "https://git.acme.io/acme/gitops/compare/a...b"},
+		{"https://git.acme.io/", "ssh://git@git.acme.io:7999/acme/gitops", "https://git.acme.io/acme/gitops/compare/a...b"},
+		{"https://acme.io/hub/", "https://acme.io/hub/acme/gitops.git", "https://acme.io/hub/acme/gitops/compare/a...b"},
+		{"", "https://github.com.evil.io/acme/gitops", ""},
+		{"", "https://git.acme.io/acme/gitops", ""},
+		{"", "https://github.com:8443/acme/gitops", ""},
+		{"", "http://github.com/acme/gitops", ""},
+		{"", "https://github.com/acme", ""},
+		{"", "https://github.com/acme/gitops/more", ""},
+		{"", "https://github.com/acme/..", ""},
+		{"", "https://github.com/acme/git%3Fops", ""},
+		{"", "/srv/github.com/acme/gitops", ""},
+		{"https://git.acme.io/", "https://github.com/acme/gitops", ""},
+		{"https://acme.io/hub/", "https://acme.io/acme/gitops.git", ""},
+	} {
+		client, err := github.New(github.Config{BaseURL: tc.base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := client.Repo(tc.url)
+		switch {
+		case tc.compare == "":
+			expectError(t, err, hosting.ErrOtherHost, "on the GitHub server")
+		case err != nil:
+			t.Errorf("%s at %q: %v", tc.url, tc.base, err)
+		case repo.CompareURL("a", "b") != tc.compare:
+			t.Errorf("%s at %q is %s", tc.url, tc.base, repo.CompareURL("a", "b"))
+		}
+	}
+	client, err := github.New(github.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Repo("https://user:canary@github.com/acme/gitops"); err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("a URL with a password: %v", err)
+	}
+}
+
+// What cannot be used is said when the client is made, without its value.
+func TestNewRefuses(t *testing.T) {
+	for said, c := range map[string]github.Config{
+		"no absolute URL": {BaseURL: "git.acme.io"},
+		"no number":       {App: &github.App{ID: "1", InstallationID: "canary", PrivateKey: "x"}},
+		"PEM form":        {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "canary"}},
+		"no RSA key":      {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nY2FuYXJ5\n-----END RSA PRIVATE KEY-----\n"}},
+	} {
+		if _, err := github.New(c); err == nil || !strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", said, err)
+		}
+	}
+}
+
+// An app's token is asked for once, renewed before it ends and when it is refused, and opens Git too.
+func TestApp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	app := p.fake.AddApp(t)
+	client := p.client(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}})
+	repo, err := client.Repo(p.on.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := func() (n int) {
+		t.Helper()
+		must(t)(repo.Read(t.Context(), 1))
+		for _, c := range p.calls() {
+			if strings.HasSuffix(c, "/access_tokens") {
+				n++
+			}
+		}
+		return n
+	}
+	must(t)(repo.Open(t.Context(), p.proposal()))
+	p.fake.Forget()
+	if n := tokens(); n != 0 {
+		t.Errorf("a token that holds was replaced %d times", n)
+	}
+	p.clock.pass(49 * time.Minute)
+	if n := tokens(); n != 0 {
+		t.Errorf("a token that holds for 11 minutes was replaced %d times", n)
+	}
+	p.clock.pass(2 * time.Minute)
+	if n := tokens(); n != 1 {
+		t.Errorf("a token that holds for 9 minutes was replaced %d times", n)
+	}
+	_, password, err := client.GitPassword(t.Context())
+	if err != nil || !strings.HasPrefix(password, "ghs_") {
+		t.Fatalf("the password is %q: %v", password, err)
+	}
+	p.fake.Revoke(password)
+	if n := tokens(); n != 1 {
+		t.Errorf("a revoked token was replaced %d times", n)
+	}
+	user, password, err := client.GitPassword(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("git", "ls-remote", strings.Replace(p.on.URL, "//", "//"+user+":"+password+"@", 1))
+	cmd.Env = gitserver.Env()
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "refs/heads/change") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The keys of other tools, in PKCS #8, are taken as well.
+func TestAppKeyPKCS8(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	app := p.fake.AddApp(t)
+	block, _ := pem.Decode([]byte(app.PrivateKey))
+	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	must(t)(p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: text}}).Open(t.Context(), p.proposal()))
+}
+
+// A token that cannot be had is said as such, whatever it was needed for; what passes is waited for there too.
+func TestAppRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	app, other := p.fake.AddApp(t), p.fake.AddApp(t)
+	for _, tc := range []struct {
+		app  github.App
+		kind error
+		said string
+	}{
+		{github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: other.PrivateKey}, hosting.ErrUnauthenticated, "A JSON web token could not be decoded"},
+		{github.App{ID: app.ID, InstallationID: "7", PrivateKey: app.PrivateKey}, hosting.ErrNotVisible, "get a token for installation 7 of the GitHub App"},
+	} {
+		_, err := p.as(github.Config{App: &tc.app}).Read(t.Context(), 1)
+		expectError(t, err, tc.kind, tc.said)
+		expectError(t, err, tc.kind, "read pull request 1 of acme/gitops")
+		expectWaits(t, p, nil)
+	}
+	p.fake.Fail("", "/access_tokens", 2, githubfake.ServerError(502, 0))
+	repo := p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}})
+	must(t)(repo.Open(p.within(time.Hour), p.proposal()))
+	expectWaits(t, p, seconds(1, 2))
+}
+
+// Who may not see a repo learns nothing of its absence.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.fake.AddToken("canaryForeign", "eve", nil)
+	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
+	for token, kind := range map[string]error{"canaryForeign": hosting.ErrNotVisible, "canaryWrong": hosting.ErrUnauthenticated, "": hosting.ErrNotVisible} {
+		repo := p.as(github.Config{Token: token})
+		for doing, do := range map[string]func() error{
+			"find":   func() error { _, err := repo.Find(t.Context(), query); return err },
+			"read":   func() error { _, err := repo.Read(t.Context(), 1); return err },
+			"open":   func() error { _, err := repo.Open(t.Context(), p.proposal()); return err },
+			"close":  func() error { _, err := repo.Close(t.Context(), 1); return err },
+			"status": func() error { _, err := repo.Status(t.Context(), strings.Repeat("a", 40), "x"); return err },
+			"set": func() error {
+				return repo.SetStatus(t.Context(), strings.Repeat("a", 40), hosting.Status{Context: "x"})
+			},
+		} {
+			expectError(t, do(), kind, doing)
+		}
+	}
+	_, err := p.as(github.Config{Token: "canaryReader"}).Open(t.Context(), p.proposal())
+	expectError(t, err, hosting.ErrForbidden, "Resource not accessible by personal access token")
+	if found, err := p.as(github.Config{Token: "canaryReader"}).Find(t.Context(), query); found != nil || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := p.repo.Read(t.Context(), 99); !errors.Is(err, hosting.ErrNotVisible) {
+		t.Errorf("a number that is none: %v", err)
+	}
+}

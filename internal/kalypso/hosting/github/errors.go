@@ -1,0 +1,85 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-github/v53/github"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// failed makes a *hosting.Error of what go-github returns.
+func failed(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &hosting.Error{Doing: doing, Kind: hosting.ErrUnavailable, Cause: err}
+	var own *hosting.Error
+	var up *gaveUp
+	var answered *github.ErrorResponse
+	var wrapped *url.Error
+	switch {
+	case errors.As(err, &own): // of the token that was needed for it
+		e.Kind = own.Kind
+		e.Cause = own
+	case errors.As(err, &up):
+		e.Kind, e.Status, e.Words, e.Cause = up.kind, up.status, up.words, up.cause
+		if errors.As(e.Cause, &wrapped) {
+			e.Cause = wrapped.Err
+		}
+	case errors.As(err, &answered):
+		e.Status, e.Words, e.Cause = answered.Response.StatusCode, words(answered), nil
+		e.Kind = kindOf(e.Status, e.Words)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	default:
+		// An answer that is not GitHub's: a proxy's page, half a text.
+		e.Kind = hosting.ErrRefused
+	}
+	return e
+}
+
+// words are an answer's, as GitHub wrote them.
+func words(e *github.ErrorResponse) string {
+	a := answer{Message: e.Message}
+	if data, err := json.Marshal(e.Errors); err == nil {
+		a.Errors = data
+	}
+	if text := a.text(); text != "" {
+		return text
+	}
+	return http.StatusText(e.Response.StatusCode)
+}
+
+// The words by which GitHub tells apart what has one status. A test pins them.
+const (
+	saysExists   = "A pull request already exists"
+	saysNoneOnIt = "No commits between"
+	saysNoCommit = "No commit found for SHA"
+	saysNoLabel  = "Label does not exist"
+	saysClean    = "is in clean status"
+)
+
+func kindOf(status int, words string) error {
+	switch status {
+	case http.StatusUnauthorized:
+		return hosting.ErrUnauthenticated
+	case http.StatusForbidden:
+		return hosting.ErrForbidden
+	case http.StatusNotFound:
+		return hosting.ErrNotVisible
+	case http.StatusUnprocessableEntity:
+		for text, kind := range map[string]error{
+			saysExists: hosting.ErrExists, saysNoneOnIt: hosting.ErrNothingToMerge, saysNoCommit: hosting.ErrNoCommit,
+		} {
+			if strings.Contains(words, text) {
+				return kind
+			}
+		}
+	}
+	return hosting.ErrRefused
+}

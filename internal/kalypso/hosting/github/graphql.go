@@ -1,0 +1,82 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v53/github"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// What REST cannot do.
+const (
+	mutationAutoMerge = `mutation($id: ID!, $method: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $method}) { pullRequest { id } }
+}`
+	mutationDraft = `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } } }`
+	mutationReady = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }`
+)
+
+func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod) (*hosting.PullRequest, error) {
+	if now.AutoMerge == method {
+		return &now, nil
+	}
+	doing := r.doing("enable auto-merge of", now.Number)
+	err := r.mutate(ctx, doing, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
+	var e *hosting.Error
+	switch {
+	case err == nil:
+		now.AutoMerge = method
+		return &now, nil
+	case !errors.As(err, &e) || !strings.Contains(e.Words, saysClean):
+		return nil, err
+	}
+	// Nothing is awaited, and then GitHub enables no auto-merge. What is merged
+	// is what was read.
+	_, _, err = r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
+		MergeMethod: string(method), SHA: now.HeadCommit,
+	})
+	if err != nil {
+		return nil, failed(r.doing("merge", now.Number), err)
+	}
+	return r.Read(ctx, now.Number)
+}
+
+func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool) error {
+	if draft {
+		return r.mutate(ctx, r.doing("make a draft of", now.Number), mutationDraft, map[string]string{"id": now.ID})
+	}
+	return r.mutate(ctx, r.doing("mark as ready", now.Number), mutationReady, map[string]string{"id": now.ID})
+}
+
+// mutate runs a mutation. Its errors come with status 200.
+func (r *repo) mutate(ctx context.Context, doing, query string, variables map[string]string) error {
+	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph, map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return failed(doing, err)
+	}
+	var data bytes.Buffer
+	if _, err := r.client.api.Do(ctx, req, &data); err != nil {
+		return failed(doing, err)
+	}
+	var a answer
+	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
+		return failed(doing, err)
+	}
+	if len(a.problems()) == 0 {
+		return nil
+	}
+	e := &hosting.Error{Doing: doing, Kind: hosting.ErrRefused, Words: a.text()}
+	switch {
+	case a.of("NOT_FOUND"):
+		e.Kind = hosting.ErrNotVisible
+	case a.of("FORBIDDEN"), a.of("INSUFFICIENT_SCOPES"):
+		e.Kind = hosting.ErrForbidden
+	}
+	return e
+}

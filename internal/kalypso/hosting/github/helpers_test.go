@@ -1,0 +1,153 @@
+package github_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// clock passes time where it is waited for, at once.
+type clock struct {
+	mu    sync.Mutex
+	now   time.Time
+	waits []time.Duration
+}
+
+func newClock() *clock { return &clock{now: time.Now().Truncate(time.Second)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Wait(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits = append(c.waits, d)
+	c.now = c.now.Add(d)
+	return ctx.Err()
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// waited gives the waits so far and forgets them.
+func (c *clock) waited() []time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.waits
+	c.waits = nil
+	return w
+}
+
+// place is a repo of a fake with a commit on main and one more on change.
+type place struct {
+	t     *testing.T
+	fake  *githubfake.Server
+	on    *githubfake.Repo
+	clock *clock
+	repo  hosting.Repo
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, clock: newClock()}
+	p.fake = githubfake.New(t, githubfake.WithClock(p.clock.Now))
+	p.on = p.fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, p.on.Path, "main", map[string]string{"README.md": "hello\n"})
+	p.branch("change")
+	p.repo = p.as(github.Config{Token: p.fake.Token})
+	return p
+}
+
+// branch puts a commit on a branch, which starts where main is.
+func (p *place) branch(name string) {
+	p.t.Helper()
+	if gitserver.Rev(p.t, p.on.Path, name) == "" {
+		gitserver.Git(p.t, p.on.Path, "branch", name, "main")
+	}
+	gitserver.Seed(p.t, p.on.Path, name, map[string]string{name: gitserver.Rev(p.t, p.on.Path, name)})
+}
+
+// client is one for the fake.
+func (p *place) client(c github.Config) *github.Client {
+	p.t.Helper()
+	c.BaseURL, c.Clock = p.fake.URL, p.clock
+	client, err := github.New(c)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return client
+}
+
+func (p *place) as(c github.Config) hosting.Repo {
+	p.t.Helper()
+	repo, err := p.client(c).Repo(p.on.URL)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return repo
+}
+
+// within is a context that ends after so much of the clock's time.
+func (p *place) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithDeadline(p.t.Context(), p.clock.Now().Add(d))
+	p.t.Cleanup(cancel)
+	return ctx
+}
+
+func (p *place) proposal() hosting.Proposal {
+	return hosting.Proposal{Branch: "change", Target: "main", Title: "Title", Body: "Text\n" + marker}
+}
+
+var (
+	marker = hosting.Marker("dev", "main", ".")
+	query  = hosting.Query{Branch: "change", Target: "main", Marker: marker}
+)
+
+// calls are the requests to the API so far: method and path.
+func (p *place) calls() []string {
+	var all []string
+	for _, r := range p.fake.Requests() {
+		all = append(all, r.Method+" "+strings.TrimPrefix(r.Path, "/repos/acme/gitops"))
+	}
+	p.fake.Forget()
+	return all
+}
+
+// expectError fails the test unless the error is of that kind and says so, and holds no secret of the fake.
+func expectError(t *testing.T, err, kind error, said string) {
+	t.Helper()
+	var e *hosting.Error
+	switch {
+	case !errors.Is(err, kind) || !errors.As(err, &e):
+		t.Errorf("the error is %v (%T), want %v", err, err, kind)
+	case !strings.Contains(err.Error(), said):
+		t.Errorf("the error does not say %q: %v", said, err)
+	case strings.Contains(err.Error(), "canary"), strings.Contains(err.Error(), "eyJ"), strings.Contains(err.Error(), "PRIVATE"):
+		t.Errorf("a secret is in the error: %v", err)
+	}
+}
+
+// must gives a pull request that was asked for without error.
+func must(t *testing.T) func(*hosting.PullRequest, error) hosting.PullRequest {
+	return func(p *hosting.PullRequest, err error) hosting.PullRequest {
+		t.Helper()
+		if err != nil || p == nil {
+			t.Fatalf("%v, %v", p, err)
+		}
+		return *p
+	}
+}

@@ -1,0 +1,198 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-github/v53/github"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Find asks for the pull requests of the head branch, which is ours alone: all
+// open ones, then the newest closed ones.
+func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+	for _, state := range []string{"open", "closed"} {
+		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
+			State: state, Head: r.owner + ":" + q.Branch, Sort: "created", Direction: "desc",
+			ListOptions: github.ListOptions{PerPage: 100},
+		})
+		if err != nil {
+			return nil, failed("find the pull request of branch "+q.Branch+" in "+r.String(), err)
+		}
+		var found *hosting.PullRequest
+		for _, p := range list {
+			one := r.convert(p)
+			if one.Branch == q.Branch && hosting.HasMarker(one.Body, q.Marker) &&
+				(found == nil || found.Target != q.Target && one.Target == q.Target) {
+				found = one
+			}
+		}
+		if found != nil {
+			return found, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // nil is "there is none"
+}
+
+func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
+	if err != nil {
+		return nil, failed(r.doing("read", number), err)
+	}
+	return r.convert(p), nil
+}
+
+func (r *repo) doing(what string, number int) string {
+	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
+}
+
+func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+	opened, _, err := r.client.api.PullRequests.Create(ctx, r.owner, r.name, &github.NewPullRequest{
+		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
+	})
+	if err != nil {
+		err = failed(fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r), err)
+		if !errors.Is(err, hosting.ErrExists) {
+			return nil, err
+		}
+		if opened = r.answerLost(ctx, p); opened == nil {
+			return nil, err
+		}
+	}
+	return r.dress(ctx, *r.convert(opened), p)
+}
+
+// answerLost finds what an earlier attempt opened although its answer did not
+// arrive: it says to the letter what was proposed.
+func (r *repo) answerLost(ctx context.Context, p hosting.Proposal) *github.PullRequest {
+	list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
+		State: "open", Head: r.owner + ":" + p.Branch, Base: p.Target,
+	})
+	if err != nil || len(list) != 1 || list[0].GetTitle() != p.Title || list[0].GetBody() != p.Body {
+		return nil
+	}
+	return list[0]
+}
+
+func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+	if now.Title != p.Title || now.Body != p.Body {
+		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number, &github.PullRequest{Title: &p.Title, Body: &p.Body})
+		if err != nil {
+			return nil, failed(r.doing("edit", now.Number), err)
+		}
+		now = *r.convert(edited)
+	}
+	if now.Draft != p.Draft {
+		if err := r.setDraft(ctx, now, p.Draft); err != nil {
+			return &now, err
+		}
+		now.Draft = p.Draft
+	}
+	return r.dress(ctx, now, p)
+}
+
+// dress sets what cannot be set with title and body. All of it is tried.
+func (r *repo) dress(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+	var errs []error
+	if add := missingFold(p.Labels, now.Labels); len(add) > 0 {
+		_, _, err := r.client.api.Issues.AddLabelsToIssue(ctx, r.owner, r.name, now.Number, add)
+		if err == nil {
+			now.Labels = append(now.Labels, add...)
+		}
+		errs = append(errs, failed(r.doing("label", now.Number), err))
+	}
+	for _, label := range p.Unlabels {
+		if len(missingFold([]string{label}, now.Labels)) > 0 {
+			continue
+		}
+		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
+		err = failed(r.doing("take label "+label+" off", now.Number), err)
+		var e *hosting.Error
+		if errors.As(err, &e) && strings.Contains(e.Words, saysNoLabel) {
+			err = nil // somebody was faster
+		}
+		if err == nil {
+			now.Labels = missingFold(now.Labels, []string{label})
+		}
+		errs = append(errs, err)
+	}
+	if ask := missingFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
+		err := r.askReviewers(ctx, now.Number, ask)
+		if err == nil {
+			now.Reviewers = append(now.Reviewers, ask...)
+		}
+		errs = append(errs, err)
+	}
+	return &now, errors.Join(errs...)
+}
+
+// missingFold is hosting.Missing without regard to case, as GitHub names things.
+func missingFold(want, have []string) []string {
+	var missing []string
+	for _, w := range want {
+		known := false
+		for _, h := range have {
+			known = known || strings.EqualFold(w, h)
+		}
+		if !known {
+			missing = append(missing, w)
+		}
+	}
+	return missing
+}
+
+func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string) error {
+	var asked github.ReviewersRequest
+	doing := r.doing("request reviews of", number)
+	for _, name := range reviewers {
+		organisation, team, isTeam := strings.Cut(name, "/")
+		switch {
+		case !isTeam:
+			asked.Reviewers = append(asked.Reviewers, name)
+		case !strings.EqualFold(organisation, r.owner):
+			return &hosting.Error{Doing: doing, Kind: hosting.ErrRefused, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner)}
+		default:
+			asked.TeamReviewers = append(asked.TeamReviewers, team)
+		}
+	}
+	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
+	return failed(doing, err)
+}
+
+func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	closed := "closed"
+	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
+	if err != nil {
+		return nil, failed(r.doing("close", number), err)
+	}
+	return r.convert(p), nil
+}
+
+// convert is a pull request as GitHub shows it, in a list or by itself.
+func (r *repo) convert(p *github.PullRequest) *hosting.PullRequest {
+	c := &hosting.PullRequest{
+		Number: p.GetNumber(), ID: p.GetNodeID(), URL: p.GetHTMLURL(), State: hosting.Open, Title: p.GetTitle(), Body: p.GetBody(),
+		Branch: p.GetHead().GetRef(), Target: p.GetBase().GetRef(), HeadCommit: p.GetHead().GetSHA(), Draft: p.GetDraft(),
+		AutoMerge: hosting.MergeMethod(p.GetAutoMerge().GetMergeMethod()),
+	}
+	switch {
+	case p.GetMerged(), p.MergedAt != nil: // lists say when alone
+		c.State, c.MergeCommit = hosting.Merged, p.GetMergeCommitSHA()
+	case p.GetState() == "closed":
+		c.State = hosting.Closed
+	}
+	for _, l := range p.Labels {
+		c.Labels = append(c.Labels, l.GetName())
+	}
+	for _, u := range p.RequestedReviewers {
+		c.Reviewers = append(c.Reviewers, u.GetLogin())
+	}
+	for _, t := range p.RequestedTeams {
+		c.Reviewers = append(c.Reviewers, r.owner+"/"+t.GetSlug())
+	}
+	return c
+}

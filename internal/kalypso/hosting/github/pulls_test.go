@@ -1,0 +1,248 @@
+package github_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// A pull request is opened with all that was proposed, and edited by the calls that its changes need.
+func TestLife(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.AddTeam("platform")
+	wanted := p.proposal()
+	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"}, []string{"ann", "acme/platform"}
+	opened := must(t)(p.repo.Open(t.Context(), wanted))
+	want := hosting.PullRequest{
+		Number: 1, ID: "PR_acme/gitops#1", URL: p.on.URL + "/pull/1", State: hosting.Open, Title: "Title", Body: wanted.Body, Branch: "change", Target: "main",
+		HeadCommit: gitserver.Rev(t, p.on.Path, "change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
+	}
+	expectSame(t, want, opened)
+	expectSame(t, want, must(t)(p.repo.Read(t.Context(), 1)))
+	expectCalls(t, p, "POST /pulls", "POST /issues/1/labels", "POST /pulls/1/requested_reviewers", "GET /pulls/1")
+
+	expectSame(t, want, must(t)(p.repo.Edit(t.Context(), opened, wanted)))
+	expectCalls(t, p)
+
+	p.branch("change")
+	wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n"+marker, false
+	wanted.Labels, wanted.Unlabels, wanted.Reviewers = []string{"Platform", "urgent"}, []string{"promoted", "never there"}, []string{"bob"}
+	edited := must(t)(p.repo.Edit(t.Context(), opened, wanted))
+	want.Title, want.Body, want.Draft, want.HeadCommit = wanted.Title, wanted.Body, false, gitserver.Rev(t, p.on.Path, "change")
+	want.Labels, want.Reviewers = []string{"platform", "urgent"}, []string{"ann", "bob", "acme/platform"}
+	expectSame(t, want, must(t)(p.repo.Read(t.Context(), 1)))
+	slices.Sort(edited.Reviewers)
+	slices.Sort(want.Reviewers)
+	expectSame(t, want, edited)
+	expectCalls(t, p, "PATCH /pulls/1", "POST /api/graphql", "POST /issues/1/labels", "DELETE /issues/1/labels/promoted", "POST /pulls/1/requested_reviewers", "GET /pulls/1")
+	wanted.Draft = true
+	if again := must(t)(p.repo.Edit(t.Context(), edited, wanted)); !again.Draft || !must(t)(p.repo.Read(t.Context(), 1)).Draft {
+		t.Error("it is no draft")
+	}
+
+	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed || closed.MergeCommit != "" || closed.Body != wanted.Body {
+		t.Errorf("closed: %+v", closed)
+	}
+	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
+		t.Errorf("closed again: %+v", closed)
+	}
+}
+
+func expectSame(t *testing.T, want, got hosting.PullRequest) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func expectCalls(t *testing.T, p *place, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, p.calls()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// What is merged is known as merged, in lists too, with the commit that it made; until then GitHub's trial is none.
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	for _, method := range hosting.MergeMethods {
+		p := newPlace(t)
+		if opened := must(t)(p.repo.Open(t.Context(), p.proposal())); opened.MergeCommit != "" {
+			t.Errorf("the merge commit of an open pull request is %s", opened.MergeCommit)
+		}
+		commit := p.on.Merge(t, 1, string(method))
+		for name, got := range map[string]hosting.PullRequest{"read": must(t)(p.repo.Read(t.Context(), 1)), "found": must(t)(p.repo.Find(t.Context(), query))} {
+			if got.State != hosting.Merged || got.MergeCommit != commit || commit != gitserver.Rev(t, p.on.Path, "main") {
+				t.Errorf("%s, %s: %+v", method, name, got)
+			}
+		}
+	}
+}
+
+// Ours is known by its marker, on our branch: the open one, else the newest. Others' are not, and however many there
+// are, the calls stay two.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	find := func(want int, calls int) {
+		t.Helper()
+		p.calls()
+		found, err := p.repo.Find(t.Context(), query)
+		number := 0
+		if found != nil {
+			number = found.Number
+		}
+		if err != nil || number != want {
+			t.Errorf("found %v (%v), want number %d", found, err, want)
+		}
+		if made := p.calls(); len(made) != calls {
+			t.Errorf("calls: %v", made)
+		}
+	}
+	find(0, 2)
+	p.branch("theirs")
+	p.branch("elsewhere")
+	p.on.Open(t, "ann", "theirs", "main", "Quotes our marker", marker)
+	find(0, 2)
+	n := p.on.Open(t, "ann", "change", "main", "From our branch, without a marker", "As kalypso says: "+marker)
+	find(0, 2)
+	p.on.Close(t, n)
+	first := must(t)(p.repo.Open(t.Context(), p.proposal())).Number
+	find(first, 1)
+	p.on.Close(t, first)
+	find(first, 2)
+	for range 120 {
+		p.on.Close(t, p.on.Open(t, "ann", "elsewhere", "main", "Another", ""))
+	}
+	find(first, 2)
+	second := must(t)(p.repo.Open(t.Context(), p.proposal())).Number
+	find(second, 1)
+	p.on.Edit(t, second, "Reworded by people\r\n\r\n"+marker+"\r\n")
+	find(second, 1)
+	p.on.Close(t, second)
+	find(second, 2)
+
+	gitserver.Git(t, p.on.Path, "branch", "another", "main")
+	to := p.proposal()
+	to.Target = "another"
+	third := must(t)(p.repo.Open(t.Context(), to)).Number
+	find(third, 1)
+	fourth := must(t)(p.repo.Open(t.Context(), p.proposal())).Number
+	find(fourth, 1)
+	p.on.Close(t, fourth)
+	find(third, 1)
+}
+
+// What GitHub refuses is told apart.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	gitserver.Git(t, p.on.Path, "branch", "same", "main")
+	open := func(change func(*hosting.Proposal)) error {
+		w := p.proposal()
+		change(&w)
+		_, err := p.repo.Open(t.Context(), w)
+		return err
+	}
+	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge, `"Validation Failed: No commits between main and same" (HTTP 422)`)
+	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrRefused, "open a pull request from unknown to main in acme/gitops")
+	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }), hosting.ErrRefused, "body is too long")
+
+	// The pull request is there although its reviewer could not be asked.
+	wanted := p.proposal()
+	wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{"acme/unknown"}
+	opened, err := p.repo.Open(t.Context(), wanted)
+	expectError(t, err, hosting.ErrRefused, "Reviews may only be requested from collaborators")
+	if opened == nil || opened.Number != 1 || len(opened.Labels) != 1 || len(opened.Reviewers) != 0 {
+		t.Fatalf("opened %+v", opened)
+	}
+	wanted.Reviewers = []string{"other/platform"}
+	_, err = p.repo.Edit(t.Context(), *opened, wanted)
+	expectError(t, err, hosting.ErrRefused, "team other/platform is not one of acme, which owns the repo")
+	expectError(t, open(func(w *hosting.Proposal) { w.Title = "Another" }), hosting.ErrExists, "already exists")
+}
+
+// Auto-merge waits for checks where there are any, and merges what was read where there are none.
+func TestMergeWhenReady(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.RequireStatus("main", "ci")
+	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
+	waiting := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase))
+	if waiting.State != hosting.Open || waiting.AutoMerge != hosting.Rebase {
+		t.Errorf("it is %+v", waiting)
+	}
+	expectSame(t, waiting, must(t)(p.repo.Read(t.Context(), 1)))
+	p.calls()
+	must(t)(p.repo.MergeWhenReady(t.Context(), waiting, hosting.Rebase))
+	expectCalls(t, p)
+	if err := p.repo.SetStatus(t.Context(), opened.HeadCommit, hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != hosting.Merged {
+		t.Errorf("it is %+v", got)
+	}
+	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
+	expectError(t, err, hosting.ErrRefused, "Pull request is closed")
+	unknown := opened
+	unknown.ID = "PR_unknown"
+	_, err = p.repo.MergeWhenReady(t.Context(), unknown, hosting.Rebase)
+	expectError(t, err, hosting.ErrNotVisible, "Could not resolve")
+
+	p.on.RequireStatus("main")
+	p.branch("change")
+	opened = must(t)(p.repo.Open(t.Context(), p.proposal()))
+	p.branch("change")
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
+	expectError(t, err, hosting.ErrRefused, "Head branch was modified")
+	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
+	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {
+		t.Errorf("it is %+v", got)
+	}
+	p.fake.Fail("", "/graphql", 1, githubfake.ServerError(403, 0))
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
+	expectError(t, err, hosting.ErrForbidden, "enable auto-merge of pull request 2 of acme/gitops")
+}
+
+// The last state of a context counts, however it is written, and among however many.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	commit := gitserver.Rev(t, p.on.Path, "change")
+	read := func(context string) *hosting.Status {
+		t.Helper()
+		s, err := p.repo.Status(t.Context(), commit, context)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := read("kalypso/dev"); s != nil {
+		t.Errorf("it is %+v", s)
+	}
+	want := hosting.Status{Context: "kalypso/dev", State: hosting.Pending, Description: "on its way", TargetURL: "https://acme.io/runs/1"}
+	if err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
+		t.Fatal(err)
+	}
+	want.State, want.Description, want.TargetURL = hosting.Success, "", ""
+	if err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 250 {
+		p.on.SetStatus(commit, "other/"+strings.Repeat("x", i), "failure")
+	}
+	if diff := cmp.Diff(&want, read("Kalypso/Dev")); diff != "" {
+		t.Error(diff)
+	}
+	none := strings.Repeat("0", 40)
+	_, err := p.repo.Status(t.Context(), none, "x")
+	expectError(t, err, hosting.ErrNoCommit, "No commit found for SHA: "+none)
+	expectError(t, p.repo.SetStatus(t.Context(), none, want), hosting.ErrNoCommit, "set status kalypso/dev of commit "+none)
+}

@@ -1,0 +1,269 @@
+package github_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+)
+
+func seconds(all ...int) (d []time.Duration) {
+	for _, s := range all {
+		d = append(d, time.Duration(s)*time.Second)
+	}
+	return d
+}
+
+// What passes is waited for as long as GitHub says, else longer each time; a read, a write and GraphQL all go on.
+func TestRetries(t *testing.T) {
+	for name, tc := range map[string]struct {
+		failure func(now time.Time) githubfake.Failure
+		want    []time.Duration
+	}{
+		"primary 403": {func(now time.Time) githubfake.Failure {
+			return githubfake.PrimaryRateLimit(403, now.Add(90*time.Second))
+		}, seconds(91, 1, 1)},
+		"primary 429": {func(now time.Time) githubfake.Failure {
+			return githubfake.PrimaryRateLimit(429, now.Add(90*time.Second))
+		}, seconds(91, 1, 1)},
+		"secondary 403 says":   {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 42) }, seconds(42, 42, 42)},
+		"secondary 429 says":   {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 42) }, seconds(42, 42, 42)},
+		"secondary 403 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 0) }, seconds(60, 120, 240)},
+		"secondary 429 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 0) }, seconds(60, 120, 240)},
+		"500":                  {func(time.Time) githubfake.Failure { return githubfake.ServerError(500, 0) }, seconds(1, 2, 4)},
+		"502":                  {func(time.Time) githubfake.Failure { return githubfake.ServerError(502, 0) }, seconds(1, 2, 4)},
+		"503 says":             {func(time.Time) githubfake.Failure { return githubfake.ServerError(503, 17) }, seconds(17, 17, 17)},
+		"504":                  {func(time.Time) githubfake.Failure { return githubfake.ServerError(504, 0) }, seconds(1, 2, 4)},
+		"GraphQL limit": {func(time.Time) githubfake.Failure {
+			return githubfake.Failure{Status: 200, Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}
+		}, seconds(60, 120, 240)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			ctx := p.within(time.Hour)
+			if name != "GraphQL limit" {
+				p.fake.Fail("POST", "/pulls", 3, tc.failure(p.clock.Now()))
+			}
+			opened := must(t)(p.repo.Open(ctx, p.proposal()))
+			if name != "GraphQL limit" {
+				expectWaits(t, p, tc.want)
+				p.fake.Fail("GET", "/pulls/1", 3, tc.failure(p.clock.Now()))
+				must(t)(p.repo.Read(ctx, opened.Number))
+				expectWaits(t, p, tc.want)
+			}
+			p.on.RequireStatus("main", "ci")
+			p.fake.Fail("POST", "/graphql", 3, tc.failure(p.clock.Now()))
+			if got := must(t)(p.repo.MergeWhenReady(ctx, opened, hosting.Squash)); got.AutoMerge != hosting.Squash {
+				t.Errorf("auto-merge is %q", got.AutoMerge)
+			}
+			expectWaits(t, p, tc.want)
+		})
+	}
+}
+
+func expectWaits(t *testing.T, p *place, want []time.Duration) {
+	t.Helper()
+	if diff := cmp.Diff(want, p.clock.waited()); diff != "" {
+		t.Errorf("waited (-want +got):\n%s", diff)
+	}
+}
+
+// A connection that breaks is tried again; what a write had done before, it finds, and opens no second pull request.
+func TestDroppedConnections(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	ctx := p.within(time.Hour)
+	p.fake.Fail("POST", "/pulls", 2, githubfake.Dropped())
+	p.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost())
+	opened := must(t)(p.repo.Open(ctx, p.proposal()))
+	if all := p.on.PullRequests(); len(all) != 1 || opened.Number != 1 || len(p.clock.waited()) != 3 {
+		t.Errorf("opened %+v of %+v", opened, all)
+	}
+	p.fake.Fail("GET", "", 4, githubfake.Dropped())
+	must(t)(p.repo.Find(ctx, query))
+
+	other := p.proposal()
+	other.Body = "another text"
+	_, err := p.repo.Open(ctx, other)
+	expectError(t, err, hosting.ErrExists, "A pull request already exists for acme:change.")
+}
+
+// An answer that breaks off in its middle is tried again as well.
+func TestAnswerBreaksOff(t *testing.T) {
+	t.Parallel()
+	broken := 2
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if broken--; broken >= 0 {
+			w.Header().Set("Content-Length", "1000")
+			fmt.Fprint(w, `{"number": 7, `)
+			return
+		}
+		fmt.Fprint(w, `{"number": 7}`)
+	}))
+	defer server.Close()
+	c := newClock()
+	client, err := github.New(github.Config{BaseURL: server.URL, Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := client.Repo(server.URL + "/acme/gitops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := repo.Read(t.Context(), 7); err != nil || p.Number != 7 || len(c.waited()) != 2 {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// Nothing waits beyond the deadline, and the error says what was waited for. Without a deadline the attempts are counted.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	read := func(ctx context.Context) error {
+		_, err := p.repo.Read(ctx, 1)
+		return err
+	}
+	p.fake.Fail("", "", -1, githubfake.PrimaryRateLimit(403, p.clock.Now().Add(time.Hour)))
+	err := read(p.within(30 * time.Minute))
+	expectError(t, err, hosting.ErrLimited, `read pull request 1 of acme/gitops: the host's rate limit lasts longer than there is time: "API rate limit exceeded`)
+	expectWaits(t, p, nil)
+
+	p.fake.Recover()
+	p.fake.Fail("", "", -1, githubfake.ServerError(502, 0))
+	expectError(t, read(p.within(time.Minute)), hosting.ErrUnavailable, `the host is not available: "Bad Gateway" (HTTP 502)`)
+	expectWaits(t, p, seconds(1, 2, 4, 8, 16))
+	expectError(t, read(context.Background()), hosting.ErrUnavailable, "Bad Gateway")
+	expectWaits(t, p, seconds(1, 2, 4, 8, 16, 30, 30, 30, 30))
+
+	p.fake.Recover()
+	p.fake.Fail("", "", -1, githubfake.Dropped())
+	expectError(t, read(p.within(5*time.Second)), hosting.ErrUnavailable, "EOF")
+
+	p.fake.Recover()
+	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := read(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, hosting.ErrUnavailable) {
+		t.Errorf("a slow server: %v", err)
+	}
+}
+
+// The last request that a limit allows is no reason to refuse the next one by the machine's clock: GitHub decides.
+func TestLimitUsedUp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	last := githubfake.PrimaryRateLimit(200, time.Now().Add(time.Hour))
+	last.Body = `{"number": 1}`
+	p.fake.Fail("GET", "/pulls/1", 1, last)
+	must(t)(p.repo.Read(t.Context(), 1))
+	must(t)(p.repo.Open(t.Context(), p.proposal()))
+	expectWaits(t, p, nil)
+}
+
+// What waiting does not mend is said at once, in GitHub's words.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, tc := range []struct {
+		failure githubfake.Failure
+		kind    error
+		said    string
+	}{
+		{githubfake.Forbidden("Resource not accessible by integration"), hosting.ErrForbidden, `"Resource not accessible by integration" (HTTP 403)`},
+		{githubfake.ServerError(404, 0), hosting.ErrNotVisible, "not there, or not visible to the credential"},
+		{githubfake.ServerError(401, 0), hosting.ErrUnauthenticated, "Unauthorized"},
+		{githubfake.ServerError(501, 0), hosting.ErrRefused, "Not Implemented"},
+		{githubfake.ServerError(451, 0), hosting.ErrRefused, "Legal"},
+		{githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"},"bare"]}`}, hosting.ErrRefused, `"Validation Failed: PullRequest head invalid: bare" (HTTP 422)`},
+		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, hosting.ErrRefused, `"Bad Request" (HTTP 400)`},
+		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRefused, "read pull request 1 of acme/gitops"},
+		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}}, hosting.ErrRefused, "HTTP 302"},
+	} {
+		p.fake.Forget()
+		p.fake.Fail("", "", 1, tc.failure)
+		_, err := p.repo.Read(p.within(time.Hour), 1)
+		expectError(t, err, tc.kind, tc.said)
+		expectWaits(t, p, nil)
+		if n := len(p.fake.Requests()); n != 1 {
+			t.Errorf("%v: %d requests", tc.kind, n)
+		}
+	}
+}
+
+// A renamed repo's redirect is followed with method and body; the credential goes to no other server.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	moved := githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL + "/api/v3/repos/acme/gitops/pulls"}}
+	p.fake.Fail("POST", "/old/pulls", -1, moved)
+	repo, err := p.client(github.Config{Token: p.fake.Token}).Repo(p.fake.URL + "/acme/old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened := must(t)(repo.Open(t.Context(), p.proposal())); opened.Title != "Title" {
+		t.Errorf("opened %+v", opened)
+	}
+	var shown string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { shown = r.Method + r.Header.Get("Authorization") }))
+	defer other.Close()
+	p.fake.Recover()
+	p.fake.Fail("", "", -1, githubfake.Failure{Status: 307, Header: map[string]string{"Location": other.URL}})
+	_, err = p.repo.Open(t.Context(), p.proposal())
+	expectError(t, err, hosting.ErrRefused, "HTTP 307")
+	if shown != "" {
+		t.Errorf("another server got %q", shown)
+	}
+	p.fake.Recover()
+	p.fake.Fail("", "", -1, githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL + "/api/v3/"}})
+	_, err = p.repo.Read(t.Context(), 1)
+	expectError(t, err, hosting.ErrRefused, "HTTP 301")
+}
+
+// A server that cannot be reached is tried a few times, one that does not show who it is but once.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	tls := httptest.NewTLSServer(http.NotFoundHandler())
+	defer tls.Close()
+	tls.Config.ErrorLog = nil
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := "http://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		base, said string
+		waits      int
+	}{{closed, "connection refused", 4}, {tls.URL, "certificate", 0}} {
+		c := newClock()
+		var told []error
+		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary", Waiting: func(_ context.Context, reason error, _ time.Duration) {
+			told = append(told, reason)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := client.Repo(tc.base + "/acme/gitops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = repo.Read(t.Context(), 1)
+		expectError(t, err, hosting.ErrUnavailable, tc.said)
+		if n := len(c.waited()); n != tc.waits || len(told) != n {
+			t.Errorf("%s: waited %d times, told %v", tc.base, n, told)
+		}
+	}
+}

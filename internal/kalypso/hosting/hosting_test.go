@@ -1,0 +1,59 @@
+package hosting_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// A marker is one line of a comment whatever the names hold, is found where a website wrote the text anew, and is no
+// other rendering's.
+func TestMarker(t *testing.T) {
+	renderings := [][3]string{
+		{"dev", "dev", "."},
+		{"dev", "dev", "clusters"},
+		{"dev", "dev", "clusters/a"},
+		{"de", "vdev", "."},
+		{"dev", "main", "."},
+		{"--><script>", "a\nb", `"} -->`},
+		{"a--b", "a--b", "a---b"},
+		{"ümlaut", "dev", "."},
+	}
+	for i, r := range renderings {
+		marker := hosting.Marker(r[0], r[1], r[2])
+		inside := strings.TrimSuffix(strings.TrimPrefix(marker, "<!--"), "-->")
+		if strings.ContainsAny(inside, "<>\r\n") || strings.Contains(inside, "--") || len(marker)-len(inside) != 7 {
+			t.Errorf("%q is no comment of one line: %s", r, marker)
+		}
+		for j, o := range renderings {
+			body := "Text\r\n" + hosting.Marker(o[0], o[1], o[2]) + " \r\nmore"
+			if got := hosting.HasMarker(body, marker); got != (i == j) {
+				t.Errorf("HasMarker(%q, %q) is %v", body, marker, got)
+			}
+		}
+		if hosting.HasMarker("> "+marker, marker) || hosting.HasMarker("see "+marker, marker) {
+			t.Errorf("a quotation passes as the marker %s", marker)
+		}
+	}
+}
+
+// An error says what was to be done, in the host's words, and is known by its kind and its cause.
+func TestError(t *testing.T) {
+	err := error(&hosting.Error{
+		Doing: "close pull request 4 of acme/gitops", Kind: hosting.ErrUnavailable, Status: 502, Words: "Bad Gateway", Cause: context.DeadlineExceeded,
+	})
+	if got, want := err.Error(), `close pull request 4 of acme/gitops: the host is not available: "Bad Gateway" (HTTP 502): context deadline exceeded`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, kind := range []error{hosting.ErrUnavailable, context.DeadlineExceeded} {
+		if !errors.Is(err, kind) {
+			t.Errorf("%v is not %v", err, kind)
+		}
+	}
+	if errors.Is(err, hosting.ErrLimited) {
+		t.Error("it is of another kind too")
+	}
+}
