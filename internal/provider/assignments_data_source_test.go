@@ -84,7 +84,7 @@ func TestAccAssignments(t *testing.T) {
 	expectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
 	expectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
 	for _, a := range toldOf(t, state["data.kalypso_assignments.some"]) {
-		if got := a.Values["A"].Value; (a.Target == "hello-job") != (got == "B") || a.Target == "hello-app" && a.Values != nil {
+		if got := a.Values["A"].Value; (a.Target == "hello-app") != (got == "B") || a.Target == "hello-job" && a.Values != nil {
 			t.Errorf("%s: A is %q of %v", a.Target, got, a.Values)
 		}
 	}

@@ -107,8 +107,8 @@ func TestReasons(t *testing.T) {
 				`label "gpu" is missing and must be there; label "tier" is "silver" and must be one of "gold", "platinum"; label "tier" is "silver" and must be none of "bronze", "silver".`},
 		},
 		{
-			"no cluster type selected: the nearest",
-			[]string{clusterType("a", ""), large, clusterType("small", "region: west, size: small"), target("", ""),
+			"no cluster type selected: the nearest, of two the first",
+			[]string{clusterType("a", ""), large, clusterType("tiny", "region: west, size: small"), clusterType("small", "region: west, size: small"), target("", ""),
 				schedulingPolicy("p", none, "labelSelector: {matchLabels: {region: east, size: small}}")},
 			[]string{`p: No cluster type is selected; "small" comes nearest: label "region" is "west" and must be "east".`},
 			[]string{`p: No cluster type is selected; "small" comes nearest: label "region" is "west" and must be "east".`},

@@ -45,5 +45,5 @@ data "kalypso_assignments" "some" {
 
 variable "target" {
   type    = string
-  default = "hello-job"
+  default = "hello-app"
 }
