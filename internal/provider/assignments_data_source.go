@@ -46,7 +46,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	}
 	results, err := outcome.values()
 	if err != nil {
-		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Value can't be shown", fleet.Sentence(err))
+		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Values can't be shown", fleet.Sentence(err))
 		return
 	}
 	maps.Copy(values, results)

@@ -66,19 +66,36 @@ func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
 	return all, nil
 }
 
+// maxExplained is how many values, with what gave way to each or is part of it, are told. Terraform takes no answer of more
+// than 256 MiB, and holds it several times over.
+const maxExplained = 1_000_000
+
 func (o *assignmentsOutcome) assignments() ([]values, error) {
 	all := make([]values, 0, o.Schedule.Count)
 	explained := map[*configure.Values]any{} // assignments share values
+	sizes := map[*configure.Values]int{}
+	size := 0
 	for i, p := range o.Schedule.Placements {
 		for n, a := range p.Assignments {
 			v := o.Values(i, n)
 			asked := o.explains(a.Target.Name)
 			if _, ok := explained[v]; !ok && asked {
-				provenance, err := explainedValues(v)
+				provenance := v.Provenance()
+				told, err := explainedValues(provenance)
 				if err != nil {
 					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
 				}
-				explained[v] = result(valuesType, provenance)
+				explained[v] = result(valuesType, told)
+				for _, p := range provenance {
+					sizes[v] += len(p.Given) + len(p.Replaced)
+				}
+			}
+			if asked {
+				size += sizes[v]
+			}
+			if size > maxExplained {
+				return nil, fmt.Errorf("the assignments have more than %d values, with those that gave way, which is more than Terraform can take: "+
+					"name in explain_targets the deployment targets to be explained", maxExplained)
 			}
 			told := values{
 				"cluster_type":      a.ClusterType.Name,
@@ -101,9 +118,9 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 // valuesType is the type of an assignment's values.
 var valuesType = objectTypeOf(elementTypeOf(assignmentsComputed()["assignments"].GetType())).AttrTypes["values"]
 
-func explainedValues(v *configure.Values) (map[string]values, error) {
-	all := map[string]values{}
-	for key, p := range v.Provenance() {
+func explainedValues(provenance map[string]*configure.Provenance) (map[string]values, error) {
+	all := make(map[string]values, len(provenance))
+	for key, p := range provenance {
 		text, err := render.ValueText(p.Value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)

@@ -214,6 +214,30 @@ data "kalypso_assignments" "this" {
 	expectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
 }
 
+// More values than Terraform takes are an error that says what to do.
+func TestAccAssignmentsAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+variable "targets" {
+  type    = list(string)
+  default = null
+}
+
+data "kalypso_assignments" "this" {
+  environment         = "dev"
+  cluster_types       = { large = { name = "large", reconciler = "t", namespace_service = "t", config_type = "t" } }
+  templates           = { t = { name = "t", type = "reconciler", manifests = [""] } }
+  configs             = { for c in ["a", "b"] : c => { name = c, data = { for i in range(600) : "K${i}" => "" } } }
+  workloads           = { app = { name = "app", deployment_targets = [for i in range(900) : { name = "t${i}", environment = "dev" }] } }
+  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  explain             = true
+  explain_targets     = var.targets
+}
+`})
+	r.expectError([]string{"Values can't be shown", "more than 1000000 values", "name in explain_targets the deployment targets", "explain = true"}, "plan", "-no-color")
+	r.succeed("plan", "-no-color", "-var", `targets=["app-t1"]`)
+}
+
 // An argument that is not known yet puts the read off until apply, whatever it is.
 func TestAccAssignmentsUnknown(t *testing.T) {
 	t.Parallel()

@@ -318,6 +318,39 @@ func randomFleet(r *rand.Rand) *fleet.Fleet {
 	return f
 }
 
+// TestReasonsAreBounded schedules fleets of which nothing is placed: of many reasons, each target has the nearest.
+func TestReasonsAreBounded(t *testing.T) {
+	const policies = 30
+	for targets, want := range map[int]int{600: policies, explain.MaxRefusals / policies: policies, 1000: 20, explain.MaxRefusals + 1: 1} {
+		f := read(t)
+		w := &fleet.Workload{Meta: fleet.Meta{Name: "app"}}
+		for i := range targets {
+			w.Targets = append(w.Targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"})
+		}
+		f.Workloads = append(f.Workloads, w)
+		for i := range policies {
+			p := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: fmt.Sprintf("p%02d", i)}}
+			p.DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
+			if i == policies-1 {
+				p.DeploymentTargets = fleet.Selector{} // the nearest
+			}
+			f.Policies = append(f.Policies, p)
+		}
+		e, problems := explain.New(t.Context(), f)
+		if err := problems.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Unscheduled) != targets {
+			t.Errorf("%d of %d targets are unscheduled", len(e.Unscheduled), targets)
+		}
+		for _, u := range e.Unscheduled {
+			if len(u.Refusals) != want || u.Refusals[0].Policy.Name != "p29" {
+				t.Fatalf("%d targets: %d reasons, want %d; the first is that of %s", targets, len(u.Refusals), want, u.Refusals[0].Policy.Name)
+			}
+		}
+	}
+}
+
 // TestProblems pins which problems stop an explanation.
 func TestProblems(t *testing.T) {
 	fleetOf := func(more ...string) *fleet.Fleet {

@@ -12,9 +12,14 @@ import (
 // Unscheduled is a deployment target that no policy places.
 type Unscheduled struct {
 	Target *fleet.DeploymentTarget
-	// Refusals are one for each policy: those that come nearest to placing the target first, equal ones by name.
+	// Refusals are one for each policy: those that come nearest to placing the target first, equal ones by name. Where all
+	// targets would have more than [MaxRefusals], the first alone.
 	Refusals []Refusal
 }
+
+// MaxRefusals is how many refusals an explanation holds, unless there are more unscheduled targets: a fleet in which hardly
+// anything is placed would have millions.
+const MaxRefusals = 20_000
 
 // Refusal is why a policy does not place a deployment target.
 type Refusal struct {
@@ -57,7 +62,8 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
 	for _, t := range e.Schedule.Unscheduled {
-		e.Unscheduled = append(e.Unscheduled, Unscheduled{t, refusals(t, policies)})
+		most := max(1, MaxRefusals/len(e.Schedule.Unscheduled))
+		e.Unscheduled = append(e.Unscheduled, Unscheduled{t, refusals(t, policies, most)})
 	}
 	for _, p := range policies {
 		targets := p.ofTargets.search(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
@@ -80,20 +86,30 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	}
 }
 
-// refusals tells of each policy, none of which places the target, why.
-func refusals(t *fleet.DeploymentTarget, policies []policy) []Refusal {
-	all := make([]Refusal, len(policies))
-	for i, p := range policies {
-		r := Refusal{Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), NoClusterTypes: !p.clusterTypes.found}
-		labels := ""
-		if len(r.Mismatches) > 0 {
-			labels = "The deployment target is not selected: " + describe(r.Mismatches) + "."
-		}
-		r.Reason = sentences(labels, p.noClusterTypes)
-		all[i] = r
+// refusals tells of the policies, none of which places the target, why, at most of so many.
+func refusals(t *fleet.DeploymentTarget, policies []policy, most int) []Refusal {
+	type candidate struct {
+		Refusal
+		clusterTypes string
 	}
-	slices.SortStableFunc(all, func(a, b Refusal) int { return cmp.Compare(a.distance(), b.distance()) })
-	return all
+	all := make([]candidate, len(policies))
+	for i, p := range policies {
+		all[i] = candidate{
+			Refusal{Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), NoClusterTypes: !p.clusterTypes.found},
+			p.noClusterTypes,
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.distance(), b.distance()) })
+	told := make([]Refusal, min(len(all), most))
+	for i := range told {
+		told[i] = all[i].Refusal
+		labels := ""
+		if len(told[i].Mismatches) > 0 {
+			labels = "The deployment target is not selected: " + describe(told[i].Mismatches) + "."
+		}
+		told[i].Reason = sentences(labels, all[i].clusterTypes)
+	}
+	return told
 }
 
 // distance is how many things would have to change.
