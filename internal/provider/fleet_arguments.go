@@ -2,13 +2,13 @@ package provider
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
 // fleetArguments are the arguments that make up a fleet.
@@ -57,12 +57,9 @@ func readFleet(d decoder) (f *fleet.Fleet, origins []string) {
 		objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: yamlAttribute, Key: origin}, texts[origin])
 		f.Add(objects...)
 		*d.problems = append(*d.problems, ps...)
-		if atCommit.MatchString(origin) {
+		if _, ok := source.ParseOrigin(origin); ok {
 			origins = append(origins, origin)
 		}
 	}
 	return f, origins
 }
-
-// atCommit is a key of manifests that says from which commit its text came: repo@commit:path[#name].
-var atCommit = regexp.MustCompile(`^\S+@[0-9a-f]{40}([0-9a-f]{24})?:`)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
 // githubTokenVariable is the environment variable whose token serves github.com where nothing is configured.
@@ -20,9 +21,11 @@ const githubTokenVariable = "GITHUB_TOKEN"
 type providerData struct {
 	known  bool              // whether the credentials are known; where not, nothing may be contacted
 	Client *gitremote.Client // nil unless known
-	author commitAuthor
-	github githubSettings
-	claims claims
+	// sources reads control planes and workloads, for all data sources of a run.
+	sources *source.Reader
+	author  commitAuthor
+	github  githubSettings
+	claims  claims
 }
 
 // commitAuthor is the author and committer of commits.
@@ -41,12 +44,14 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 		data.known = data.known && !credentialUnknown(c)
 	}
 	appendProblems(diags, ps)
+	data.sources = source.NewReader(nil, source.DefaultLimits)
 	if !data.known {
 		return data
 	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)))
 	appendCredentialErrors(diags, err)
 	data.Client = client
+	data.sources = source.NewReader(client, source.DefaultLimits)
 	return data
 }
 

@@ -182,7 +182,11 @@ func TestControlPlaneBroken(t *testing.T) {
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Place = source.Place{Directory: "nowhere"} }), []string{"error Folder not found"}, "path.module")
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:pw@acme.io/cp" }), []string{"error Place can't be read"}, "git_credentials")
+	secret := read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:canary@acme.io/cp" })
+	wants(t, secret, []string{"error Place can't be read"}, "git_credentials")
+	if text := secret[0].Error() + secret[0].Place.String(); strings.Contains(text, "canary") {
+		t.Errorf("a secret is in the fault: %s", text)
+	}
 }
 
 // A broken registration is read where the branch that the control plane's GitOpsRepo names has it.

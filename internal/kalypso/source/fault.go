@@ -38,7 +38,7 @@ func (f Fault) Facts() []string {
 		}
 	}
 	add("Registration", f.Registration)
-	add("Repo", f.Place.Repo)
+	add("Repo", shown(f.Place.Repo))
 	add("Folder", f.Place.Directory)
 	add("Branch", f.Place.Branch)
 	add("Commit", f.Place.Commit)

@@ -67,6 +67,7 @@ func (v *visited) note(text string) {
 
 // replace takes what was found at the last good commit instead of what is broken, with a warning.
 func (v *visited) replace(good *visited) {
+	v.faults = slices.DeleteFunc(v.faults, func(f Fault) bool { return f.Severity != fleet.Error })
 	for i := range v.faults {
 		v.faults[i].Severity = fleet.Warning
 		v.faults[i].Detail += fmt.Sprintf(" It is read at commit %s instead, which was delivered last.", good.place.Commit)

@@ -27,9 +27,18 @@ func (p Place) String() string {
 	case p.Directory != "":
 		return p.Directory
 	case p.Commit == "":
-		return fmt.Sprintf("%s, branch %s, path %s", p.Repo, p.Branch, p.Path)
+		return fmt.Sprintf("%s, branch %s, path %s", shown(p.Repo), p.Branch, p.Path)
 	}
-	return Origin{Repo: p.Repo, Commit: p.Commit, Path: p.Path}.String()
+	return Origin{Repo: shown(p.Repo), Commit: p.Commit, Path: p.Path}.String()
+}
+
+// shown is the URL of a repo as messages have it: one that can't be used may hold a password.
+func shown(url string) string {
+	at, err := gitremote.ParseURL(url)
+	if err != nil {
+		return ""
+	}
+	return at.String()
 }
 
 // key is the key of what came from a file of the place.

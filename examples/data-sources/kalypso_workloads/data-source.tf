@@ -1,0 +1,60 @@
+resource "kalypso_workload_registration" "all" {
+  for_each = {
+    hello-world-app = { repo = "https://github.com/acme/hello-world-app", workspace = "kaizen-app-team" }
+    platform-svc    = { repo = "https://github.com/acme/platform-svc", workspace = "platform-team" }
+  }
+
+  name      = each.key
+  workload  = { repo = each.value.repo, branch = "main", path = "workload" }
+  workspace = each.value.workspace
+}
+
+# A commit that is to be read instead of the head of the branch: in an application's pipeline, that of its pull request.
+variable "hello_world_commit" {
+  type    = string
+  default = null
+}
+
+locals {
+  # So that the plan that adds a registration reads its Workloads.
+  registrations = kalypso_workload_registration.all
+
+  gitops_repo = { repo = "https://github.com/acme/gitops", branch = "dev" }
+}
+
+data "kalypso_workloads" "dev" {
+  registrations = local.registrations
+  pins          = { hello-world-app = var.hello_world_commit }
+
+  # A team that breaks its documents keeps what was last delivered of it.
+  on_error    = "last_good"
+  gitops_repo = local.gitops_repo
+}
+
+resource "kalypso_environment_rendering" "dev" {
+  environment = "dev"
+  manifests   = data.kalypso_workloads.dev.manifests
+  gitops_repo = local.gitops_repo
+
+  cluster_types = {
+    large = { name = "large", reconciler = "flux", namespace_service = "namespace" }
+  }
+
+  templates = {
+    flux      = { name = "flux", type = "reconciler", manifests = ["path: {{ .Manifests.path }}"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
+  }
+
+  scheduling_policies = {
+    kaizen = {
+      name                       = "kaizen"
+      deployment_target_selector = { workspace = "kaizen-app-team" }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
+}
+
+# The plan after a registration moved shows from which commit to which.
+output "workload_commits" {
+  value = data.kalypso_workloads.dev.commits
+}

@@ -1,0 +1,36 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Origins are those that the record at a place names: what was delivered there last came from them. [ErrNoRendering] where
+// there is no record.
+func Origins(ctx context.Context, client *gitremote.Client, place Place) ([]string, error) {
+	branch, err := gitops.Open(client, place.Repo, place.Branch)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	data, err := snapshot.ReadFile(place.RecordPath())
+	switch {
+	case errors.Is(err, gitops.ErrNoFile):
+		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", ErrNoRendering, place)
+	case err != nil:
+		return nil, err
+	}
+	record, err := ParseRecord(data)
+	if err != nil {
+		return nil, fmt.Errorf("the record at %s can't be used: %w", place, err)
+	}
+	return record.Origins, nil
+}

@@ -1,0 +1,161 @@
+package provider
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*controlPlane)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*controlPlane)(nil)
+)
+
+// controlPlane is a control plane in Kalypso YAML, from Git or a folder.
+type controlPlane struct{ data *providerData }
+
+func newControlPlane() datasource.DataSource { return &controlPlane{} }
+
+func (c *controlPlane) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_control_plane"
+}
+
+func (c *controlPlane) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = controlPlaneSchema
+}
+
+// Configure keeps the provider's configuration.
+func (c *controlPlane) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	c.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports arguments that don't go together, and values that can't be, as far as they are known.
+func (c *controlPlane) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var ps fleet.Problems
+	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
+	checkControlPlane(d)
+	appendProblems(&resp.Diagnostics, ps)
+}
+
+func checkControlPlane(d decoder) {
+	repo, branch, commit, directory := d.string("repo"), d.string("branch"), d.string("commit"), d.string("directory")
+	switch {
+	case repo == "" && directory == "":
+		d.report("Missing control plane", "Neither repo nor directory is set. Set repo for a control plane in Git, with branch or commit, or directory for a folder.")
+	case repo != "" && directory != "" && !anyUnknown(repo, directory):
+		d.report("Two control planes", "Both repo and directory are set. Remove one of them.", fleet.Attr("directory"))
+	case repo != "" && branch == "" && commit == "":
+		d.report("Missing branch", "Set branch, whose head is read, or commit.", fleet.Attr("branch"))
+	}
+	if directory != "" && repo == "" {
+		for _, name := range []string{"branch", "commit", "path"} {
+			if value := d.string(name); value != "" && !fleet.IsUnknown(value) {
+				d.report("Argument of a repo", name+" is of a control plane in Git, and directory is a folder. Remove one of them.", fleet.Attr(name))
+			}
+		}
+	}
+	if base := d.string("base_directory"); base != "" && repo != "" && !anyUnknown(base, repo) {
+		d.report("Argument of a folder", "base_directory goes with directory. In Git the BaseRepo says where the base lies.", fleet.Attr("base_directory"))
+	}
+	if repo != "" && !fleet.IsUnknown(repo) {
+		if _, err := gitremote.ParseURL(repo); err != nil {
+			d.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
+		}
+	}
+	if branch != "" && !fleet.IsUnknown(branch) {
+		if err := gitops.CheckName(branch); err != nil {
+			d.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))
+		}
+	}
+}
+
+// Read reads the control plane. Terraform asks for it once all arguments are known.
+func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	arguments := getObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ps fleet.Problems
+	d := decoder{arguments: arguments, problems: &ps}
+	request := c.request(d)
+	appendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	found := c.data.sources.ControlPlane(ctx, request)
+	appendFaults(&resp.Diagnostics, found.Faults)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	tflog.Info(ctx, "read a control plane", map[string]any{
+		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "passed_over": found.PassedOver,
+		"registrations": len(found.WorkloadCommits),
+	})
+	maps.Copy(arguments, controlPlaneValues(found))
+	resp.Diagnostics.Append(setObject(ctx, &resp.State, arguments)...)
+}
+
+func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
+	request := source.ControlPlaneRequest{
+		Place: source.Place{
+			Repo: d.string("repo"), Branch: d.string("branch"), Commit: d.string("commit"), Path: d.string("path"),
+			Directory: d.string("directory"),
+		},
+		BaseDirectory:       d.string("base_directory"),
+		FollowBase:          unlessFalse(d, "follow_base_repo"),
+		FollowRegistrations: unlessFalse(d, "follow_registrations"),
+		Pins:                readPins(d),
+	}
+	if d.string("on_error") == errorsLastGood {
+		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]source.Origin, error) {
+			return lastOrigins(ctx, c.data.Client, at)
+		}
+	}
+	return request
+}
+
+// unlessFalse is a bool whose default is true.
+func unlessFalse(d decoder, name string) bool {
+	value, _ := d.bool(name)
+	return value || isNull(d.arguments[name])
+}
+
+// controlPlaneValues are the computed attributes.
+func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
+	names := map[string]attr.Value{}
+	for _, m := range models {
+		names[string(m.kind)] = stringListOf(found.Names[m.kind])
+	}
+	gitopsRepo := types.ObjectNull(gitopsRepoTypes)
+	if at := found.GitOpsRepo; at != nil {
+		gitopsRepo = types.ObjectValueMust(gitopsRepoTypes, map[string]attr.Value{
+			"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
+		})
+	}
+	return map[string]attr.Value{
+		"manifests":        stringMapOf(found.Manifests),
+		"commit":           stringOrNull(found.Commit),
+		"base_commit":      stringOrNull(found.BaseCommit),
+		"workload_commits": stringMapOf(found.WorkloadCommits),
+		"gitops_repo":      gitopsRepo,
+		"names":            types.MapValueMust(listOfStrings, names),
+		"passed_over":      types.Int64Value(int64(found.PassedOver)),
+		"import_blocks":    types.StringValue(importBlocks(found)),
+	}
+}
+
+func stringOrNull(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}

@@ -1,0 +1,224 @@
+package provider_test
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// gitHost is a Git server, behind a password, with bare repos that are made when they are first written to.
+type gitHost struct {
+	*gitserver.Server
+	t *testing.T
+}
+
+const gitHostPassword = "canary-host"
+
+func newGitHost(t *testing.T, options ...gitserver.Option) *gitHost {
+	t.Helper()
+	return &gitHost{gitserver.New(t, t.TempDir(), append(options, gitserver.WithBasic("me", gitHostPassword))...), t}
+}
+
+func (h *gitHost) dir(name string) string {
+	h.t.Helper()
+	dir := filepath.Join(h.Root, name)
+	if len(globAny(h.t, dir)) == 0 {
+		gitserver.Git(h.t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
+		for setting, value := range map[string]string{"gc.auto": "0", "receive.autogc": "false", "http.receivepack": "true"} {
+			gitserver.Git(h.t, dir, "config", setting, value)
+		}
+	}
+	return dir
+}
+
+func globAny(t *testing.T, pattern string) []string {
+	t.Helper()
+	all, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (h *gitHost) url(name string) string { return h.URL + "/" + name }
+
+func (h *gitHost) commit(name, branch string, files map[string]string) string {
+	h.t.Helper()
+	return gitserver.Seed(h.t, h.dir(name), branch, files)
+}
+
+// variables are those of the module testdata/TestAccControlPlane.
+func (h *gitHost) variables(controlPlanes map[string]string) map[string]any {
+	return map[string]any{"url": h.URL, "password": gitHostPassword, "control_planes": controlPlanes}
+}
+
+// goldenRepos lays a golden fleet out as repos: <name> with the branches main and that of the environment, <name>-gitops,
+// and one for each repo that a registration names. It returns the commit that is promoted, empty where the BaseRepo
+// pins none. The URLs
+// in registrations, BaseRepo and GitOpsRepo are the host's; all else stays as it is.
+func (h *gitHost) goldenRepos(name, input, environment string) (promoted string) {
+	h.t.Helper()
+	base, branch, registered := map[string]string{}, map[string]string{}, map[string]map[string]string{}
+	for path, text := range readTree(h.t, input) {
+		switch parts := strings.SplitN(path, "/", 3); parts[0] {
+		case "base":
+			base[strings.TrimPrefix(path, "base/")] = text
+		case "workloads":
+			if registered[parts[1]] == nil {
+				registered[parts[1]] = map[string]string{}
+			}
+			registered[parts[1]][parts[2]] = text
+		case "gitops-existing":
+		default:
+			branch[path] = text
+		}
+	}
+	for path, text := range base {
+		objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: path}, text)
+		if err := ps.Err(); err != nil {
+			h.t.Fatal(err)
+		}
+		for _, o := range objects {
+			if r, ok := o.(*fleet.WorkloadRegistration); ok {
+				repo := name + "-" + r.Name
+				text = replaceURL(text, r.Repo, h.url(repo))
+				files := map[string]string{}
+				for file, document := range registered[r.Name] {
+					files[filepath.Join(r.Path, file)] = document
+				}
+				if len(files) == 0 { // whose Workloads are of other environments
+					files[filepath.Join(r.Path, "w.yaml")] = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: of-" + r.Name + "}\n" +
+						"spec: {deploymentTargets: [{name: t, environment: elsewhere}]}\n"
+				}
+				h.commit(repo, r.Branch, files)
+			}
+		}
+		base[path] = text
+	}
+	promoted = h.commit(name, "main", base)
+	promotes := regexp.MustCompile(`commit:.*`)
+	if !promotes.MatchString(branch["base-repo.yaml"]) {
+		promoted = ""
+	}
+	branch["base-repo.yaml"] = promotes.ReplaceAllString(anyURL.ReplaceAllString(branch["base-repo.yaml"], h.url(name)), "commit: "+promoted)
+	branch["gitops-repo.yaml"] = anyURL.ReplaceAllString(branch["gitops-repo.yaml"], h.url(name+"-gitops"))
+	h.commit(name, environment, branch)
+	return promoted
+}
+
+var anyURL = regexp.MustCompile(`https://[^"'\s,}]+`)
+
+// replaceURL replaces a URL, and not those that begin with it.
+func replaceURL(text, old, with string) string {
+	return regexp.MustCompile(regexp.QuoteMeta(old)+`(["'\s,}]|$)`).ReplaceAllString(text, with+"$1")
+}
+
+// TestAccControlPlaneGolden lays every small golden fleet out as repos and renders them through the data source.
+func TestAccControlPlaneGolden(t *testing.T) {
+	t.Parallel()
+	golden := goldenDir(t)
+	r := newRootFrom(t, "testdata/TestAccControlPlane")
+	r.write("terraform.tf", terraformBlock)
+	h := newGitHost(t, gitserver.WithFilter())
+	environments, wanted := map[string]string{}, map[string]map[string]string{}
+	for _, dir := range glob(t, filepath.Join(golden, "*", "expected", "tree")) {
+		dir = filepath.Dir(filepath.Dir(dir))
+		name := filepath.Base(dir)
+		environment := readSummary(t, dir).Environment
+		environments[name], wanted[name] = environment, readTree(t, filepath.Join(dir, "expected", "tree"))
+		promoted := h.goldenRepos(name, filepath.Join(dir, "input"), environment)
+		if promoted != "" {
+			wanted[name][promotedCommitPath] = promoted
+		}
+		existing := filepath.Join(dir, "input", "gitops-existing")
+		if len(globAny(t, existing)) > 0 {
+			h.dir(name + "-gitops")
+			h.existing(name+"-gitops", environment, readTree(t, existing), wanted[name])
+		} else {
+			h.commit(name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
+		}
+	}
+	r.write("terraform.tfvars.json", toJSON(t, h.variables(environments)))
+	r.apply()
+	r.expectEmptyPlan()
+	for name, want := range wanted {
+		if diff := cmp.Diff(want, rendered(t, h.dir(name+"-gitops"), environments[name])); diff != "" {
+			t.Errorf("%s (-expected +branch):\n%s", name, diff)
+		}
+	}
+}
+
+// existing puts files on a branch that a tree is to be delivered to, and those that stay to what is wanted there.
+func (h *gitHost) existing(repo, branch string, files, wanted map[string]string) {
+	h.t.Helper()
+	h.commit(repo, branch, files)
+	for path, content := range files {
+		if _, ours := wanted[path[:strings.Index(path, "/")+1]+"README.md"]; !ours && path != promotedCommitPath {
+			wanted[path] = content
+		}
+	}
+}
+
+// TestAccControlPlaneSample renders dev of the real control plane, with the registration and the policy that the golden
+// fleet adds, onto the branch that the operator left: that of the samples, and that of sample-dev-existing.
+func TestAccControlPlaneSample(t *testing.T) {
+	t.Parallel()
+	golden := goldenDir(t)
+	samples, input := filepath.Join(golden, "..", "samples"), filepath.Join(golden, "sample-dev", "input")
+	for name, existing := range map[string]string{
+		"samples":             filepath.Join(samples, "kalypso-gitops", "dev"),
+		"sample-dev-existing": filepath.Join(golden, "sample-dev-existing", "input", "gitops-existing"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newGitHost(t)
+			ours := func(text string) string { return strings.ReplaceAll(text, "https://github.com/microsoft", h.URL) }
+			branches := map[string]map[string]string{}
+			for _, at := range []string{"kalypso-control-plane/main", "kalypso-control-plane/dev", "kalypso-control-plane/stage", "kalypso-app-src/main", "kalypso-svc-src/main", "kalypso-gitops/stage"} {
+				branches[at] = readTree(t, filepath.Join(samples, at))
+			}
+			main := branches["kalypso-control-plane/main"]
+			main["workloads/hello-world-app.yaml"] = readFile(t, filepath.Join(input, "base/workloads/hello-world-app.yaml"))
+			for path := range main {
+				if strings.HasPrefix(path, "workloads/") {
+					main[path] = ours(main[path])
+				}
+			}
+			const policy = "scheduling/application-clusters/functional-test-policy.yaml"
+			dev := branches["kalypso-control-plane/dev"]
+			dev[policy] = readFile(t, filepath.Join(input, policy))
+			promoted := h.commit("kalypso-control-plane", "main", main)
+			dev["base-repo.yaml"] = regexp.MustCompile(`commit: .*`).ReplaceAllString(ours(dev["base-repo.yaml"]), "commit: "+promoted)
+			dev["gitops-repo.yaml"] = ours(dev["gitops-repo.yaml"])
+			for at, files := range branches {
+				repo, branch, _ := strings.Cut(at, "/")
+				if at != "kalypso-control-plane/main" {
+					h.commit(repo, branch, files)
+				}
+			}
+			wanted := readTree(t, filepath.Join(golden, "sample-dev", "expected", "tree"))
+			wanted[promotedCommitPath] = promoted
+			h.existing("kalypso-gitops", "dev", readTree(t, existing), wanted)
+			stage := maps.Clone(branches["kalypso-gitops/stage"])
+
+			r := newRootFrom(t, "testdata/TestAccControlPlane")
+			r.write("terraform.tf", terraformBlock)
+			r.write("terraform.tfvars.json", toJSON(t, h.variables(map[string]string{"kalypso-control-plane": "dev"})))
+			r.apply()
+			r.expectEmptyPlan()
+			if diff := cmp.Diff(wanted, rendered(t, h.dir("kalypso-gitops"), "dev")); diff != "" {
+				t.Errorf("dev (-expected +branch):\n%s", diff)
+			}
+			if diff := cmp.Diff(stage, rendered(t, h.dir("kalypso-gitops"), "stage")); diff != "" {
+				t.Errorf("stage, which is not touched (-expected +branch):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package provider
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+// importFolder is where the text says to check a control plane out.
+const importFolder = "control-plane"
+
+// importBlocks is the text that turns a control plane into resources: an import block for each object, and in comments
+// how to have Terraform write the resources, and how a rendering takes them. The IDs are paths: of a folder as they are,
+// of a repo in the checkouts that the comments make.
+func importBlocks(found *source.ControlPlane) string {
+	var b strings.Builder
+	b.WriteString("# Turns this control plane into HCL. Save this text as imports.tf beside a configuration of the provider, then:\n#\n")
+	for i, layer := range found.Layers {
+		if layer.Directory == "" {
+			fmt.Fprintf(&b, "#   git clone %s %s && git -C %[2]s checkout %s\n", layer.Repo, checkout(i), layer.Commit)
+		}
+	}
+	b.WriteString("#   terraform plan -generate-config-out=generated.tf\n#   terraform apply\n#\n")
+	b.WriteString("# The rendering then takes the resources instead of manifests, and loses nothing. Remove this file when they are imported.\n#\n")
+	arguments := map[string][]string{}
+	var blocks strings.Builder
+	taken := map[string]bool{}
+	for _, m := range models {
+		for _, o := range found.Objects {
+			if o.Kind() != m.kind {
+				continue
+			}
+			name := o.Metadata().Name
+			id := importID(found, o)
+			if m.importable != nil {
+				if err := m.importable(o.Object); err != nil {
+					fmt.Fprintf(&blocks, "\n# %s %q of %s stays in YAML: %s\n", m.kind, name, id, strings.ReplaceAll(err.Error(), "\n", " "))
+					continue
+				}
+			}
+			address := freeAddress("kalypso_"+m.name, name, taken)
+			fmt.Fprintf(&blocks, "\nimport {\n  to = %s\n  id = %s\n}\n", address, quoted(id))
+			arguments[m.name] = append(arguments[m.name], fmt.Sprintf("%s = %s", quoted(name), address))
+		}
+	}
+	writeRendering(&b, found, arguments)
+	return b.String() + blocks.String()
+}
+
+// writeRendering writes how a rendering takes the resources.
+func writeRendering(b *strings.Builder, found *source.ControlPlane, arguments map[string][]string) {
+	line := func(text string) { b.WriteString(strings.TrimRight("# "+text, " ") + "\n") }
+	registrations := arguments[workloadRegistrationModel.name]
+	if len(registrations) > 0 {
+		line("  data \"kalypso_workloads\" \"this\" {")
+		line("    registrations = { " + strings.Join(registrations, ", ") + " }")
+		line("  }")
+		line("")
+	}
+	line("  resource \"kalypso_environment_rendering\" \"this\" {")
+	line("    environment = terraform.workspace")
+	for _, m := range models {
+		if all := arguments[m.name]; m.attribute != "" && len(all) > 0 {
+			line("    " + m.attribute + " = { " + strings.Join(all, ", ") + " }")
+		}
+	}
+	if len(registrations) > 0 {
+		line("    manifests = data.kalypso_workloads.this.manifests")
+	}
+	if at := found.GitOpsRepo; at != nil {
+		line(fmt.Sprintf("    gitops_repo = { repo = %s, branch = %s, path = %s }", quoted(at.Repo), quoted(at.Branch), quoted(at.Path)))
+	}
+	if found.BaseCommit != "" {
+		line("    promoted_commit = " + quoted(found.BaseCommit))
+	}
+	line("  }")
+}
+
+// checkout is the folder of a layer's checkout: the environment's own, then its bases.
+func checkout(layer int) string {
+	switch layer {
+	case 0:
+		return importFolder
+	case 1:
+		return importFolder + "-base"
+	}
+	return importFolder + "-base-" + strconv.Itoa(layer)
+}
+
+// importID is the ID by which an object is imported.
+func importID(found *source.ControlPlane, o source.Found) string {
+	id := o.File
+	if found.Layers[o.Layer].Directory == "" {
+		id = path.Join(checkout(o.Layer), id)
+	}
+	if !o.Alone {
+		id += "#" + o.Metadata().Name
+	}
+	return id
+}
+
+var notOfIdentifier = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// freeAddress is the address for an object, such that no two are one.
+func freeAddress(resource, name string, taken map[string]bool) string {
+	name = notOfIdentifier.ReplaceAllString(name, "_")
+	if name == "" || name[0] >= '0' && name[0] <= '9' || name[0] == '-' {
+		name = "_" + name
+	}
+	address := resource + "." + name
+	for n := 2; taken[address]; n++ {
+		address = fmt.Sprintf("%s.%s_%d", resource, name, n)
+	}
+	taken[address] = true
+	return address
+}
+
+// quoted is a string as HCL has it.
+func quoted(s string) string {
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
+}

@@ -1,0 +1,125 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+// What is done about a registration that is broken.
+const (
+	errorsFail     = "fail"
+	errorsLastGood = "last_good"
+)
+
+var errorReactions = enumeration{errorsFail, errorsLastGood}
+
+// followArguments are those of a data source that follows registrations.
+func followArguments(record string) map[string]schema.Attribute {
+	return dataSourceArguments(map[string]resource.Attribute{
+		"pins": resource.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "Commits to read instead of the heads of branches, by the names of registrations: how an environment stays on " +
+				"what was promoted, and how an application's pipeline plans its own pull request. Each is the full hash; null pins nothing.",
+		},
+		"on_error": errorReactions.attribute("What to do about a registration that is broken: its branch or folder is gone, it holds no " +
+			"Workload, or two of one name, or one that can't be read or is invalid. All that are broken are told. With `last_good` one is " +
+			"read at the commit that " + record + " names for it, with a warning; where there is none, or it is pinned, it is an error."),
+	})
+}
+
+func computedStrings(description string) schema.MapAttribute {
+	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// readPins reads the pins; those that are null pin nothing.
+func readPins(d decoder) map[string]string {
+	v, known := d.argument("pins")
+	if !known {
+		return nil
+	}
+	set, _ := members(v)
+	given := maps.Clone(set)
+	maps.DeleteFunc(given, func(_ string, commit attr.Value) bool { return isNull(commit) })
+	return decoder{arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)}, path: d.path, problems: d.problems}.stringMap("pins")
+}
+
+// lastOrigins are the origins of what was last delivered to a place.
+func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]source.Origin, error) {
+	if client == nil {
+		return nil, errors.New("the configuration of the provider is not known yet, so the GitOps repo can't be read")
+	}
+	clean, err := delivery.CleanPath(at.Path)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := delivery.Origins(ctx, client, delivery.Place{Repo: at.Repo, Branch: at.Branch, Path: clean})
+	if err != nil {
+		return nil, err
+	}
+	var origins []source.Origin
+	for _, text := range texts {
+		if o, ok := source.ParseOrigin(text); ok {
+			origins = append(origins, o)
+		}
+	}
+	return origins, nil
+}
+
+// appendFaults turns faults into diagnostics. All of one registration are one, so that each registration that is broken is
+// shown however many there are; those of the control plane itself are one each.
+func appendFaults(diags *diag.Diagnostics, fs source.Faults) {
+	for len(fs) > 0 {
+		first := fs[0]
+		n := 1
+		for first.Registration != "" && n < len(fs) && fs[n].Registration == first.Registration && fs[n].Severity == first.Severity {
+			n++
+		}
+		same := fs[:n]
+		fs = fs[n:]
+		summary, details := first.Summary, []string{}
+		for _, f := range same {
+			text := f.Detail
+			if n > 1 {
+				text = f.Summary + ": " + text
+			}
+			details = append(details, strings.Join(append([]string{text + "\n"}, f.Facts()...), "\n"))
+		}
+		if n > 1 && slices.ContainsFunc(same, func(f source.Fault) bool { return f.Summary != first.Summary }) {
+			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
+		}
+		detail := strings.Join(details, "\n\n")
+		if first.Severity == fleet.Warning {
+			diags.AddWarning(summary, detail)
+		} else {
+			diags.AddError(summary, detail)
+		}
+	}
+}
+
+// providerDataOf is what Configure of a data source gets; nil before the provider is configured.
+func providerDataOf(given any, diags *diag.Diagnostics) *providerData {
+	if given == nil {
+		return nil
+	}
+	data, ok := given.(*providerData)
+	if !ok {
+		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a fault of the provider.", given))
+	}
+	return data
+}

@@ -1,0 +1,135 @@
+package provider
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*workloads)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*workloads)(nil)
+)
+
+// workloads are the Workload documents behind registrations.
+type workloads struct{ data *providerData }
+
+func newWorkloads() datasource.DataSource { return &workloads{} }
+
+func (w *workloads) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_workloads"
+}
+
+func (w *workloads) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	arguments := workloadRegistrationModel.attributes()
+	delete(arguments, manifestAttribute)
+	attributes := dataSourceArguments(map[string]resource.Attribute{
+		"registrations": resource.MapNestedAttribute{
+			Required: true,
+			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, several of them in a map, or objects " +
+				"written in place.",
+			NestedObject: resource.NestedAttributeObject{Attributes: optional(arguments)},
+		},
+		"gitops_repo": resource.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Where the rendering that gets these manifests goes, as in its `gitops_repo`. `on_error = \"last_good\"` reads its record there.",
+			Attributes: map[string]resource.Attribute{
+				"repo":   resource.StringAttribute{Optional: true, MarkdownDescription: "URL of the GitOps repo."},
+				"branch": resource.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo."},
+				"path":   resource.StringAttribute{Optional: true, MarkdownDescription: "Path of the rendering in the repo. Without it the root."},
+			},
+		},
+	})
+	maps.Copy(attributes, followArguments("the record on `gitops_repo`"))
+	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a `kalypso_environment_rendering`: `repo@commit:path#name` → " +
+		"YAML. Each has the workspace of its registration, whatever its own labels claim.")
+	attributes["commits"] = computedStrings("The commit at which each registration was read, by its name.")
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The Workload documents behind workload registrations, read from the application teams' repos. Terraform reads them at " +
+			"plan and keeps them in the plan, so apply renders the very commits that plan showed. Output `commits` to have the next plan show " +
+			"which registration moved, from where to where.\n\n" +
+			"A repo is read once for all its registrations, and of it only the files in their folders, where the server can leave the rest out. " +
+			"What a `.sourceignore` names and dot folders are left out; symbolic links and submodules are not followed; a file is at most 10 MiB. " +
+			"Terraform keeps nothing of a data source from one run to the next but its result, which the provider doesn't get to see: so every " +
+			"run reads the documents anew.\n\n" +
+			"Terraform puts off reading a data source until apply while an argument is not known, and while resources that it refers to " +
+			"directly have changes to be applied. Hand registrations over through `locals`, as in the example, and the plan that adds one " +
+			"shows its deployment targets.",
+		Attributes: attributes,
+	}
+}
+
+// Configure keeps the provider's configuration.
+func (w *workloads) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	w.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports what is wrong with the registrations as far as they are known.
+func (w *workloads) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var ps fleet.Problems
+	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
+	if repo, ok := d.object("gitops_repo"); ok {
+		for _, name := range []string{"repo", "branch"} {
+			if repo.string(name) == "" {
+				repo.report("Missing "+name, "gitops_repo needs repo and branch.", fleet.Attr(name))
+			}
+		}
+	} else if d.string("on_error") == errorsLastGood {
+		d.report("Missing GitOps repo", `on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`, fleet.Attr("gitops_repo"))
+	}
+	appendProblems(&resp.Diagnostics, ps)
+}
+
+// Read follows the registrations. Terraform asks for it once all arguments are known.
+func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	arguments := getObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ps fleet.Problems
+	d := decoder{arguments: arguments, problems: &ps}
+	registrations := readRegistrations(d)
+	follow := source.Follow{Pins: readPins(d)}
+	if repo, ok := d.object("gitops_repo"); ok && d.string("on_error") == errorsLastGood {
+		at := source.GitOpsRepo{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
+		follow.LastGood = func(ctx context.Context) ([]source.Origin, error) { return lastOrigins(ctx, w.data.Client, at) }
+	}
+	appendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	found := w.data.sources.Workloads(ctx, registrations, follow)
+	appendFaults(&resp.Diagnostics, found.Faults)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
+	arguments["manifests"] = stringMapOf(found.Manifests)
+	arguments["commits"] = stringMapOf(found.Commits)
+	resp.Diagnostics.Append(setObject(ctx, &resp.State, arguments)...)
+}
+
+func readRegistrations(d decoder) []*fleet.WorkloadRegistration {
+	v, _ := d.argument("registrations")
+	set, _ := members(v)
+	var all []*fleet.WorkloadRegistration
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		origin := fleet.Origin{Attribute: "registrations", Key: key}
+		if isNull(set[key]) {
+			d.report("Null object", "This element is null. Give it a value, or leave it out.", fleet.Attr("registrations"), fleet.Key(key))
+			continue
+		}
+		o, ps := workloadRegistrationModel.object(origin, set[key])
+		*d.problems = append(*d.problems, ps...)
+		all = append(all, as[*fleet.WorkloadRegistration](o))
+	}
+	return all
+}

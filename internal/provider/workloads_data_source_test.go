@@ -1,0 +1,257 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// workloadDocument is a Workload with one target in dev.
+func workloadDocument(name, target string) string {
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: {workspace: team-other}}\n"+
+		"spec: {deploymentTargets: [{name: %s, environment: dev}, {name: a-stays, environment: dev}]}\n", name, target)
+}
+
+// newWorkloads makes a module of testdata/TestAccWorkloads with these registrations.
+func newWorkloads(t *testing.T, h *gitHost, registrations map[string]string) *root {
+	t.Helper()
+	r := newRootFrom(t, "testdata/TestAccWorkloads")
+	r.write("terraform.tf", terraformBlock)
+	r.register(h, registrations)
+	return r
+}
+
+func (r *root) register(h *gitHost, registrations map[string]string) {
+	r.t.Helper()
+	r.write("terraform.tfvars.json", toJSON(r.t, map[string]any{"url": h.URL, "password": gitHostPassword, "registrations": registrations}))
+}
+
+// A registration that is new shows its deployment targets at plan. A repo that moves between plan and apply moves nothing:
+// what is committed is what plan showed; the plan after it says which registration moved, from where to where, and what
+// that does. A pin holds it back, or takes another commit.
+func TestAccWorkloads(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t, gitserver.WithFilter())
+	gitserver.Seed(t, h.dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
+	first := h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test")})
+	r := newWorkloads(t, h, map[string]string{"shop": "shop-src"})
+
+	planned := r.succeed("plan", "-no-color", "-out=plan")
+	if !strings.Contains(planned.text(), `"shop-test"`) || !strings.Contains(planned.text(), first) || !strings.Contains(planned.text(), "Workspace claimed") {
+		t.Errorf("the plan does not show the target shop-test of a registration that is new, its commit %s, and the claim of its labels:\n%s", first, planned.stdout)
+	}
+	second := h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "canary")})
+	r.succeed("apply", "-no-color", "plan")
+	branch := archive(t, h.dir("gitops"), "dev")
+	record := branch["fleet/"+recordPath]
+	want := map[string]string{
+		"fleet/" + recordPath:                      record,
+		"fleet/large/README.md":                    "This folder contains deployment targets scheduled on the cluster type",
+		"fleet/large/shop-test/reconciler.yaml":    "workspace: team-shop",
+		"fleet/large/shop-test/namespace.yaml":     "kind: Namespace",
+		"fleet/large/shop-a-stays/reconciler.yaml": "workspace: team-shop",
+		"fleet/large/shop-a-stays/namespace.yaml":  "kind: Namespace",
+	}
+	maps.DeleteFunc(branch, func(path, _ string) bool { return strings.HasSuffix(path, "/platform-config.yaml") })
+	if diff := cmp.Diff(want, branch); diff != "" {
+		t.Errorf("the branch (-planned +committed):\n%s", diff)
+	}
+	if origin := h.url("shop-src") + "@" + first + ":deploy/w.yaml#shop"; !strings.Contains(record, origin) {
+		t.Errorf("the record does not name %s:\n%s", origin, record)
+	}
+
+	moved := r.succeed("plan", "-no-color")
+	for _, text := range []string{`~ shop = "` + first + `" -> "` + second + `"`, `~ "shop-test" -> "shop-canary"`, `-> "+1 -1 ~0"`} {
+		if !strings.Contains(moved.text(), text) {
+			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.stdout)
+		}
+	}
+	r.expectEmptyPlan("-var", `pins={"shop":"`+first+`"}`)
+	r.apply("-var", `pins={"shop":null}`)
+	r.expectEmptyPlan()
+}
+
+// Every registration that is broken is listed, with its repo, commit, file and line, and no other error is hidden. With
+// last_good each is read at the commit of the last delivery, where there is one.
+func TestAccWorkloadsBroken(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t, gitserver.WithFilter())
+	gitserver.Seed(t, h.dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
+	registrations := map[string]string{"fine": "fine-src"}
+	good := map[string]string{"fine": h.commit("fine-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("fine", "t")})}
+	for i := range 60 {
+		name := fmt.Sprintf("app-%02d", i)
+		registrations[name] = name + "-src"
+		if i < 3 {
+			good[name] = h.commit(name+"-src", "main", map[string]string{"deploy/w.yaml": workloadDocument(name, "t")})
+		}
+	}
+	r := newWorkloads(t, h, registrations)
+	r.expectError([]string{"Registration: app-03", "Registration: app-59", "Repo: " + h.url("app-59-src"), "Repo not found"}, "plan", "-no-color")
+
+	registrations = map[string]string{"fine": "fine-src", "app-00": "app-00-src", "app-01": "app-01-src", "app-02": "app-02-src"}
+	r.register(h, registrations)
+	r.apply()
+	before := archive(t, h.dir("gitops"), "dev")
+	broken := h.commit("app-00-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("app-00", "t") + "---\nkind: [\n"})
+	h.commit("app-01-src", "main", map[string]string{"deploy/w.yaml": "kind: Other\n"})
+	h.commit("fine-src", "main", map[string]string{"README.md": "moved\n"})
+	h.commit("new-src", "main", map[string]string{"deploy/w.yaml": "{"})
+	gitserver.Git(t, h.dir("app-02-src"), "branch", "-m", "main", "trunk")
+	texts := []string{
+		"Registration: app-00", "Broken YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01", "No workload",
+		"Registration: app-02", "Branch not found",
+	}
+	r.expectError(append(texts, "Error: "), "plan", "-no-color")
+
+	out := r.apply("-var", "on_error=last_good").text()
+	for _, text := range append(texts, "read at commit "+good["app-00"]+" instead", "read at commit "+good["app-02"]+" instead") {
+		if !strings.Contains(out, text) {
+			t.Errorf("apply with last_good does not say %q:\n%s", text, out)
+		}
+	}
+	if diff := cmp.Diff(before, archive(t, h.dir("gitops"), "dev")); diff != "" {
+		t.Errorf("the branch changed:\n%s", diff)
+	}
+	registrations["new"] = "new-src"
+	r.register(h, registrations)
+	r.expectError([]string{"Registration: new", "No commit of it was delivered before"}, "plan", "-no-color", "-var", "on_error=last_good")
+}
+
+// No credential goes over plain http to another host, nor stands in a URL.
+func TestAccWorkloadsCredentials(t *testing.T) {
+	t.Parallel()
+	config := func(credential, repo string) map[string]string {
+		return map[string]string{"main.tf": terraformBlock + `
+provider "kalypso" {
+  git_credentials = [` + credential + `]
+}
+data "kalypso_workloads" "this" {
+  registrations = { shop = { name = "shop", workload = { repo = "` + repo + `", branch = "main" } } }
+}
+`}
+	}
+	r := newRoot(t, config(`{ url = "http://git.acme.test", username = "me", password = "canary" }`, "http://git.acme.test/shop"))
+	r.expectError([]string{"Invalid credential"}, "plan", "-no-color")
+	r = newRoot(t, config(`{ url = "https://git.acme.test", username = "me", password = "canary" }`, "https://me:canary@git.acme.test/shop"))
+	r.expectError([]string{"put it into git_credentials", "Registration: shop"}, "plan", "-no-color")
+	if strings.Contains(r.printed.String(), "canary") {
+		t.Errorf("a secret is in the errors:\n%s", &r.printed)
+	}
+	other := newGitHost(t)
+	r = newRoot(t, config(`{ url = "https://127.0.0.1", username = "me", password = "canary" }`, other.url("shop")))
+	r.expectError([]string{"Credentials refused", "no credential is configured for it"}, "plan", "-no-color")
+	for _, request := range other.Requests() {
+		if request.Authorization != "" {
+			t.Errorf("another host got a credential: %v", request)
+		}
+	}
+}
+
+// What of the arguments can't be is an error on its attribute.
+func TestAccControlPlaneValidate(t *testing.T) {
+	expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
+}
+
+// The sample's dev branch turns into resources by its import blocks, from folders and from Git, and its tree stays the same.
+func TestAccControlPlaneImport(t *testing.T) {
+	t.Parallel()
+	samples := filepath.Join(goldenDir(t), "..", "samples")
+	h := newGitHost(t)
+	ours := func(files map[string]string) map[string]string {
+		for path, text := range files {
+			files[path] = strings.ReplaceAll(text, "https://github.com/microsoft", h.URL)
+		}
+		return files
+	}
+	branch, base := ours(readTree(t, filepath.Join(samples, "kalypso-control-plane", "dev"))), ours(readTree(t, filepath.Join(samples, "kalypso-control-plane", "main")))
+	promoted := h.commit("kalypso-control-plane", "main", base)
+	branch["base-repo.yaml"] = strings.Replace(branch["base-repo.yaml"], "5523a85f37d12c0c7c10ab6616644db089fcd6f7", promoted, 1)
+	h.commit("kalypso-control-plane", "dev", branch)
+	h.commit("kalypso-svc-src", "main", readTree(t, filepath.Join(samples, "kalypso-svc-src", "main")))
+	for name, arguments := range map[string]string{
+		"folders": `directory = "checkout/dev"` + "\n" + `base_directory = "checkout/main"`,
+		"repos":   `repo = "` + h.url("kalypso-control-plane") + `"` + "\n" + `branch = "dev"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+provider "kalypso" {
+  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
+}
+`, "source.tf": `
+data "kalypso_control_plane" "this" {
+` + arguments + `
+}
+resource "kalypso_environment_rendering" "this" {
+  environment     = "dev"
+  manifests       = data.kalypso_control_plane.this.manifests
+  promoted_commit = data.kalypso_control_plane.this.base_commit
+  delivery        = { strategy = "none" }
+  preview         = "manifests"
+}
+output "import_blocks" {
+  value = data.kalypso_control_plane.this.import_blocks
+}
+`})
+			for path, text := range branch {
+				r.write("checkout/dev/"+path, text)
+			}
+			for path, text := range base {
+				r.write("checkout/main/"+path, text)
+			}
+			r.apply()
+			before := r.state()["kalypso_environment_rendering.this"]
+			blocks := r.succeed("output", "-raw", "import_blocks").stdout
+			// What the comments say to do.
+			for line := range strings.Lines(blocks) {
+				if f := strings.Fields(line); len(f) > 5 && f[1] == "git" {
+					gitserver.Git(t, "", "clone", "--quiet", h.dir("kalypso-control-plane"), filepath.Join(r.folder, f[4]))
+					gitserver.Git(t, filepath.Join(r.folder, f[4]), "checkout", "--quiet", f[len(f)-1])
+				}
+			}
+			r.write("imports.tf", blocks)
+			r.succeed("plan", "-no-color", "-generate-config-out=generated.tf")
+			// The rendering as the comments have it, in place of the one with manifests.
+			var rendering strings.Builder
+			for line := range strings.Lines(blocks) {
+				if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") && !strings.HasPrefix(text, "terraform ") {
+					rendering.WriteString(text)
+				}
+			}
+			text := rendering.String()
+			for _, argument := range []string{"gitops_repo = ", "environment = "} {
+				from := strings.Index(text, argument)
+				if from < 0 {
+					t.Fatalf("the comments have no %s:\n%s", argument, blocks)
+				}
+				text = text[:from] + "# " + text[from:]
+			}
+			r.write("source.tf", strings.Replace(text, "# environment", "environment = \"dev\"\ndelivery = { strategy = \"none\" }\npreview = \"manifests\"\n# environment", 1))
+			r.apply()
+			r.expectEmptyPlan()
+			after := r.state()["kalypso_environment_rendering.this"]
+			for _, attribute := range []string{"files", "tree_hash", "promoted_commit"} {
+				if diff := cmp.Diff(asJSON(t, before[attribute]), asJSON(t, after[attribute])); diff != "" || before[attribute] == nil {
+					t.Errorf("%s (-YAML +HCL):\n%s", attribute, diff)
+				}
+			}
+		})
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
