@@ -25,6 +25,7 @@ type providerData struct {
 	sources *source.Reader
 	author  commitAuthor
 	github  githubSettings
+	host    hostOnce
 	claims  claims
 }
 

@@ -3,6 +3,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -155,7 +156,7 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 		}
 	}
 	if !c.hosts(loc) {
-		return nil, other("github.base_url of the provider names the server; without it that is " + publicHost)
+		return nil, other(cmp.Or(loc.Host, "this machine") + " is another server")
 	}
 	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), c.web.Path+"/")
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")

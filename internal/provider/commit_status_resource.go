@@ -1,0 +1,189 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*commitStatus)(nil)
+	_ resource.ResourceWithModifyPlan  = (*commitStatus)(nil)
+	_ resource.ResourceWithImportState = (*commitStatus)(nil)
+)
+
+// statusTimeout is the time an operation has where timeouts says nothing.
+const statusTimeout = 10 * time.Minute
+
+// commitStatus is the last status of a commit in a context.
+type commitStatus struct{ data *providerData }
+
+func newCommitStatus() resource.Resource { return &commitStatus{} }
+
+type commitStatusModel struct {
+	Repo        types.String   `tfsdk:"repo"`
+	Commit      types.String   `tfsdk:"commit"`
+	Context     types.String   `tfsdk:"context"`
+	State       types.String   `tfsdk:"state"`
+	Description types.String   `tfsdk:"description"`
+	TargetURL   types.String   `tfsdk:"target_url"`
+	Timeouts    timeouts.Value `tfsdk:"timeouts"`
+}
+
+// toStatus and fromStatus convert what is said of the commit. Null is no text; the context stays as it is written.
+func (m *commitStatusModel) toStatus() hosting.Status {
+	return hosting.Status{
+		Context: m.Context.ValueString(), State: hosting.StatusState(m.State.ValueString()),
+		Description: m.Description.ValueString(), TargetURL: m.TargetURL.ValueString(),
+	}
+}
+
+func (m *commitStatusModel) fromStatus(s hosting.Status) {
+	m.State = types.StringValue(string(s.State))
+	m.Description, m.TargetURL = textOrNull(s.Description), textOrNull(s.TargetURL)
+}
+
+func textOrNull(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}
+
+func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_commit_status"
+}
+
+func (r *commitStatus) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = commitStatusSchema(ctx)
+}
+
+func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.data, _ = req.ProviderData.(*providerData)
+}
+
+// ModifyPlan reports what can be known without asking anybody: a repo that is on another host.
+func (r *commitStatus) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || r.data == nil || !r.data.known {
+		return
+	}
+	var repo types.String
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("repo"), &repo)...)
+	if repo.ValueString() != "" {
+		r.data.hostedRepo(repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
+	}
+}
+
+func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan commitStatusModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Create(ctx, statusTimeout)
+	resp.Diagnostics.Append(ds...)
+	r.set(ctx, plan, limit, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	}
+}
+
+// Update sets one more status: of another commit or in another context too, since none can be taken back.
+func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state commitStatusModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Update(ctx, statusTimeout)
+	resp.Diagnostics.Append(ds...)
+	if plan.toStatus() != state.toStatus() || !plan.Repo.Equal(state.Repo) || !plan.Commit.Equal(state.Commit) {
+		r.set(ctx, plan, limit, &resp.Diagnostics)
+	}
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	}
+}
+
+func (r *commitStatus) set(ctx context.Context, plan commitStatusModel, limit time.Duration, diags *diag.Diagnostics) {
+	repo := r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), diags)
+	if diags.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := repo.SetStatus(ctx, plan.Commit.ValueString(), plan.toStatus()); err != nil {
+		appendHostError(diags, path.Root("repo"), err)
+		return
+	}
+	tflog.Info(ctx, "set the commit's status", map[string]any{"commit": plan.Commit.ValueString(), "context": plan.Context.ValueString(), "state": plan.State.ValueString()})
+}
+
+// Read takes what was last said in the context for the state, whoever said it. A context without a status, or a commit
+// that the repo has no more, is absence; a repo that can't be seen is an error.
+func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state commitStatusModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || !r.data.known {
+		return
+	}
+	repo := r.data.hostedRepo(state.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
+	limit, ds := state.Timeouts.Read(ctx, statusTimeout)
+	resp.Diagnostics.Append(ds...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := repo.Status(ctx, state.Commit.ValueString(), state.Context.ValueString())
+	switch {
+	case errors.Is(err, hosting.ErrNoCommit):
+		resp.Diagnostics.AddAttributeWarning(path.Root("commit"), "The commit is gone", fleet.Sentence(err)+" Its status is planned anew.")
+		resp.State.RemoveResource(ctx)
+	case err != nil:
+		appendHostError(&resp.Diagnostics, path.Root("repo"), err)
+	case found == nil:
+		resp.State.RemoveResource(ctx)
+	default:
+		state.fromStatus(*found)
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	}
+}
+
+// Delete deletes nothing: GitHub keeps statuses for ever.
+func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
+	tflog.Info(ctx, "left the commit's status as it is; statuses can't be deleted")
+}
+
+// statusImportForm is how an import names a status. Repos may hold an @, contexts a #.
+const statusImportForm = "<repo>@<commit>#<context>"
+
+var statusImportID = regexp.MustCompile(`^(.+?)@([0-9a-f]{40})#(.+)$`)
+
+func (r *commitStatus) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	parts := statusImportID.FindStringSubmatch(req.ID)
+	if parts == nil {
+		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q is not of the form %s, with the commit's full hash.", req.ID, statusImportForm))
+		return
+	}
+	if !r.data.known {
+		resp.Diagnostics.AddError("Provider configuration not known yet", "An import reads the status, and the provider's credentials are known after apply.")
+		return
+	}
+	for i, attribute := range []string{"repo", "commit", "context"} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), parts[i+1])...)
+	}
+}

@@ -1,0 +1,86 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+)
+
+// hostOnce makes the host once for all resources, which share its tokens.
+type hostOnce struct {
+	once sync.Once
+	host hosting.Host
+	err  error
+}
+
+// hosting is the host of repos that the provider is configured for. Its configuration has to be known.
+func (d *providerData) hosting() (hosting.Host, error) {
+	d.host.once.Do(func() { d.host.host, d.host.err = newHost(d.github) })
+	return d.host.host, d.host.err
+}
+
+// newHost is where it is decided which host of repos there is.
+func newHost(g githubSettings) (hosting.Host, error) {
+	c := github.Config{Token: g.Token, BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso", Waiting: logWait}
+	if g.App != nil {
+		c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
+	}
+	return github.New(c)
+}
+
+func logWait(ctx context.Context, reason error, wait time.Duration) {
+	tflog.Info(ctx, "waiting before asking GitHub again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
+}
+
+// hostedRepo is the repo that a URL names on the host, or nil where an error was reported at its argument.
+func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnostics) hosting.Repo {
+	host, err := d.hosting()
+	if err != nil {
+		diags.AddError("GitHub can't be used", "In github of provider kalypso: "+err.Error()+".")
+		return nil
+	}
+	repo, err := host.Repo(url)
+	if err != nil {
+		appendHostError(diags, at, err)
+		return nil
+	}
+	return repo
+}
+
+// appendHostError turns an error of a host into a diagnostic: what happened, what mends it, and then the host's words.
+func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
+	const credential = "Check token or app in github of the provider, or the environment variable " + githubTokenVariable + "."
+	say := func(summary, advice string) {
+		diags.AddAttributeError(repo, summary, fleet.Sentence(err)+" "+advice)
+	}
+	switch {
+	case errors.Is(err, hosting.ErrOtherHost):
+		say("Repo is not on the GitHub server", "Check the repo's URL, and base_url in github of the provider: without it, the server is github.com.")
+	case errors.Is(err, hosting.ErrUnauthenticated):
+		say("GitHub does not accept the credential", credential)
+	case errors.Is(err, hosting.ErrForbidden):
+		say("GitHub does not allow it", "Give the token or app the right to do this in the repo.")
+	case errors.Is(err, hosting.ErrNotVisible):
+		say("Repo not found, or not visible",
+			"GitHub answers the same to both. Check the repo's URL, and that the token or app is allowed to use the repo. "+credential)
+	case errors.Is(err, hosting.ErrNoCommit):
+		say("Commit not found", "Check the hash, and that the commit was pushed.")
+	case errors.Is(err, hosting.ErrLimited):
+		say("GitHub's rate limit", "Apply again later, or raise timeouts.")
+	case errors.Is(err, hosting.ErrUnavailable):
+		say("GitHub can't be reached", "Check base_url in github of the provider, the network and the server, and try again.")
+	case errors.Is(err, hosting.ErrRefused):
+		say("GitHub refused", "Nothing was changed by this request.")
+	default:
+		say("Repo can't be used", "Check the repo's URL.")
+	}
+}
