@@ -30,7 +30,6 @@ type Repo struct {
 	limits Limits
 	store  gitremote.Objects
 	heads  map[string]plumbing.Hash
-	at     map[plumbing.Hash]*Snapshot
 
 	visit context.Context // of the visit that is on
 	talk  *gitremote.Reader
@@ -44,7 +43,7 @@ func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error
 	}
 	return &Repo{
 		remote: remote, limits: limits, store: gitremote.Objects{},
-		heads: map[string]plumbing.Hash{}, at: map[plumbing.Hash]*Snapshot{},
+		heads: map[string]plumbing.Hash{},
 	}, nil
 }
 
@@ -113,9 +112,6 @@ func (r *Repo) Fetch(req gitremote.FetchRequest, into gitremote.Objects) error {
 // Where a server gives no commit by its name, it is looked for in the history of
 // the branch, if one is named.
 func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
-	if s := r.at[commit]; s != nil && s.err == nil {
-		return s, nil
-	}
 	s, err := r.open(commit)
 	// A server that gives no commit by its name gives nothing else by its name
 	// either: then all comes with the branch.
@@ -131,7 +127,6 @@ func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.at[commit] = s
 	return s, nil
 }
 

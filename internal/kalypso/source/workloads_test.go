@@ -25,6 +25,8 @@ func TestWorkloads(t *testing.T) {
 			"kustomize.toolkit.fluxcd.io/name: dev-other", "kustomize.toolkit.fluxcd.io/namespace: flux-system"),
 		"deploy/more/two.yml": workload("one") + "---\n" + workload("two"),
 		"other/workload.yaml": workload("elsewhere"),
+		".sourceignore":       "/deploy/draft*\n", // which counts below, too
+		"deploy/draft.yaml":   "{",
 	})
 	head := s.commit("shop", "main", map[string]string{"README.md": "later"})
 	none := s.registration("shop", "main", "./deploy/")
@@ -138,9 +140,15 @@ func TestWorkloadsBroken(t *testing.T) {
 // A pin whose commit was pushed away by force, and cleaned up, is an error that names it; over the older protocol, in which
 // a server gives out no commit by its name, a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
-	for _, backend := range gitserver.Backends() {
+	backends := gitserver.Backends()
+	filtering := backends[len(backends)-1] // of the older protocol
+	filtering.Name += " filter"
+	for _, backend := range append(backends, filtering) {
 		t.Run(backend.Name, func(t *testing.T) {
 			repo := gitserver.InitBare(t)
+			if backend.Name == filtering.Name {
+				gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
+			}
 			old := gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("before")})
 			gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("after")})
 			lost := gitserver.Seed(t, repo, "aside", map[string]string{"w/w.yaml": workload("lost")})

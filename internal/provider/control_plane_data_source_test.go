@@ -1,0 +1,71 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// While the provider's credentials are not known, a folder is read, and what would need a repo says why it can't be.
+func TestAccControlPlaneUnknownProvider(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{
+		"main.tf": terraformBlock + `
+resource "terraform_data" "later" {
+  input = "canary"
+}
+provider "kalypso" {
+  git_credentials = [{ url = "https://git.acme.test", bearer_token = terraform_data.later.output }]
+}
+data "kalypso_control_plane" "folder" {
+  directory = "${path.module}/control-plane"
+}
+output "names" {
+  value = data.kalypso_control_plane.folder.names
+}
+`,
+		"control-plane/small.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: small}\nspec: {reconciler: r, namespaceService: ns}\n",
+	})
+	planned := r.succeed("plan", "-no-color").text()
+	if !strings.Contains(planned, `+ ClusterType = [ + "small", ]`) {
+		t.Errorf("the plan does not show what is in the folder:\n%s", planned)
+	}
+	r.write("repo.tf", `
+data "kalypso_control_plane" "repo" {
+  repo   = "https://git.acme.test/cp"
+  branch = "dev"
+}
+`)
+	r.expectError([]string{"The configuration of the provider is not known yet", "Repo: https://git.acme.test/cp"}, "plan", "-no-color")
+}
+
+// An argument that is not known yet puts the reading off until apply.
+func TestAccControlPlaneUnknownArgument(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t)
+	h.commit("cp", "dev", map[string]string{
+		"a.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: small}\nspec: {reconciler: r, namespaceService: ns}\n",
+	})
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+provider "kalypso" {
+  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
+}
+resource "terraform_data" "later" {
+  input = "dev"
+}
+data "kalypso_control_plane" "this" {
+  repo   = "` + h.url("cp") + `"
+  branch = terraform_data.later.output
+}
+output "names" {
+  value = data.kalypso_control_plane.this.names
+}
+`})
+	planned := r.succeed("plan", "-no-color").text()
+	if !strings.Contains(planned, "(config refers to values not yet known)") {
+		t.Errorf("the plan does not put the reading off:\n%s", planned)
+	}
+	if out := r.apply().text(); !strings.Contains(out, `"ClusterType" = tolist([ "small", ])`) {
+		t.Errorf("apply does not show what it read:\n%s", out)
+	}
+	r.expectEmptyPlan()
+}
