@@ -4,21 +4,26 @@ variable "gitops_repo_url" {
   default     = "https://github.com/acme/gitops"
 }
 
-variable "promoted_commit" {
-  description = "The commit in the BaseRepo: what control-plane/main is a checkout of."
-  type        = string
+data "kalypso_control_plane" "dev" {
+  repo   = "https://github.com/acme/kalypso-control-plane"
+  branch = "dev"
 }
 
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
-  manifests   = { for f in fileset(path.module, "control-plane/**/*.yaml") : f => file("${path.module}/${f}") }
+  manifests   = data.kalypso_control_plane.dev.manifests
 
   gitops_repo = {
     repo   = var.gitops_repo_url
     branch = "dev"
   }
-  promoted_commit = var.promoted_commit
+  promoted_commit = data.kalypso_control_plane.dev.base_commit
 
   # The branch holds the tree that the Kalypso operator wrote.
   adopt = true
+}
+
+# The plan after something moved shows what, from which commit to which.
+output "commits" {
+  value = merge(data.kalypso_control_plane.dev.workload_commits, { control-plane = data.kalypso_control_plane.dev.commit })
 }

@@ -1,7 +1,7 @@
-# Computes everything, and contacts and writes nothing.
+# Computes everything, and writes nothing.
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
-  manifests   = merge(local.common, local.environment, local.workloads)
+  manifests   = local.yaml
 
   delivery = { strategy = "none" }
   preview  = "manifests"

@@ -1,0 +1,14 @@
+# Why each deployment target is where it is, or nowhere, and which ConfigMap gave each of its values.
+data "kalypso_assignments" "dev" {
+  environment = "dev"
+  manifests   = local.yaml
+  explain     = true
+}
+
+output "why" {
+  value = {
+    assignments   = data.kalypso_assignments.dev.assignments
+    unscheduled   = data.kalypso_assignments.dev.unscheduled
+    idle_policies = data.kalypso_assignments.dev.idle_policies
+  }
+}
