@@ -1,0 +1,64 @@
+package explain_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// TestProblems pins which problems stop an explanation.
+func TestProblems(t *testing.T) {
+	fleetOf := func(more ...string) *fleet.Fleet {
+		return read(t, append([]string{clusterType("large", ""), target("", ""), schedulingPolicy("all", "", "")}, more...)...)
+	}
+	broken := document("Template", "broken", "", `type: config, manifests: ["{{ end }}"]`)
+	refusing := document("ConfigSchema", "strict", "", `schema: '{"required": ["a"]}'`)
+	tests := []struct {
+		name  string
+		fleet *fleet.Fleet
+		want  []string // severity and summary
+		shown bool
+	}{
+		{"valid", fleetOf(), nil, true},
+		{"template that does not parse", fleetOf(broken), []string{"warning: Template does not parse"}, true},
+		{"template that fails", read(t, document("Template", "fails", "", `type: reconciler, manifests: ["{{ .Labels.none }}"]`),
+			document("ClusterType", "large", "", `reconciler: fails, namespaceService: "n"`), target("", ""), schedulingPolicy("all", "", "")),
+			[]string{"warning: Template fails"}, true},
+		{"values that a schema refuses", fleetOf(refusing), []string{"warning: Values fail their schema"}, true},
+		{"schema that is none", fleetOf(document("ConfigSchema", "none", "", `schema: '{'`)), []string{"error: Invalid JSON Schema"}, false},
+		{"missing template", fleetOf(document("ClusterType", "small", "", `reconciler: gone, namespaceService: "n"`)), []string{"error: Missing template"}, false},
+		{"duplicate", fleetOf(clusterType("large", "")), []string{"error: Duplicate object"}, false},
+		{"namespace too long", fleetOf(clusterType(strings.Repeat("l", 60), "")), []string{"error: Invalid namespace"}, false},
+		{"the fleet's own beside a template's", fleetOf(broken, clusterType("large", "")), []string{"error: Duplicate object", "error: Template does not parse"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, problems := explain.New(t.Context(), tt.fleet)
+			var got []string
+			for _, p := range problems {
+				severity := "error"
+				if p.Severity == fleet.Warning {
+					severity = "warning"
+				}
+				got = append(got, severity+": "+p.Summary)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("problems (-want +got):\n%s", d)
+			}
+			if shown := e != nil && e.Schedule.Count == 1; shown != tt.shown {
+				t.Errorf("the schedule is shown: %t", shown)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if e, problems := explain.New(ctx, fleetOf()); e != nil || !errors.Is(problems.Err(), context.Canceled) {
+		t.Errorf("stopped: %v, %v", e, problems)
+	}
+}
