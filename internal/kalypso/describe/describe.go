@@ -1,0 +1,306 @@
+// Package describe writes what a rendering changes for people who review it, in
+// Markdown: the description of a pull request. It is a pure function: the same
+// text for the same change, in whatever order that is given.
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// Change is what a rendering changes.
+type Change struct {
+	Environment  string
+	Branch, Path string // of the target
+
+	// Before and After are the hashes of the deployment targets' files, by
+	// cluster type and target.
+	Before, After Folders
+	// Policies are the names of those that place a target on a cluster type, by
+	// cluster type and target.
+	Policies map[string]map[string][]string
+
+	Configs  []Config
+	Promoted Promotion // the zero value where the promoted commit did not change
+	Origins  []Move    // see [Moves]
+
+	Links  Links
+	Values bool // whether values of configs are shown; without it none is
+
+	Marker string // is the last line, and always there
+	Max    int    // characters; 0 for no bound
+}
+
+// Folders are the hashes of targets, by cluster type and target.
+type Folders map[string]map[string]string
+
+// Config is what changes in the configuration of a deployment target.
+type Config struct {
+	ClusterType, Target string
+	Keys                []Key
+}
+
+// Key is a changed key of a configuration. Old or New is nil where it is absent.
+type Key struct {
+	Name     string
+	Old, New *string
+}
+
+// Links are pages for people; a function that is nil, or gives "", has none.
+type Links struct {
+	Commit  func(repo, commit string) string
+	Compare func(repo, from, to string) string
+}
+
+// limits are how much is told in full: the first that fits is taken. Each is of
+// the rows of a list, of the names in a row, and of the edges of the graph.
+var limits = []struct{ rows, names, edges int }{
+	{1000, 20, 60}, {300, 10, 60}, {100, 10, 40}, {50, 5, 20}, {20, 3, 10}, {5, 1, 0}, {0, 0, 0},
+}
+
+// Markdown is the description of a change.
+func Markdown(c Change) string {
+	var text string
+	for _, l := range limits {
+		w := &writer{Change: c, rows: l.rows, names: l.names, edges: l.edges}
+		if text = w.write(); c.Max == 0 || length(text) <= c.Max {
+			break
+		}
+	}
+	return text
+}
+
+// length counts as hosts do at most: a character beyond the basic plane is two.
+func length(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// clusterType is a cluster type that changes.
+type clusterType struct {
+	name                    string
+	added, removed, changed []string
+}
+
+func (c *Change) clusterTypes() []clusterType {
+	var all []clusterType
+	names := slices.Compact(slices.Sorted(func(yield func(string) bool) {
+		for _, f := range []Folders{c.Before, c.After} {
+			for name := range f {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}))
+	for _, name := range names {
+		ct := clusterType{name: name}
+		old, now := c.Before[name], c.After[name]
+		for _, t := range slices.Sorted(maps.Keys(old)) {
+			if hash, ok := now[t]; !ok {
+				ct.removed = append(ct.removed, t)
+			} else if hash != old[t] {
+				ct.changed = append(ct.changed, t)
+			}
+		}
+		for _, t := range slices.Sorted(maps.Keys(now)) {
+			if _, ok := old[t]; !ok {
+				ct.added = append(ct.added, t)
+			}
+		}
+		_, was := c.Before[name]
+		_, is := c.After[name]
+		if len(ct.added)+len(ct.removed)+len(ct.changed) > 0 || was != is {
+			all = append(all, ct)
+		}
+	}
+	return all
+}
+
+type writer struct {
+	Change
+	rows, names, edges int
+	b                  strings.Builder
+}
+
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+func (w *writer) write() string {
+	all := w.clusterTypes()
+	w.summary(all)
+	w.table(all)
+	w.promoted()
+	w.origins()
+	w.graph(all)
+	w.configs()
+	if w.Marker != "" {
+		w.line("\n%s", w.Marker)
+	}
+	return w.b.String()
+}
+
+func (w *writer) summary(all []clusterType) {
+	at := "branch " + code(w.Branch)
+	if w.Path != "" && w.Path != "." {
+		at += ", path " + code(w.Path)
+	}
+	if len(w.After) == 0 && len(w.Before) > 0 {
+		w.line("Removes what was rendered for environment %s from %s.", code(w.Environment), at)
+	} else {
+		w.line("Renders environment %s to %s.", code(w.Environment), at)
+	}
+	if len(all) == 0 {
+		w.line("\nNo deployment target changes.")
+		return
+	}
+	var added, removed, changed int
+	for _, ct := range all {
+		added, removed, changed = added+len(ct.added), removed+len(ct.removed), changed+len(ct.changed)
+	}
+	w.line("\n**%s:** %d added, %d removed, %d changed on %s.", "Deployment targets", added, removed, changed, count(len(all), "cluster type"))
+}
+
+func (w *writer) table(all []clusterType) {
+	if len(all) == 0 || w.rows == 0 {
+		return
+	}
+	w.line("\n| Cluster type | Added | Removed | Changed |\n|---|---|---|---|")
+	for _, ct := range first(all, w.rows) {
+		name := code(ct.name)
+		if _, was := w.Before[ct.name]; !was {
+			name += " (new)"
+		} else if _, is := w.After[ct.name]; !is {
+			name += " (gone)"
+		}
+		w.line("| %s | %s | %s | %s |", cell(name), cell(w.list(ct.added)), cell(w.list(ct.removed)), cell(w.list(ct.changed)))
+	}
+	w.more(len(all), "cluster type")
+}
+
+// list is names in a cell.
+func (w *writer) list(names []string) string {
+	if w.names == 0 && len(names) > 0 {
+		return fmt.Sprint(len(names))
+	}
+	var texts []string
+	for _, n := range first(names, w.names) {
+		texts = append(texts, code(n))
+	}
+	text := strings.Join(texts, ", ")
+	if left := len(names) - w.names; left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+// heading begins a list.
+func (w *writer) heading(text string) {
+	w.line("\n### %s", text)
+	if w.rows > 0 {
+		w.line("")
+	}
+}
+
+// more says what a list left out.
+func (w *writer) more(n int, what string) {
+	if left := n - w.rows; left > 0 {
+		w.line("\n… and %d more %s.", left, plural(left, what))
+	}
+}
+
+func (w *writer) promoted() {
+	if p := w.Promoted; p != (Promotion{}) {
+		w.line("\n**Promoted commit:** %s", w.move(p.Repo, p.From, p.To))
+	}
+}
+
+func (w *writer) origins() {
+	if len(w.Origins) == 0 {
+		return
+	}
+	w.heading("Sources")
+	moves := slices.Clone(w.Origins)
+	slices.SortFunc(moves, func(a, b Move) int {
+		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	for _, m := range first(moves, w.rows) {
+		text := fmt.Sprintf("- %s: %s", code(m.Repo), w.move(m.Repo, m.From, m.To))
+		if len(m.Paths) > 0 {
+			text += " (" + w.list(m.Paths) + ")"
+		}
+		w.line("%s", text)
+	}
+	w.more(len(moves), "source")
+}
+
+// move is a commit, or the way from one to another, with its page.
+func (w *writer) move(repo, from, to string) string {
+	commit := func(hash string) string {
+		text := code(short(hash))
+		if w.Links.Commit == nil {
+			return text
+		}
+		return link(text, w.Links.Commit(repo, hash))
+	}
+	switch {
+	case from == "":
+		return commit(to)
+	case to == "":
+		return commit(from) + " → none"
+	}
+	text := commit(from) + " → " + commit(to)
+	if w.Links.Compare != nil {
+		if page := w.Links.Compare(repo, from, to); page != "" {
+			text += ", " + link("compare", page)
+		}
+	}
+	return text
+}
+
+func (w *writer) configs() {
+	if len(w.Configs) == 0 {
+		return
+	}
+	configs := slices.Clone(w.Configs)
+	slices.SortFunc(configs, func(a, b Config) int {
+		return cmp.Or(cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target))
+	})
+	w.heading("Configuration")
+	for _, c := range first(configs, w.rows) {
+		keys := slices.Clone(c.Keys)
+		slices.SortFunc(keys, func(a, b Key) int { return cmp.Compare(a.Name, b.Name) })
+		var texts []string
+		for _, k := range first(keys, w.names) {
+			texts = append(texts, w.key(k))
+		}
+		text := strings.Join(texts, ", ")
+		if left := len(keys) - w.names; left > 0 {
+			text += fmt.Sprintf(" and %d more", left)
+		}
+		w.line("- %s on %s: %s", code(c.Target), code(c.ClusterType), text)
+	}
+	w.more(len(configs), "deployment target")
+}
+
+func (w *writer) key(k Key) string {
+	text := code(k.Name)
+	switch {
+	case k.Old == nil:
+		text += " added"
+	case k.New == nil:
+		text += " removed"
+	}
+	if !w.Values {
+		return text
+	}
+	switch {
+	case k.Old != nil && k.New != nil:
+		return text + " " + code(clip(*k.Old)) + " → " + code(clip(*k.New))
+	case k.New != nil:
+		return text + " as " + code(clip(*k.New))
+	case k.Old != nil:
+		return text + ", was " + code(clip(*k.Old))
+	}
+	return text
+}

@@ -1,0 +1,175 @@
+package describe_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+)
+
+var update = flag.Bool("update", false, "write what the golden texts should be")
+
+const marker = "<!-- the marker -->"
+
+func commit(digit string) string { return strings.Repeat(digit, 40) }
+
+func text(s string) *string { return &s }
+
+var links = describe.Links{
+	Commit: func(repo, commit string) string {
+		if strings.HasPrefix(repo, "https://") {
+			return repo + "/commit/" + commit
+		}
+		return ""
+	},
+	Compare: func(repo, from, to string) string {
+		if strings.HasPrefix(repo, "https://") {
+			return repo + "/compare/" + from + "..." + to
+		}
+		return ""
+	},
+}
+
+func changed() describe.Change {
+	return describe.Change{
+		Environment: "dev", Branch: "dev", Path: "clusters",
+		Before: describe.Folders{"drone": {"hello-one": "1", "hello-two": "1"}, "large": {"hello-one": "1"}, "old": {"hello-one": "1"}, "same": {"hello-one": "1"}},
+		After:  describe.Folders{"drone": {"hello-one": "2", "hello-three": "1"}, "large": {"hello-one": "1", "hello-two": "1"}, "new": {"a|b": "1"}, "same": {"hello-one": "1"}},
+		Policies: map[string]map[string][]string{
+			"drone": {"hello-one": {"edge", "west"}, "hello-three": {"edge"}}, "large": {"hello-one": {"all"}, "hello-two": {`cloud "1"`}},
+		},
+		Configs: []describe.Config{
+			{ClusterType: "drone", Target: "hello-three", Keys: []describe.Key{{Name: "REGION", New: text("canary-new")}}},
+			{ClusterType: "drone", Target: "hello-one", Keys: []describe.Key{
+				{Name: "b|c", Old: text("canary-old"), New: text("canary`new`")}, {Name: "A", Old: text("canary\n" + marker + "\n")},
+			}},
+		},
+		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
+		Origins: []describe.Move{
+			{Repo: "https://github.com/acme/hello", From: commit("1"), To: commit("2"), Paths: []string{"deploy/a.yaml", "deploy/b.yaml#b"}},
+			{Repo: "git@git.acme.io:acme/other.git", From: commit("3"), To: commit("4")},
+			{Repo: "https://github.com/acme/added", To: commit("5")},
+			{Repo: "https://github.com/acme/left", From: commit("6")},
+		},
+		Links: links, Marker: marker, Max: 65536,
+	}
+}
+
+// The whole texts, by name.
+func TestGolden(t *testing.T) {
+	values := changed()
+	values.Values = true
+	created := describe.Change{
+		Environment: "dev", Branch: "dev", Path: ".", After: changed().After, Promoted: describe.Promotion{To: "v1.2.3"}, Marker: marker,
+	}
+	removed := describe.Change{Environment: "dev", Branch: "dev", Before: changed().Before, Promoted: describe.Promotion{From: commit("a")}, Marker: marker}
+	short := changed()
+	short.Max = 900
+	for name, c := range map[string]describe.Change{
+		"changed": changed(), "values": values, "created": created, "removed": removed, "short": short,
+		"nothing": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().Before, Marker: marker},
+	} {
+		file := filepath.Join("testdata", name+".md")
+		got := describe.Markdown(c)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// No value of a config is shown unless that was asked for; and none can pass as the marker.
+func TestValues(t *testing.T) {
+	c := changed()
+	if got := describe.Markdown(c); strings.Contains(got, "canary") {
+		t.Errorf("a value is shown:\n%s", got)
+	}
+	c.Values = true
+	got := describe.Markdown(c)
+	if n := strings.Count(got, "canary"); n != 4 {
+		t.Errorf("%d values are shown:\n%s", n, got)
+	}
+	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
+	if n := len(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l != marker })); n != 1 || lines[len(lines)-1] != marker {
+		t.Errorf("the marker is there %d times:\n%s", n, got)
+	}
+}
+
+// The order of what is given does not count.
+func TestOrder(t *testing.T) {
+	want := describe.Markdown(changed())
+	for range 20 {
+		c := changed()
+		slices.Reverse(c.Configs)
+		slices.Reverse(c.Configs[0].Keys)
+		slices.Reverse(c.Configs[1].Keys)
+		slices.Reverse(c.Origins)
+		if diff := cmp.Diff(want, describe.Markdown(c)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// However much changes, the text keeps to the limit, and says how much there is.
+func TestLimit(t *testing.T) {
+	for _, size := range []struct{ clusterTypes, targets int }{{1, 10000}, {100, 100}, {10000, 1}, {3000, 3}} {
+		c := changed()
+		c.Values = true
+		c.Before, c.After, c.Configs, c.Policies = describe.Folders{}, describe.Folders{}, nil, map[string]map[string][]string{}
+		total := size.clusterTypes * size.targets
+		for i := range total {
+			ct, target := fmt.Sprintf("cluster-type-%d-ü😀", i%size.clusterTypes), fmt.Sprintf("deployment-target-%d", i/size.clusterTypes)
+			if c.After[ct] == nil {
+				c.After[ct], c.Policies[ct] = map[string]string{}, map[string][]string{}
+			}
+			c.After[ct][target], c.Policies[ct][target] = "1", []string{fmt.Sprintf("policy-%d", i%7)}
+			c.Configs = append(c.Configs, describe.Config{ClusterType: ct, Target: target, Keys: []describe.Key{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
+			c.Origins = append(c.Origins, describe.Move{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")})
+		}
+		got := describe.Markdown(c)
+		if n := len(utf16.Encode([]rune(got))); n > c.Max || n < 2000 {
+			t.Errorf("%v: %d characters", size, n)
+		}
+		for _, said := range []string{fmt.Sprintf("%d added", total), "more", marker} {
+			if !strings.Contains(got, said) {
+				t.Errorf("%v: it does not say %q:\n%s", size, said, got[:1000])
+			}
+		}
+	}
+}
+
+// Origins move by what comes from them; a repo may be at several commits.
+func TestMoves(t *testing.T) {
+	a, b := "git@git.acme.io:acme/a.git", "https://github.com/acme/b"
+	before := []string{a + "@" + commit("1") + ":x.yaml", a + "@" + commit("1") + ":y.yaml#y", a + "@" + commit("2") + ":z.yaml", b + "@" + commit("9") + ":w.yaml", "fleet/local.yaml"}
+	after := []string{a + "@" + commit("3") + ":y.yaml#y", a + "@" + commit("3") + ":x.yaml", a + "@" + commit("2") + ":z.yaml", b + "@" + commit("8") + ":v.yaml", "fleet/other.yaml"}
+	want := []describe.Move{
+		{Repo: a, From: commit("1"), To: commit("3"), Paths: []string{"x.yaml", "y.yaml#y"}},
+		{Repo: b, To: commit("8"), Paths: []string{"v.yaml"}},
+		{Repo: b, From: commit("9"), Paths: []string{"w.yaml"}},
+	}
+	for range 20 { // maps have no order
+		if diff := cmp.Diff(want, describe.Moves(before, after)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	if got := describe.Moves(before, before); got != nil {
+		t.Errorf("moved: %v", got)
+	}
+}

@@ -1,0 +1,75 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// code is a text to the letter, whatever it holds: no markup, no mention of
+// people, no line of its own.
+func code(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return '↵'
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if s == "" {
+		s = " "
+	}
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// cell is a text in a table, where a bar would end it, in code too.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+func link(text, url string) string {
+	if url == "" {
+		return text
+	}
+	return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "\n", "%0A", "\r", "%0D").Replace(url) + ">)"
+}
+
+// maxValue is how many characters of a value are shown.
+const maxValue = 80
+
+func clip(s string) string {
+	if runes := []rune(s); len(runes) > maxValue {
+		return string(runes[:maxValue]) + "…"
+	}
+	return s
+}
+
+// short is a commit's hash as people write it; other names stay.
+func short(commit string) string {
+	if len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
+		return commit[:7]
+	}
+	return commit
+}
+
+func count(n int, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what)) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}
+
+func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }
