@@ -24,7 +24,8 @@ func (g githubSettings) unknown() bool {
 	return anyUnknown(g.Token, g.BaseURL) || g.App != nil && anyUnknown(g.App.ID, g.App.InstallationID, g.App.PrivateKey)
 }
 
-// readGitHub reads the argument github. The environment's token stands in where neither token nor app is given.
+// readGitHub reads the argument github. The environment's token stands in where neither token nor app is given, and goes to
+// github.com alone, never to a base_url that somebody set.
 func readGitHub(d decoder) githubSettings {
 	var g githubSettings
 	if given, ok := d.object("github"); ok {
@@ -37,7 +38,7 @@ func readGitHub(d decoder) githubSettings {
 			given.report("Token and app", "Both token and app are set. Remove one of them.", fleet.Attr("app"))
 		}
 	}
-	if g.Token == "" && g.App == nil {
+	if g.Token == "" && g.App == nil && g.BaseURL == "" {
 		g.Token = os.Getenv(githubTokenVariable)
 	}
 	return g
