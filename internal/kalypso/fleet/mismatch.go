@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	yaml11 "go.yaml.in/yaml/v2"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -48,8 +49,8 @@ func (d document) lineOf(path string) (line int) {
 	noText := false
 	var walk func(n *yaml.Node, at string)
 	walk = func(n *yaml.Node, at string) {
-		if strings.HasSuffix(at, "."+path) && (line == 0 || !noText && n.ShortTag() != "!!str") {
-			line, noText = n.Line+d.line-1, n.ShortTag() != "!!str"
+		if strings.HasSuffix(at, "."+path) && (line == 0 || !noText && !isText(n)) {
+			line, noText = n.Line+d.line-1, !isText(n)
 		}
 		if n.Kind != yaml.MappingNode {
 			for _, child := range n.Content {
@@ -63,6 +64,17 @@ func (d document) lineOf(path string) (line int) {
 	}
 	walk(&root, "")
 	return line
+}
+
+// isText reports whether the node is text by YAML 1.1, which objects are read by: an unquoted no, y or 1:30 is none.
+func isText(n *yaml.Node) bool {
+	if n.ShortTag() != "!!str" || n.Style != 0 {
+		return n.ShortTag() == "!!str"
+	}
+	var value any
+	err := yaml11.Unmarshal([]byte(n.Value), &value)
+	_, text := value.(string)
+	return err != nil || text
 }
 
 func jsonKind(value string) string {

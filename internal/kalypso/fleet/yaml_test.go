@@ -77,6 +77,7 @@ func TestParseYAMLFails(t *testing.T) {
 		{"map where a list is wanted", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n", []string{"line 6: spec.deploymentTargets is a map where a list is wanted"}},
 		{"text where a map is wanted", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec is text where a map is wanted"}},
 		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B is a number where text is wanted`}},
+		{"name that is no text by YAML 1.1, after one that is", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n", []string{"line 10: metadata.name is true or false where text is wanted"}},
 		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: [3]}\n", []string{`Template "a": an element of manifests is 3 where a string or an object is wanted`}},
 	}
 	for _, tt := range tests {
