@@ -40,6 +40,8 @@ func CheckName(name string) error {
 	switch {
 	case strings.HasPrefix(name, "refs/"):
 		return fmt.Errorf("%q is the name of a reference; write the branch's own, without refs/heads/", name)
+	case name == "HEAD":
+		return fmt.Errorf("%q is Git's name for what is checked out, not that of a branch; write the branch's own", name)
 	case name == "" || plumbing.NewBranchReferenceName(name).Validate() != nil:
 		return fmt.Errorf("%q is not a name that Git allows for a branch: no blanks, no two dots, no dash in front", name)
 	}

@@ -143,3 +143,16 @@ func fails(t testing.TB, err, kind error) {
 }
 
 func as[E error](err error, target *E) bool { return errors.As(err, target) }
+
+func TestCheckName(t *testing.T) {
+	for _, name := range []string{"main", "rel/1.0", "feature/ü", "head", "HEAD/x"} {
+		if err := gitops.CheckName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "HEAD", "refs/heads/main", "a b", "a..b", "-a", "a/", "a.lock"} {
+		if gitops.CheckName(name) == nil {
+			t.Errorf("%q is taken for the name of a branch", name)
+		}
+	}
+}
