@@ -2,6 +2,7 @@ package gitops_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -170,6 +171,25 @@ func TestUpdateRejected(t *testing.T) {
 		})
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 	})
+}
+
+// TestUpdateCrossing: a new branch can't have the name of another's folder, nor lie in another.
+func TestUpdateCrossing(t *testing.T) {
+	for _, backend := range gitserver.Backends() {
+		repo := gitserver.InitBare(t)
+		gitserver.Seed(t, repo, "rel/one", map[string]string{"x": "1"})
+		url, credentials := backend.Start(t, repo)
+		for _, name := range []string{"rel", "rel/one/more"} {
+			_, err := open(t, url, name, credentials...).Update(t.Context(), gitops.UpdateOptions{CreateBranch: true}, always(edit("ours", folder("large", first))))
+			var rejected *gitremote.RejectedError
+			if !as(err, &rejected) {
+				t.Fatalf("no RejectedError in %v", err)
+			}
+			equal(t, "rejection", *rejected, gitremote.RejectedError{
+				Branch: name, Reason: fmt.Sprintf("the repo has the branch %q, and Git can't hold %q beside it", "rel/one", name),
+			})
+		}
+	}
 }
 
 // TestUpdateCancelled ends where the context ends.

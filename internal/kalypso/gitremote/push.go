@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -47,6 +49,11 @@ func push(s session, req PushRequest) error {
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
 		return fmt.Errorf("%w: it is at %s, not at %s", ErrBranchMoved, at, req.Old)
 	}
+	if req.Old.IsZero() {
+		if err := crossing(refs.References, req.Branch); err != nil {
+			return err
+		}
+	}
 	for _, c := range []capability.Capability{capability.ReportStatus, capability.Sideband64k} {
 		if !refs.Capabilities.Supports(c) {
 			return fmt.Errorf("the server does not report what becomes of a push (no %s)", c)
@@ -76,6 +83,18 @@ func push(s session, req PushRequest) error {
 	// would stop them.
 	_, _ = io.Copy(io.Discard, demux)
 	return outcome(report, req.Branch, demux.said.lines())
+}
+
+// crossing refuses a new branch whose name would be a folder of another branch's, or the other way round: Git keeps
+// branches like files, and its servers say no more of it than that the branch could not be locked.
+func crossing(refs map[string]plumbing.Hash, branch plumbing.ReferenceName) error {
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if strings.HasPrefix(name, branch.String()+"/") || strings.HasPrefix(branch.String(), name+"/") {
+			return &RejectedError{Branch: branch.Short(), Reason: fmt.Sprintf(
+				"the repo has the branch %q, and Git can't hold %q beside it", plumbing.ReferenceName(name).Short(), branch.Short())}
+		}
+	}
+	return nil
 }
 
 // outcome reads the status report of a push.
