@@ -88,6 +88,8 @@ func TestAccRenderTemplateFunction(t *testing.T) {
 		evaluate(call(`"{{ .DeploymentTargetName }}{{ .Environment }}{{ .Workspace }}{{ .Workload }}{{ .ClusterType }}"`, `{}`), ""),
 		evaluate(call(`"{{ toYaml .ConfigData }}"`, `{ ConfigData = { a = 1, b = { c = 12345678901, d = 1.5, e = [true, null, "x"] } } }`),
 			"a: \"1\"\nb:\n    c: 12345678901\n    d: 1.5\n    e:\n        - true\n        - null\n        - x"),
+		evaluate(call(`"{{ toYaml .ConfigData.a }}"`, `{ ConfigData = { a = { max = 18446744073709551615, min = -9223372036854775808 } } }`),
+			"max: 18446744073709551615\nmin: -9223372036854775808"),
 		evaluate(call(`{ manifests = ["a: 1", "b: 2"] }`, `{}`), "a: 1\n---\nb: 2"),
 		evaluate(call(`{ manifests = ["a", "b"], content_type = "sh", name = "t", type = "config" }`, `{}`), "a\nb"),
 		evaluate(call(`"{{ .Labels.a }}"`, `{}`), says("prints a missing or null value")),

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -127,8 +128,11 @@ func plain(v attr.Value) any {
 		return v.ValueBool()
 	case basetypes.NumberValue:
 		n := v.ValueBigFloat()
-		if i, accuracy := n.Int64(); n.IsInt() && accuracy == 0 {
+		if i, accuracy := n.Int64(); n.IsInt() && accuracy == big.Exact {
 			return i
+		}
+		if u, accuracy := n.Uint64(); n.IsInt() && accuracy == big.Exact {
+			return u
 		}
 		f, _ := n.Float64()
 		return f
