@@ -34,7 +34,7 @@ var providerSchema = schema.Schema{
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "How to reach the GitHub API: with a token or as an app. Without either, the environment variable " +
-				"`GITHUB_TOKEN` is the token.",
+				"`GITHUB_TOKEN` is the token for github.com; it goes to no `base_url`.",
 			Attributes: map[string]schema.Attribute{
 				"token": schema.StringAttribute{
 					Optional:            true,
