@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 )
 
 // importForm is how an import names a rendering.
@@ -58,6 +60,11 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	state, record, err := delivery.Import(ctx, r.data.Client, place, environment)
+	if errors.Is(err, gitops.ErrBranchNotFound) {
+		resp.Diagnostics.AddError("Branch not found",
+			fmt.Sprintf("The repo %s has no branch %q. Check ref in the ID: an import reads a rendering that is there.", place.Repo, place.Branch))
+		return
+	}
 	if err != nil {
 		appendDeliveryError(&resp.Diagnostics, place, err)
 		return

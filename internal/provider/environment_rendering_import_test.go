@@ -23,7 +23,7 @@ func TestAccRenderingImport(t *testing.T) {
 		"dev@" + id + "&x=y": "names no branch",
 		"stage@" + id:        `rendering of environment "stage": the record clusters/.kalypso/rendering.json says "dev"`,
 		"dev@file://" + r.repo + "//elsewhere?ref=dev": "there is no record elsewhere/.kalypso/rendering.json",
-		"dev@file://" + r.repo + "//clusters?ref=main": "Branch not found",
+		"dev@file://" + r.repo + "//clusters?ref=main": "Check ref in the ID",
 	} {
 		r.expectRefused([]string{said}, "import", address, bad)
 	}
