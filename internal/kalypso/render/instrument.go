@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,13 +13,15 @@ import (
 // The functions that instrument calls. They are added when a template is parsed, so that none can call them itself.
 const (
 	presentFunc = "kalypso_present"
+	boundedFunc = "kalypso_bounded"
 	tickFunc    = "kalypso_tick"
 )
 
-// instrument makes every action that prints refuse a missing or null value, and every turn of a loop and every call of a
-// defined template count.
+// instrument makes every action that prints refuse a missing or null value, every turn of a loop and every call of a
+// defined template count, and what they hand on from one to the next bounded: a text that a loop doubles soon fills any
+// memory.
 func instrument(root *template.Template) {
-	root.Funcs(template.FuncMap{presentFunc: present, tickFunc: func() (string, error) { return "", nil }})
+	root.Funcs(template.FuncMap{presentFunc: present, boundedFunc: bounded, tickFunc: func() (string, error) { return "", nil }})
 	for _, t := range root.Templates() {
 		instrumentNode(t.Root)
 		if t != root {
@@ -35,8 +38,14 @@ func instrumentNode(node parse.Node) {
 				instrumentNode(child)
 			}
 		}
+	case *parse.TemplateNode:
+		if node.Pipe != nil {
+			node.Pipe.Cmds = append(node.Pipe.Cmds, command(boundedFunc, node.Pos))
+		}
 	case *parse.ActionNode:
-		if len(node.Pipe.Decl) == 0 {
+		if len(node.Pipe.Decl) > 0 {
+			node.Pipe.Cmds = append(node.Pipe.Cmds, command(boundedFunc, node.Pos))
+		} else {
 			source := node.Pipe.String()
 			node.Pipe.Cmds = append(node.Pipe.Cmds, command(presentFunc, node.Pos,
 				&parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Quoted: strconv.Quote(source), Text: source}))
@@ -87,6 +96,28 @@ func (e *MissingValueError) Error() string {
 func present(action string, v any) (any, error) {
 	if v == nil {
 		return nil, &MissingValueError{action}
+	}
+	return v, nil
+}
+
+// SizeError is a variable, or the data of a defined template, that grows larger than any should.
+type SizeError struct{}
+
+// Error implements error.
+func (*SizeError) Error() string {
+	return fmt.Sprintf("a value grows to more than %d bytes or %d elements; does a loop double it?", maxBytes, maxIterations)
+}
+
+func bounded(v any) (any, error) {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.String:
+		if r.Len() > maxBytes {
+			return nil, &SizeError{}
+		}
+	case reflect.Slice, reflect.Map:
+		if r.Len() > maxIterations {
+			return nil, &SizeError{}
+		}
 	}
 	return v, nil
 }

@@ -161,11 +161,14 @@ func executionError(err error) error {
 	}
 	var missing *MissingValueError
 	var loop *LoopError
+	var size *SizeError
 	switch {
 	case errors.As(err, &missing):
 		line.Text = missing.Error()
 	case errors.As(err, &loop):
 		line.Text = loop.Error()
+	case errors.As(err, &size):
+		line.Text = size.Error()
 	}
 	return line
 }
