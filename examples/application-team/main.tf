@@ -1,0 +1,80 @@
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+variable "sha" {
+  description = "The commit of this repo that is planned: the full hash."
+  type        = string
+}
+
+variable "environment" {
+  description = "The environment that it is planned for."
+  type        = string
+  default     = "dev"
+}
+
+variable "git_url" {
+  description = "Where the repos lie."
+  type        = string
+  default     = "https://git.acme.io"
+}
+
+# What the platform team has in the environment. Other teams' repos are none of this pipeline's business: it needs no access
+# to them.
+data "kalypso_control_plane" "this" {
+  repo                 = "${var.git_url}/control-plane"
+  branch               = var.environment
+  follow_registrations = false
+}
+
+# This team's Workloads, as the registration has them read, but at the commit of the pull request.
+data "kalypso_workloads" "shop" {
+  registrations = {
+    shop = {
+      name      = "shop"
+      workspace = "shop-team"
+      workload  = { repo = "${var.git_url}/shop", branch = "main", path = "./workload" }
+    }
+  }
+  pins = { shop = var.sha }
+}
+
+locals {
+  manifests = merge(data.kalypso_control_plane.this.manifests, data.kalypso_workloads.shop.manifests)
+}
+
+# Where the targets go, and why.
+data "kalypso_assignments" "this" {
+  environment = var.environment
+  manifests   = local.manifests
+}
+
+output "placed" {
+  description = "The cluster types and their targets, with the policies that chose them."
+  value = {
+    for a in data.kalypso_assignments.this.assignments :
+    "${a.cluster_type}/${a.deployment_target}" => a.policies
+  }
+}
+
+output "nowhere" {
+  description = "Targets that no policy places, with what each policy asks for."
+  value = {
+    for target in data.kalypso_assignments.this.unscheduled :
+    target.deployment_target => { for r in target.reasons : r.policy => r.reason }
+  }
+}
+
+# What becomes of the files. It is computed alone: the pipeline can't write to the GitOps repo, and need not.
+resource "kalypso_environment_rendering" "this" {
+  environment = var.environment
+  manifests   = local.manifests
+  delivery    = { strategy = "none" }
+  preview     = "manifests"
+}

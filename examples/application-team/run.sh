@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Plans a pull request of the shop's team against dev, as its pipeline does, on the repos of ../control-plane, which it makes
+# in a temporary folder. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/../control-plane/local.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"
+
+make_repos
+use_example application-team
+export TF_VAR_git_url="file://$work"
+
+headline "The pull request"
+in_repo shop diff main pull-request
+
+headline "Where it branched off: into a state of the run's own"
+tf apply "${plain[@]}" -auto-approve -var "sha=$(in_repo shop rev-parse main)" >"$work/base.log" || {
+  cat "$work/base.log"
+  exit 1
+}
+tf output "${plain[@]}"
+
+headline "What it does"
+tf plan "${plain[@]}" -var "sha=$(in_repo shop rev-parse pull-request)"

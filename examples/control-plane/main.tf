@@ -1,0 +1,34 @@
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+variable "control_plane_url" {
+  description = "URL of the control plane's Git repo."
+  type        = string
+  default     = "https://git.acme.io/control-plane"
+}
+
+# The branch of the workspace's environment, with the base that its BaseRepo pins, and the Workloads of its registrations.
+data "kalypso_control_plane" "this" {
+  repo   = var.control_plane_url
+  branch = terraform.workspace
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment     = terraform.workspace
+  manifests       = data.kalypso_control_plane.this.manifests
+  gitops_repo     = data.kalypso_control_plane.this.gitops_repo
+  promoted_commit = data.kalypso_control_plane.this.base_commit
+  adopt           = true # the folders that the operator left
+}
+
+# The plan after something moved shows what, from which commit to which.
+output "commits" {
+  value = merge(data.kalypso_control_plane.this.workload_commits, { control-plane = data.kalypso_control_plane.this.commit })
+}

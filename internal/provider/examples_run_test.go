@@ -1,0 +1,124 @@
+package provider_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runExample runs the run.sh of an example with the built provider, as somebody who sits in another folder, and returns what
+// it printed under each of its headlines. Its temporary folder is made in temp, and stays there where keep is "1".
+func runExample(t *testing.T, example, temp, keep string) map[string]string {
+	t.Helper()
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
+	}
+	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if cli == "" {
+		cli = "terraform"
+	}
+	cli, err := exec.LookPath(cli)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := t.TempDir()
+	if err := os.Symlink(cli, filepath.Join(tools, "terraform")); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs(filepath.Join(examples, example, "run.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), script)
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{
+		"PATH=" + tools + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + t.TempDir(),
+		"TMPDIR=" + temp,
+		"KEEP=" + keep,
+		"KALYPSO_PROVIDER=" + filepath.Join(filepath.Dir(cliConfig(t)), "terraform-provider-kalypso"),
+		"TF_WORKSPACE=of-the-caller", // must not reach Terraform
+		"GIT_DIR=/of/the/caller",     // nor Git
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	sections := map[string]string{}
+	for section := range strings.SplitSeq("\n"+string(out), "\n=== ") {
+		headline, text, _ := strings.Cut(section, "\n")
+		sections[headline] = strings.TrimSpace(text)
+	}
+	return sections
+}
+
+// wantInSection fails the test unless a section says all of texts, whatever the spaces and line breaks.
+func wantInSection(t *testing.T, sections map[string]string, headline string, texts ...string) {
+	t.Helper()
+	section := strings.Join(strings.Fields(sections[headline]), " ")
+	for _, text := range texts {
+		if !strings.Contains(section, text) {
+			t.Errorf("under %q there is no %q:\n%s", headline, text, sections[headline])
+		}
+	}
+}
+
+// examples/control-plane takes over the tree that the operator left: its files stay as they are, the record and the promoted
+// commit are added, and nothing is left to do, nor in the temporary folder.
+func TestAccExampleControlPlane(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	sections := runExample(t, "control-plane", temp, "")
+
+	operator := sections["The tree that the operator left"]
+	if want := ".github/tracking/Promoted_Commit_Id\n.kalypso/rendering.json\n" + operator; sections["The tree"] != want {
+		t.Errorf("the tree is\n%s\nand should be\n%s", sections["The tree"], want)
+	}
+	for _, file := range []string{"README.md", "large/shop-worker/reconciler.yaml", "small/README.md", "small/shop-web/platform-config.yaml"} {
+		if !strings.Contains(operator+"\n", file+"\n") {
+			t.Errorf("the operator left no %s:\n%s", file, operator)
+		}
+	}
+	wantInSection(t, sections, "What became of the operator's", "2 files changed,", "insertions(+)")
+	if strings.Contains(sections["What became of the operator's"], "deletion") {
+		t.Errorf("the operator's files have changed:\n%s", sections["What became of the operator's"])
+	}
+	wantInSection(t, sections, "Plan", "Plan: 1 to add, 0 to change, 0 to destroy.", "Folders are taken over")
+	wantInSection(t, sections, "A plan with nothing changed", "No changes.")
+
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("the run left %v (%v)", left, err)
+	}
+}
+
+// examples/application-team shows where a pull request's targets go, which of them go nowhere and why, and what becomes of
+// their files, and writes to no repo.
+func TestAccExampleApplicationTeam(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	sections := runExample(t, "application-team", temp, "1")
+
+	wantInSection(t, sections, "Where it branched off: into a state of the run's own",
+		`"large/shop-worker" = tolist([ "heavy-load", ])`, "nowhere = {}")
+	wantInSection(t, sections, "What it does",
+		"Plan: 0 to add, 1 to change, 0 to destroy.",
+		`- "large/shop-worker" = [ - "heavy-load", ]`,
+		`+ "small/shop-worker" = [ + "light-load", ]`,
+		`- "large/shop-worker/reconciler.yaml"`,
+		`+ "small/shop-worker/reconciler.yaml"`,
+		`+ shop-kiosk = {`,
+		`label \"exposure\" is missing and must be \"public\".`,
+		`unscheduled = [ + "shop-kiosk", ]`,
+	)
+
+	repos, err := filepath.Glob(filepath.Join(temp, "kalypso-example.*", "gitops"))
+	if err != nil || len(repos) != 1 {
+		t.Fatalf("the run's GitOps repo: %v (%v)", repos, err)
+	}
+	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").CombinedOutput()
+	if err != nil || strings.TrimSpace(string(commits)) != "1" {
+		t.Errorf("the GitOps repo has %s commits, and should have the operator's alone (%v)", commits, err)
+	}
+}
