@@ -401,6 +401,9 @@ func TestAccRenderingNone(t *testing.T) {
 
 	r.options("delivery", map[string]any{"strategy": "none"}, "deletion_protection", false)
 	r.place("repo", "https://127.0.0.1:1/nobody/answers")
+	if planned := r.succeed("plan", "-refresh=false", "-no-color").text(); !strings.Contains(planned, "The delivered tree stays on the branch") {
+		t.Errorf("the plan does not say that the tree stays:\n%s", planned)
+	}
 	r.apply("-refresh=false")
 	r.expectEmptyPlan()
 	if commit := r.rendered()["commit_sha"]; commit != nil {

@@ -81,10 +81,21 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 	}
 	if o.strategy == strategyNone {
 		values["commit_sha"] = types.StringNull()
+		appendLeft(diags, state, before)
 	}
 	if o.settled && (!before.Current() || !before.Place.Same(o.place)) {
 		r.check(ctx, o, before, values, diags)
 	}
+}
+
+// appendLeft says what becomes of a delivered tree that is only computed from now on.
+func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *delivery.State) {
+	if commit, _ := state["commit_sha"].(types.String); commit.IsNull() || !before.Current() {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("delivery"), "The delivered tree stays on the branch",
+		fmt.Sprintf("With the strategy none, what was delivered to %s is neither changed nor removed any more, by a destroy or a later move either. "+
+			"Delivering to the same place again takes it over.", before.Place))
 }
 
 // judgeChange reports what the guardrails and the ownership refuse, as far as the last read of the branch tells.
