@@ -77,8 +77,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 	if err != nil {
 		return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned; the next apply tries again: %w", o.Before.Place, err)
 	}
-	delivered := FootprintOf(o.Tree)
-	head := result.Commit.String()
+	delivered, head := last.wanted, result.Commit.String()
 	return &Receipt{
 		State: &State{
 			Version: stateVersion, Engine: engineVersion,

@@ -3,6 +3,7 @@ package delivery
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type Target struct {
 	Empty bool   `json:"empty,omitempty"` // all its files are empty
 }
 
+// shortHash is how many hexadecimal digits are kept of a target's hash.
 const shortHash = 12
 
 // FootprintOf is what a tree wants.
@@ -35,7 +37,7 @@ func FootprintOf(t *tree.Tree) Footprint {
 	for _, folder := range t.Folders {
 		targets := make(map[string]Target, len(folder.Targets))
 		for _, target := range folder.Targets {
-			targets[target.Name] = Target{target.Hash.String()[:shortHash], target.Empty}
+			targets[target.Name] = Target{hex.EncodeToString(target.Hash[:shortHash/2]), target.Empty}
 		}
 		f[folder.ClusterType] = Folder{folder.Hash.String(), targets}
 	}

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,15 +75,16 @@ func bulleted(lines []string) string {
 func (g Guardrails) Check(before, after Footprint, replaced bool) error {
 	var removed []string
 	total := 0
-	for _, name := range before.Names() {
-		for _, t := range slices.Sorted(maps.Keys(before[name].Targets)) {
-			total++
+	for name, folder := range before {
+		total += len(folder.Targets)
+		for t, was := range folder.Targets {
 			now, kept := after[name].Targets[t]
-			if replaced || !kept || now.Empty && !before[name].Targets[t].Empty {
+			if replaced || !kept || now.Empty && !was.Empty {
 				removed = append(removed, name+"/"+t)
 			}
 		}
 	}
+	slices.Sort(removed)
 	switch {
 	case len(removed) == 0:
 		return nil

@@ -38,6 +38,7 @@ type Takeover struct {
 // draft is the change that an order makes to a branch as it is.
 type draft struct {
 	edit       *gitops.Edit // nil: the branch holds the order already
+	wanted     Footprint
 	takeover   Takeover
 	changes    map[string]string
 	recordHash string
@@ -63,7 +64,7 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 		return nil, err
 	}
 	wanted := FootprintOf(o.Tree)
-	d := &draft{}
+	d := &draft{wanted: wanted}
 	if d.takeover, err = o.takeover(s, owned, wanted); err != nil {
 		return nil, err
 	}
@@ -129,7 +130,11 @@ func (o *Order) Overwrites() bool {
 }
 
 func (o *Order) record() Record {
-	return NewRecord(o.Environment, FootprintOf(o.Tree).Names(), o.PromotedCommit, o.Origins)
+	names := make([]string, len(o.Tree.Folders))
+	for i, folder := range o.Tree.Folders {
+		names[i] = folder.ClusterType
+	}
+	return NewRecord(o.Environment, names, o.PromotedCommit, o.Origins)
 }
 
 // owned are the folders at the place that are ours: those of our record, and those that were delivered there. It

@@ -28,8 +28,9 @@ type differing struct {
 	old plumbing.Hash // the tree that the branch has there; zero: none
 }
 
-// manyTrees is how many trees are asked for one by one; where there are more,
-// all below the folders that hold them are.
+// manyTrees is how many trees are asked for one by one. Where there are more, and
+// they are a good part of those in the folders that hold them, all below these
+// are.
 const manyTrees = 256
 
 // differing finds the folders that differ from the branch's, and those in them,
@@ -43,17 +44,19 @@ func (s *Snapshot) differing(folders []Folder) []differing {
 		level = appendDiffering(level, f, at, there)
 	}
 	var above []plumbing.Hash
+	children := 0 // of the folders above
 	for len(level) > 0 {
 		var wants []plumbing.Hash
 		for _, d := range level {
 			wants = append(wants, d.old)
 		}
-		if len(wants) > manyTrees && len(above) > 0 {
+		if len(wants) > manyTrees && 4*len(wants) > children {
 			s.bringBelow(above)
 		}
 		s.bring(slices.Clone(wants), filterAll)
 		all = append(all, level...)
 		var next []differing
+		children = 0
 		for _, d := range level {
 			if len(d.Folders) == 0 {
 				continue
@@ -63,6 +66,7 @@ func (s *Snapshot) differing(folders []Folder) []differing {
 				for _, e := range s.tree(d.old) {
 					there[e.name] = e
 				}
+				children += len(there)
 			}
 			for _, f := range d.Folders {
 				at, ok := there[f.Path]
@@ -88,7 +92,7 @@ func appendDiffering(all []differing, f Folder, at entry, there bool) []differin
 // and its own. count is called with the number of files of each.
 func packFolders(ctx context.Context, folders []differing, p *pack, count func(int)) error {
 	jobs := make(chan Folder)
-	errs := make([]error, runtime.GOMAXPROCS(0))
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(folders)))
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for i := range errs {

@@ -89,7 +89,7 @@ type packer struct {
 const storedTree = 512
 
 func newPacker(p *pack) *packer {
-	return &packer{pack: p, sum: sha1.New(), z: deflater(packLevel), none: deflater(zlib.NoCompression)}
+	return &packer{pack: p, sum: sha1.New(), z: deflater(packLevel)}
 }
 
 func deflater(level int) *zlib.Writer {
@@ -115,6 +115,9 @@ func (w *packer) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, e
 	w.buf.Write(appendObjectHeader(w.head[:0], kind, len(content)))
 	z := w.z
 	if kind == plumbing.TreeObject && len(content) <= storedTree {
+		if w.none == nil {
+			w.none = deflater(zlib.NoCompression)
+		}
 		z = w.none
 	}
 	z.Reset(&w.buf)

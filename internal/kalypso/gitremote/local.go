@@ -14,7 +14,8 @@ import (
 )
 
 // localOpener runs the git program on a repository of this machine. As the
-// server is our own process, it is told to filter and to hand out any object.
+// server is our own process, it is told to filter, to hand out any object, and
+// not to look for deltas: what it sends crosses a pipe.
 func localOpener(repo Location) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		git, err := exec.LookPath("git")
@@ -27,6 +28,7 @@ func localOpener(repo Location) opener {
 		}
 		cmd := exec.CommandContext(ctx, git,
 			"-c", "uploadpack.allowFilter=true", "-c", "uploadpack.allowAnySHA1InWant=true",
+			"-c", "pack.window=0", "-c", "pack.compression=1",
 			strings.TrimPrefix(service, "git-"), dir)
 		cmd.Env = localEnv(os.Environ(), protocol)
 		// A hook that outlives its git would hold the pipes open.
