@@ -158,6 +158,7 @@ func lineOf(err error) error {
 		return err
 	}
 	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
+	text = strings.ReplaceAll(text, " | "+boundedFunc, "") // the user did not write it
 	if m := executing.FindStringSubmatch(text); m != nil {
 		text = m[1] + ": " + m[2]
 	}
