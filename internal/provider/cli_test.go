@@ -83,12 +83,18 @@ type root struct {
 	printed strings.Builder // by all commands
 }
 
-// newRoot makes a root module of files: name → content. It skips the test where acceptance tests are off.
-func newRoot(t *testing.T, files map[string]string) *root {
+// needTerraform skips the test where acceptance tests are off.
+func needTerraform(t *testing.T) {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
 	}
+}
+
+// newRoot makes a root module of files: name → content. It skips the test where acceptance tests are off.
+func newRoot(t *testing.T, files map[string]string) *root {
+	t.Helper()
+	needTerraform(t)
 	r := &root{t: t, folder: t.TempDir(), env: []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),

@@ -3,7 +3,6 @@ package provider_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,9 +63,7 @@ func (s *statusRoot) expectStatus(context, state string, posted int) {
 
 // A status is created, planned empty, changed in place, imported, put right where others changed it, and left by destroy.
 func TestAccCommitStatus(t *testing.T) {
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
-	}
+	needTerraform(t)
 	fake := githubfake.New(t)
 	on := fake.AddRepo(t, "acme/control-plane")
 	commit := gitserver.Seed(t, on.Path, "main", map[string]string{"README.md": "hello\n"})

@@ -12,9 +12,7 @@ import (
 // it printed under each of its headlines. Its temporary folder is made in temp, and stays there where keep is "1".
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
-	if os.Getenv("TF_ACC") == "" {
-		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
-	}
+	needTerraform(t)
 	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if cli == "" {
 		cli = "terraform"

@@ -112,12 +112,8 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 // is reported assignment by assignment; an assignment that fails has no files.
 func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
 	return func(yield func(*schedule.Assignment, Rendered) bool) {
-		x, ok := r.executors.Get().(*executor)
-		if !ok {
-			x = newExecutor()
-		}
-		defer r.executors.Put(x)
-		w := worker{Renderer: r, executor: x}
+		w := r.worker()
+		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
 		for n := range p.Assignments {
 			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.configured[i][n])) {
@@ -129,13 +125,18 @@ func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
 
 // Assignment renders the assignment n of the schedule's placement i alone. It is for concurrent use.
 func (r *Renderer) Assignment(i, n int) Rendered {
+	w := r.worker()
+	defer r.executors.Put(w.executor)
+	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.configured[i][n])
+}
+
+// worker returns a worker whose executor belongs back into the pool.
+func (r *Renderer) worker() *worker {
 	x, ok := r.executors.Get().(*executor)
 	if !ok {
 		x = newExecutor()
 	}
-	defer r.executors.Put(x)
-	w := worker{Renderer: r, executor: x}
-	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.configured[i][n])
+	return &worker{Renderer: r, executor: x}
 }
 
 // Rendered is what an assignment renders to.
