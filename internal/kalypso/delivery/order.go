@@ -24,6 +24,7 @@ type Order struct {
 	CreateBranch   bool
 	Guardrails     Guardrails
 	Message        string // of the commit; empty: one that says what changes
+	Description    string // what changes, in Markdown, for the people who review it
 	Author         gitops.Signature
 	// Before is the state that the plan was made from; nil where nothing was delivered before.
 	Before *State
