@@ -24,6 +24,11 @@ func main() {
 	flag.BoolVar(&debug, "debug", false, "run so that a debugger such as delve can attach, and print TF_REATTACH_PROVIDERS")
 	flag.Parse()
 
+	if !debug { // else the one who started it reads its logs
+		if err := levelLogs(); err != nil {
+			log.Fatal(err)
+		}
+	}
 	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
 		Address: address,
 		Debug:   debug,

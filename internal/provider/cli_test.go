@@ -65,14 +65,18 @@ func build() (string, error) {
 	if err != nil {
 		return folder, fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	config := fmt.Sprintf(`disable_checkpoint = true
+	return folder, os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(overriding(folder)), 0o600)
+}
+
+// overriding is a CLI configuration that has Terraform take the provider from a folder.
+func overriding(folder string) string {
+	return fmt.Sprintf(`disable_checkpoint = true
 provider_installation {
   dev_overrides {
     "registry.terraform.io/terraform-kalypso/kalypso" = %q
   }
 }
 `, folder)
-	return folder, os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(config), 0o600)
 }
 
 // root is a root module in a folder of its own that the real CLI runs with the built provider.

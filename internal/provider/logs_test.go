@@ -1,0 +1,69 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccLogs looks at what the provider's process really writes: Terraform gets to see all of it and shows what TF_LOG
+// says, so that logs which nobody asked for cost their time unseen.
+func TestAccLogs(t *testing.T) {
+	needTerraform(t)
+	for name, c := range map[string]struct {
+		env          []string
+		library, own bool
+	}{
+		"nothing asked for":                      {nil, false, true},
+		"what providers say of note":             {[]string{"TF_LOG_PROVIDER=INFO"}, false, true},
+		"everything":                             {[]string{"TF_LOG=TRACE"}, true, true},
+		"everything of the libraries":            {[]string{"TF_LOG_SDK=TRACE"}, true, true},
+		"everything of the libraries, not shown": {[]string{"TF_LOG_SDK=TRACE", "TF_LOG_PROVIDER=INFO"}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			logs := filepath.Join(t.TempDir(), "logs")
+			r := newRoot(t, map[string]string{"main.tf": terraformBlock + fmt.Sprintf(logsConfiguration, gitserver.InitBare(t))})
+			r.env = append(r.env, "TF_CLI_CONFIG_FILE="+recording(t, logs))
+			r.env = append(r.env, c.env...)
+			r.apply()
+			data, err := os.ReadFile(logs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for module, want := range map[string]bool{`"@module":"sdk.framework"`: c.library, `"@module":"sdk.proto"`: c.library, `"@module":"kalypso"`: c.own} {
+				if got := strings.Contains(string(data), module); got != want {
+					t.Errorf("logs of %s are there: %t, want %t\n%.2000s", module, got, want, data)
+				}
+			}
+		})
+	}
+}
+
+const logsConfiguration = `
+resource "kalypso_environment_rendering" "this" {
+  environment   = "dev"
+  gitops_repo   = { repo = "file://%s", branch = "dev" }
+  create_branch = true
+}
+`
+
+// recording is a CLI configuration whose provider appends what it logs to a file.
+func recording(t *testing.T, logs string) string {
+	t.Helper()
+	provider := filepath.Join(filepath.Dir(cliConfig(t)), "terraform-provider-kalypso")
+	folder := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 2>>'%s'\n", provider, logs)
+	if err := os.WriteFile(filepath.Join(folder, "terraform-provider-kalypso"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	config := filepath.Join(folder, "terraform.rc")
+	if err := os.WriteFile(config, []byte(overriding(folder)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
