@@ -116,7 +116,7 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 // deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets.
 func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) map[string]string {
 	if o.strategy == strategyNone {
-		state := delivery.Computed(o.fleet.Environment, o.tree)
+		state := delivery.Computed(o.order(commitAuthor{}, before))
 		values["commit_sha"] = types.StringNull()
 		writeDelivery(ctx, private, state, diags)
 		var old delivery.Footprint
@@ -153,6 +153,7 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 		Tree:           o.tree,
 		PromotedCommit: o.promoted,
 		Origins:        o.origins,
+		Configs:        o.fleet.Configs,
 		Adopt:          o.adopt,
 		CreateBranch:   o.createBranch,
 		Guardrails:     o.guardrails,

@@ -20,6 +20,7 @@ type Receipt struct {
 	Commit   string // the commit on the branch that holds the tree
 	Pushed   bool   // false: the branch held it already
 	Changes  map[string]string
+	Before   *State // what was changed, for [Order.Describe]
 	Takeover Takeover
 	// Kept is the place that was left, where it is a copy of the new one, and so was not cleaned.
 	Kept *Place
@@ -82,12 +83,13 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 		State: &State{
 			Version: stateVersion, Engine: engineVersion,
 			Place: o.Place, Environment: o.Environment,
-			Delivered: delivered, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Base: head,
+			Delivered: delivered, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Base: head,
 			Head: head, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,
 		},
 		Commit:   head,
 		Pushed:   result.Pushed,
 		Changes:  last.changes,
+		Before:   last.before,
 		Takeover: last.takeover,
 		Kept:     kept,
 	}, nil
@@ -283,7 +285,7 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 	}
 	return &State{
 		Version: stateVersion, Engine: engineVersion, Place: place, Environment: environment,
-		Delivered: held, DeliveredRecord: at.recordHash, PromotedCommit: at.record.PromotedCommit, Base: snapshot.Commit.String(),
+		Delivered: held, DeliveredRecord: at.recordHash, PromotedCommit: at.record.PromotedCommit, Inputs: inputsOf(at.record).pack(), Base: snapshot.Commit.String(),
 		Head: snapshot.Commit.String(), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()),
 	}, at.record, nil
 }

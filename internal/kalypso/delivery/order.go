@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -18,13 +19,14 @@ type Order struct {
 	Place          Place
 	Environment    string
 	Tree           *tree.Tree
-	PromotedCommit string   // empty: none
-	Origins        []string // for the record
+	PromotedCommit string          // empty: none
+	Origins        []string        // for the record
+	Configs        []*fleet.Config // of the tree's fleet
+	Review         Review
 	Adopt          bool
 	CreateBranch   bool
 	Guardrails     Guardrails
 	Message        string // of the commit; empty: one that says what changes
-	Description    string // what changes, in Markdown, for the people who review it
 	Author         gitops.Signature
 	// Before is the state that the plan was made from; nil where nothing was delivered before.
 	Before *State
@@ -44,6 +46,9 @@ type draft struct {
 	changes    map[string]string
 	recordHash string
 	others     []string
+	// before is what is changed, for [Order.Describe]: what was delivered, or where that is not known, what the branch holds
+	// of ours or is taken over.
+	before *State
 }
 
 // draft finds what the order changes on the branch, and refuses what is not ours to change.
@@ -82,6 +87,9 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 		}
 	}
 	d.changes = Changes(held, wanted)
+	if d.before = o.Before; !o.Before.Current() {
+		d.before = s.found(held)
+	}
 	record := o.record()
 	d.recordHash = s.recordHash
 	if o.moves() || s.record == nil || !s.record.same(record) || !held.Equal(wanted) {

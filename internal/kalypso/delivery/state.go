@@ -1,7 +1,5 @@
 package delivery
 
-import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
-
 // stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
 // version is read anew from the branch.
 const (
@@ -20,6 +18,8 @@ type State struct {
 	Delivered       Footprint `json:"delivered"`
 	DeliveredRecord string    `json:"delivered_record"`
 	PromotedCommit  string    `json:"promoted_commit,omitempty"` // that the record names
+	// Inputs are what the delivered tree was made of; empty where that is not known.
+	Inputs packedInputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it held what was delivered.
 	Base string `json:"base"`
 	// Head is the branch's head when it was last read, and Seen what it held of the folders then.
@@ -47,8 +47,11 @@ func (s *State) Current() bool {
 }
 
 // Computed is the state of a rendering that is computed alone: nothing of it is on a branch.
-func Computed(environment string, t *tree.Tree) *State {
-	return &State{Version: stateVersion, Engine: engineVersion, Environment: environment, Seen: FootprintOf(t)}
+func Computed(o *Order) *State {
+	return &State{
+		Version: stateVersion, Engine: engineVersion, Environment: o.Environment,
+		PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Seen: FootprintOf(o.Tree),
+	}
 }
 
 // record is what was delivered as the record, but for the origins.

@@ -77,6 +77,15 @@ func (s *survey) listed() []string {
 	return s.record.ClusterTypes
 }
 
+// found is what the place holds of a rendering of which nothing was kept.
+func (s *survey) found(held Footprint) *State {
+	found := &State{Place: s.place, Seen: held}
+	if s.record != nil {
+		found.PromotedCommit, found.Inputs = s.record.PromotedCommit, inputsOf(s.record).pack()
+	}
+	return found
+}
+
 // unlike are the folders, and the record, that are not as they were when s was read.
 func (s *survey) unlike(before *State) []string {
 	names := s.footprint(before.Seen.Names()).differing(before.Seen)

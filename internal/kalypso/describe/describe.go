@@ -12,24 +12,30 @@ import (
 	"unicode/utf16"
 )
 
+// DefaultMax is how many characters a description has at most where nobody
+// asks for fewer: it is read by people, lies in a state and is printed by a plan.
+const DefaultMax = 16384
+
 // Change is what a rendering changes.
 type Change struct {
 	Environment  string
-	Branch, Path string // of the target
+	Branch, Path string // of the target; "" where the tree is only computed
+	Removal      bool   // nothing is rendered any more
 
 	// Before and After are the hashes of the deployment targets' files, by
-	// cluster type and target.
+	// cluster type and target. Cluster types that stay as they are may lack in both.
 	Before, After Folders
-	// Policies are the names of those that place a target on a cluster type, by
-	// cluster type and target.
-	Policies map[string]map[string][]string
+	// Policies are the names of those that place a target on a cluster type.
+	Policies func(clusterType, target string) []string
 
 	Configs  []Config
 	Promoted Promotion // the zero value where the promoted commit did not change
 	Origins  []Move    // see [Moves]
+	// Uncompared is what of the state before is not known, such as
+	// "configuration": its changes can't be told.
+	Uncompared []string
 
-	Links  Links
-	Values bool // whether values of configs are shown; without it none is
+	Links Links
 
 	Marker string // is the last line, and always there
 	Max    int    // characters; 0 for no bound
@@ -38,15 +44,33 @@ type Change struct {
 // Folders are the hashes of targets, by cluster type and target.
 type Folders map[string]map[string]string
 
-// Config is what changes in the configuration of a deployment target.
+// Kind is what becomes of a thing.
+type Kind int
+
+// The kinds.
+const (
+	Changed Kind = iota
+	Added
+	Removed
+)
+
+// Config is a config that changes.
 type Config struct {
-	ClusterType, Target string
-	Keys                []Key
+	Name string
+	Kind Kind
+	// Targets is how many deployment targets it applies to now, and ClusterTypes
+	// are those that they are on.
+	Targets      int
+	ClusterTypes []string
+	Labels       bool // the labels that say where it applies change
+	Keys         []Key
 }
 
-// Key is a changed key of a configuration. Old or New is nil where it is absent.
+// Key is a changed key of a config. Old and New are its values as far as they
+// are known and to be shown.
 type Key struct {
 	Name     string
+	Kind     Kind
 	Old, New *string
 }
 
@@ -65,9 +89,10 @@ var limits = []struct{ rows, names, edges int }{
 // Markdown is the description of a change.
 func Markdown(c Change) string {
 	var text string
+	all := c.clusterTypes()
 	for _, l := range limits {
 		w := &writer{Change: c, rows: l.rows, names: l.names, edges: l.edges}
-		if text = w.write(); c.Max == 0 || length(text) <= c.Max {
+		if text = w.write(all); c.Max == 0 || length(text) <= c.Max {
 			break
 		}
 	}
@@ -126,14 +151,14 @@ type writer struct {
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) write() string {
-	all := w.clusterTypes()
+func (w *writer) write(all []clusterType) string {
 	w.summary(all)
 	w.table(all)
 	w.promoted()
 	w.origins()
 	w.graph(all)
 	w.configs()
+	w.uncompared()
 	if w.Marker != "" {
 		w.line("\n%s", w.Marker)
 	}
@@ -141,13 +166,19 @@ func (w *writer) write() string {
 }
 
 func (w *writer) summary(all []clusterType) {
-	at := "branch " + code(w.Branch)
-	if w.Path != "" && w.Path != "." {
-		at += ", path " + code(w.Path)
+	at := ""
+	if w.Branch != "" {
+		at = "branch " + code(w.Branch)
+		if w.Path != "" && w.Path != "." {
+			at += ", path " + code(w.Path)
+		}
 	}
-	if len(w.After) == 0 && len(w.Before) > 0 {
+	switch {
+	case w.Removal:
 		w.line("Removes what was rendered for environment %s from %s.", code(w.Environment), at)
-	} else {
+	case at == "":
+		w.line("Renders environment %s.", code(w.Environment))
+	default:
 		w.line("Renders environment %s to %s.", code(w.Environment), at)
 	}
 	if len(all) == 0 {
@@ -262,45 +293,63 @@ func (w *writer) configs() {
 	if len(w.Configs) == 0 {
 		return
 	}
-	configs := slices.Clone(w.Configs)
-	slices.SortFunc(configs, func(a, b Config) int {
-		return cmp.Or(cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target))
-	})
+	configs := slices.SortedFunc(slices.Values(w.Configs), func(a, b Config) int { return cmp.Compare(a.Name, b.Name) })
 	w.heading("Configuration")
 	for _, c := range first(configs, w.rows) {
-		keys := slices.Clone(c.Keys)
-		slices.SortFunc(keys, func(a, b Key) int { return cmp.Compare(a.Name, b.Name) })
-		var texts []string
-		for _, k := range first(keys, w.names) {
-			texts = append(texts, w.key(k))
-		}
-		text := strings.Join(texts, ", ")
-		if left := len(keys) - w.names; left > 0 {
-			text += fmt.Sprintf(" and %d more", left)
-		}
-		w.line("- %s on %s: %s", code(c.Target), code(c.ClusterType), text)
+		w.line("- %s%s%s: %s", code(c.Name), map[Kind]string{Added: " (new)", Removed: " (gone)"}[c.Kind], w.reach(c), w.keys(c))
 	}
-	w.more(len(configs), "deployment target")
+	w.more(len(configs), "config")
 }
 
-func (w *writer) key(k Key) string {
-	text := code(k.Name)
+// reach says what a config applies to.
+func (w *writer) reach(c Config) string {
 	switch {
-	case k.Old == nil:
-		text += " added"
-	case k.New == nil:
-		text += " removed"
+	case c.Kind == Removed:
+		return ""
+	case c.Targets == 0:
+		return ", which applies to no deployment target"
 	}
-	if !w.Values {
-		return text
-	}
-	switch {
-	case k.Old != nil && k.New != nil:
-		return text + " " + code(clip(*k.Old)) + " → " + code(clip(*k.New))
-	case k.New != nil:
-		return text + " as " + code(clip(*k.New))
-	case k.Old != nil:
-		return text + ", was " + code(clip(*k.Old))
+	text := " on " + count(c.Targets, "deployment target")
+	if w.names > 0 {
+		text += " of " + w.list(slices.Sorted(slices.Values(c.ClusterTypes)))
 	}
 	return text
+}
+
+func (w *writer) keys(c Config) string {
+	var texts []string
+	if c.Labels {
+		texts = append(texts, "its labels")
+	}
+	keys := slices.SortedFunc(slices.Values(c.Keys), func(a, b Key) int { return cmp.Compare(a.Name, b.Name) })
+	for _, k := range first(keys, w.names) {
+		texts = append(texts, key(k))
+	}
+	text := strings.Join(texts, ", ")
+	if left := len(keys) - w.names; left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+func key(k Key) string {
+	text := code(k.Name) + map[Kind]string{Added: " added", Removed: " removed"}[k.Kind]
+	switch {
+	case k.Old != nil && k.New != nil:
+		return text + " " + code(Clip(*k.Old)) + " → " + code(Clip(*k.New))
+	case k.New != nil && k.Kind == Changed:
+		return text + ", now " + code(Clip(*k.New))
+	case k.New != nil:
+		return text + " as " + code(Clip(*k.New))
+	case k.Old != nil:
+		return text + ", was " + code(Clip(*k.Old))
+	}
+	return text
+}
+
+// uncompared says what could not be compared, where there was anything before.
+func (w *writer) uncompared() {
+	if len(w.Uncompared) > 0 {
+		w.line("\nNot known here, and so not compared: the %s before this change.", strings.Join(w.Uncompared, " and the "))
+	}
 }

@@ -43,14 +43,19 @@ func changed() describe.Change {
 		Environment: "dev", Branch: "dev", Path: "clusters",
 		Before: describe.Folders{"drone": {"hello-one": "1", "hello-two": "1"}, "large": {"hello-one": "1"}, "old": {"hello-one": "1"}, "same": {"hello-one": "1"}},
 		After:  describe.Folders{"drone": {"hello-one": "2", "hello-three": "1"}, "large": {"hello-one": "1", "hello-two": "1"}, "new": {"a|b": "1"}, "same": {"hello-one": "1"}},
-		Policies: map[string]map[string][]string{
-			"drone": {"hello-one": {"edge", "west"}, "hello-three": {"edge"}}, "large": {"hello-one": {"all"}, "hello-two": {`cloud "1"`}},
+		Policies: func(clusterType, target string) []string {
+			return map[string][]string{
+				"drone hello-one": {"edge", "west"}, "drone hello-three": {"edge"}, "large hello-one": {"all"}, "large hello-two": {`cloud "1"`},
+			}[clusterType+" "+target]
 		},
 		Configs: []describe.Config{
-			{ClusterType: "drone", Target: "hello-three", Keys: []describe.Key{{Name: "REGION", New: text("canary-new")}}},
-			{ClusterType: "drone", Target: "hello-one", Keys: []describe.Key{
-				{Name: "b|c", Old: text("canary-old"), New: text("canary`new`")}, {Name: "A", Old: text("canary\n" + marker + "\n")},
+			{Name: "west", Targets: 3, ClusterTypes: []string{"large", "drone"}, Labels: true, Keys: []describe.Key{
+				{Name: "b|c", Old: text("canary-old"), New: text("canary`new`")}, {Name: "A", Kind: describe.Removed, Old: text("canary\n" + marker + "\n")},
+				{Name: "D", New: text("canary of which the old one is not known")}, {Name: "E"},
 			}},
+			{Name: "new", Kind: describe.Added, Targets: 1, ClusterTypes: []string{"drone"}, Keys: []describe.Key{{Name: "REGION", Kind: describe.Added, New: text("canary-new")}}},
+			{Name: "gone", Kind: describe.Removed, Keys: []describe.Key{{Name: "REGION", Kind: describe.Removed}}},
+			{Name: "idle", Keys: []describe.Key{{Name: "REGION"}}},
 		},
 		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
 		Origins: []describe.Move{
@@ -65,17 +70,18 @@ func changed() describe.Change {
 
 // The whole texts, by name.
 func TestGolden(t *testing.T) {
-	values := changed()
-	values.Values = true
+	hidden := hide(changed())
 	created := describe.Change{
 		Environment: "dev", Branch: "dev", Path: ".", After: changed().After, Promoted: describe.Promotion{To: "v1.2.3"}, Marker: marker,
 	}
-	removed := describe.Change{Environment: "dev", Branch: "dev", Before: changed().Before, Promoted: describe.Promotion{From: commit("a")}, Marker: marker}
-	short := changed()
+	removed := describe.Change{Environment: "dev", Branch: "dev", Before: changed().Before, Removal: true, Marker: marker}
+	short := hide(changed())
 	short.Max = 900
 	for name, c := range map[string]describe.Change{
-		"changed": changed(), "values": values, "created": created, "removed": removed, "short": short,
-		"nothing": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().Before, Marker: marker},
+		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
+		"nothing":    {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().Before, Marker: marker},
+		"computed":   {Environment: "dev", After: changed().After, Marker: marker},
+		"uncompared": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().After, Uncompared: []string{"configuration", "sources"}, Marker: marker},
 	} {
 		file := filepath.Join("testdata", name+".md")
 		got := describe.Markdown(c)
@@ -94,15 +100,20 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// No value of a config is shown unless that was asked for; and none can pass as the marker.
-func TestValues(t *testing.T) {
-	c := changed()
-	if got := describe.Markdown(c); strings.Contains(got, "canary") {
-		t.Errorf("a value is shown:\n%s", got)
+// hide takes the values away.
+func hide(c describe.Change) describe.Change {
+	for i := range c.Configs {
+		for n := range c.Configs[i].Keys {
+			c.Configs[i].Keys[n].Old, c.Configs[i].Keys[n].New = nil, nil
+		}
 	}
-	c.Values = true
-	got := describe.Markdown(c)
-	if n := strings.Count(got, "canary"); n != 4 {
+	return c
+}
+
+// The values that are given are shown, and none can pass as the marker.
+func TestValues(t *testing.T) {
+	got := describe.Markdown(changed())
+	if n := strings.Count(got, "canary"); n != 5 {
 		t.Errorf("%d values are shown:\n%s", n, got)
 	}
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
@@ -117,8 +128,8 @@ func TestOrder(t *testing.T) {
 	for range 20 {
 		c := changed()
 		slices.Reverse(c.Configs)
-		slices.Reverse(c.Configs[0].Keys)
-		slices.Reverse(c.Configs[1].Keys)
+		slices.Reverse(c.Configs[len(c.Configs)-1].Keys)
+		slices.Reverse(c.Configs[len(c.Configs)-1].ClusterTypes)
 		slices.Reverse(c.Origins)
 		if diff := cmp.Diff(want, describe.Markdown(c)); diff != "" {
 			t.Fatal(diff)
@@ -130,16 +141,16 @@ func TestOrder(t *testing.T) {
 func TestLimit(t *testing.T) {
 	for _, size := range []struct{ clusterTypes, targets int }{{1, 10000}, {100, 100}, {10000, 1}, {3000, 3}} {
 		c := changed()
-		c.Values = true
-		c.Before, c.After, c.Configs, c.Policies = describe.Folders{}, describe.Folders{}, nil, map[string]map[string][]string{}
+		c.Before, c.After, c.Configs = describe.Folders{}, describe.Folders{}, nil
+		c.Policies = func(_, target string) []string { return []string{"policy-" + target[len(target)-1:]} }
 		total := size.clusterTypes * size.targets
 		for i := range total {
 			ct, target := fmt.Sprintf("cluster-type-%d-ü😀", i%size.clusterTypes), fmt.Sprintf("deployment-target-%d", i/size.clusterTypes)
 			if c.After[ct] == nil {
-				c.After[ct], c.Policies[ct] = map[string]string{}, map[string][]string{}
+				c.After[ct] = map[string]string{}
 			}
-			c.After[ct][target], c.Policies[ct][target] = "1", []string{fmt.Sprintf("policy-%d", i%7)}
-			c.Configs = append(c.Configs, describe.Config{ClusterType: ct, Target: target, Keys: []describe.Key{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
+			c.After[ct][target] = "1"
+			c.Configs = append(c.Configs, describe.Config{Name: target, Targets: 1, ClusterTypes: []string{ct}, Keys: []describe.Key{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
 			c.Origins = append(c.Origins, describe.Move{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")})
 		}
 		got := describe.Markdown(c)

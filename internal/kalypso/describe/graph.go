@@ -12,9 +12,12 @@ import (
 func (w *writer) graph(all []clusterType) {
 	type edge struct{ policy, clusterType string }
 	targets := map[edge]int{}
+	if w.Policies == nil || w.edges == 0 {
+		return
+	}
 	for _, ct := range all {
 		for _, t := range slices.Concat(ct.added, ct.changed) {
-			for _, p := range w.Policies[ct.name][t] {
+			for _, p := range w.Policies(ct.name, t) {
 				targets[edge{p, ct.name}]++
 			}
 		}

@@ -48,19 +48,20 @@ func link(text, url string) string {
 // maxValue is how many characters of a value are shown.
 const maxValue = 80
 
-func clip(s string) string {
-	if runes := []rune(s); len(runes) > maxValue {
+// Clip is as much of a value as is shown of it. What was clipped stays.
+func Clip(s string) string {
+	if runes := []rune(strings.TrimSuffix(s, "…")); len(runes) > maxValue {
 		return string(runes[:maxValue]) + "…"
 	}
 	return s
 }
 
-// short is a commit's hash as people write it; other names stay.
+// short is a commit's hash as people write it; other names are clipped at most.
 func short(commit string) string {
 	if len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:7]
 	}
-	return commit
+	return Clip(commit)
 }
 
 func count(n int, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what)) }

@@ -57,3 +57,15 @@ func Moves(before, after []string) []Move {
 	})
 	return moves
 }
+
+// ReposAt are the repos of which origins name the commit, sorted.
+func ReposAt(commit string, origins []string) []string {
+	var repos []string
+	for _, text := range origins {
+		if m := origin.FindStringSubmatch(text); m != nil && m[2] == commit {
+			repos = append(repos, m[1])
+		}
+	}
+	slices.Sort(repos)
+	return slices.Compact(repos)
+}

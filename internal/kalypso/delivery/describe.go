@@ -1,0 +1,218 @@
+package delivery
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Review is how people are told of a change.
+type Review struct {
+	Links  describe.Links
+	Values bool // config values are shown, old and new
+	Max    int  // characters, as a host allows; 0: [describe.DefaultMax], which is also the most
+}
+
+func (r Review) max() int {
+	if r.Max > 0 {
+		return min(r.Max, describe.DefaultMax)
+	}
+	return describe.DefaultMax
+}
+
+// Describe is what the order changes, in Markdown, for the people who review it: a pull request's description, with the
+// marker that names the rendering. before is what was delivered, or found; see [Receipt]. It depends on both alone.
+func (o *Order) Describe(before *State) string {
+	c := describe.Change{
+		Environment: o.Environment,
+		Branch:      o.Place.Branch,
+		Path:        o.Place.Path,
+		Policies:    o.policies(),
+		Links:       o.Review.Links,
+		Marker:      hosting.Marker(o.Environment, o.Place.Branch, o.Place.Path),
+		Max:         o.Review.max(),
+	}
+	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree))
+	is := o.inputs()
+	was, known := before.Inputs.unpack()
+	known = known || len(before.Seen) == 0 // there was nothing
+	if known {
+		c.Origins = describe.Moves(was.Origins, is.Origins)
+	}
+	if was.Configs != nil {
+		c.Configs = o.configChanges(was.Configs, is.Configs)
+	} else if len(before.Seen) > 0 {
+		c.Uncompared = append(c.Uncompared, "configuration")
+	}
+	if !known {
+		c.Uncompared = append(c.Uncompared, "sources")
+	}
+	if before.PromotedCommit != o.PromotedCommit {
+		c.Promoted = describe.Promotion{
+			Repo: repoOf(before.PromotedCommit, o.PromotedCommit, was.Origins, is.Origins),
+			From: before.PromotedCommit, To: o.PromotedCommit,
+		}
+	}
+	return describe.Markdown(c)
+}
+
+// DescribeRemoval is the same of the removal of what was delivered.
+func DescribeRemoval(before *State, r Review) string {
+	c := describe.Change{
+		Environment: before.Environment,
+		Branch:      before.Place.Branch,
+		Path:        before.Place.Path,
+		Removal:     true,
+		Links:       r.Links,
+		Marker:      hosting.Marker(before.Environment, before.Place.Branch, before.Place.Path),
+		Max:         r.max(),
+	}
+	c.Before, c.After = differingFolders(before.Seen, nil)
+	return describe.Markdown(c)
+}
+
+// differingFolders are the hashes of the targets of the cluster types whose folders differ.
+func differingFolders(before, after Footprint) (was, is describe.Folders) {
+	was, is = describe.Folders{}, describe.Folders{}
+	for _, name := range before.differing(after) {
+		for f, into := range map[*Footprint]describe.Folders{&before: was, &after: is} {
+			if folder, ok := (*f)[name]; ok {
+				into[name] = make(map[string]string, len(folder.Targets))
+				for target, t := range folder.Targets {
+					into[name][target] = t.Hash
+				}
+			}
+		}
+	}
+	return was, is
+}
+
+// policies finds those that place a target on a cluster type.
+func (o *Order) policies() func(clusterType, target string) []string {
+	placements := map[string]map[string][]*fleet.SchedulingPolicy{}
+	of := func(clusterType string) map[string][]*fleet.SchedulingPolicy {
+		if found, ok := placements[clusterType]; ok {
+			return found
+		}
+		all := map[string][]*fleet.SchedulingPolicy{}
+		for _, p := range o.Tree.Schedule.Placements {
+			if p.ClusterType.Name == clusterType {
+				for _, a := range p.Assignments {
+					all[a.Target.Name] = a.Policies
+				}
+			}
+		}
+		placements[clusterType] = all
+		return all
+	}
+	return func(clusterType, target string) (names []string) {
+		for _, p := range of(clusterType)[target] {
+			names = append(names, p.Name)
+		}
+		return names
+	}
+}
+
+// configChanges compares the configs, and says what those that changed apply to now.
+func (o *Order) configChanges(was, is map[string]configInputs) []describe.Config {
+	var changed []describe.Config
+	for name := range merged(was, is) {
+		old, before := was[name]
+		now, after := is[name]
+		c := describe.Config{Name: name, Labels: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, o.Review.Values)}
+		switch {
+		case !before:
+			c.Kind = describe.Added
+		case !after:
+			c.Kind = describe.Removed
+		case len(c.Keys) == 0 && !c.Labels:
+			continue
+		}
+		changed = append(changed, c)
+	}
+	o.reach(changed)
+	return changed
+}
+
+func keyChanges(was, is map[string]keyInput, values bool) []describe.Key {
+	var changed []describe.Key
+	for name := range merged(was, is) {
+		old, before := was[name]
+		now, after := is[name]
+		if before && after && old.Value == now.Value {
+			continue
+		}
+		k := describe.Key{Name: name}
+		if values {
+			k.Old, k.New = old.Shown, now.Shown
+		}
+		switch {
+		case !before:
+			k.Kind = describe.Added
+		case !after:
+			k.Kind = describe.Removed
+		}
+		changed = append(changed, k)
+	}
+	return changed
+}
+
+// reach finds the assignments to which the configs apply.
+func (o *Order) reach(changed []describe.Config) {
+	index := map[string]int{}
+	for i, c := range changed {
+		index[c.Name] = i
+	}
+	f := &fleet.Fleet{Environment: o.Environment}
+	for _, config := range o.Configs {
+		if _, ok := index[config.Name]; ok {
+			f.Configs = append(f.Configs, config)
+		}
+	}
+	if len(f.Configs) == 0 {
+		return
+	}
+	configuration, _ := configure.New(f) // what is wrong with the fleet was reported before there was a tree
+	for _, p := range o.Tree.Schedule.Placements {
+		on := map[int]bool{}
+		for i := range p.Assignments {
+			for _, config := range configuration.Of(&p.Assignments[i]).Values.Configs {
+				c := index[config.Name]
+				changed[c].Targets++
+				on[c] = true
+			}
+		}
+		for c := range on {
+			changed[c].ClusterTypes = append(changed[c].ClusterTypes, p.ClusterType.Name)
+		}
+	}
+}
+
+// repoOf is the repo that both commits lie in, by the origins that name them; "" where they do not say.
+func repoOf(from, to string, was, is []string) string {
+	repos := map[string]bool{}
+	for commit, origins := range map[string][]string{from: was, to: is} {
+		if commit != "" {
+			for _, repo := range describe.ReposAt(commit, origins) {
+				repos[repo] = true
+			}
+		}
+	}
+	if len(repos) != 1 {
+		return ""
+	}
+	return slices.Collect(maps.Keys(repos))[0]
+}
+
+func merged[V any](a, b map[string]V) map[string]V {
+	both := maps.Clone(b)
+	if both == nil {
+		both = map[string]V{}
+	}
+	maps.Copy(both, a)
+	return both
+}
