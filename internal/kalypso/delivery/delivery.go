@@ -63,7 +63,11 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 		return nil, err
 	}
 	var last *draft
-	result, err := branch.Update(ctx, gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress},
+	opts := gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress, WayTo: o.Place.RecordPath()}
+	if o.updates() {
+		opts.Known = o.Before.Way
+	}
+	result, err := branch.Update(ctx, opts,
 		func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 			var err error
 			if last, err = o.draft(snapshot); err != nil {
@@ -84,7 +88,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 			Version: stateVersion, Engine: engineVersion,
 			Place: o.Place, Environment: o.Environment,
 			Delivered: delivered, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Base: head,
-			Head: head, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,
+			Head: head, Way: result.Way, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,
 		},
 		Commit:   head,
 		Pushed:   result.Pushed,
@@ -209,7 +213,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 		return nil, err
 	}
 	now := *s
-	now.Head = snapshot.Commit.String()
+	now.Head, now.Way = snapshot.Commit.String(), snapshot.Way(s.Place.RecordPath())
 	now.Seen, now.SeenRecord = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())), at.recordHash
 	now.Others = without(at.folders, now.Seen.Names())
 	now.Drift = nil
@@ -286,6 +290,6 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 	return &State{
 		Version: stateVersion, Engine: engineVersion, Place: place, Environment: environment,
 		Delivered: held, DeliveredRecord: at.recordHash, PromotedCommit: at.record.PromotedCommit, Inputs: inputsOf(at.record).pack(), Base: snapshot.Commit.String(),
-		Head: snapshot.Commit.String(), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()),
+		Head: snapshot.Commit.String(), Way: snapshot.Way(place.RecordPath()), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()),
 	}, at.record, nil
 }

@@ -94,7 +94,7 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	d.recordHash = s.recordHash
 	if o.moves() || s.record == nil || !s.record.same(record) || !held.Equal(wanted) {
 		ours := slices.Concat(owned, d.takeover.Adopted)
-		d.edit, d.recordHash, err = o.edit(record, slices.DeleteFunc(ours, func(name string) bool {
+		d.edit, d.recordHash, err = o.edit(record, held, slices.DeleteFunc(ours, func(name string) bool {
 			_, keep := wanted[name]
 			_, folder := held[name]
 			return keep && folder // what others put in place of a folder of ours goes
@@ -216,8 +216,8 @@ func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeove
 	return t, nil
 }
 
-// edit is the change to the branch, and the hash of the record in it.
-func (o *Order) edit(record Record, removed []string, changes map[string]string) (*gitops.Edit, string, error) {
+// edit is the change to the branch, which holds some folders already, and the hash of the record in it.
+func (o *Order) edit(record Record, held Footprint, removed []string, changes map[string]string) (*gitops.Edit, string, error) {
 	text, err := record.Marshal()
 	if err != nil {
 		return nil, "", err
@@ -231,7 +231,9 @@ func (o *Order) edit(record Record, removed []string, changes map[string]string)
 		edit.Files[tree.PromotedCommitFile] = []byte(o.PromotedCommit)
 	}
 	for i, folder := range o.Tree.Folders {
-		edit.Folders = append(edit.Folders, clusterTypeFolder(o.Tree, i, o.Place.Join(folder.ClusterType)))
+		if held[folder.ClusterType].Hash != folder.Hash.String() {
+			edit.Folders = append(edit.Folders, clusterTypeFolder(o.Tree, i, o.Place.Join(folder.ClusterType)))
+		}
 	}
 	for _, name := range removed {
 		edit.Remove = append(edit.Remove, o.Place.Join(name))

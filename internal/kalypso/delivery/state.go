@@ -1,5 +1,7 @@
 package delivery
 
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+
 // stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
 // version is read anew from the branch.
 const (
@@ -23,9 +25,11 @@ type State struct {
 	// Base is the last commit of the branch at which it held what was delivered.
 	Base string `json:"base"`
 	// Head is the branch's head when it was last read, and Seen what it held of the folders then.
-	Head       string    `json:"head"`
-	Seen       Footprint `json:"seen"`
-	SeenRecord string    `json:"seen_record"`
+	Head string `json:"head"`
+	// Way is what was read of the branch at Head, but for its folders: the next delivery does not read it again.
+	Way        gitops.Way `json:"way"`
+	Seen       Footprint  `json:"seen"`
+	SeenRecord string     `json:"seen_record"`
 	// Others are the folders at the path that are not ours.
 	Others []string `json:"others,omitempty"`
 	Drift  []Drift  `json:"drift,omitempty"`

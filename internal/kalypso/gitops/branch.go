@@ -71,9 +71,14 @@ const (
 // asked for, without the contents of files and without history; a server that
 // cannot filter sends all of the commit at once. Close the snapshot.
 func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
+	return b.open(ctx, Way{})
+}
+
+// open opens the branch where a way to its last commit may be known.
+func (b *Branch) open(ctx context.Context, known Way) (*Snapshot, error) {
 	const tries = 3
 	for try := 1; ; try++ {
-		s, err := b.snapshot(ctx)
+		s, err := b.snapshot(ctx, known)
 		// Between the look-up and the fetch the branch may have moved, and an
 		// older server gives the tip alone.
 		if errors.Is(err, gitremote.ErrObjectNotServed) && try < tries {
@@ -83,20 +88,23 @@ func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
-func (b *Branch) snapshot(ctx context.Context) (s *Snapshot, err error) {
+func (b *Branch) snapshot(ctx context.Context, known Way) (s *Snapshot, err error) {
 	reader, err := b.remote.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s = &Snapshot{reader: reader, store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
 	defer func() {
 		if err != nil {
-			s.Close()
-			s = nil
+			reader.Close()
 		}
 	}()
-	if s.Commit, err = reader.Ref(b.ref); err != nil || s.Commit.IsZero() {
-		return s, err
+	head, err := reader.Ref(b.ref)
+	if err != nil {
+		return nil, err
+	}
+	s = newSnapshot(head, reader, known.objects(head))
+	if head.IsZero() {
+		return s, nil
 	}
 	if err := s.start(filterAll); err != nil {
 		var remote *gitremote.Error

@@ -12,16 +12,17 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// commit packs an edit of a snapshot: the commit and all that is new with it.
-// A zero hash: the edit changes nothing.
-func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage string, done, total int)) (plumbing.Hash, *pack, error) {
+// commit packs an edit of a snapshot: the commit and all that is new with it. It
+// gives the branch as the commit makes it: the snapshot itself, where the edit
+// changes nothing.
+func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage string, done, total int)) (*Snapshot, *pack, error) {
 	if err := e.check(); err != nil {
-		return plumbing.ZeroHash, nil, err
+		return nil, nil, err
 	}
 	changed := s.differing(e.Folders)
 	o := s.edited(e)
 	if s.err != nil {
-		return plumbing.ZeroHash, nil, s.err
+		return nil, nil, s.err
 	}
 	p := newPack(s.known())
 	files := 0
@@ -30,34 +31,34 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage stri
 		progress(StagePack, files, 0)
 	})
 	if err != nil {
-		return plumbing.ZeroHash, nil, err
+		return nil, nil, err
 	}
 	w := newPacker(p)
 	root, err := s.write(e, o, w)
 	if err != nil {
-		return plumbing.ZeroHash, nil, err
+		return nil, nil, err
 	}
 	if root.IsZero() {
 		if s.Root.IsZero() {
-			return plumbing.ZeroHash, nil, nil
+			return s, nil, nil
 		}
 		if root, err = w.add(plumbing.TreeObject, nil); err != nil {
-			return plumbing.ZeroHash, nil, err
+			return nil, nil, err
 		}
 	}
 	if root == s.Root {
-		return plumbing.ZeroHash, nil, nil
+		return s, nil, nil
 	}
 	text, err := commitText(root, s.Commit, e)
 	if err != nil {
-		return plumbing.ZeroHash, nil, err
+		return nil, nil, err
 	}
 	h, err := w.add(plumbing.CommitObject, text)
 	if err != nil {
-		return plumbing.ZeroHash, nil, err
+		return nil, nil, err
 	}
 	w.flush()
-	return h, p, nil
+	return s.after(h, root, text), p, nil
 }
 
 // known are the names of the objects that the branch is known to have.

@@ -51,10 +51,11 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 
 // history reads depth commits. whole: the first commit of all was reached.
 func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth int, folders []string) (changes []Change, found, whole bool, err error) {
-	s := &Snapshot{Commit: head, store: gitremote.Objects{}, trees: map[plumbing.Hash][]entry{}}
-	if s.reader, err = b.remote.Reader(ctx); err != nil {
+	reader, err := b.remote.Reader(ctx)
+	if err != nil {
 		return nil, false, false, err
 	}
+	s := newSnapshot(head, reader, gitremote.Objects{})
 	defer s.Close()
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: depth, Filter: filterAll}
 	if err := s.reader.Fetch(want, s.store); err != nil {

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
 // ErrInTheWay means that an edit would write a folder where the branch has a
@@ -98,5 +100,8 @@ func (o *overlay) write(w *packer) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, nil
 	}
 	sortTree(entries)
-	return w.add(plumbing.TreeObject, appendTree(nil, entries))
+	raw := appendTree(nil, entries)
+	h, err := w.add(plumbing.TreeObject, raw)
+	o.snapshot.written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+	return h, err
 }

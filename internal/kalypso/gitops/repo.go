@@ -133,7 +133,7 @@ func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
 // open fetches a commit with all its trees. Those of a GitOps repo may be many, and most of them of no interest; whoever
 // reads objects wants few round trips.
 func (r *Repo) open(commit plumbing.Hash) (*Snapshot, error) {
-	s := &Snapshot{Commit: commit, reader: r, store: r.store, trees: map[plumbing.Hash][]entry{}}
+	s := newSnapshot(commit, r, r.store)
 	return s, s.start(filterBlobs)
 }
 

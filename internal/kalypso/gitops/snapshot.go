@@ -23,10 +23,20 @@ type Snapshot struct {
 	Commit plumbing.Hash // zero: the branch is absent
 	Root   plumbing.Hash // the root tree; zero: the branch is absent
 
-	reader fetcher
-	store  gitremote.Objects
-	trees  map[plumbing.Hash][]entry
-	err    error
+	reader  fetcher
+	store   gitremote.Objects
+	trees   map[plumbing.Hash][]entry
+	written gitremote.Objects // by an edit: the trees above its folders
+	err     error
+}
+
+// newSnapshot is a commit of which the objects in store are there already; it
+// keeps there what it fetches.
+func newSnapshot(commit plumbing.Hash, reader fetcher, store gitremote.Objects) *Snapshot {
+	return &Snapshot{
+		Commit: commit, reader: reader, store: store,
+		trees: map[plumbing.Hash][]entry{}, written: gitremote.Objects{},
+	}
 }
 
 // fetcher is a conversation with a server: a [gitremote.Reader], or a [Repo].

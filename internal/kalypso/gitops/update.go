@@ -27,6 +27,10 @@ type UpdateOptions struct {
 	Progress func(stage string, done, total int)
 	// Tries bounds how often a lost race is run again; 0: 10 times.
 	Tries int
+	// WayTo is the path to which the result has the way; empty: it has none.
+	WayTo string
+	// Known is the way that the result before had.
+	Known Way
 	// Wait passes the time before another try, the first of which is 1. It
 	// ends with ctx. Nil: a random time, which doubles, from 50 ms to 3 s.
 	Wait func(ctx context.Context, try int) error
@@ -36,6 +40,7 @@ type UpdateOptions struct {
 type Result struct {
 	Commit plumbing.Hash // the head that holds the edit; zero: the branch is absent, and there was nothing to write
 	Pushed bool          // false: the branch held the edit already
+	Way    Way           // from Commit on, as far as it was read or written
 }
 
 // Update changes the branch by one commit on top of its head. build gets the
@@ -96,7 +101,7 @@ func wait(ctx context.Context, try int) error {
 
 func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
 	opts.Progress(StageRead, 0, 0)
-	s, err := b.Snapshot(ctx)
+	s, err := b.open(ctx, opts.Known)
 	if err != nil {
 		return Result{}, err
 	}
@@ -109,29 +114,38 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 		return Result{}, err
 	}
 	if edit == nil {
-		return Result{Commit: s.Commit}, nil
+		return opts.result(s, false), nil
 	}
 	if s.Commit.IsZero() && !opts.CreateBranch {
 		return Result{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
 	}
-	commit, p, err := s.commit(ctx, edit, opts.Progress)
+	after, p, err := s.commit(ctx, edit, opts.Progress)
 	if err != nil {
 		return Result{}, err
 	}
-	if commit.IsZero() {
-		return Result{Commit: s.Commit}, nil
+	if after == s {
+		return opts.result(s, false), nil
 	}
 	reader, size := p.reader()
 	opts.Progress(StagePush, 0, int(size))
-	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: s.Commit, New: commit, Pack: reader, Size: size})
+	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: s.Commit, New: after.Commit, Pack: reader, Size: size})
 	if err != nil {
-		err = b.afterwards(ctx, s.Commit, commit, err)
+		err = b.afterwards(ctx, s.Commit, after.Commit, err)
 	}
 	if err != nil {
 		return Result{}, err
 	}
 	opts.Progress(StagePush, int(size), int(size))
-	return Result{Commit: commit, Pushed: true}, nil
+	return opts.result(after, true), nil
+}
+
+// result is that of an update which left the branch as s.
+func (o UpdateOptions) result(s *Snapshot, pushed bool) Result {
+	r := Result{Commit: s.Commit, Pushed: pushed}
+	if o.WayTo != "" {
+		r.Way = s.Way(o.WayTo)
+	}
+	return r
 }
 
 // afterwards looks where a push that failed left the branch. A connection that

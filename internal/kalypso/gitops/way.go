@@ -1,0 +1,70 @@
+package gitops
+
+import (
+	"maps"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Way is a commit and the trees on the way from its root to a path, as Git
+// keeps them. Who holds that of a branch from one run to the next reads a branch
+// that has not moved without fetching them again. The zero value is of no use
+// and no harm, and so is one of another commit.
+type Way struct {
+	Commit []byte   `json:"commit,omitempty"`
+	Trees  [][]byte `json:"trees,omitempty"`
+}
+
+// objects are those of the way to a commit; none where it is of another one.
+func (w Way) objects(commit plumbing.Hash) gitremote.Objects {
+	objects := gitremote.Objects{}
+	if plumbing.ComputeHash(plumbing.CommitObject, w.Commit) != commit {
+		return objects
+	}
+	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: w.Commit}
+	for _, raw := range w.Trees {
+		objects[plumbing.ComputeHash(plumbing.TreeObject, raw)] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+	}
+	return objects
+}
+
+// Way is the way to a path, as far as it is there. Nothing is fetched.
+func (s *Snapshot) Way(path string) Way {
+	commit, ok := s.raw(plumbing.CommitObject, s.Commit)
+	names, err := splitPath(path)
+	if !ok || err != nil {
+		return Way{}
+	}
+	w := Way{Commit: commit}
+	for at, here := s.Root, true; here; {
+		var raw []byte
+		if raw, here = s.raw(plumbing.TreeObject, at); !here {
+			break
+		}
+		w.Trees = append(w.Trees, raw)
+		if len(names) == 0 {
+			break
+		}
+		here = false
+		for _, e := range s.tree(at) {
+			if e.name == names[0] {
+				at, here = e.hash, e.isTree()
+			}
+		}
+		names = names[1:]
+	}
+	return w
+}
+
+// after is the branch with a commit on top of the snapshot. What was read before,
+// and what was written above the folders, is there.
+func (s *Snapshot) after(commit, root plumbing.Hash, text []byte) *Snapshot {
+	objects := maps.Clone(s.store)
+	maps.Copy(objects, s.written)
+	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: text}
+	next := newSnapshot(commit, s.reader, objects)
+	next.Root = root
+	return next
+}
