@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -15,12 +16,16 @@ const APIVersion = apiGroup + "/v1alpha1"
 
 const apiGroup = "scheduler.kalypso.io"
 
+// OperatorKinds are the kinds of the Kalypso API that are no part of a fleet: they say where things lie, or the operator
+// computes them.
+var OperatorKinds = []Kind{"Environment", "BaseRepo", "GitOpsRepo", "Assignment", "AssignmentPackage", "DeploymentTarget"}
+
 // ErrYAML is YAML that can't be read, or an object that is not of its kind's form.
 var ErrYAML = errors.New("broken YAML")
 
 // ParseYAML reads the Kalypso objects of a YAML text of one or several documents, among them Lists of objects.
-// Documents of other kinds are passed over; their number is passed. All broken documents are reported, and fields that no
-// object of the kind has are warned of.
+// Documents of other kinds are passed over; their number is passed. All broken documents are reported; fields that no
+// object of the kind has, and kinds that Kalypso has not, are warned of.
 func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Problems) {
 	return ParseYAMLWith(nil, origin, text)
 }
@@ -86,12 +91,19 @@ func (r *reading) read(data []byte) {
 		}
 		return
 	}
-	read := readers[kindOf(tm)]
+	kind := kindOf(tm)
+	read := readers[kind]
 	if read == nil {
-		read = r.more[kindOf(tm)]
+		read = r.more[kind]
 	}
 	if read == nil {
 		r.passed++
+		if kind != "" && !slices.Contains(OperatorKinds, kind) {
+			r.problems = append(r.problems, Problem{
+				Severity: Warning, Origin: r.at, Summary: "Unknown kind",
+				Detail: fmt.Sprintf("Kalypso has no kind %q. Document %d (line %d) is passed over. Mind its spelling.", kind, r.at.Document, r.at.Line),
+			})
+		}
 		return
 	}
 	o, err := read(data)

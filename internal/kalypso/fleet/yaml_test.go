@@ -113,6 +113,19 @@ func TestParseYAMLWarns(t *testing.T) {
 	}
 }
 
+// TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and that
+// kinds of the operator and of others are not.
+func TestParseYAMLUnknownKind(t *testing.T) {
+	objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
+	if len(objects) != 0 || passed != 3 || len(problems) != 1 || problems.HasErrors() {
+		t.Fatalf("%d objects, %d passed over, problems %v", len(objects), passed, problems)
+	}
+	if want := `Kalypso has no kind "ClusterTyp". Document 3 (line 6) is passed over. Mind its spelling.`; problems[0].Detail != want {
+		t.Errorf("%q, want %q", problems[0].Detail, want)
+	}
+}
+
 // TestAddLeavesOthersConfigMapsOut pins which ConfigMaps are part of a fleet.
 func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
 	f := &fleet.Fleet{}

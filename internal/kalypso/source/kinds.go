@@ -45,14 +45,16 @@ func (o *otherObject) Kind() fleet.Kind         { return o.kind }
 func (o *otherObject) Validate() fleet.Problems { return nil }
 
 // controlPlaneKinds read what a control plane may hold beside the objects of its fleet.
-var controlPlaneKinds = map[fleet.Kind]fleet.Reader{
-	KindBaseRepo:        repoReader(KindBaseRepo),
-	KindGitOpsRepo:      repoReader(KindGitOpsRepo),
-	"Environment":       otherReader("Environment"),
-	"Assignment":        otherReader("Assignment"),
-	"AssignmentPackage": otherReader("AssignmentPackage"),
-	"DeploymentTarget":  otherReader("DeploymentTarget"),
-}
+var controlPlaneKinds = func() map[fleet.Kind]fleet.Reader {
+	all := map[fleet.Kind]fleet.Reader{}
+	for _, kind := range fleet.OperatorKinds {
+		all[kind] = otherReader(kind)
+	}
+	for _, kind := range []fleet.Kind{KindBaseRepo, KindGitOpsRepo} {
+		all[kind] = repoReader(kind)
+	}
+	return all
+}()
 
 func repoReader(kind fleet.Kind) fleet.Reader {
 	return func(document []byte) (fleet.Object, error) {
