@@ -41,16 +41,17 @@ func (m *model) find(id string) (fleet.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is wrong with other documents of the file is not the object's business, as long as it is found.
 	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
-	if err := ps.Err(); err != nil {
-		return nil, err
-	}
+	broken := ps.Err()
 	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.kind })
 	candidates := ofKind
 	if name != "" {
 		candidates = slices.DeleteFunc(slices.Clone(ofKind), func(o fleet.Object) bool { return o.Metadata().Name != name })
 	}
 	switch {
+	case len(candidates) == 0 && broken != nil:
+		return nil, broken
 	case len(ofKind) == 0:
 		return nil, fmt.Errorf("%s holds no %s. It holds: %s", file, m.kind, listed(objects))
 	case len(candidates) == 0:
