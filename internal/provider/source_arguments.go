@@ -38,8 +38,9 @@ func followArguments(record string) map[string]schema.Attribute {
 				"what was promoted, and how an application's pipeline plans its own pull request. Each is the full hash; null pins nothing.",
 		},
 		"on_error": errorReactions.attribute("What to do about a registration that is broken: its branch or folder is gone, it holds no " +
-			"Workload, or two of one name, or one that can't be read or is invalid. All that are broken are told. With `last_good` one is " +
-			"read at the commit that " + record + " names for it, with a warning; where there is none, or it is pinned, it is an error."),
+			"Workload, or two of one name, or one that can't be read, is invalid or has the name of another team's. All that are broken " +
+			"are told. With `last_good` one is read at the commit that " + record + " names for it, with a warning; where there is none, " +
+			"or it is pinned, it is an error."),
 	})
 }
 

@@ -67,7 +67,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		if seen[l.place.String()] {
 			cp.Faults = append(cp.Faults, Fault{
 				Place: l.place, Summary: "BaseRepos in a circle",
-				Detail: "The BaseRepos lead back to this place, which was read already: " + circle(cp.Layers, l.place) + ". Take one of them out.",
+				Detail: "The BaseRepos lead back to a place that was read already. Take one of them out:\n  " + circle(cp.Layers, l.place),
 			})
 			break
 		}
@@ -114,6 +114,7 @@ func (l *layer) take(o fleet.Object, file string, alone bool) {
 	switch o := o.(type) {
 	case *repoObject:
 		l.faults = append(l.faults, ofProblems(l.place, "", o.Validate())...)
+		o.Origin.Key = l.place.key(file, "")
 		if o.kind == KindBaseRepo {
 			l.bases = append(l.bases, o)
 		} else {
@@ -191,7 +192,7 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Place {
 	case base == nil || len(base.Validate()) > 0:
 		return nil
 	}
-	return &Place{Repo: base.repo, Branch: base.branch, Commit: base.commit, Path: base.path}
+	return &Place{Repo: base.repo, Branch: base.branch, Commit: base.commit, Path: base.path, NamedBy: base.Origin.String()}
 }
 
 // name says where the tree goes.
@@ -209,11 +210,10 @@ func (cp *ControlPlane) name(all []*repoObject) {
 func (cp *ControlPlane) several(place Place, all []*repoObject, advice string) {
 	text := ""
 	for _, o := range all {
-		text += fmt.Sprintf(" %q in %s, line %d;", o.Name, o.Origin.Key, o.Origin.Line)
+		text += fmt.Sprintf("\n  %q, %s", o.Name, o.Origin)
 	}
 	cp.Faults = append(cp.Faults, Fault{
-		Place: place, Summary: fmt.Sprintf("%d %ss", len(all), all[0].kind),
-		Detail: "There are" + text[:len(text)-1] + ". " + advice,
+		Place: place, Summary: fmt.Sprintf("%d %ss", len(all), all[0].kind), Detail: advice + " There are:" + text,
 	})
 }
 
@@ -254,7 +254,7 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 func circle(layers []Place, again Place) string {
 	text := ""
 	for _, l := range layers {
-		text += l.String() + " → "
+		text += l.String() + "\n  → "
 	}
 	return text + again.String()
 }

@@ -167,13 +167,15 @@ func TestControlPlaneBroken(t *testing.T) {
 	wants(t, read(nil), []string{
 		"error b.yaml:1 Broken YAML", "error a.yaml:1 Broken YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
 		"error gone Repo not found", "error gone Duplicate registration", "error gone Missing repo",
-	}, "Commit: "+main, "Commit: "+head, `"first" in gitops.yaml, line 1; "second" in gitops.yaml, line 1`, "registrations.yaml")
+	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@"+head+":gitops.yaml, document 1, line 1", `"second", `+s.url("cp")+"@"+main+":gitops.yaml, document 1, line 1",
+		"Named by: "+s.url("cp")+"@"+main+":registrations.yaml, document 2, line 5")
 
 	s.commit("cp", "two-bases", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", ""), "b.yaml": baseRepo(s.url("cp"), "main", "")})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }), []string{"error 2 BaseRepos"}, "b.yaml, line 1", "Remove all but one")
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }), []string{"error 2 BaseRepos"}, "b.yaml, document 1, line 1", "Remove all but one")
 
-	s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }), []string{"error Commit not found"}, strings.Repeat("1", 40))
+	lost := s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }), []string{"error Commit not found"}, strings.Repeat("1", 40),
+		"Named by: "+s.url("cp")+"@"+lost+":a.yaml, document 1, line 1")
 
 	s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
 	s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})

@@ -47,6 +47,9 @@ func (f Fault) Facts() []string {
 		file = fmt.Sprintf("%s, line %d", file, f.Line)
 	}
 	add("File", file)
+	if f.File == "" {
+		add("Named by", f.Place.NamedBy)
+	}
 	return facts
 }
 

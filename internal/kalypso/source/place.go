@@ -19,6 +19,8 @@ type Place struct {
 	Path   string // from the repo's root
 
 	Directory string // of this machine; then there is no repo
+
+	NamedBy string // the object that names the place, by where it stands; empty: an argument does
 }
 
 // String names the place in messages.
@@ -125,11 +127,11 @@ func advice(p Place, err error) string {
 func notFolder(p string, at kind) error {
 	switch at {
 	case link:
-		return fmt.Errorf("%w: %s is a symbolic link, which is not followed. Name the folder that it leads to", ErrNoFolder, p)
+		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder that it leads to", ErrNoFolder, p)
 	case module:
-		return fmt.Errorf("%w: %s is a submodule, which is not followed. Name the submodule's own repo", ErrNoFolder, p)
+		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrNoFolder, p)
 	case file:
-		return fmt.Errorf("%w: %s is a file. Name its folder, %s", ErrNoFolder, p, path.Dir(p))
+		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrNoFolder, p, path.Dir(p))
 	}
-	return fmt.Errorf("%w: there is no %s at this commit. Check the path, which is from the repo's root", ErrNoFolder, p)
+	return fmt.Errorf("%w: there is no %q at this commit. Check the path, which is from the repo's root", ErrNoFolder, p)
 }

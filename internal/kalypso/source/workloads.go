@@ -79,7 +79,8 @@ type arrival struct {
 	workload *fleet.Workload
 	file     string
 	line     int
-	text     string // its document, with the registration's workspace
+	text     string   // its document, with the registration's workspace
+	rival    *arrival // of another registration, that has the same name
 }
 
 func (a *arrival) twice(first *arrival) Fault {
@@ -98,7 +99,7 @@ func followed(registrations []*fleet.WorkloadRegistration, pins map[string]strin
 	var all []*visited
 	byName := map[string]*visited{}
 	for _, reg := range registrations {
-		v := &visited{registration: reg, place: Place{Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path}}
+		v := &visited{registration: reg, place: Place{Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String()}}
 		all = append(all, v)
 		if commit := pins[reg.Name]; commit != "" {
 			v.place.Commit, v.pinned = commit, true
@@ -137,7 +138,7 @@ func (v *visited) fault(summary, detail string) Fault {
 func (v *visited) wrong(ps fleet.Problems) Faults {
 	var fs Faults
 	for _, p := range ps {
-		f := v.fault(p.Summary, fmt.Sprintf("WorkloadRegistration %q, given by %s: %s", v.registration.Name, v.registration.Origin, p.Detail))
+		f := v.fault(p.Summary, fmt.Sprintf("WorkloadRegistration %q: %s", v.registration.Name, p.Detail))
 		f.Severity = p.Severity
 		fs = append(fs, f)
 	}

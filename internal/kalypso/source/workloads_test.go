@@ -129,7 +129,7 @@ func TestWorkloadsBroken(t *testing.T) {
 		"warning linked Symbolic links passed over",
 	},
 		"Commit: "+broken, "File: w/a.yaml, line 8", "Repo: "+s.url("broken"), "Registration: broken",
-		`The repo has no branch "nowhere"`, "is a symbolic link", "is a submodule", "is a file. Name its folder, w",
+		`The repo has no branch "nowhere"`, "is a symbolic link", "is a submodule", `is a file. Name its folder, "w"`, `Named by: registrations["good"]`,
 		"pushed away by force", `through registration "good"`, "leads out of the repo", "w/out.yaml",
 	)
 	if diff := cmp.Diff(map[string]string{"good": commit, "foreign": got.Commits["foreign"], "same-again": got.Commits["same-again"]}, got.Commits); diff != "" {
@@ -208,6 +208,65 @@ func TestWorkloadsLastGood(t *testing.T) {
 	failing := source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("no record") }}
 	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Faults,
 		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Broken YAML"}, "No record.")
+}
+
+// Of two registrations with one folder of two branches, the names of the Workloads tell which commit was whose. Where they
+// don't, nothing is guessed.
+func TestWorkloadsLastGoodOfBranches(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop")})
+	canary := s.commit("shop", "canary", map[string]string{"w/w.yaml": workload("shop-canary")})
+	s.commit("shop", "canary", map[string]string{"w/w.yaml": "{"})
+	registrations := []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("shop", "canary", "./w")}
+	registrations[1].Name = "canary"
+	read := func(delivered ...string) *source.Workloads {
+		return reader(t).Workloads(t.Context(), registrations, source.Follow{LastGood: func(context.Context) (all []source.Origin, err error) {
+			for _, text := range delivered {
+				commit, name, _ := strings.Cut(text, "#")
+				all = append(all, source.Origin{Repo: s.url("shop"), Commit: commit, Path: "w/w.yaml", Name: name})
+			}
+			return all, nil
+		}})
+	}
+	got := read(stable+"#shop", canary+"#shop-canary")
+	wants(t, got.Faults, []string{"warning canary w/w.yaml:1 Broken YAML"}, "read at commit "+canary)
+	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	wants(t, read(stable+"#shop").Faults, []string{"error canary w/w.yaml:1 Broken YAML"}, "No commit of it was delivered before")
+	wants(t, read(stable+"#shop-before").Faults, []string{"error canary w/w.yaml:1 Broken YAML"}, `or registration "shop", which has the same folder`, stable, "in pins")
+	s.commit("shop", "main", map[string]string{"w/w.yaml": "["})
+	wants(t, read(stable+"#shop", canary+"#shop-canary").Faults,
+		[]string{"error canary w/w.yaml:1 Broken YAML", "error shop w/w.yaml:1 Broken YAML"}, "can't be told", stable, canary)
+}
+
+// Who gives a Workload the name of another team's is broken, not the team whose Workload was delivered by that name.
+func TestWorkloadsLastGoodOfNames(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	good := map[string]string{}
+	var origins []source.Origin
+	var registrations []*fleet.WorkloadRegistration
+	for _, name := range []string{"a-taker", "owner"} {
+		good[name] = s.commit(name, "main", map[string]string{"w/w.yaml": workload(name)})
+		origins = append(origins, source.Origin{Repo: s.url(name), Commit: good[name], Path: "w/w.yaml", Name: name})
+		registrations = append(registrations, s.registration(name, "main", "w"))
+	}
+	s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
+	moved := s.commit("owner", "main", map[string]string{"README.md": "moved"})
+	read := func(follow source.Follow) *source.Workloads {
+		return reader(t).Workloads(t.Context(), registrations, follow)
+	}
+
+	wants(t, read(source.Follow{}).Faults, []string{"error owner w/w.yaml:1 Duplicate workload"}, `through registration "a-taker"`)
+	got := read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
+	wants(t, got.Faults, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "read at commit "+good["a-taker"])
+	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	got = read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return origins[:1], nil }})
+	wants(t, got.Faults, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
+	got = read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return nil, nil }})
+	wants(t, got.Faults, []string{"error owner w/w.yaml:1 Duplicate workload"})
 }
 
 // A file that is too large is named, the rest of its repo is read, and a repo past the bound of a fetch is an error. Where
