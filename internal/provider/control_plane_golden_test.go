@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"maps"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -166,12 +165,40 @@ func (h *gitHost) existing(repo, branch string, files, wanted map[string]string)
 	}
 }
 
+// sample makes the repos of the real control plane, with the registration and the policy that the golden fleet sample-dev adds,
+// and BaseRepo's commit set to what main has here, which it returns.
+func (h *gitHost) sample(golden string) (promoted string) {
+	h.t.Helper()
+	samples, input := filepath.Join(golden, "..", "samples"), filepath.Join(golden, "sample-dev", "input")
+	read := func(repo, branch string, added ...string) map[string]string {
+		files := readTree(h.t, filepath.Join(samples, repo, branch))
+		for _, at := range added {
+			files[strings.TrimPrefix(at, "base/")] = readFile(h.t, filepath.Join(input, at))
+		}
+		for path, text := range files {
+			if strings.HasPrefix(path, "workloads/") || strings.HasSuffix(path, "-repo.yaml") {
+				files[path] = strings.ReplaceAll(text, "https://github.com/microsoft", h.URL)
+			}
+		}
+		return files
+	}
+	promoted = h.commit("kalypso-control-plane", "main", read("kalypso-control-plane", "main", "base/workloads/hello-world-app.yaml"))
+	dev := read("kalypso-control-plane", "dev", "scheduling/application-clusters/functional-test-policy.yaml")
+	dev["base-repo.yaml"] = regexp.MustCompile(`commit: .*`).ReplaceAllString(dev["base-repo.yaml"], "commit: "+promoted)
+	h.commit("kalypso-control-plane", "dev", dev)
+	h.commit("kalypso-control-plane", "stage", read("kalypso-control-plane", "stage"))
+	for _, repo := range []string{"kalypso-app-src", "kalypso-svc-src"} {
+		h.commit(repo, "main", readTree(h.t, filepath.Join(samples, repo, "main")))
+	}
+	return promoted
+}
+
 // TestAccControlPlaneSample renders dev of the real control plane, with the registration and the policy that the golden
 // fleet adds, onto the branch that the operator left: that of the samples, and that of sample-dev-existing.
 func TestAccControlPlaneSample(t *testing.T) {
 	t.Parallel()
 	golden := goldenDir(t)
-	samples, input := filepath.Join(golden, "..", "samples"), filepath.Join(golden, "sample-dev", "input")
+	samples := filepath.Join(golden, "..", "samples")
 	for name, existing := range map[string]string{
 		"samples":             filepath.Join(samples, "kalypso-gitops", "dev"),
 		"sample-dev-existing": filepath.Join(golden, "sample-dev-existing", "input", "gitops-existing"),
@@ -179,34 +206,12 @@ func TestAccControlPlaneSample(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newGitHost(t)
-			ours := func(text string) string { return strings.ReplaceAll(text, "https://github.com/microsoft", h.URL) }
-			branches := map[string]map[string]string{}
-			for _, at := range []string{"kalypso-control-plane/main", "kalypso-control-plane/dev", "kalypso-control-plane/stage", "kalypso-app-src/main", "kalypso-svc-src/main", "kalypso-gitops/stage"} {
-				branches[at] = readTree(t, filepath.Join(samples, at))
-			}
-			main := branches["kalypso-control-plane/main"]
-			main["workloads/hello-world-app.yaml"] = readFile(t, filepath.Join(input, "base/workloads/hello-world-app.yaml"))
-			for path := range main {
-				if strings.HasPrefix(path, "workloads/") {
-					main[path] = ours(main[path])
-				}
-			}
-			const policy = "scheduling/application-clusters/functional-test-policy.yaml"
-			dev := branches["kalypso-control-plane/dev"]
-			dev[policy] = readFile(t, filepath.Join(input, policy))
-			promoted := h.commit("kalypso-control-plane", "main", main)
-			dev["base-repo.yaml"] = regexp.MustCompile(`commit: .*`).ReplaceAllString(ours(dev["base-repo.yaml"]), "commit: "+promoted)
-			dev["gitops-repo.yaml"] = ours(dev["gitops-repo.yaml"])
-			for at, files := range branches {
-				repo, branch, _ := strings.Cut(at, "/")
-				if at != "kalypso-control-plane/main" {
-					h.commit(repo, branch, files)
-				}
-			}
+			promoted := h.sample(golden)
+			stage := readTree(t, filepath.Join(samples, "kalypso-gitops", "stage"))
+			h.commit("kalypso-gitops", "stage", stage)
 			wanted := readTree(t, filepath.Join(golden, "sample-dev", "expected", "tree"))
 			wanted[promotedCommitPath] = promoted
 			h.existing("kalypso-gitops", "dev", readTree(t, existing), wanted)
-			stage := maps.Clone(branches["kalypso-gitops/stage"])
 
 			r := newRootFrom(t, "testdata/TestAccControlPlane")
 			r.write("terraform.tf", terraformBlock)

@@ -51,33 +51,47 @@ func importBlocks(found *source.ControlPlane) string {
 	return b.String() + blocks.String()
 }
 
-// writeRendering writes how a rendering takes the resources.
+// writeRendering writes how a rendering takes the resources. Registrations are handed over through a local: while resources
+// that a data source refers to directly have changes, Terraform puts off reading it.
 func writeRendering(b *strings.Builder, found *source.ControlPlane, arguments map[string][]string) {
-	line := func(text string) { b.WriteString(strings.TrimRight("# "+text, " ") + "\n") }
+	line := func(indent int, text string) {
+		b.WriteString(strings.TrimRight("#   "+strings.Repeat("  ", indent)+text, " ") + "\n")
+	}
+	objects := func(attribute string, all []string) {
+		line(1, attribute+" = {")
+		for _, object := range all {
+			line(2, object)
+		}
+		line(1, "}")
+	}
 	registrations := arguments[workloadRegistrationModel.name]
 	if len(registrations) > 0 {
-		line("  data \"kalypso_workloads\" \"this\" {")
-		line("    registrations = { " + strings.Join(registrations, ", ") + " }")
-		line("  }")
-		line("")
+		line(0, "locals {")
+		objects("registrations", registrations)
+		line(0, "}")
+		line(0, "")
+		line(0, "data \"kalypso_workloads\" \"this\" {")
+		line(1, "registrations = local.registrations")
+		line(0, "}")
+		line(0, "")
 	}
-	line("  resource \"kalypso_environment_rendering\" \"this\" {")
-	line("    environment = terraform.workspace")
+	line(0, "resource \"kalypso_environment_rendering\" \"this\" {")
+	line(1, "environment = terraform.workspace")
 	for _, m := range models {
 		if all := arguments[m.name]; m.attribute != "" && len(all) > 0 {
-			line("    " + m.attribute + " = { " + strings.Join(all, ", ") + " }")
+			objects(m.attribute, all)
 		}
 	}
 	if len(registrations) > 0 {
-		line("    manifests = data.kalypso_workloads.this.manifests")
+		line(1, "manifests = data.kalypso_workloads.this.manifests")
 	}
 	if at := found.GitOpsRepo; at != nil {
-		line(fmt.Sprintf("    gitops_repo = { repo = %s, branch = %s, path = %s }", quoted(at.Repo), quoted(at.Branch), quoted(at.Path)))
+		line(1, fmt.Sprintf("gitops_repo = { repo = %s, branch = %s, path = %s }", quoted(at.Repo), quoted(at.Branch), quoted(at.Path)))
 	}
 	if found.BaseCommit != "" {
-		line("    promoted_commit = " + quoted(found.BaseCommit))
+		line(1, "promoted_commit = "+quoted(found.BaseCommit))
 	}
-	line("  }")
+	line(0, "}")
 }
 
 // checkout is the folder of a layer's checkout: the environment's own, then its bases.

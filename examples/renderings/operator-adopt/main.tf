@@ -4,11 +4,6 @@ variable "gitops_repo_url" {
   default     = "https://github.com/acme/gitops"
 }
 
-data "kalypso_control_plane" "dev" {
-  repo   = "https://github.com/acme/kalypso-control-plane"
-  branch = "dev"
-}
-
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
   manifests   = data.kalypso_control_plane.dev.manifests

@@ -4,7 +4,3 @@ data "kalypso_control_plane" "dev" {
   repo   = "https://github.com/acme/kalypso-control-plane"
   branch = "dev"
 }
-
-locals {
-  yaml = data.kalypso_control_plane.dev.manifests
-}

@@ -1,7 +1,7 @@
 # Computes everything, and writes nothing.
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
-  manifests   = local.yaml
+  manifests   = data.kalypso_control_plane.dev.manifests
 
   delivery = { strategy = "none" }
   preview  = "manifests"

@@ -1,7 +1,7 @@
 # Why each deployment target is where it is, or nowhere, and which ConfigMap gave each of its values.
 data "kalypso_assignments" "dev" {
   environment = "dev"
-  manifests   = local.yaml
+  manifests   = data.kalypso_control_plane.dev.manifests
   explain     = true
 }
 

@@ -1,0 +1,217 @@
+package provider_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// guide is somebody who follows a guide to the letter: files are written as it names them, and commands run in the module's
+// folder. The repos of https://github.com/acme are those of a host.
+type guide struct {
+	*root
+	text string // what of the guide is still to be done
+	host *gitHost
+	cli  string // a folder with terraform in it
+}
+
+func newGuide(t *testing.T, file string, h *gitHost) *guide {
+	t.Helper()
+	r := newRoot(t, map[string]string{"provider.tf": terraformBlock + `
+provider "kalypso" {
+  git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
+}
+`})
+	g := &guide{root: r, text: readFile(t, file), host: h, cli: t.TempDir()}
+	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if cli == "" {
+		cli = "terraform"
+	}
+	cli, err := exec.LookPath(cli)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(cli, filepath.Join(g.cli, "terraform")); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// acme has the host's URL in the place of acme's.
+func (g *guide) acme(text string) string {
+	return strings.NewReplacer("https://github.com/acme/gitops", g.host.url("kalypso-gitops"), "https://github.com/acme", g.host.URL,
+		"/tmp/rehearsal.git", g.folder+"/rehearsal.git").Replace(text)
+}
+
+var (
+	fenced    = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
+	namedFile = regexp.MustCompile("`([a-z-]+\\.tf)`[^`]*\n\n$")
+)
+
+// next does the next block of the guide, which is that with want, but for the lines that are not to be run, and returns what
+// it printed.
+func (g *guide) next(want string, notRun ...string) string {
+	g.t.Helper()
+	at := fenced.FindStringSubmatchIndex(g.text)
+	if at == nil {
+		g.t.Fatalf("the guide has no block with %q", want)
+	}
+	before, language, block := g.text[:at[0]], g.text[at[2]:at[3]], g.acme(g.text[at[4]:at[5]])
+	g.text = g.text[at[1]:]
+	if !strings.Contains(block, want) {
+		g.t.Fatalf("the guide's next block is not that with %q:\n%s", want, block)
+	}
+	if language == "terraform" {
+		name := namedFile.FindStringSubmatch(before)
+		if name == nil {
+			g.t.Fatalf("the guide does not name the file of\n%s", block)
+		}
+		g.write(name[1], block+"\n")
+		return ""
+	}
+	for _, line := range notRun {
+		block = strings.ReplaceAll(block, line, "")
+	}
+	return g.shell(block)
+}
+
+// skip passes blocks over.
+func (g *guide) skip(wants ...string) {
+	g.t.Helper()
+	for _, want := range wants {
+		at := fenced.FindStringSubmatchIndex(g.text)
+		if at == nil || !strings.Contains(g.text[at[4]:at[5]], want) {
+			g.t.Fatalf("the guide's next block is not that with %q", want)
+		}
+		g.text = g.text[at[1]:]
+	}
+}
+
+// shell runs commands as somebody types them, who says yes to what Terraform asks, and returns what they printed.
+func (g *guide) shell(commands string) string {
+	g.t.Helper()
+	cmd := exec.CommandContext(g.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
+	cmd.Dir = g.folder
+	cmd.Env = append(g.env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"), "TF_CLI_ARGS_apply=-auto-approve", "TF_CLI_ARGS=-no-color",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+strings.Replace(g.host.URL, "//", "//me:"+gitHostPassword+"@", 1)+"/.insteadOf", "GIT_CONFIG_VALUE_0="+g.host.URL+"/",
+		"GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@acme.io", "GIT_COMMITTER_NAME=Somebody", "GIT_COMMITTER_EMAIL=somebody@acme.io")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		g.t.Fatalf("%s\n%v\n%s", commands, err, out)
+	}
+	return string(out)
+}
+
+// The guide "Leaving the operator", followed to the letter on the control plane of the samples, with the operator's tree on
+// the branch: the shadow run has its hash, the rehearsal and the takeover leave its files as they are, objects move to HCL
+// without a commit, and the way back leaves the branch alone.
+func TestAccLeavingTheOperator(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t)
+	golden := goldenDir(t)
+	operators := readTree(t, filepath.Join(golden, "sample-dev", "expected", "tree"))
+	operators[promotedCommitPath] = h.sample(golden)
+	h.commit("kalypso-gitops", "dev", operators)
+	g := newGuide(t, "../../docs/guides/from-the-operator.md", h)
+	gitops := h.dir("kalypso-gitops")
+	const rendering = "kalypso_environment_rendering.dev"
+
+	g.next(`data "kalypso_control_plane" "dev"`)
+	g.skip("kubectl")
+	g.next("Computes everything, and writes nothing.")
+	// There is no registry here to init from.
+	if out := g.next("terraform plan", "terraform init"); !strings.Contains(out, "Plan: 1 to add") {
+		t.Errorf("the shadow run:\n%s", out)
+	}
+	hash := strings.TrimSpace(g.next("git clone --bare"))
+	hash = hash[strings.LastIndex(hash, "\n")+1:]
+	if out := g.shell("terraform plan"); !strings.Contains(strings.Join(strings.Fields(out), " "), `tree_hash = "`+hash+`"`) {
+		t.Errorf("the operator's tree is %s, and the plan's is another:\n%s", hash, out)
+	}
+	g.next(`data "kalypso_assignments" "dev"`)
+
+	g.next("adopt = true")
+	rehearsed := g.next("terraform workspace new rehearsal")
+	if !strings.Contains(rehearsed, ".kalypso/rendering.json") || strings.Contains(rehearsed, "reconciler.yaml") {
+		t.Errorf("the rehearsal is not a commit of the record alone:\n%s", rehearsed)
+	}
+	if commits := gitserver.Log(t, gitops, "dev"); len(commits) != 1 {
+		t.Errorf("the rehearsal wrote to the branch: %v", commits)
+	}
+
+	g.skip("flux")
+	taken := g.shell("terraform apply")
+	if !strings.Contains(taken, "Folders are taken over") {
+		t.Errorf("nothing is taken over:\n%s", taken)
+	}
+	branch := rendered(t, gitops, "dev")
+	if diff := cmp.Diff(operators, branch); diff != "" {
+		t.Errorf("the takeover (-operator +branch):\n%s", diff)
+	}
+	before := g.state()[rendering]
+	unchanged := func(step string) {
+		t.Helper()
+		if commits := gitserver.Log(t, gitops, "dev"); len(commits) != 2 {
+			t.Errorf("%s: commits %v", step, commits)
+		}
+		g.expectEmptyPlan()
+	}
+	g.write("main.tf", strings.Replace(readFile(t, filepath.Join(g.folder, "main.tf")), "adopt = true", "", 1))
+	g.shell("terraform apply")
+	unchanged("without adopt")
+
+	g.skip("promoted_commit")
+	g.next("import_blocks")
+	g.next("terraform output -raw import_blocks")
+	g.skip("git clone")
+	// The commands that the comments have for it.
+	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "imports.tf"))) {
+		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
+			g.shell("git clone " + command)
+		}
+	}
+	if out := g.next("terraform plan -generate-config-out=fleet-generated.tf"); !strings.Contains(out, "0 to add, 0 to change, 0 to destroy") {
+		t.Errorf("the import changes something:\n%s", out)
+	}
+	unchanged("import")
+	g.next("kalypso_cluster_type.large")
+	g.shell("terraform apply")
+	unchanged("one object moved")
+
+	// All of them, as the comments have it.
+	var all strings.Builder
+	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "imports.tf"))) {
+		if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") && !strings.HasPrefix(text, "terraform ") {
+			all.WriteString(text)
+		}
+	}
+	moved := strings.Replace(all.String(), `"kalypso_environment_rendering" "this"`, `"kalypso_environment_rendering" "dev"`, 1)
+	moved = strings.Replace(moved, "terraform.workspace", "\"dev\"\n  on_destroy = \"keep\"\n  deletion_protection = false", 1)
+	g.write("main.tf", moved)
+	for _, file := range []string{"imports.tf", "imports-output.tf", "fleet.tf", "why.tf"} {
+		if err := os.Remove(filepath.Join(g.folder, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.shell("terraform apply")
+	unchanged("all moved")
+	if after := g.state()[rendering]; after["tree_hash"] != before["tree_hash"] || after["promoted_commit"] != before["promoted_commit"] {
+		t.Errorf("the tree was %v of %v, and is %v of %v", before["tree_hash"], before["promoted_commit"], after["tree_hash"], after["promoted_commit"])
+	}
+
+	g.shell("terraform destroy -auto-approve")
+	if commits := gitserver.Log(t, gitops, "dev"); len(commits) != 2 {
+		t.Errorf("the way back: commits %v", commits)
+	}
+	if diff := cmp.Diff(branch, rendered(t, gitops, "dev")); diff != "" {
+		t.Errorf("the way back (-before +after):\n%s", diff)
+	}
+}
