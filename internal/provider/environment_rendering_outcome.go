@@ -21,8 +21,9 @@ type renderingOutcome struct {
 	tree *tree.Tree // nil: the assignments are not known yet
 }
 
-// outcome validates and renders the fleet. With an error among the problems there is none.
-func (r *renderingRequest) outcome(ctx context.Context) (*renderingOutcome, fleet.Problems) {
+// outcome validates the fleet, and renders what of it was not rendered before. With an error among the problems there is
+// none.
+func (r *renderingRequest) outcome(ctx context.Context, before *delivery.State) (*renderingOutcome, fleet.Problems) {
 	o := &renderingOutcome{renderingRequest: r}
 	if !schedule.Decided(r.fleet) {
 		ps := tree.Check(r.fleet)
@@ -36,7 +37,7 @@ func (r *renderingRequest) outcome(ctx context.Context) (*renderingOutcome, flee
 		}
 		return o, ps
 	}
-	t, ps := tree.Build(ctx, r.fleet)
+	t, ps := tree.Rebuild(ctx, r.fleet, before.Rendered())
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -104,12 +105,12 @@ func (o *renderingOutcome) assignments() types.Map {
 		return types.MapUnknown(listOfStrings)
 	}
 	all := make(map[string]attr.Value, len(o.tree.Folders))
-	for _, folder := range o.tree.Folders {
-		targets := make([]string, len(folder.Targets))
-		for i, t := range folder.Targets {
-			targets[i] = t.Name
+	for _, placement := range o.tree.Schedule.Placements {
+		targets := make([]string, len(placement.Assignments))
+		for i, a := range placement.Assignments {
+			targets[i] = a.Target.Name
 		}
-		all[folder.ClusterType] = stringListOf(targets)
+		all[placement.ClusterType.Name] = stringListOf(targets)
 	}
 	return types.MapValueMust(listOfStrings, all)
 }
@@ -199,7 +200,7 @@ func (o *renderingOutcome) changesAfter(before *delivery.State) types.Map {
 	if !o.known() || before == nil || before.Seen == nil || o.strategy == strategyPush && !before.Current() {
 		return types.MapUnknown(types.StringType)
 	}
-	return stringMapOf(delivery.Changes(before.Seen, delivery.FootprintOf(o.tree)))
+	return stringMapOf(delivery.Changes(before.Seen, delivery.FootprintOf(o.tree, before)))
 }
 
 func stringMapOf(m map[string]string) types.Map {

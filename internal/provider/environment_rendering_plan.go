@@ -35,7 +35,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 		return
 	}
 	request, ofArguments := readRenderingRequest(values)
-	outcome, ofFleet := request.outcome(ctx)
+	outcome, ofFleet := request.outcome(ctx, before)
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
 	if resp.Diagnostics.HasError() {
 		return
@@ -100,7 +100,7 @@ func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *de
 
 // judgeChange reports what the guardrails and the ownership refuse, as far as the last read of the branch tells.
 func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.State) {
-	wanted := delivery.FootprintOf(o.tree)
+	wanted := delivery.FootprintOf(o.tree, before)
 	if err := o.guardrails.Check(before.Seen, wanted, before.Environment != o.fleet.Environment); err != nil {
 		appendDeliveryError(diags, o.place, err)
 	}

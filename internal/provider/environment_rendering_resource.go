@@ -86,7 +86,7 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 	if diags.HasError() {
 		return nil
 	}
-	outcome, ps := request.outcome(ctx)
+	outcome, ps := request.outcome(ctx, before)
 	appendProblems(diags, slices.DeleteFunc(ps, func(p fleet.Problem) bool {
 		return p.Severity == fleet.Warning // the plan has shown it
 	}))
@@ -100,6 +100,9 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 	}
 	if state != nil && outcome.writesAfter(state, before) == writesNothing {
 		values["changes"], values["commit_sha"] = state["changes"], state["commit_sha"]
+		if before != nil {
+			writeDelivery(ctx, private, before.Renewed(outcome.tree), diags)
+		}
 		return values
 	}
 	changes := r.deliver(ctx, outcome, before, values, private, diags)
@@ -116,7 +119,7 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 // deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets.
 func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) map[string]string {
 	if o.strategy == strategyNone {
-		state := delivery.Computed(o.order(commitAuthor{}, before))
+		state := delivery.Computed(o.order(commitAuthor{}, before), before)
 		values["commit_sha"] = types.StringNull()
 		writeDelivery(ctx, private, state, diags)
 		var old delivery.Footprint

@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -43,11 +44,14 @@ type platformSchema struct {
 type applying struct {
 	values  *Values
 	schemas []platformSchema
+	digest  digest.Digest
 }
 
 // Configured is an assignment with its values and the schemas they must satisfy.
 type Configured struct {
-	Values  *Values
+	Values *Values
+	// Digest is of what the values come from, and of the schemas but those of the target.
+	Digest  digest.Digest
 	schemas []platformSchema
 	target  *fleet.DeploymentTarget
 }
@@ -82,17 +86,14 @@ func New(f *fleet.Fleet) (*Configuration, fleet.Problems) {
 
 // addPlatformConfig adds a config and returns the conditions under which it applies.
 func (c *Configuration) addPlatformConfig(config *fleet.Config) []int {
-	s := &source{config: config, values: map[string]any{}}
-	for k, v := range config.Data {
-		s.set(k, v)
-	}
+	s := newSource(config, "", config.Data)
 	c.sources = append(c.sources, s)
 	if fleet.IsUnknown(config.Name) { // its place among the others is not known, nor what its keys mean
-		s.unknown = []string{fleet.Unknown}
+		s.obscure(fleet.Unknown)
 		return nil
 	}
 	if fleet.AnyUnknown(config.Labels) { // it may not apply
-		s.unknown = slices.AppendSeq(s.unknown, maps.Keys(s.values))
+		s.obscure(slices.Collect(maps.Keys(s.texts))...)
 	}
 	return c.conditions.of(config.Labels)
 }
@@ -109,9 +110,7 @@ func (c *Configuration) addAzureAppConfig(config *fleet.Config) (needs [][]int) 
 		for i := 0; i+2 < len(parts); i += 2 {
 			labels[parts[i]] = parts[i+1]
 		}
-		s := &source{config: config, path: key, values: map[string]any{}}
-		s.set(parts[len(parts)-1], config.Data[key])
-		c.sources = append(c.sources, s)
+		c.sources = append(c.sources, newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}))
 		needs = append(needs, c.conditions.of(labels))
 	}
 	return needs
@@ -185,7 +184,7 @@ func (c *Configuration) Of(a *schedule.Assignment) Configured {
 	} else {
 		found.values.Shared = true
 	}
-	return Configured{found.values, found.schemas, a.Target}
+	return Configured{found.values, found.digest, found.schemas, a.Target}
 }
 
 // set is the place of h in sets.
@@ -215,9 +214,13 @@ func (c *Configuration) apply(cluster, target held) *applying {
 		c.bySources[key] = values
 	}
 	found := &applying{values: values}
+	inputs := digest.New("configuration")
+	inputs.Digest(values.digest)
 	for _, i := range c.applyingSchemas.where(cluster, target) {
 		found.schemas = append(found.schemas, c.schemas[i])
+		inputs.Text(c.schemas[i].object.Schema)
 	}
+	found.digest = inputs.Sum()
 	return found
 }
 

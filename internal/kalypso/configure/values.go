@@ -5,6 +5,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
@@ -15,6 +16,7 @@ type Values struct {
 	Shared  bool            // more than one assignment has them
 
 	sources []*source
+	digest  digest.Digest // of the sources
 	once    sync.Once
 	merged  Merged
 
@@ -34,27 +36,62 @@ type Merged struct {
 // source is a config, or a key of an azure-app-config, of which the conditions decide whether it applies.
 type source struct {
 	config *fleet.Config
-	path   string         // the key of an azure-app-config, whole
-	values map[string]any // parsed once
+	path   string            // the key of an azure-app-config, whole
+	texts  map[string]string // that are known
 	// unknown are the keys whose values are not known yet; fleet.Unknown among them: any key.
 	unknown []string
+	digest  digest.Digest
+
+	once   sync.Once
+	parsed map[string]any
 }
 
-func (s *source) set(key, value string) {
-	if fleet.IsUnknown(key) || fleet.IsUnknown(value) {
-		s.unknown = append(s.unknown, key)
-		return
+func newSource(config *fleet.Config, path string, data map[string]string) *source {
+	s := &source{config: config, path: path, texts: data}
+	inputs := digest.New("source")
+	inputs.Map(data)
+	s.digest = inputs.Sum()
+	if !s.digest.IsZero() {
+		return s
 	}
-	s.values[key] = parseValue(value)
+	s.texts = map[string]string{}
+	for k, v := range data {
+		if fleet.IsUnknown(k) || fleet.IsUnknown(v) {
+			s.unknown = append(s.unknown, k)
+		} else {
+			s.texts[k] = v
+		}
+	}
+	return s
+}
+
+// obscure says that these keys are not known.
+func (s *source) obscure(keys ...string) {
+	s.unknown = append(s.unknown, keys...)
+	s.digest = digest.Digest{}
+}
+
+// values are the texts parsed, once.
+func (s *source) values() map[string]any {
+	s.once.Do(func() {
+		s.parsed = make(map[string]any, len(s.texts))
+		for k, text := range s.texts {
+			s.parsed[k] = parseValue(text)
+		}
+	})
+	return s.parsed
 }
 
 func newValues(sources []*source) *Values {
 	v := &Values{sources: sources}
+	inputs := digest.New("values")
 	for _, s := range sources {
 		if n := len(v.Configs); n == 0 || v.Configs[n-1] != s.config {
 			v.Configs = append(v.Configs, s.config)
 		}
+		inputs.Digest(s.digest)
 	}
+	v.digest = inputs.Sum()
 	return v
 }
 
@@ -70,7 +107,7 @@ func (v *Values) Merge() Merged {
 func (v *Values) merge() Merged {
 	m := Merged{Data: map[string]any{}}
 	for _, s := range v.sources {
-		for k, later := range s.values {
+		for k, later := range s.values() {
 			if _, isText := later.(string); isText {
 				delete(m.Unknown, k) // text replaces whatever was there
 			}

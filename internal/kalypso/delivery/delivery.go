@@ -85,7 +85,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 	delivered, head := last.wanted, result.Commit.String()
 	return &Receipt{
 		State: &State{
-			Version: stateVersion, Engine: engineVersion,
+			Version: stateVersion, Engine: engineVersion, Build: build(),
 			Place: o.Place, Environment: o.Environment,
 			Delivered: delivered, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Base: head,
 			Head: head, Way: result.Way, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,

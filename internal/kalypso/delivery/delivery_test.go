@@ -38,6 +38,12 @@ func newBranch(t *testing.T) *branch {
 // build renders an environment whose cluster types have the targets named, each with files that hold the value.
 func build(t testing.TB, environment, value string, targets map[string][]string) *tree.Tree {
 	t.Helper()
+	return rebuild(t, environment, value, targets, nil)
+}
+
+// rebuild is build where something was rendered before.
+func rebuild(t testing.TB, environment, value string, targets map[string][]string, before *delivery.State) *tree.Tree {
+	t.Helper()
 	var text strings.Builder
 	add := func(kind, name, rest string) {
 		fmt.Fprintf(&text, "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {type: %s}}\nspec: %s\n", kind, name, name, rest)
@@ -55,7 +61,7 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
-	built, problems := tree.Build(t.Context(), f)
+	built, problems := tree.Rebuild(t.Context(), f, before.Rendered())
 	if err := errors.Join(ps.Err(), problems.Err()); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +74,7 @@ func (b *branch) order(value string, targets map[string][]string, before *delive
 	return &delivery.Order{
 		Place:        delivery.Place{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
-		Tree:         build(b, "dev", value, targets),
+		Tree:         rebuild(b, "dev", value, targets, before),
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
 		Author:       gitops.Signature{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},

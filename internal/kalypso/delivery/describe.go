@@ -36,7 +36,7 @@ func (o *Order) Describe(before *State) string {
 		Marker:      hosting.Marker(o.Environment, o.Place.Branch, o.Place.Path),
 		Max:         o.Review.max(),
 	}
-	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree))
+	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree, before))
 	is := o.inputs()
 	was, known := before.Inputs.unpack()
 	known = known || len(before.Seen) == 0 // there was nothing

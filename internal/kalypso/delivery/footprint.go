@@ -19,6 +19,7 @@ type Footprint map[string]Folder
 // Folder is the folder of a cluster type.
 type Folder struct {
 	Hash    string            `json:"hash"`              // of its Git tree, hexadecimal
+	Digest  string            `json:"digest,omitempty"`  // the digest of what it was rendered from; empty: not rendered by us
 	Targets map[string]Target `json:"targets,omitempty"` // by deployment target
 }
 
@@ -31,15 +32,24 @@ type Target struct {
 // shortHash is how many hexadecimal digits are kept of a target's hash.
 const shortHash = 12
 
-// FootprintOf is what a tree wants.
-func FootprintOf(t *tree.Tree) Footprint {
+// FootprintOf is what a tree wants. What before has of the same inputs is not asked of the tree, which would render it.
+func FootprintOf(t *tree.Tree, before *State) Footprint {
 	f := make(Footprint, len(t.Folders))
-	for _, folder := range t.Folders {
-		targets := make(map[string]Target, len(folder.Targets))
-		for _, target := range folder.Targets {
+	known := before.rendered()
+	for i, folder := range t.Folders {
+		hash, inputs := folder.Hash.String(), ""
+		if !folder.Digest.IsZero() {
+			inputs = folder.Digest.String()
+		}
+		if was := known[folder.ClusterType]; inputs != "" && was.Digest == inputs && was.Hash == hash {
+			f[folder.ClusterType] = was
+			continue
+		}
+		targets := map[string]Target{}
+		for _, target := range t.Targets(i) {
 			targets[target.Name] = Target{hex.EncodeToString(target.Hash[:shortHash/2]), target.Empty}
 		}
-		f[folder.ClusterType] = Folder{folder.Hash.String(), targets}
+		f[folder.ClusterType] = Folder{hash, inputs, targets}
 	}
 	return f
 }

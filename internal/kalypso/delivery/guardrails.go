@@ -77,6 +77,9 @@ func (g Guardrails) Check(before, after Footprint, replaced bool) error {
 	total := 0
 	for name, folder := range before {
 		total += len(folder.Targets)
+		if !replaced && after[name].Hash == folder.Hash {
+			continue
+		}
 		for t, was := range folder.Targets {
 			now, kept := after[name].Targets[t]
 			if replaced || !kept || now.Empty && !was.Empty {

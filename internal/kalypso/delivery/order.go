@@ -69,7 +69,7 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := FootprintOf(o.Tree)
+	wanted := FootprintOf(o.Tree, o.Before)
 	d := &draft{wanted: wanted}
 	if d.takeover, err = o.takeover(s, owned, wanted); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (o *Order) Overwrites() bool {
 		if o.Tree == nil {
 			return true
 		}
-		wanted = FootprintOf(o.Tree)
+		wanted = FootprintOf(o.Tree, o.Before)
 		if text, err := o.record().Marshal(); err == nil {
 			record = blob(text)
 		}
@@ -216,7 +216,8 @@ func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeove
 	return t, nil
 }
 
-// edit is the change to the branch, which holds some folders already, and the hash of the record in it.
+// edit is the change to the branch, which holds some folders already, and the hash of the record in it. Folders that are held
+// as they shall be have no part in it, and are not rendered for it.
 func (o *Order) edit(record Record, held Footprint, removed []string, changes map[string]string) (*gitops.Edit, string, error) {
 	text, err := record.Marshal()
 	if err != nil {
@@ -251,7 +252,7 @@ func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
 			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
 		},
 	}
-	for n, target := range t.Folders[i].Targets {
+	for n, target := range t.Targets(i) {
 		folder.Folders = append(folder.Folders, gitops.Folder{
 			Path: target.Name,
 			Hash: plumbing.Hash(target.Hash),

@@ -16,6 +16,7 @@ type State struct {
 	Engine      int    `json:"engine"`
 	Place       Place  `json:"place"`
 	Environment string `json:"environment"`
+	Build       string `json:"build,omitempty"` // of the program that rendered what was delivered
 	// Delivered is what was delivered, and DeliveredRecord the hash of the record that went with it.
 	Delivered       Footprint `json:"delivered"`
 	DeliveredRecord string    `json:"delivered_record"`
@@ -50,11 +51,12 @@ func (s *State) Current() bool {
 	return s != nil && s.Version == stateVersion && s.Engine == engineVersion && s.Head != ""
 }
 
-// Computed is the state of a rendering that is computed alone: nothing of it is on a branch.
-func Computed(o *Order) *State {
+// Computed is the state of a rendering that is computed alone: nothing of it is on a branch. before is the state of the last
+// run, or nil.
+func Computed(o *Order, before *State) *State {
 	return &State{
-		Version: stateVersion, Engine: engineVersion, Environment: o.Environment,
-		PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Seen: FootprintOf(o.Tree),
+		Version: stateVersion, Engine: engineVersion, Build: build(), Environment: o.Environment,
+		PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Seen: FootprintOf(o.Tree, before),
 	}
 }
 

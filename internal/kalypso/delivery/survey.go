@@ -111,7 +111,7 @@ func (s *survey) footprint(names []string) Footprint {
 	f := Footprint{}
 	var fetch []string
 	for name, hash := range s.hashes(names) {
-		f[name] = Folder{hash, s.known[hash]}
+		f[name] = Folder{Hash: hash, Targets: s.known[hash]}
 		if s.known[hash] == nil {
 			fetch = append(fetch, s.place.Join(name))
 		}
@@ -121,7 +121,7 @@ func (s *survey) footprint(names []string) Footprint {
 		if folder.Targets == nil {
 			targets := s.targets(s.place.Join(name))
 			s.known[folder.Hash] = targets
-			f[name] = Folder{folder.Hash, targets}
+			f[name] = Folder{Hash: folder.Hash, Targets: targets}
 		}
 	}
 	return f

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -53,6 +54,7 @@ type Renderer struct {
 	configured  [][]configure.Configured // by placement and assignment
 	templates   map[*fleet.ClusterType][3]*parsed
 	placedTwice map[*fleet.DeploymentTarget]bool
+	targets     map[*fleet.DeploymentTarget]digest.Digest
 	kept        sync.Map // pieceKey → what the piece is
 	executors   sync.Pool
 }
@@ -67,6 +69,7 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 		config:      config,
 		templates:   map[*fleet.ClusterType][3]*parsed{},
 		placedTwice: map[*fleet.DeploymentTarget]bool{},
+		targets:     map[*fleet.DeploymentTarget]digest.Digest{},
 	}
 	byTemplate := map[*fleet.Template]*parsed{}
 	parse := func(t *fleet.Template) *parsed {
@@ -101,6 +104,9 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 			configured[i] = config.Of(a)
 			_, placed := r.placedTwice[a.Target]
 			r.placedTwice[a.Target] = placed
+			if !placed {
+				r.targets[a.Target] = digestOfTarget(a.Target)
+			}
 		}
 		r.configured = append(r.configured, configured)
 	}

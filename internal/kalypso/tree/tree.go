@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -32,15 +33,20 @@ type Tree struct {
 	Unknown bool
 
 	renderer *render.Renderer
+	targets  []func() []Target // by folder
 }
 
-// Folder is the folder of a cluster type.
+// Folder is the folder of a cluster type; its targets are [Tree.Targets].
 type Folder struct {
 	ClusterType string
 	Hash        Hash
-	Targets     []Target // by name
 	Unknown     bool
+	// Digest is of all that the folder depends on; zero where that is not all known.
+	Digest digest.Digest
 }
+
+// Rendered are the hashes of folders that were rendered before without a failure, by the digests of their inputs.
+type Rendered map[digest.Digest]Hash
 
 // Target is the folder of a deployment target.
 type Target struct {
@@ -62,16 +68,23 @@ type File struct {
 // Build schedules and renders a fleet whose schedule is decided. All that is wrong with it is reported, sorted; with an
 // error among it there is no tree. It uses all processors and holds no content: [Tree.Files] renders again.
 func Build(ctx context.Context, f *fleet.Fleet) (*Tree, fleet.Problems) {
+	return Rebuild(ctx, f, nil)
+}
+
+// Rebuild is [Build] without rendering the folders that were rendered from the same inputs before: the tree and the
+// problems are the same. What it did not render, [Tree.Targets] and [Tree.Files] do when they are asked.
+func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered) (*Tree, fleet.Problems) {
 	problems := f.Validate()
 	s, ps := schedule.New(f)
 	problems = append(problems, ps...)
 	renderer, ps := render.New(f, s)
 	problems = append(problems, ps...)
-	t := &Tree{Schedule: s, Folders: make([]Folder, len(s.Placements)), renderer: renderer}
-	failures := make([][]failure, len(s.Placements))
-	parallel(len(s.Placements), func(i int) {
+	n := len(s.Placements)
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: renderer, targets: make([]func() []Target, n)}
+	failures := make([][]failure, n)
+	parallel(n, func(i int) {
 		if ctx.Err() == nil {
-			t.Folders[i], failures[i] = t.build(i)
+			failures[i] = t.build(i, before)
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -109,8 +122,26 @@ func parallel(n int, work func(int)) {
 	wg.Wait()
 }
 
-func (t *Tree) build(i int) (Folder, []failure) {
+// build fills in the folder i: as before, where its inputs were rendered before, else rendered.
+func (t *Tree) build(i int, before Rendered) []failure {
+	inputs := t.renderer.Digest(i)
+	if hash, ok := before[inputs]; ok && !inputs.IsZero() {
+		t.Folders[i] = Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Hash: hash, Digest: inputs}
+		t.targets[i] = sync.OnceValue(func() []Target {
+			_, targets, _ := t.render(i)
+			return targets
+		})
+		return nil
+	}
+	folder, targets, failures := t.render(i)
+	folder.Digest = inputs
+	t.Folders[i], t.targets[i] = folder, func() []Target { return targets }
+	return failures
+}
+
+func (t *Tree) render(i int) (Folder, []Target, []failure) {
 	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name}
+	targets := make([]Target, 0, len(t.Schedule.Placements[i].Assignments))
 	h := newHasher()
 	entries := []entry{{ReadmeFile, false, h.blob([]byte(Readme))}}
 	var failures []failure
@@ -127,12 +158,15 @@ func (t *Tree) build(i int) (Folder, []failure) {
 		}
 		target.Hash = h.tree(files)
 		folder.Unknown = folder.Unknown || target.Unknown
-		folder.Targets = append(folder.Targets, target)
+		targets = append(targets, target)
 		entries = append(entries, entry{target.Name, true, target.Hash})
 	}
 	folder.Hash = h.tree(entries)
-	return folder, failures
+	return folder, targets, failures
 }
+
+// Targets are the deployment targets of the folder i, by name: those of its placement. It is for concurrent use.
+func (t *Tree) Targets(i int) []Target { return t.targets[i]() }
 
 // FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
 // known by the hashes of its folders.
@@ -156,9 +190,9 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 		if !yield(readme) {
 			return
 		}
-		for n, target := range t.Folders[i].Targets {
+		for n, a := range t.Schedule.Placements[i].Assignments {
 			for f := range t.TargetFiles(i, n) {
-				f.Path = target.Name + "/" + f.Path
+				f.Path = a.Target.Name + "/" + f.Path
 				if !yield(f) {
 					return
 				}

@@ -1,0 +1,66 @@
+package delivery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"runtime/debug"
+	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// build names this build of the program: its version, commit, dependencies and compiler. Another one may render other bytes
+// from the same inputs.
+var build = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(info.String()))
+	return hex.EncodeToString(sum[:8])
+})
+
+// Rendered are the folders that need not be rendered again where their inputs are the same.
+func (s *State) Rendered() tree.Rendered {
+	known := tree.Rendered{}
+	for _, folder := range s.rendered() {
+		var inputs digest.Digest
+		var hash tree.Hash
+		if decode(inputs[:], folder.Digest) && decode(hash[:], folder.Hash) {
+			known[inputs] = hash
+		}
+	}
+	return known
+}
+
+func decode(to []byte, text string) bool {
+	if hex.DecodedLen(len(text)) != len(to) {
+		return false
+	}
+	_, err := hex.Decode(to, []byte(text))
+	return err == nil
+}
+
+// rendered is what this build of the program rendered for s; nil where it did not. It says nothing of what a branch holds.
+func (s *State) rendered() Footprint {
+	switch {
+	case s == nil || s.Version != stateVersion || s.Engine != engineVersion || s.Build == "" || s.Build != build():
+		return nil
+	case s.Delivered == nil: // computed alone
+		return s.Seen
+	}
+	return s.Delivered
+}
+
+// Renewed is s where t has the files that s tells of, and was rendered from other inputs or by another build.
+func (s *State) Renewed(t *tree.Tree) *State {
+	now := *s
+	switch footprint := FootprintOf(t, s); {
+	case footprint.Equal(s.Delivered):
+		now.Delivered, now.Build = footprint, build()
+	case s.Delivered == nil && footprint.Equal(s.Seen):
+		now.Seen, now.Build = footprint, build()
+	}
+	return &now
+}
