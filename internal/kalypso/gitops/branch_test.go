@@ -33,7 +33,16 @@ func TestMain(m *testing.M) {
 // everywhere runs a test over each way to reach a repository.
 func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitops.Branch)) {
 	t.Helper()
+	over(t, nil, test)
+}
+
+// over runs a test over some of them; nil: over all.
+func over(t *testing.T, names []string, test func(t *testing.T, repo string, b *gitops.Branch)) {
+	t.Helper()
 	for _, backend := range gitserver.Backends() {
+		if names != nil && !slices.Contains(names, backend.Name) {
+			continue
+		}
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -15,7 +16,7 @@ import (
 // commit packs an edit of a snapshot: the commit and all that is new with it. It
 // gives the branch as the commit makes it: the snapshot itself, where the edit
 // changes nothing.
-func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage string, done, total int)) (*Snapshot, *pack, error) {
+func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Snapshot, *pack, error) {
 	if err := e.check(); err != nil {
 		return nil, nil, err
 	}
@@ -24,16 +25,11 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage stri
 	if s.err != nil {
 		return nil, nil, s.err
 	}
-	p := newPack(s.known())
-	files := 0
-	err := packFolders(ctx, changed, p, func(n int) {
-		files += n
-		progress(StagePack, files, 0)
-	})
-	if err != nil {
+	p := newPack(s.known(), opts.Room)
+	if err := s.pack(ctx, changed, p, opts.Progress); err != nil {
 		return nil, nil, err
 	}
-	w := newPacker(p)
+	w := newPacker(p, p.keep)
 	root, err := s.write(e, o, w)
 	if err != nil {
 		return nil, nil, err
@@ -57,8 +53,29 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, progress func(stage stri
 	if err != nil {
 		return nil, nil, err
 	}
-	w.flush()
+	if err := w.flush(); err != nil {
+		return nil, nil, err
+	}
 	return s.after(h, root, text), p, nil
+}
+
+// pack packs folders, as far as the pack has room.
+func (s *Snapshot) pack(ctx context.Context, changed []differing, p *pack, progress func(stage string, done, total int)) error {
+	folders := make([]Folder, len(changed))
+	for i, d := range changed {
+		folders[i] = d.Folder
+	}
+	var mu sync.Mutex
+	done := 0
+	return packFolders(ctx, folders, p, p.keep, func(w *packer, ctx context.Context, f Folder) error {
+		w.counts = !p.hasRoom(f)
+		err := w.folder(ctx, f)
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		progress(StagePack, done, len(folders))
+		return err
+	})
 }
 
 // known are the names of the objects that the branch is known to have.

@@ -23,8 +23,8 @@ type Folder struct {
 	Path string        // from the repository's root, or from the folder it is in
 	Hash plumbing.Hash // of the tree that it becomes
 	// Files are in the byte order of their paths. It is called only where the
-	// branch's folder differs, once a try, and not from one goroutine alone. Nil:
-	// there are none.
+	// branch's folder differs, twice where the pack is large, and not from one
+	// goroutine alone; it gives the same each time. Nil: there are none.
 	Files iter.Seq2[File, error]
 	// Folders are those directly in it, beside the ones that Files make: a path
 	// is one name. One that the branch has already is not looked into.

@@ -88,40 +88,35 @@ func appendDiffering(all []differing, f Folder, at entry, there bool) []differin
 	return append(all, differing{f, plumbing.ZeroHash})
 }
 
-// pack packs the folders on all cores: of each its files, the trees they make,
-// and its own. count is called with the number of files of each.
-func packFolders(ctx context.Context, folders []differing, p *pack, count func(int)) error {
+// packFolders packs folders on all cores: of each its files, the trees they make,
+// and its own. out takes the chunks.
+func packFolders(ctx context.Context, folders []Folder, p *pack, out func([]byte) error, folder func(*packer, context.Context, Folder) error) error {
 	jobs := make(chan Folder)
 	errs := make([]error, min(runtime.GOMAXPROCS(0), len(folders)))
 	var wg sync.WaitGroup
-	var mu sync.Mutex
 	for i := range errs {
 		wg.Go(func() {
-			w := newPacker(p)
-			defer w.flush()
+			w := newPacker(p, out)
 			for f := range jobs {
-				if errs[i] != nil {
-					continue
+				if errs[i] == nil {
+					errs[i] = folder(w, ctx, f)
 				}
-				n, err := w.folder(ctx, f)
-				errs[i] = err
-				mu.Lock()
-				count(n)
-				mu.Unlock()
+			}
+			if errs[i] == nil {
+				errs[i] = w.flush()
 			}
 		})
 	}
-	for _, d := range folders {
-		jobs <- d.Folder
+	for _, f := range folders {
+		jobs <- f
 	}
 	close(jobs)
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-// folder packs one folder without those in it, and returns how many files it
-// has.
-func (w *packer) folder(ctx context.Context, f Folder) (files int, err error) {
+// folder packs one folder without those in it.
+func (w *packer) folder(ctx context.Context, f Folder) error {
 	builder := &treeBuilder{packer: w}
 	if f.Files != nil {
 		for file, err := range f.Files {
@@ -129,26 +124,25 @@ func (w *packer) folder(ctx context.Context, f Folder) (files int, err error) {
 				err = ctx.Err()
 			}
 			if err != nil {
-				return files, fmt.Errorf("folder %s: %w", quote(f.Path), err)
+				return fmt.Errorf("folder %s: %w", quote(f.Path), err)
 			}
 			blob, err := w.add(plumbing.BlobObject, file.Content)
 			if err == nil {
 				err = builder.add(file.Path, blob)
 			}
 			if err != nil {
-				return files, fmt.Errorf("folder %s: %w", quote(f.Path), err)
+				return fmt.Errorf("folder %s: %w", quote(f.Path), err)
 			}
-			files++
 		}
 	}
 	h, err := builder.finish(f.Folders)
 	if err != nil {
-		return files, fmt.Errorf("folder %s: %w", quote(f.Path), err)
+		return fmt.Errorf("folder %s: %w", quote(f.Path), err)
 	}
 	if !f.isEmpty() && h != f.Hash || f.isEmpty() && !h.IsZero() {
-		return files, fmt.Errorf("folder %s: %w: %s, not %s", quote(f.Path), ErrTreeMismatch, h, f.Hash)
+		return fmt.Errorf("folder %s: %w: %s, not %s", quote(f.Path), ErrTreeMismatch, h, f.Hash)
 	}
-	return files, nil
+	return nil
 }
 
 // isEmpty tells whether the folder shall not be there: Git has no empty one.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"crypto/sha1" // Git names objects with it
-	"encoding/binary"
 	"hash"
 	"io"
 	"strconv"
@@ -16,80 +15,83 @@ import (
 // packLevel is how hard objects are compressed; see BenchmarkPushFirst.
 const packLevel = zlib.BestSpeed
 
-// chunkSize is when a worker starts a new buffer, bytes.
+// chunkSize is when a packer hands on what it has, bytes.
 const chunkSize = 1 << 20
 
-// pack collects new objects, compressed, in the form in which Git sends them.
-// An object that the branch has, or that was added before, is added once or
-// not at all. It is safe for concurrent use by several packers.
+// pack is new objects, compressed, in the form in which Git sends them. An object
+// that the branch has, or that was added before, is added once or not at all. It
+// is safe for concurrent use by several packers.
+//
+// Before the first object Git wants to hear how many there are. So folders that
+// come after the pack has grown to its room are counted alone, and packed when
+// the pack is sent, while it is sent.
 type pack struct {
 	known map[plumbing.Hash]struct{} // what the branch has; not written any more
+	room  int                        // bytes
 
 	mu     sync.Mutex
-	added  map[plumbing.Hash]struct{}
+	added  map[plumbing.Hash]bool // whether they are in chunks, or counted alone
 	chunks [][]byte
-	size   int64
+	size   int
+	later  []Folder // that were counted alone
 }
 
-func newPack(known map[plumbing.Hash]struct{}) *pack {
-	return &pack{known: known, added: map[plumbing.Hash]struct{}{}}
+func newPack(known map[plumbing.Hash]struct{}, room int) *pack {
+	return &pack{known: known, room: room, added: map[plumbing.Hash]bool{}}
 }
 
-// claim tells whether an object is new, and makes it the caller's to add.
-func (p *pack) claim(h plumbing.Hash) bool {
+// claim counts an object, and tells whether it is the caller's to write.
+func (p *pack) claim(h plumbing.Hash, write bool) bool {
 	if _, ok := p.known[h]; ok {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, ok := p.added[h]; ok {
+	if written := p.added[h]; written {
 		return false
 	}
-	p.added[h] = struct{}{}
-	return true
+	p.added[h] = write
+	return write
 }
 
-func (p *pack) take(chunk []byte) {
-	if len(chunk) == 0 {
-		return
-	}
+// keep puts a chunk into the pack.
+func (p *pack) keep(chunk []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.chunks = append(p.chunks, chunk)
-	p.size += int64(len(chunk))
+	p.size += len(chunk)
+	return nil
 }
 
-// reader gives the whole pack and its size in bytes. All packers have flushed.
-func (p *pack) reader() (io.Reader, int64) {
-	head := []byte("PACK\x00\x00\x00\x02")
-	head = binary.BigEndian.AppendUint32(head, uint32(len(p.added)))
-	sum := sha1.New()
-	_, _ = sum.Write(head)
-	parts := []io.Reader{bytes.NewReader(head)}
-	for _, c := range p.chunks {
-		_, _ = sum.Write(c)
-		parts = append(parts, bytes.NewReader(c))
+// hasRoom tells whether a folder is packed now; if not, it is packed later.
+func (p *pack) hasRoom(f Folder) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.size < p.room {
+		return true
 	}
-	parts = append(parts, bytes.NewReader(sum.Sum(nil)))
-	return io.MultiReader(parts...), int64(len(head)) + p.size + sha1.Size
+	p.later = append(p.later, f)
+	return false
 }
 
 // packer adds objects to a pack from one goroutine.
 type packer struct {
-	pack *pack
-	sum  hash.Hash
-	buf  bytes.Buffer
-	z    *zlib.Writer
-	none *zlib.Writer
-	head []byte
+	pack   *pack
+	out    func(chunk []byte) error // takes what is packed
+	counts bool                     // objects are counted, and not packed
+	sum    hash.Hash
+	buf    bytes.Buffer
+	z      *zlib.Writer
+	none   *zlib.Writer
+	head   []byte
 }
 
 // storedTree is the size of a tree, in bytes, up to which it goes uncompressed:
 // it is mostly hashes, and there is one for each folder.
 const storedTree = 512
 
-func newPacker(p *pack) *packer {
-	return &packer{pack: p, sum: sha1.New(), z: deflater(packLevel)}
+func newPacker(p *pack, out func(chunk []byte) error) *packer {
+	return &packer{pack: p, out: out, sum: sha1.New(), z: deflater(packLevel)}
 }
 
 func deflater(level int) *zlib.Writer {
@@ -109,7 +111,7 @@ func (w *packer) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, e
 	_, _ = w.sum.Write(content)
 	var h plumbing.Hash
 	w.sum.Sum(h[:0])
-	if !w.pack.claim(h) {
+	if !w.pack.claim(h, !w.counts) {
 		return h, nil
 	}
 	w.buf.Write(appendObjectHeader(w.head[:0], kind, len(content)))
@@ -128,15 +130,19 @@ func (w *packer) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, e
 		return h, err
 	}
 	if w.buf.Len() >= chunkSize {
-		w.flush()
+		return h, w.flush()
 	}
 	return h, nil
 }
 
-// flush hands what was added to the pack.
-func (w *packer) flush() {
-	w.pack.take(bytes.Clone(w.buf.Bytes()))
+// flush hands on what was packed.
+func (w *packer) flush() error {
+	if w.buf.Len() == 0 {
+		return nil
+	}
+	chunk := bytes.Clone(w.buf.Bytes())
 	w.buf.Reset()
+	return w.out(chunk)
 }
 
 // appendObjectHeader writes kind and size: four bits of the size in the first

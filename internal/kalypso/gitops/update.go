@@ -15,8 +15,8 @@ import (
 // Stages of an update, for its progress.
 const (
 	StageRead = "read" // the branch's trees
-	StagePack = "pack" // done: files so far
-	StagePush = "push" // total: bytes of the pack
+	StagePack = "pack" // done: folders of those that differ
+	StagePush = "push" // done: bytes of the pack
 )
 
 // UpdateOptions change what [Branch.Update] does. The zero value is good.
@@ -31,6 +31,9 @@ type UpdateOptions struct {
 	WayTo string
 	// Known is the way that the result before had.
 	Known Way
+	// Room is how much of the pack is held in memory, bytes; 0: 16 MiB. What is
+	// more is packed while it is sent.
+	Room int
 	// Wait passes the time before another try, the first of which is 1. It
 	// ends with ctx. Nil: a random time, which doubles, from 50 ms to 3 s.
 	Wait func(ctx context.Context, try int) error
@@ -80,6 +83,9 @@ func (o UpdateOptions) withDefaults() UpdateOptions {
 	if o.Tries == 0 {
 		o.Tries = 10
 	}
+	if o.Room == 0 {
+		o.Room = 16 << 20
+	}
 	if o.Wait == nil {
 		o.Wait = wait
 	}
@@ -119,23 +125,24 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 	if s.Commit.IsZero() && !opts.CreateBranch {
 		return Result{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
 	}
-	after, p, err := s.commit(ctx, edit, opts.Progress)
+	after, p, err := s.commit(ctx, edit, opts)
 	if err != nil {
 		return Result{}, err
 	}
 	if after == s {
 		return opts.result(s, false), nil
 	}
-	reader, size := p.reader()
-	opts.Progress(StagePush, 0, int(size))
-	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: s.Commit, New: after.Commit, Pack: reader, Size: size})
+	pack := p.send(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
+	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: s.Commit, New: after.Commit, Pack: pack, Size: pack.size})
+	if failed := pack.stop(); failed != nil {
+		err = failed // and what the server says is of a pack that broke off
+	}
 	if err != nil {
 		err = b.afterwards(ctx, s.Commit, after.Commit, err)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	opts.Progress(StagePush, int(size), int(size))
 	return opts.result(after, true), nil
 }
 

@@ -88,8 +88,8 @@ func (h *httpSession) greet() error {
 
 func (h *httpSession) greeting() *bufio.Reader { return h.hello }
 
-// exchange sends the request with its length: a server behind CGI takes no
-// body of unknown size.
+// exchange sends the request with its length where that is known, as a server
+// behind CGI may take no other.
 func (h *httpSession) exchange(request io.Reader, size int64, _ bool) (*bufio.Reader, error) {
 	res, err := h.do(http.MethodPost, h.base+"/"+h.service, request, size) //nolint:bodyclose // Close closes all of them
 	if err != nil {

@@ -21,7 +21,7 @@ type PushRequest struct {
 	Old    plumbing.Hash // where the branch must be; zero: it must not exist
 	New    plumbing.Hash
 	Pack   io.Reader // with what New has and Old has not
-	Size   int64     // of Pack, bytes
+	Size   int64     // of Pack, bytes; negative: it is not known
 }
 
 // Push sends the pack and moves the branch, if it still is where it should be:
@@ -66,7 +66,10 @@ func push(s session, req PushRequest) error {
 	if err := update.Encode(&head); err != nil {
 		return err
 	}
-	size := int64(head.Len()) + req.Size
+	size := req.Size
+	if size >= 0 {
+		size += int64(head.Len())
+	}
 	answer, err := s.exchange(io.MultiReader(&head, req.Pack), size, true)
 	if err != nil {
 		return s.explain(err)

@@ -31,7 +31,8 @@ const protocolV2 = "version=2"
 type session interface {
 	// greeting is what the service says first, after any HTTP preamble.
 	greeting() *bufio.Reader
-	// exchange sends a request of size bytes. last: nothing follows it.
+	// exchange sends a request of size bytes, or if that is negative, until its
+	// end. last: nothing follows it.
 	exchange(request io.Reader, size int64, last bool) (*bufio.Reader, error)
 	// explain adds to the error of a read what the server said elsewhere.
 	explain(err error) error

@@ -1,6 +1,7 @@
 package gitserver
 
 import (
+	"bytes"
 	"encoding/pem"
 	"io"
 	"net/http"
@@ -179,6 +180,10 @@ func (s *Server) handler(git string) http.Handler {
 		if req.Method == http.MethodPost && service(req) == "git-receive-pack" {
 			drop = s.receiving()
 		}
+		if err := spool(req); err != nil {
+			http.Error(counted, err.Error(), http.StatusBadRequest)
+			return
+		}
 		backend := s.backend(git)
 		if !drop {
 			backend.ServeHTTP(counted, req)
@@ -187,6 +192,16 @@ func (s *Server) handler(git string) http.Handler {
 		backend.ServeHTTP(httptest.NewRecorder(), req)
 		panic(http.ErrAbortHandler)
 	})
+}
+
+// spool gives a body of unknown length its length, as a CGI program wants it.
+func spool(req *http.Request) error {
+	if req.ContentLength >= 0 {
+		return nil
+	}
+	body, err := io.ReadAll(req.Body)
+	req.Body, req.ContentLength, req.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	return err
 }
 
 // receiving runs what a test asked for, outside of the lock.

@@ -1,0 +1,101 @@
+package gitops_test
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// transports are one of each kind: the tests here move megabytes.
+var transports = []string{"file", "http", "ssh"}
+
+// noise is a text of n bytes that does not get half of it smaller.
+func noise(seed uint64, n int) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := make([]byte, n/2)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return hex.EncodeToString(b)
+}
+
+// noisy are folders of a megabyte each; one file is the same in all of them.
+func noisy(n int) (folders []gitops.Folder, files map[string]string) {
+	files = map[string]string{}
+	for i := range n {
+		these := map[string]string{"a": noise(uint64(i), 1<<20), "b": fmt.Sprint(i), "same": "same", "deep/er": "x"}
+		path := fmt.Sprintf("large-%d", i)
+		folders = append(folders, folder(path, these))
+		for p, c := range these {
+			files[path+"/"+p] = c
+		}
+	}
+	return folders, files
+}
+
+// TestUpdateSent: a pack that is larger than its room is packed while it is
+// sent, and holds each new object once.
+func TestUpdateSent(t *testing.T) {
+	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {
+		folders, files := noisy(6)
+		update(t, b, gitops.UpdateOptions{CreateBranch: true, Room: 1 << 20}, edit("one", folders...))
+		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
+		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack with an object that is there twice
+
+		for i := range folders {
+			path := fmt.Sprintf("large-%d", i)
+			these := map[string]string{"a": noise(uint64(i)+100, 1<<20), "same": "same", "new": "new"}
+			folders[i] = folder(path, these)
+			for _, p := range []string{"b", "deep/er"} {
+				delete(files, path+"/"+p)
+			}
+			files[path+"/a"], files[path+"/new"] = these["a"], "new"
+		}
+		update(t, b, gitops.UpdateOptions{Room: 1 << 20}, edit("two", folders...))
+		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
+		gitserver.Fsck(t, repo)
+	})
+}
+
+// TestUpdateSentBreaks: what goes wrong while the pack is sent leaves the branch
+// as it was, and is the error.
+func TestUpdateSentBreaks(t *testing.T) {
+	broken := errors.New("a broken template")
+	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {
+		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		head := gitserver.Rev(t, repo, "main")
+		for name, test := range map[string]struct {
+			again gitops.File
+			err   error
+			want  error
+		}{
+			"other files": {gitops.File{Path: "a", Content: []byte("other")}, nil, gitops.ErrTreeMismatch},
+			"an error":    {gitops.File{}, broken, broken},
+		} {
+			folders, _ := noisy(6)
+			last := &folders[5]
+			files, calls := last.Files, 0
+			last.Files = func(yield func(gitops.File, error) bool) {
+				if calls++; calls == 1 {
+					files(yield)
+				} else {
+					yield(test.again, test.err)
+				}
+			}
+			_, err := b.Update(t.Context(), gitops.UpdateOptions{Room: 1 << 20}, always(edit("no", folders...)))
+			if calls != 2 {
+				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
+			}
+			fails(t, err, test.want)
+			equal(t, name+": head", plumbing.NewHash(gitserver.Rev(t, repo, "main")), plumbing.NewHash(head))
+			gitserver.Fsck(t, repo)
+		}
+	})
+}
