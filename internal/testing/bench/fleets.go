@@ -2,17 +2,47 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// load reads a golden fleet, with the Flux labels that its Workloads had in the operator's cluster.
+// The fleets that are measured: the golden ones, and a tenth of one.
+const (
+	fleet1k   = "large-1k"
+	fleet10k  = "large-10k"
+	fleet100k = "large-100k"
+)
+
+// load reads a fleet. That of 1,000 assignments is large-10k with every tenth of its cluster types.
 func (b *bench) load(name string) (*fleet.Fleet, error) {
+	if name != fleet1k {
+		return b.loadGolden(name)
+	}
+	f, err := b.loadGolden(fleet10k)
+	if err != nil {
+		return nil, err
+	}
+	f.Sort()
+	var kept []*fleet.ClusterType
+	for i, ct := range f.ClusterTypes {
+		if i%10 == 0 {
+			kept = append(kept, ct)
+		}
+	}
+	f.ClusterTypes = kept
+	return f, nil
+}
+
+// loadGolden reads a golden fleet, with the Flux labels that its Workloads had in the operator's cluster.
+func (b *bench) loadGolden(name string) (*fleet.Fleet, error) {
 	dir := filepath.Join(b.golden, name)
 	data, err := os.ReadFile(filepath.Join(dir, "expected", "summary.json")) //nolint:gosec // a golden fleet
 	if err != nil {
@@ -67,6 +97,29 @@ func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
 		})
 	}
 	return &own
+}
+
+// ofOneClusterType and ofAll choose configs by what they reach.
+func ofOneClusterType(c *fleet.Config) bool {
+	return len(c.Labels) == 2 && c.IsPlatformConfig() && c.Labels[fleet.ClusterTypeLabel] != ""
+}
+
+func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
+
+// changed is the fleet with one more value in the first config that which names.
+func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fleet.Fleet, error) {
+	f.Sort()
+	i := slices.IndexFunc(f.Configs, which)
+	if i < 0 {
+		return nil, errors.New("the fleet has no such config")
+	}
+	edited := *f.Configs[i]
+	edited.Data = maps.Clone(edited.Data)
+	edited.Data["BENCH"] = value
+	other := *f
+	other.Configs = slices.Clone(f.Configs)
+	other.Configs[i] = &edited
+	return &other, nil
 }
 
 // write puts the fleet's objects into a folder as YAML, a file a kind.

@@ -1,5 +1,6 @@
 // Command bench measures what the provider costs at fleet size and prints a Markdown table: every figure that is compared
-// with another is measured in the same run. It takes the golden fleets from KALYPSO_GOLDEN.
+// with another is measured in the same run. It takes the golden fleets from KALYPSO_GOLDEN, and holds the trees of all runs
+// against theirs.
 package main
 
 import (
@@ -7,55 +8,66 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"time"
 )
 
 func main() {
 	log.SetFlags(0)
-	provider := flag.String("provider", "", "the built provider")
-	runs := flag.Int("runs", 3, "how often each figure is measured; the median counts")
+	var b bench
+	flag.StringVar(&b.provider, "provider", "", "the built provider")
+	flag.IntVar(&b.runs, "runs", 3, "how often each figure is measured; the median counts")
 	only := flag.String("only", "", "rendering, pushing or planning: measure that alone")
+	benchmarks := flag.Bool("benchmarks", false, "print what was measured as Go's benchmarks do, for benchstat, instead of the table")
 	flag.Parse()
-	golden := os.Getenv("KALYPSO_GOLDEN")
-	if golden == "" || *provider == "" {
+	b.golden = os.Getenv("KALYPSO_GOLDEN")
+	if b.golden == "" || b.provider == "" {
 		log.Fatal("bench: set KALYPSO_GOLDEN to the folder of the golden fleets, and -provider to the built provider (make bench does)")
 	}
-	at, err := filepath.Abs(*provider)
-	if err != nil {
+	if err := b.run(context.Background(), *only); err != nil {
 		log.Fatal("bench: ", err)
 	}
-	if err := run(context.Background(), golden, at, *runs, *only); err != nil {
-		log.Fatal("bench: ", err)
+	if *benchmarks {
+		fmt.Print(b.benchmarks())
+		return
 	}
+	b.print(os.Stdout)
 }
 
 // bench is one run of the measurements.
 type bench struct {
 	golden   string
-	provider string // the folder of the built provider
+	provider string // the built program
 	scratch  string
 	runs     int
+	samples  map[string][]sample // by what was measured
 	rows     []row
 }
 
 // row is a line of the table.
-type row struct{ what, figure, against, ratio, bound string }
+type row struct {
+	what                  string
+	measured              fmt.Stringer
+	against, ratio, bound string
+}
 
-func run(ctx context.Context, golden, provider string, runs int, only string) (err error) {
-	scratch, err := os.MkdirTemp("", "kalypso-bench-")
-	if err != nil {
+func (b *bench) run(ctx context.Context, only string) (err error) {
+	// As the system knows the program, by which its processes are found.
+	if b.provider, err = filepath.Abs(b.provider); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	b := &bench{golden: golden, provider: filepath.Dir(provider), scratch: scratch, runs: runs}
+	if b.provider, err = filepath.EvalSymlinks(b.provider); err != nil {
+		return err
+	}
+	if b.scratch, err = os.MkdirTemp("", "kalypso-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.scratch)) }()
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) error
@@ -67,26 +79,25 @@ func run(ctx context.Context, golden, provider string, runs int, only string) (e
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	return b.print(os.Stdout)
+	return nil
 }
 
-func (b *bench) add(r row) {
-	fmt.Fprintf(os.Stderr, "%s: %s %s\n", r.what, r.figure, r.ratio)
-	b.rows = append(b.rows, r)
-}
+func (b *bench) add(r row) { b.rows = append(b.rows, r) }
 
-func (b *bench) print(w *os.File) error {
-	if _, err := fmt.Fprintf(w, "| what | measured | against | ratio | bound |\n|---|---|---|---|---|\n"); err != nil {
-		return err
-	}
+func (b *bench) print(w io.Writer) {
+	fmt.Fprintf(w, "| what | measured | peak memory | against | ratio | bound |\n|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.what, r.figure, r.against, r.ratio, r.bound); err != nil {
-			return err
+		figure, memory := r.measured.String(), ""
+		if s, ok := r.measured.(sample); ok {
+			figure, memory = "", s.memory()
+			if s.time > 0 {
+				figure = seconds(s.time)
+			}
 		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.what, figure, memory, r.against, r.ratio, r.bound)
 	}
-	_, err := fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs.\n",
+	fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs, and the largest peak.\n",
 		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"), version("terraform", "version"), b.runs)
-	return err
 }
 
 func cpu() string {
@@ -103,33 +114,4 @@ func version(command ...string) string {
 	out, _ := exec.Command(command[0], command[1:]...).Output() //nolint:gosec // git and terraform
 	first, _, _ := strings.Cut(string(out), "\n")
 	return first
-}
-
-// median runs f and returns the median of its times.
-func (b *bench) median(f func() (time.Duration, error)) (time.Duration, error) {
-	var times []time.Duration
-	for range b.runs {
-		d, err := f()
-		if err != nil {
-			return 0, err
-		}
-		times = append(times, d)
-	}
-	slices.Sort(times)
-	return times[len(times)/2], nil
-}
-
-func timed(f func() error) (time.Duration, error) {
-	start := time.Now()
-	err := f()
-	return time.Since(start), err
-}
-
-func ratio(a, b time.Duration) string { return fmt.Sprintf("%.2f", a.Seconds()/b.Seconds()) }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
-
-// exponent is that of the growth from one size to another.
-func exponent(small, large time.Duration, factor float64) string {
-	return fmt.Sprintf("%.2f", math.Log(large.Seconds()/small.Seconds())/math.Log(factor))
 }

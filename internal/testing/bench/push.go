@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,9 +19,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// pushing measures the first delivery to an empty bare repo and the one after a change of a config value, against git.
+// changes are those that are measured, each of one config value.
+var changes = []change{
+	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "0.05"},
+	{"all", "one config value that reaches all", ofAll, "1.2"},
+}
+
+// change is a change of one config value in the first config that which names. bound is that of its apply, as a part of the
+// first.
+type change struct {
+	name, what string
+	which      func(*fleet.Config) bool
+	bound      string
+}
+
+// pushing measures the delivery by itself, without rendering: to an empty bare repo against git's own tools, and after
+// changes.
 func (b *bench) pushing(ctx context.Context) error {
-	for _, name := range []string{"large-10k", "large-100k"} {
+	for _, name := range []string{fleet10k, fleet100k} {
 		f, err := b.load(name)
 		if err != nil {
 			return err
@@ -29,38 +45,33 @@ func (b *bench) pushing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		baseline, err := b.median(func() (time.Duration, error) { return b.fastImport(ctx, t) })
-		if err != nil {
-			return err
-		}
-		var first, reaching, narrow []time.Duration
 		for range b.runs {
-			times, err := b.deliveries(ctx, f, t)
-			if err != nil {
+			if err := b.measure("git/"+name, func() (sample, error) { return b.fastImport(ctx, t) }); err != nil {
 				return err
 			}
-			first, narrow, reaching = append(first, times[0]), append(narrow, times[1]), append(reaching, times[2])
+			if err := b.deliveries(ctx, "deliver/"+name, f, t); err != nil {
+				return err
+			}
 		}
-		firstTime := medianOf(first)
-		b.add(row{"`" + name + "` written and pushed to an empty bare repo", seconds(firstTime), "`git fast-import` + `git push`: " + seconds(baseline), ratio(firstTime, baseline), "1.5"})
-		b.add(row{"a value of one config that reaches one workload or cluster type changed, then the same", seconds(medianOf(narrow)), "the first: " + seconds(firstTime), ratio(medianOf(narrow), firstTime), "0.1"})
-		b.add(row{"a value of a config that reaches all changed, then the same", seconds(medianOf(reaching)), "the first: " + seconds(firstTime), ratio(medianOf(reaching), firstTime), ""})
+		baseline, first := b.median("git/"+name), b.median("deliver/"+name)
+		bound := ""
+		if name == fleet100k {
+			bound = "1.0"
+		}
+		b.add(row{"`" + name + "` written and pushed to an empty bare repo", first, "`git fast-import` + `git push`: " + seconds(baseline.time), ratio(first, baseline), bound})
+		for _, c := range changes {
+			m := b.median("deliver/" + name + "/" + c.name)
+			b.add(row{c.what + " changed, then the same", m, "the first: " + seconds(first.time), ratio(m, first), ""})
+		}
 	}
 	return nil
 }
 
-func medianOf(times []time.Duration) time.Duration {
-	b := bench{runs: len(times)}
-	i := -1
-	d, _ := b.median(func() (time.Duration, error) { i++; return times[i], nil })
-	return d
-}
-
 // fastImport writes the files of a tree with git fast-import into a repo and pushes them to an empty bare one.
-func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (time.Duration, error) {
+func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (s sample, err error) {
 	dir, err := os.MkdirTemp(b.scratch, "git-")
 	if err != nil {
-		return 0, err
+		return s, err
 	}
 	defer os.RemoveAll(dir)
 	var stream bytes.Buffer
@@ -72,10 +83,10 @@ func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (time.Duration, er
 	}
 	work, bare := filepath.Join(dir, "work"), filepath.Join(dir, "bare.git")
 	if err := git(ctx, nil, "init", "-q", "--bare", work); err != nil {
-		return 0, err
+		return s, err
 	}
 	if err := git(ctx, nil, "init", "-q", "--bare", bare); err != nil {
-		return 0, err
+		return s, err
 	}
 	return timed(func() error {
 		if err := git(ctx, &stream, "-C", work, "fast-import", "--quiet"); err != nil {
@@ -95,19 +106,19 @@ func git(ctx context.Context, stdin io.Reader, args ...string) error {
 	return nil
 }
 
-// deliveries are the times of a first delivery, of one after a narrow change, and of one after a change that reaches all.
-func (b *bench) deliveries(ctx context.Context, f *fleet.Fleet, t *tree.Tree) ([]time.Duration, error) {
+// deliveries measures a first delivery, and one after each change.
+func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *tree.Tree) error {
 	bare, err := os.MkdirTemp(b.scratch, "gitops-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(bare)
 	if err := git(ctx, nil, "init", "-q", "--bare", bare); err != nil {
-		return nil, err
+		return err
 	}
 	client, err := gitremote.NewClient(nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	order := delivery.Order{
 		Place:        delivery.Place{Repo: "file://" + bare, Branch: "main", Path: "."},
@@ -117,52 +128,36 @@ func (b *bench) deliveries(ctx context.Context, f *fleet.Fleet, t *tree.Tree) ([
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
 		Author:       gitops.Signature{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
-	var times []time.Duration
-	for _, change := range []func(*fleet.Config) bool{nil, isNarrow, reachesAll} {
-		if change != nil {
-			if order.Tree, _, err = build(ctx, changed(f, change)); err != nil {
-				return nil, err
-			}
-		}
-		d, err := timed(func() error {
-			receipt, err := delivery.Deliver(ctx, client, &order, nil)
-			if err == nil && !receipt.Pushed {
-				err = fmt.Errorf("nothing was pushed")
-			}
-			if err == nil {
-				order.Before = receipt.State
-			}
+	deliver := func(name string) error {
+		if err := b.measure(name, func() (sample, error) {
+			return timed(func() error {
+				receipt, err := delivery.Deliver(ctx, client, &order, nil)
+				if err == nil && !receipt.Pushed {
+					err = errors.New("nothing was pushed")
+				}
+				if err == nil {
+					order.Before = receipt.State
+				}
+				return err
+			})
+		}); err != nil {
 			return err
-		})
-		if err != nil {
-			return nil, err
 		}
-		times = append(times, d)
+		return checkBranch(ctx, bare, "main", order.Tree)
 	}
-	return times, nil
-}
-
-func isNarrow(c *fleet.Config) bool {
-	return c.Labels[fleet.WorkloadLabel] != "" || c.Labels[fleet.ClusterTypeLabel] != ""
-}
-
-func reachesAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
-
-// changed is the fleet with a new value in the first config that which names.
-func changed(f *fleet.Fleet, which func(*fleet.Config) bool) *fleet.Fleet {
-	f.Sort()
-	other := *f
-	other.Configs = append([]*fleet.Config{}, f.Configs...)
-	for i, c := range other.Configs {
-		if which(c) {
-			edited := *c
-			edited.Data = map[string]string{"BENCH": "changed"}
-			for k, v := range c.Data {
-				edited.Data[k] = v
-			}
-			other.Configs[i] = &edited
-			break
+	if err := deliver(name); err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if f, err = changed(f, c.which, "changed"); err != nil {
+			return err
+		}
+		if order.Tree, _, err = build(ctx, f); err != nil {
+			return err
+		}
+		if err := deliver(name + "/" + c.name); err != nil {
+			return err
 		}
 	}
-	return &other
+	return nil
 }

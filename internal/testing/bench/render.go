@@ -11,57 +11,78 @@ import (
 )
 
 // build schedules and renders a fleet.
-func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, time.Duration, error) {
+func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, sample, error) {
 	start := time.Now()
 	t, problems := tree.Build(ctx, f)
-	return t, time.Since(start), problems.Err()
+	return t, sample{time: time.Since(start)}, problems.Err()
 }
+
+// rate is assignments a second.
+type rate float64
+
+// String is the rate with its unit.
+func (r rate) String() string { return fmt.Sprintf("%.0f assignments/s", float64(r)) }
 
 // rendering measures schedule and render, from the objects to the tree's hash, on one core.
 func (b *bench) rendering(ctx context.Context) error {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
-	large, err := b.load("large-10k")
-	if err != nil {
-		return err
+	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
+		f, err := b.load(name)
+		if err != nil {
+			return err
+		}
+		t, err := b.renders(ctx, "render/"+name, f)
+		if err != nil {
+			return err
+		}
+		if name != fleet1k {
+			if err := b.checkGolden(name, t); err != nil {
+				return err
+			}
+		}
+		took := b.median("render/" + name)
+		bound := ""
+		if name == fleet100k {
+			bound = "40,000/s"
+		}
+		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
+		if name == fleet10k {
+			own, err := b.renders(ctx, "render/"+name+"-own-values", withOwnValues(f, pairsOf(t)))
+			if err != nil {
+				return err
+			}
+			took := b.median("render/" + name + "-own-values")
+			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "", ""})
+		}
 	}
-	t, _, err := build(ctx, large)
-	if err != nil {
-		return err
+	small, large := b.median("render/"+fleet1k), b.median("render/"+fleet100k)
+	b.add(row{"growth of schedule + render from 1,000 to 100,000 assignments", large, seconds(small.time), "exponent " + exponent(small.time, large.time, 100), "1.05"})
+	return nil
+}
+
+func (b *bench) renders(ctx context.Context, name string, f *fleet.Fleet) (t *tree.Tree, err error) {
+	for range b.runs {
+		if err := b.measure(name, func() (s sample, err error) {
+			t, s, err = build(ctx, f)
+			return s, err
+		}); err != nil {
+			return nil, err
+		}
 	}
-	var pairs [][2]string
+	return t, nil
+}
+
+func rateOf(t *tree.Tree, took sample) rate {
+	return rate(float64(t.Schedule.Count) / took.time.Seconds())
+}
+
+// pairsOf are the assignments as the names of cluster type and deployment target.
+func pairsOf(t *tree.Tree) (pairs [][2]string) {
 	for _, p := range t.Schedule.Placements {
 		for _, a := range p.Assignments {
 			pairs = append(pairs, [2]string{p.ClusterType.Name, a.Target.Name})
 		}
 	}
-	huge, err := b.load("large-100k")
-	if err != nil {
-		return err
-	}
-	times := map[string]time.Duration{}
-	for _, m := range []struct {
-		name, what, bound string
-		fleet             *fleet.Fleet
-	}{
-		{"10k", "schedule + render `large-10k`, one core", "30,000/s", large},
-		{"own", "the same with values of its own for every assignment", "", withOwnValues(large, pairs)},
-		{"100k", "schedule + render `large-100k`, one core", "", huge},
-	} {
-		count := 0
-		d, err := b.median(func() (time.Duration, error) {
-			t, d, err := build(ctx, m.fleet)
-			if err == nil {
-				count = t.Schedule.Count
-			}
-			return d, err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.what, err)
-		}
-		times[m.name] = d
-		b.add(row{m.what, fmt.Sprintf("%.0f assignments/s", float64(count)/d.Seconds()), seconds(d), "", m.bound})
-	}
-	b.add(row{"growth of schedule + render from 10,000 to 100,000", exponent(times["10k"], times["100k"], 10), "", "", "exponent"})
-	return nil
+	return pairs
 }

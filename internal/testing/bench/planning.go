@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+const manifestsRoot = `terraform {
+  required_providers {
+    kalypso = { source = "terraform-kalypso/kalypso" }
+  }
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment   = "dev"
+  manifests     = { for f in fileset(path.module, "fleet/*.yaml") : f => file(f) }
+  gitops_repo   = { repo = "file://%s", branch = "dev" }
+  create_branch = true
+  preview       = %q
+  guardrails    = { unscheduled = "ignore" }
+}
+`
+
+// planning measures Terraform with the built provider: first applies, changes, and plans with nothing to do.
+func (b *bench) planning(ctx context.Context) error {
+	if err := b.lifeOf(ctx, "empty", &fleet.Fleet{}, "none", nil); err != nil {
+		return err
+	}
+	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
+		f, err := b.load(name)
+		if err != nil {
+			return err
+		}
+		var then []change
+		if name == fleet100k {
+			then = changes
+		}
+		if err := b.lifeOf(ctx, name, f, "none", then); err != nil {
+			return err
+		}
+		if name != fleet10k {
+			continue
+		}
+		if err := b.lifeOf(ctx, name+"-assignments", f, "assignments", nil); err != nil {
+			return err
+		}
+	}
+	if err := b.models(ctx); err != nil {
+		return err
+	}
+	b.planningRows()
+	return nil
+}
+
+// lifeOf applies a fleet to an empty repo, plans it again, changes it and applies it.
+func (b *bench) lifeOf(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
+	for i := range b.runs {
+		if err := b.life(ctx, name, f, preview, then, i); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) life(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change, run int) error {
+	r, err := b.newRoot(ctx, func(dir, repo string) error {
+		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, manifestsRoot, repo, preview), 0o600)
+	})
+	if err != nil {
+		return err
+	}
+	defer r.remove()
+	if err := b.measure("apply/"+name, func() (sample, error) { return r.apply(ctx) }); err != nil {
+		return err
+	}
+	if err := b.measure("plan/"+name, func() (sample, error) { return r.plan(ctx) }); err != nil {
+		return err
+	}
+	now := f
+	for _, c := range then {
+		if now, err = changed(now, c.which, fmt.Sprintf("%s-%d", c.name, run)); err != nil {
+			return err
+		}
+		if err := write(now, filepath.Join(r.dir, "fleet")); err != nil {
+			return err
+		}
+		if err := b.measure("apply/"+name+"/"+c.name, func() (sample, error) { return r.apply(ctx) }); err != nil {
+			return err
+		}
+	}
+	if len(now.ClusterTypes) == 0 {
+		return nil
+	}
+	t, _, err := build(ctx, now)
+	if err != nil {
+		return err
+	}
+	return checkBranch(ctx, r.repo, "dev", t)
+}
+
+// models measures a fleet of model resources and typed maps.
+func (b *bench) models(ctx context.Context) error {
+	for range b.runs {
+		r, err := b.newRoot(ctx, modelRoot)
+		if err != nil {
+			return err
+		}
+		defer r.remove()
+		if err := b.measure("apply/models", func() (sample, error) { return r.apply(ctx) }); err != nil {
+			return err
+		}
+		if err := b.measure("plan/models", func() (sample, error) { return r.plan(ctx) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) planningRows() {
+	empty, first := b.median("plan/empty"), b.median("apply/"+fleet100k)
+	plan := func(what, name, bound string) {
+		m := b.median("plan/" + name)
+		b.add(row{what, m, "an empty fleet: " + seconds(empty.time), "+" + seconds(m.time-empty.time), bound})
+	}
+	plan("`terraform plan` with nothing to do, `large-100k` through `manifests`, `preview = \"none\"`", fleet100k, "+1.5 s")
+	plan("the same for `large-10k`", fleet10k, "")
+	plan("the same for `large-10k`, `preview = \"assignments\"`", fleet10k+"-assignments", "as low as can be")
+	plan("the same for 50 cluster types, 100 configs, 100 workloads of three targets and 20 policies as model resources and typed maps", "models", "as low as can be")
+	b.add(row{"the first `terraform apply` of `large-100k` through `manifests`", first, "", "", ""})
+	for _, c := range changes {
+		m := b.median("apply/" + fleet100k + "/" + c.name)
+		b.add(row{"the same after a change of " + c.what, m, "the first: " + seconds(first.time), ratio(m, first), c.bound})
+	}
+	for _, what := range []string{"plan", "apply"} {
+		small, large := b.median(what+"/"+fleet1k), b.median(what+"/"+fleet100k)
+		b.add(row{"growth of the " + what + " from 1,000 to 100,000 assignments", large, seconds(small.time), "exponent " + exponent(small.time, large.time, 100), "1.05"})
+		small, large = b.median(what+"/"+fleet10k), b.median(what+"/"+fleet100k)
+		start := b.median(what + "/empty")
+		b.add(row{"the same from 10,000, both without what an empty fleet takes", sample{large.time - start.time, large.peak}, seconds(small.time - start.time),
+			"exponent " + exponent(small.time-start.time, large.time-start.time, 10), ""})
+	}
+	most := sample{}
+	for _, samples := range b.samples {
+		for _, s := range samples {
+			most.peak = max(most.peak, s.peak)
+		}
+	}
+	b.add(row{"the provider's peak memory in any of these runs", most, "", "", "600 MiB"})
+}
