@@ -251,7 +251,7 @@ func TestAccRenderingLife(t *testing.T) {
 	})
 	r.expectCommits(0)
 	now := r.rendered()
-	for _, kept := range []string{"changes", "commit_sha", "tree_hash", "folders", "assignments"} {
+	for _, kept := range []string{"changes", "description", "commit_sha", "tree_hash", "folders", "assignments"} {
 		if diff := cmp.Diff(before[kept], now[kept]); diff != "" {
 			t.Errorf("%s (-before +after):\n%s", kept, diff)
 		}

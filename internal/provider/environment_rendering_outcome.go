@@ -19,6 +19,9 @@ import (
 type renderingOutcome struct {
 	*renderingRequest
 	tree *tree.Tree // nil: the assignments are not known yet
+
+	review     delivery.Review
+	reviewable bool // the review is known
 }
 
 // outcome validates the fleet, and renders what of it was not rendered before. With an error among the problems there is
@@ -197,10 +200,15 @@ func (o *renderingOutcome) writesAfter(state map[string]attr.Value, before *deli
 
 // changesAfter are what an apply does to the targets.
 func (o *renderingOutcome) changesAfter(before *delivery.State) types.Map {
-	if !o.known() || before == nil || before.Seen == nil || o.strategy == strategyPush && !before.Current() {
+	if !o.known() || !o.comparable(before) {
 		return types.MapUnknown(types.StringType)
 	}
 	return stringMapOf(delivery.Changes(before.Seen, delivery.FootprintOf(o.tree, before)))
+}
+
+// comparable reports whether before says what there is to compare with.
+func (o *renderingOutcome) comparable(before *delivery.State) bool {
+	return before != nil && before.Seen != nil && (o.strategy != strategyPush || before.Current())
 }
 
 func stringMapOf(m map[string]string) types.Map {

@@ -44,6 +44,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 		resp.Diagnostics.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return
 	}
+	outcome.readReview(r.data)
 	r.claim(outcome, state == nil, &resp.Diagnostics)
 	if state == nil {
 		r.planCreate(ctx, outcome, values, &resp.Diagnostics)
@@ -56,7 +57,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 }
 
 func (r *environmentRendering) planCreate(ctx context.Context, o *renderingOutcome, values map[string]attr.Value, diags *diag.Diagnostics) {
-	values["changes"], values["commit_sha"] = types.MapUnknown(types.StringType), types.StringUnknown()
+	values["changes"], values["description"], values["commit_sha"] = types.MapUnknown(types.StringType), types.StringUnknown(), types.StringUnknown()
 	if o.strategy == strategyNone {
 		values["commit_sha"] = types.StringNull()
 	}
@@ -72,12 +73,12 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 	}
 	switch o.writesAfter(state, before) {
 	case writesNothing:
-		values["changes"], values["commit_sha"] = state["changes"], state["commit_sha"]
+		keep(values, state)
 		return
 	case writesMaybe:
-		values["changes"], values["commit_sha"] = types.MapUnknown(types.StringType), types.StringUnknown()
+		values["changes"], values["description"], values["commit_sha"] = types.MapUnknown(types.StringType), types.StringUnknown(), types.StringUnknown()
 	case writesChange:
-		values["changes"], values["commit_sha"] = o.changesAfter(before), types.StringUnknown()
+		values["changes"], values["description"], values["commit_sha"] = o.changesAfter(before), o.descriptionAfter(before), types.StringUnknown()
 	}
 	if o.strategy == strategyNone {
 		values["commit_sha"] = types.StringNull()
@@ -85,6 +86,13 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 	}
 	if o.settled && (!before.Current() || !before.Place.Same(o.place)) {
 		r.check(ctx, o, before, values, diags)
+	}
+}
+
+// keep keeps what tells of the last change.
+func keep(values, state map[string]attr.Value) {
+	for _, name := range []string{"changes", "description", "commit_sha"} {
+		values[name] = state[name]
 	}
 }
 

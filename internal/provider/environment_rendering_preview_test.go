@@ -49,7 +49,7 @@ func TestAccPreview(t *testing.T) {
 			first = state
 		} else {
 			expectUnknown(t, c, nothing)
-			for _, attribute := range []string{"changes", "commit_sha"} {
+			for _, attribute := range []string{"changes", "description", "commit_sha"} {
 				if c.Unknown[attribute] == true {
 					t.Errorf("%s: %s is planned as unknown", name, attribute)
 				}
@@ -70,7 +70,7 @@ func TestAccPreview(t *testing.T) {
 		if diff := cmp.Diff(wantFiles, state["files"]); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", name, diff)
 		}
-		for _, attribute := range []string{"assignment_count", "folders", "unscheduled", "changes", "tree_hash", "commit_sha"} {
+		for _, attribute := range []string{"assignment_count", "folders", "unscheduled", "changes", "description", "tree_hash", "commit_sha"} {
 			if diff := cmp.Diff(first[attribute], state[attribute]); diff != "" {
 				t.Errorf("%s: %s (-before +after):\n%s", name, attribute, diff)
 			}

@@ -79,6 +79,9 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	state := r.state()[address]
 	expectUnknown(t, c, nothing)
 	expectApplied(t, c, state)
+	if known := c.Unknown["description"] != true; known != (before != nil) {
+		t.Errorf("description is known: %t, and there is something to compare with: %t", known, before != nil)
+	}
 	expectOnBranch(t, repo, branch, f.path, state)
 	r.expectEmptyPlan()
 
@@ -94,7 +97,7 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	}
 	now, made := gitserver.Rev(t, repo, branch), len(gitserver.Log(t, repo, branch))-commits
 	if same {
-		for _, attribute := range []string{"changes", "commit_sha"} {
+		for _, attribute := range []string{"changes", "description", "commit_sha"} {
 			if diff := cmp.Diff(before[attribute], state[attribute]); diff != "" {
 				t.Errorf("%s is not kept (-before +after):\n%s", attribute, diff)
 			}
@@ -111,10 +114,37 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	if head != "" {
 		old = targetsOnBranch(t, repo, head, as[string](asMap(before["gitops_repo"])["path"]))
 	}
-	if diff := cmp.Diff(changesBetween(old, targetsOnBranch(t, repo, now, f.path)), state["changes"]); diff != "" {
+	changes := changesBetween(old, targetsOnBranch(t, repo, now, f.path))
+	if diff := cmp.Diff(changes, state["changes"]); diff != "" {
 		t.Errorf("changes (-branch +state):\n%s", diff)
 	}
+	expectDescribed(t, as[string](state["description"]), changes)
 	return state
+}
+
+// expectDescribed compares the numbers that a description tells with the changes.
+func expectDescribed(t *testing.T, text string, changes map[string]any) {
+	t.Helper()
+	var all [3]int
+	for clusterType, change := range changes {
+		var n [3]int
+		if _, err := fmt.Sscanf(as[string](change), "+%d -%d ~%d", &n[0], &n[1], &n[2]); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			all[i] += n[i]
+		}
+		if !strings.Contains(text, "\n| `"+clusterType+"`") {
+			t.Errorf("the description does not name %s:\n%s", clusterType, text)
+		}
+	}
+	want := "No deployment target changes."
+	if len(changes) > 0 {
+		want = fmt.Sprintf("**Deployment targets:** %d added, %d removed, %d changed on %d cluster type", all[0], all[1], all[2], len(changes))
+	}
+	if !strings.Contains(text, want) {
+		t.Errorf("the description does not say %q:\n%s", want, text)
+	}
 }
 
 // unscheduled are the deployment targets that are nowhere on the branch.

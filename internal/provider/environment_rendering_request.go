@@ -24,6 +24,7 @@ type renderingRequest struct {
 
 	adopt, createBranch, requireKnown bool
 	guardrails                        delivery.Guardrails
+	describeValues, describeKnown     bool // whether descriptions show values, and whether that is known
 
 	// settled says that all that decides whether and what the repo may be asked to take is known, but the tree.
 	settled bool
@@ -62,9 +63,10 @@ func (r *renderingRequest) flag(d decoder, name string) bool {
 }
 
 func (r *renderingRequest) readDelivery(d decoder) {
-	r.strategy = strategies.or("")
+	r.strategy, r.describeKnown = strategies.or(""), true
 	if given, ok := d.object("delivery"); ok {
 		r.strategy = strategies.or(given.string("strategy"))
+		r.describeValues, r.describeKnown = given.bool("describe_values")
 	}
 	r.settled = r.settled && !fleet.IsUnknown(r.strategy)
 }

@@ -93,50 +93,54 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 	if diags.HasError() {
 		return nil
 	}
+	outcome.readReview(r.data)
 	planned := maps.Clone(values)
 	if err := outcome.set(values); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return nil
 	}
 	if state != nil && outcome.writesAfter(state, before) == writesNothing {
-		values["changes"], values["commit_sha"] = state["changes"], state["commit_sha"]
+		keep(values, state)
 		if before != nil {
 			writeDelivery(ctx, private, before.Renewed(outcome.tree), diags)
 		}
 		return values
 	}
-	changes := r.deliver(ctx, outcome, before, values, private, diags)
+	changes, found := r.deliver(ctx, outcome, before, values, private, diags)
 	if diags.HasError() {
 		return nil
 	}
-	values["changes"] = planned["changes"]
+	values["changes"], values["description"] = planned["changes"], planned["description"]
 	if values["changes"].IsUnknown() {
 		values["changes"] = stringMapOf(changes)
+	}
+	if values["description"].IsUnknown() {
+		values["description"] = outcome.description(found)
 	}
 	return values
 }
 
-// deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets.
-func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) map[string]string {
+// deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets, and
+// what was there before.
+func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) (map[string]string, *delivery.State) {
 	if o.strategy == strategyNone {
 		state := delivery.Computed(o.order(commitAuthor{}, before), before)
 		values["commit_sha"] = types.StringNull()
 		writeDelivery(ctx, private, state, diags)
-		var old delivery.Footprint
-		if before != nil {
-			old = before.Seen
+		if before == nil {
+			before = &delivery.State{}
 		}
-		return delivery.Changes(old, state.Seen)
+		return delivery.Changes(before.Seen, state.Seen), before
 	}
 	if !r.data.claims.deliver(o.place) {
 		diags.AddAttributeError(path.Root("gitops_repo"), "Two renderings at one place",
 			fmt.Sprintf("Another rendering of this configuration has just been written to %s. Give each a path of its own.", o.place))
-		return nil
+		return nil, nil
 	}
 	receipt, err := delivery.Deliver(ctx, r.data.Client, o.order(r.data.author, before), logProgress(ctx))
 	if err != nil {
 		appendDeliveryError(diags, o.place, err)
-		return nil
+		return nil, nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": receipt.Commit, "pushed": receipt.Pushed, "cluster_types_changed": len(receipt.Changes)})
 	if receipt.Kept != nil {
@@ -145,7 +149,7 @@ func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome,
 	}
 	values["commit_sha"] = types.StringValue(receipt.Commit)
 	writeDelivery(ctx, private, receipt.State, diags)
-	return receipt.Changes
+	return receipt.Changes, receipt.Before
 }
 
 // order is what the domain is asked to deliver.
@@ -157,6 +161,7 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 		PromotedCommit: o.promoted,
 		Origins:        o.origins,
 		Configs:        o.fleet.Configs,
+		Review:         o.review,
 		Adopt:          o.adopt,
 		CreateBranch:   o.createBranch,
 		Guardrails:     o.guardrails,
@@ -165,6 +170,9 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 	}
 	if before.Current() {
 		order.Before = before
+	}
+	if o.strategy == strategyNone {
+		order.Place = delivery.Place{} // it goes nowhere
 	}
 	return order
 }

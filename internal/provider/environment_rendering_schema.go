@@ -106,6 +106,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			MarkdownDescription: "How the tree gets to the branch.",
 			Attributes: map[string]schema.Attribute{
 				"strategy": strategies.attribute("`push` commits to the branch, `none` computes alone, and contacts and writes nothing."),
+				"describe_values": schema.BoolAttribute{
+					Optional: true,
+					MarkdownDescription: "Show the values of configs that change, old and new, in `description`, and so in the plan and wherever it is posted; " +
+						"also those that come from sensitive values. Otherwise it names the keys alone. The default is `false`.",
+				},
 			},
 		},
 		"adopt": schema.BoolAttribute{
@@ -171,8 +176,10 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"folders":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every cluster type with the path of its folder from the repo's root, for whoever points clusters there."},
 		"files":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, but for the record. Null unless `preview` is `manifests`."},
 		"changes":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What the last change did to the deployment targets of each cluster type that it changed, such as `+1 -0 ~14`: added, removed, changed."},
-		"tree_hash":        schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},
-		"commit_sha":       schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null with the strategy `none`."},
-		"pull_request":     schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch. Null: this version opens none."},
+		"description": schema.StringAttribute{Computed: true, MarkdownDescription: "What the last change did, in Markdown, for people who review it, such as in a pull request: the deployment targets of each cluster type, " +
+			"the promoted commit, the commits that the objects come from, which policies place what changed, and the keys of the configs that changed. Known in the plan of an update. At most 16,384 characters."},
+		"tree_hash":    schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},
+		"commit_sha":   schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null with the strategy `none`."},
+		"pull_request": schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch. Null: this version opens none."},
 	}
 }

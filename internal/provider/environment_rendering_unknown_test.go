@@ -146,7 +146,7 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 // expectApplied compares what was planned as known with what is in state.
 func expectApplied(t *testing.T, c change, state map[string]any) {
 	t.Helper()
-	for _, attribute := range []string{"assignments", "assignment_count", "unscheduled", "folders", "files", "changes", "tree_hash", "commit_sha", "pull_request"} {
+	for _, attribute := range []string{"assignments", "assignment_count", "unscheduled", "folders", "files", "changes", "description", "tree_hash", "commit_sha", "pull_request"} {
 		if c.Unknown[attribute] == true {
 			continue
 		}

@@ -68,7 +68,8 @@ func TestAccWorkloads(t *testing.T) {
 	}
 
 	moved := r.succeed("plan", "-no-color")
-	for _, text := range []string{`~ shop = "` + first + `" -> "` + second + `"`, `~ "shop-test" -> "shop-canary"`, `-> "+1 -1 ~0"`} {
+	for _, text := range []string{`~ shop = "` + first + `" -> "` + second + `"`, `~ "shop-test" -> "shop-canary"`, `-> "+1 -1 ~0"`,
+		"- `" + h.url("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] + "` (`deploy/w.yaml#shop`)", "| `large` | `shop-canary` | `shop-test` | |"} {
 		if !strings.Contains(moved.text(), text) {
 			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.stdout)
 		}

@@ -256,7 +256,7 @@ func (w *writer) origins() {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 	for _, m := range first(moves, w.rows) {
-		text := fmt.Sprintf("- %s: %s", code(m.Repo), w.move(m.Repo, m.From, m.To))
+		text := fmt.Sprintf("- %s: %s", code(repoName(m.Repo)), w.move(m.Repo, m.From, m.To))
 		if len(m.Paths) > 0 {
 			text += " (" + w.list(m.Paths) + ")"
 		}

@@ -122,6 +122,23 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// No password in the URL of a repo is shown.
+func TestRepoNames(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://me:canary@git.acme.io/acme/a": "`https://git.acme.io/acme/a`",
+		"https://canary@git.acme.io/acme/a":    "`https://git.acme.io/acme/a`",
+		"https://git.acme.io/acme/a@b":         "`https://git.acme.io/acme/a@b`",
+		"ssh://git:canary@git.acme.io:22/a":    "`ssh://git.acme.io:22/a`",
+		"ssh://git@git.acme.io/a":              "`ssh://git@git.acme.io/a`",
+		"git@git.acme.io:acme/a":               "`git@git.acme.io:acme/a`",
+		"https://me:canary@git.acme.io":        "`https://git.acme.io/`",
+	} {
+		if got := describe.Markdown(describe.Change{Origins: []describe.Move{{Repo: url, To: commit("1")}}}); !strings.Contains(got, "- "+want+": ") || strings.Contains(got, "canary") {
+			t.Errorf("%s is shown as\n%s", url, got)
+		}
+	}
+}
+
 // The order of what is given does not count.
 func TestOrder(t *testing.T) {
 	want := describe.Markdown(changed())

@@ -74,3 +74,17 @@ func plural(n int, what string) string {
 }
 
 func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }
+
+// repoName is the URL of a repo without what may be a secret in it.
+func repoName(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	i := strings.LastIndex(host, "@")
+	if i < 0 || scheme == "ssh" && !strings.Contains(host[:i], ":") {
+		return url
+	}
+	return scheme + "://" + host[i+1:] + "/" + path
+}

@@ -1,0 +1,196 @@
+package provider_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const renderingAddress = "kalypso_environment_rendering.this"
+
+// describe plans and applies the module, fails the test unless what was planned is what was applied and the plan after it is
+// empty, and returns the description and whether it was known in the plan.
+func (r *root) describe() (text string, known bool) {
+	r.t.Helper()
+	c := r.plan()[renderingAddress]
+	r.applyPlan()
+	r.expectEmptyPlan()
+	state := r.state()[renderingAddress]
+	expectApplied(r.t, c, state)
+	return as[string](state["description"]), c.Unknown["description"] != true
+}
+
+// expectDescription describes the module and fails the test unless the text was known in the plan or not, says all of the
+// texts, and nothing that begins with "canary".
+func (r *root) expectDescription(known bool, texts ...string) {
+	r.t.Helper()
+	text, was := r.describe()
+	if was != known {
+		r.t.Errorf("the description was known in the plan: %t, want %t", was, known)
+	}
+	for _, want := range texts {
+		if !strings.Contains(text, want) {
+			r.t.Errorf("the description does not say %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "canary") || strings.Contains(text, "unknown") {
+		r.t.Errorf("the description holds a value:\n%s", text)
+	}
+}
+
+// TestAccDescription: what changes is described in the plan of an update and after a create, with keys, and with values
+// where that was asked for alone.
+func TestAccDescription(t *testing.T) {
+	t.Parallel()
+	commits := []string{strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)}
+	r := newRendering(t, gitserver.InitBare(t))
+	r.set("value", "canary")
+	at := func(commit string) { // a control plane at a commit
+		r.options("promoted_commit", commit, "manifests", map[string]string{
+			"https://github.com/acme/base@" + commit + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base, labels: {platform-config: 'true', type: small}}\ndata: {commit: canary-" + commit + "}\n",
+		})
+	}
+	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "100%"})
+	at(commits[0])
+	const marker = `<!-- kalypso-rendering: {"environment":"dev","branch":"dev","path":"."} -->`
+	r.expectDescription(false, "Renders environment `dev` to branch `dev`.", "3 added, 0 removed, 0 changed on 2 cluster types",
+		"| `large` (new) | `app-a`, `app-b` |  |  |", "**Promoted commit:** [`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
+
+	r.set("value", "canary-2")
+	r.expectDescription(true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |", "- `all` on 3 deployment targets of `large`, `small`: `value`\n",
+		`p0(["large"]) -->|"2 targets"| c0["large"]`)
+	r.set("values", map[string]string{"a": "canary-own"})
+	r.expectDescription(true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n", "| `large` |  |  | `app-a` |")
+	r.set("targets", map[string]string{"a": "large", "b": "small"})
+	at(commits[1])
+	move := "[`aaaaaaa`](<https://github.com/acme/base/commit/" + commits[0] + ">) → [`bbbbbbb`](<https://github.com/acme/base/commit/" + commits[1] +
+		">), [compare](<https://github.com/acme/base/compare/" + commits[0] + "..." + commits[1] + ">)"
+	r.expectDescription(true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |", "**Promoted commit:** "+move,
+		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)", "- `base` on 1 deployment target of `small`: `commit`\n")
+
+	// Asking for values changes nothing; the old ones are known from then on.
+	r.options("delivery", map[string]any{"describe_values": true})
+	before := r.rendered()["description"]
+	r.expectCommits(0)
+	if diff := cmp.Diff(before, r.rendered()["description"]); diff != "" {
+		t.Errorf("the description is not kept (-before +after):\n%s", diff)
+	}
+	r.set("value", "2`2")
+	r.expectDescription(true, ": `value`, now ``2`2``\n")
+	r.set("value", "3")
+	r.expectDescription(true, ": `value` ``2`2`` → `3`\n")
+	r.options("delivery", nil)
+	r.set("value", "canary-5")
+	r.expectDescription(true, ": `value`\n")
+
+	// An import knows the record alone, and says so; an apply over what is there already knows what is there.
+	r.succeed("state", "rm", renderingAddress)
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.set("value", "canary-6")
+	at(commits[2])
+	r.expectDescription(true, "0 added, 0 removed, 1 changed", "/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
+		"Not known here, and so not compared: the configuration before this change.\n")
+	r.succeed("state", "rm", renderingAddress)
+	r.expectDescription(false, "No deployment target changes.", "not compared: the configuration before")
+	r.set("value", "canary-7")
+	r.expectDescription(true, ": `value`\n")
+}
+
+// TestAccDescriptionBytes: the same change is the same text however its input is ordered and spread, with the pages of the
+// host that is configured; what is not known yet makes it unknown, and nothing else.
+func TestAccDescriptionBytes(t *testing.T) {
+	t.Parallel()
+	const module = `
+variable "manifests" { type = map(string) }
+variable "base_url" { type = string }
+variable "idle" { type = string }
+
+resource "terraform_data" "base_url" { input = var.base_url }
+resource "terraform_data" "idle" { input = var.idle }
+
+provider "kalypso" {
+  github = { base_url = terraform_data.base_url.output }
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment     = "dev"
+  configs         = { idle = { name = "idle", labels = { region = "nowhere" }, data = { A = terraform_data.idle.output } } }
+  manifests       = var.manifests
+  promoted_commit = "v1"
+  delivery        = { strategy = "none" }
+}
+`
+	const ours = "https://github.acme.io/acme/one"
+	var first string
+	for i := range 2 {
+		r := newRoot(t, map[string]string{"main.tf": terraformBlock + module})
+		set := func(value, baseURL, idle string, commit int) {
+			documents := manyDocuments(value, 8-commit)
+			if i > 0 {
+				slices.Reverse(documents)
+			}
+			half := len(documents)/2 + i
+			manifests := map[string]string{"a": strings.Join(documents[:half], "---\n"), "b": strings.Join(documents[half:], "---\n")}
+			for n, repo := range []string{ours + ".git", "git@github.acme.io:acme/two", "https://github.com/acme/three"} {
+				manifests[fmt.Sprintf("%s@%040d:a.yaml", repo, commit)] = document("Workload", fmt.Sprint("none-", n), "{deploymentTargets: []}")
+			}
+			r.write("terraform.tfvars.json", toJSON(t, map[string]any{"manifests": manifests, "base_url": baseURL, "idle": idle}))
+		}
+		set("one", "https://github.acme.io/", "1", 1)
+		r.expectDescription(false, "Renders environment `dev`.", "70 added", "[`0000000`](<"+ours+"/commit/")
+		set("two", "https://github.acme.io/", "1", 2)
+		text, known := r.describe()
+		if !known {
+			t.Error("the description is not known in the plan")
+		}
+		for _, want := range []string{
+			"0 added, 10 removed, 60 changed", "[compare](<" + ours + "/compare/", "(<https://github.acme.io/acme/two/commit/", "- `https://github.com/acme/three`: `0000000` → `0000000` (`a.yaml`)\n",
+			"- `config-4` on 60 deployment targets of `type-0`, `type-1`, `type-2`, `type-3`, `type-4`: `A`, `Bone` removed, `Btwo` added\n",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the description does not say %q:\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "`idle`") {
+			t.Errorf("a config that stays is described:\n%s", text)
+		}
+		if i == 0 {
+			first = text
+			continue
+		}
+		if diff := cmp.Diff(first, text); diff != "" {
+			t.Errorf("the description of the same in another order (-first +this):\n%s", diff)
+		}
+		set("two", "https://github.acme.io/", "2", 3)
+		r.expectDescription(false, "10 removed", "- `idle`, which applies to no deployment target: `A`\n")
+		set("two", "https://github.com/", "2", 4)
+		r.expectDescription(false, "10 removed", "- `"+ours+".git`: `0000000` → `0000000` (`a.yaml`)\n", "(<https://github.com/acme/three/commit/")
+	}
+}
+
+func document(kind, name, spec string) string {
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
+}
+
+// manyDocuments are a fleet that places two targets of each workload on each of five cluster types, with configs that hold
+// a value.
+func manyDocuments(value string, workloads int) []string {
+	all := []string{
+		document("Template", "file", `{type: reconciler, manifests: ["{{ toYaml .ConfigData }}"]}`),
+		document("Template", "ns", `{type: namespace, manifests: [""]}`),
+		document("SchedulingPolicy", "all", `{deploymentTargetSelector: {}, clusterTypeSelector: {}}`),
+	}
+	for i := range 5 {
+		all = append(all, document("ClusterType", fmt.Sprint("type-", i), `{reconciler: file, namespaceService: ns}`),
+			fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-%d, labels: {platform-config: 'true'}}\ndata: {A: %s, B%s: '%d'}\n", i, value, value, i))
+	}
+	for i := range workloads {
+		all = append(all, document("Workload", fmt.Sprint("w-", i), `{deploymentTargets: [{name: a, environment: dev}, {name: b, environment: dev}]}`))
+	}
+	return all
+}
