@@ -45,7 +45,21 @@ func (r *renderingRequest) outcome(ctx context.Context, before *delivery.State) 
 		return nil, ps
 	}
 	o.tree = t
-	return o, append(ps, o.judgeUnscheduled()...)
+	return o, slices.Concat(ps, o.judgeUnscheduled(), o.judgePath())
+}
+
+// judgePath reports a path at which the promoted commit's file would be in the way.
+func (o *renderingOutcome) judgePath() fleet.Problems {
+	if anyUnknown(o.place.Path, o.promoted) {
+		return nil
+	}
+	if err := delivery.CheckPromotedCommit(o.place, o.tree, o.promoted); err != nil {
+		return fleet.Problems{{
+			Path:    []fleet.Step{fleet.Attr("gitops_repo"), fleet.Attr("path")},
+			Summary: "Path of the promoted commit", Detail: fleet.Sentence(err), Err: err,
+		}}
+	}
+	return nil
 }
 
 func (o *renderingOutcome) judgeUnscheduled() fleet.Problems {

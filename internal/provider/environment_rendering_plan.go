@@ -115,12 +115,14 @@ func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.
 	if !before.Place.Same(o.place) {
 		return
 	}
-	var foreign []string
-	for _, name := range before.Others {
-		if _, ok := wanted[name]; ok {
-			foreign = append(foreign, name)
-		}
+	notWanted := func(name string) bool {
+		_, ok := wanted[name]
+		return !ok
 	}
+	if inTheWay := slices.DeleteFunc(slices.Clone(before.Files), notWanted); len(inTheWay) > 0 {
+		appendDeliveryError(diags, o.place, delivery.InTheWay(o.place, inTheWay))
+	}
+	foreign := slices.DeleteFunc(slices.Clone(before.Others), notWanted)
 	switch {
 	case len(foreign) == 0:
 	case o.adopt:

@@ -88,7 +88,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 			Version: stateVersion, Engine: engineVersion, Build: build(),
 			Place: o.Place, Environment: o.Environment,
 			Delivered: delivered, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Base: head,
-			Head: head, Way: result.Way, Seen: delivered, SeenRecord: last.recordHash, Others: last.others,
+			Head: head, Way: result.Way, Seen: delivered, SeenRecord: last.recordHash, Others: last.others, Files: last.files,
 		},
 		Commit:   head,
 		Pushed:   result.Pushed,
@@ -216,6 +216,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	now.Head, now.Way = snapshot.Commit.String(), snapshot.Way(s.Place.RecordPath())
 	now.Seen, now.SeenRecord = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())), at.recordHash
 	now.Others = without(at.folders, now.Seen.Names())
+	now.Files = without(at.files, slices.Concat(s.Delivered.Names(), at.listed()))
 	now.Drift = nil
 	if err := snapshot.Err(); err != nil {
 		return nil, err
@@ -290,6 +291,6 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 	return &State{
 		Version: stateVersion, Engine: engineVersion, Place: place, Environment: environment,
 		Delivered: held, DeliveredRecord: at.recordHash, PromotedCommit: at.record.PromotedCommit, Inputs: inputsOf(at.record).pack(), Base: snapshot.Commit.String(),
-		Head: snapshot.Commit.String(), Way: snapshot.Way(place.RecordPath()), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()),
+		Head: snapshot.Commit.String(), Way: snapshot.Way(place.RecordPath()), Seen: held, SeenRecord: at.recordHash, Others: without(at.folders, held.Names()), Files: without(at.files, at.listed()),
 	}, at.record, nil
 }

@@ -92,8 +92,11 @@ func (g Guardrails) Check(before, after Footprint, replaced bool) error {
 	case len(removed) == 0:
 		return nil
 	case len(removed) == total && !g.AllowEmpty:
-		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change takes away all %d deployment target folders. If that is meant, set guardrails.allow_empty = true and guardrails.max_removed = \"100%%\".", total)}
+		advice := "guardrails.allow_empty = true"
+		if !g.MaxRemoved.allows(total, total) {
+			advice += " and guardrails.max_removed = \"100%\""
+		}
+		return &GuardrailError{removed, total, fmt.Sprintf("The change takes away all %d deployment target folders. If that is meant, set %s.", total, advice)}
 	case !g.MaxRemoved.allows(len(removed), total):
 		return &GuardrailError{removed, total, fmt.Sprintf(
 			"The change takes away %d of %d deployment target folders, and guardrails.max_removed is %q. If that is meant, raise it.", len(removed), total, g.MaxRemoved)}

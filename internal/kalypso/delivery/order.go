@@ -46,6 +46,7 @@ type draft struct {
 	changes    map[string]string
 	recordHash string
 	others     []string
+	files      []string
 	// before is what is changed, for [Order.Describe]: what was delivered, or where that is not known, what the branch holds
 	// of ours or is taken over.
 	before *State
@@ -69,8 +70,11 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := CheckPromotedCommit(o.Place, o.Tree, o.PromotedCommit); err != nil {
+		return nil, err
+	}
 	wanted := FootprintOf(o.Tree, o.Before)
-	d := &draft{wanted: wanted}
+	d := &draft{wanted: wanted, files: without(s.files, slices.Concat(owned, wanted.Names()))}
 	if d.takeover, err = o.takeover(s, owned, wanted); err != nil {
 		return nil, err
 	}
@@ -186,16 +190,17 @@ func (o *Order) owned(s *survey) ([]string, error) {
 // takeover finds the folders that are there and not ours: those that the tree needs, and with adoption those that the
 // operator left.
 func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeover, err error) {
-	for _, name := range wanted.Names() {
-		entry, there := s.snapshot.Entry(s.place.Join(name))
+	var inTheWay []string
+	for _, name := range without(wanted.Names(), owned) {
 		switch {
-		case !there || slices.Contains(owned, name):
-		case !slices.Contains(s.folders, name):
-			return t, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
-				"%q is there and no folder (mode %s), so that the folder of the cluster type can't be written. Move it away.", s.place.Join(name), entry.Mode)}
-		default:
+		case slices.Contains(s.files, name):
+			inTheWay = append(inTheWay, name)
+		case slices.Contains(s.folders, name):
 			t.Adopted = append(t.Adopted, name)
 		}
+	}
+	if len(inTheWay) > 0 {
+		return t, InTheWay(o.Place, inTheWay)
 	}
 	if !o.Adopt {
 		if len(t.Adopted) > 0 {

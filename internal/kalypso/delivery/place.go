@@ -8,7 +8,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // Place is where a tree goes.
@@ -56,8 +58,8 @@ func CleanPath(p string) (string, error) {
 		switch {
 		case part == "..":
 			return "", fmt.Errorf("%q climbs out of the repo; write it from the repo's root, such as \"clusters\" or \".\"", p)
-		case strings.EqualFold(part, ".git"):
-			return "", fmt.Errorf("%q lies in .git, where Git keeps no files; choose another folder", p)
+		case part != "." && gitops.CheckPath(part) != nil:
+			return "", fmt.Errorf("%q lies in %q, which is no name for a folder in Git, or stands for .git on some machine; choose another folder", p, part)
 		case part == path.Dir(RecordFile):
 			return "", fmt.Errorf("%q lies in %s, where the record of a rendering is kept; choose another folder", p, part)
 		}
@@ -74,4 +76,22 @@ func (p Place) Nested(other Place) bool { return nested(p.Path, other.Path) }
 // nested reports whether one of two clean paths is the other, or lies in it.
 func nested(a, b string) bool {
 	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}
+
+// CheckPromotedCommit refuses a tree at a place where a folder of it, or its record, would hold the file with the promoted
+// commit, or lie in it. Without a promoted commit there is no such file.
+func CheckPromotedCommit(place Place, t *tree.Tree, promoted string) error {
+	if promoted == "" {
+		return nil
+	}
+	paths := []string{place.RecordPath()}
+	for _, folder := range t.Folders {
+		paths = append(paths, place.Join(folder.ClusterType))
+	}
+	for _, at := range paths {
+		if nested(at, tree.PromotedCommitFile) {
+			return fmt.Errorf("%q and the file with the promoted commit, %s, can't both be on the branch; choose another path", at, tree.PromotedCommitFile)
+		}
+	}
+	return nil
 }

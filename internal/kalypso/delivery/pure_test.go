@@ -99,7 +99,8 @@ func TestGuardrails(t *testing.T) {
 		{"number", number(1), four, footprint("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
 		{"number allows", number(2), four, footprint("large/a=1", "small/c=1"), false, nil, ""},
 		{"zero", number(0), four, footprint("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
-		{"all", number(100), four, footprint("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
+		{"all", number(100), four, footprint("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4 deployment target folders. If that is meant, set guardrails.allow_empty = true. What"},
+		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"}, `set guardrails.allow_empty = true and guardrails.max_removed = "100%". What`},
 		{"all allowed", empty, four, nil, false, nil, ""},
 		{"emptied", number(0), four, footprint("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
 		{"empty before", number(0), footprint("large/a=-", "large/b=1"), footprint("large/a=-", "large/b=1"), false, nil, ""},
@@ -196,7 +197,7 @@ func TestCleanPath(t *testing.T) {
 			t.Errorf("%q is %q, %v; want %q", path, got, err, want)
 		}
 	}
-	for _, path := range []string{"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", ".kalypso", "a/.kalypso", "a\x00b"} {
+	for _, path := range []string{"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", "git~1", "a/GIT~1", ".git ", ".g\u200cit", ".kalypso", "a/.kalypso", "a\x00b"} {
 		if got, err := delivery.CleanPath(path); err == nil {
 			t.Errorf("%q is %q", path, got)
 		}

@@ -31,8 +31,9 @@ type State struct {
 	Way        gitops.Way `json:"way"`
 	Seen       Footprint  `json:"seen"`
 	SeenRecord string     `json:"seen_record"`
-	// Others are the folders at the path that are not ours.
+	// Others are the folders at the path that are not ours, and Files what lies there and is no folder.
 	Others []string `json:"others,omitempty"`
+	Files  []string `json:"files,omitempty"`
 	Drift  []Drift  `json:"drift,omitempty"`
 }
 

@@ -22,6 +22,7 @@ type survey struct {
 	place    Place
 	snapshot *gitops.Snapshot
 	folders  []string // the folders at the path, sorted; those with a leading dot are left out
+	files    []string // what lies beside them and is no folder
 	record   *Record  // that of the place; nil: there is none that can be read
 	// recordHash is the record's blob, empty where there is none.
 	recordHash string
@@ -46,6 +47,7 @@ func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, 
 		}
 	}
 	slices.Sort(s.folders)
+	s.files = snapshot.Others(place.Path)
 	entry, ok := snapshot.Entry(place.RecordPath())
 	if !ok || !entry.Mode.IsFile() {
 		return s, snapshot.Err()
@@ -199,6 +201,12 @@ func NotOurs(place Place, folders []string) *OwnershipError {
 	return &OwnershipError{Place: place, Folders: folders, Reason: fmt.Sprintf(
 		"these folders are there and not this rendering's: %s. Set adopt = true to take them over: what is in them and not rendered is removed.",
 		strings.Join(folders, ", "))}
+}
+
+// InTheWay is the error of what is no folder where a tree needs one.
+func InTheWay(place Place, names []string) *OwnershipError {
+	return &OwnershipError{Place: place, Reason: fmt.Sprintf(
+		"these are there and no folders, so that the folders of the cluster types can't be written: %s. Move them away.", strings.Join(names, ", "))}
 }
 
 // MovedError is folders of ours that changed on the branch since they were last read.

@@ -209,6 +209,20 @@ func (s *Snapshot) Folders(path string) map[string]plumbing.Hash {
 	return folders
 }
 
+// Others are the names of what lies directly below a path and is no folder:
+// files, links, submodules.
+func (s *Snapshot) Others(path string) []string {
+	var names []string
+	if at, ok := s.find(path); ok && at.isTree() {
+		for _, e := range s.tree(at.hash) {
+			if !e.isTree() {
+				names = append(names, e.name)
+			}
+		}
+	}
+	return names
+}
+
 // Entry is what lies at a path, if anything does.
 func (s *Snapshot) Entry(path string) (object.TreeEntry, bool) {
 	e, ok := s.find(path)

@@ -100,6 +100,12 @@ func splitPath(path string) ([]string, error) {
 	return names, nil
 }
 
+// CheckPath refuses paths that a tree cannot hold, or git fsck --strict refuses.
+func CheckPath(path string) error {
+	_, err := splitPath(path)
+	return err
+}
+
 // checkName refuses what git fsck --strict refuses.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "\x00/") {

@@ -88,3 +88,18 @@ resource "kalypso_environment_rendering" "promoted_empty" {
   commit_message  = ""
   delivery        = { strategy = "none" }
 }
+
+resource "kalypso_environment_rendering" "promoted_in_the_way" {
+  for_each        = toset([".github", ".github/tracking/Promoted_Commit_Id"])
+  environment     = "dev"
+  cluster_types   = { tracking = { name = "tracking", reconciler = "r", namespace_service = "ns" } }
+  templates       = { r = { name = "r", type = "reconciler", manifests = ["a"] }, ns = { name = "ns", type = "namespace", manifests = ["a"] } }
+  gitops_repo     = { repo = local.repo, branch = "dev", path = each.value }
+  promoted_commit = "abc"
+}
+
+resource "kalypso_environment_rendering" "git_alias" {
+  for_each    = toset(["git~1", "a/.GIT"])
+  environment = "dev"
+  gitops_repo = { repo = local.repo, branch = "dev", path = each.value }
+}
