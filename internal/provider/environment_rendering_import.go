@@ -69,14 +69,12 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 		appendDeliveryError(&resp.Diagnostics, place, err)
 		return
 	}
-	hash, err := state.Delivered.TreeHash()
-	if err != nil {
-		resp.Diagnostics.AddError("Rendering can't be read", err.Error())
-		return
-	}
 	assignments, folders, count := map[string]attr.Value{}, map[string]string{}, 0
 	for name, folder := range state.Delivered {
-		targets := slices.Sorted(maps.Keys(folder.Targets))
+		targets := make([]string, len(folder.Targets))
+		for i, t := range folder.Targets {
+			targets[i] = t.Name
+		}
 		assignments[name] = stringListOf(targets)
 		folders[name] = place.Join(name)
 		count += len(targets)
@@ -96,7 +94,7 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	values["assignments"] = types.MapValueMust(listOfStrings, assignments)
 	values["assignment_count"] = types.Int64Value(int64(count))
 	values["folders"] = stringMapOf(folders)
-	values["tree_hash"] = types.StringValue(hash)
+	values["tree_hash"] = types.StringValue(state.Delivered.TreeHash().String())
 	values["commit_sha"] = types.StringValue(state.Base)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), values[name])...)

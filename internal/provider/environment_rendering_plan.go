@@ -108,7 +108,7 @@ func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *de
 
 // judgeChange reports what the guardrails and the ownership refuse, as far as the last read of the branch tells.
 func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.State) {
-	wanted := delivery.FootprintOf(o.tree, before)
+	wanted := delivery.FootprintOf(o.tree)
 	if err := o.guardrails.Check(before.Seen, wanted, before.Environment != o.fleet.Environment); err != nil {
 		appendDeliveryError(diags, o.place, err)
 	}

@@ -124,7 +124,7 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 // what was there before.
 func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) (map[string]string, *delivery.State) {
 	if o.strategy == strategyNone {
-		state := delivery.Computed(o.order(commitAuthor{}, before), before)
+		state := delivery.Computed(o.order(commitAuthor{}, before))
 		values["commit_sha"] = types.StringNull()
 		writeDelivery(ctx, private, state, diags)
 		if before == nil {

@@ -65,7 +65,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 	var last *draft
 	opts := gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress, WayTo: o.Place.RecordPath()}
 	if o.updates() {
-		opts.Known = o.Before.Way
+		opts.Known = o.Before.known(FootprintOf(o.Tree))
 	}
 	result, err := branch.Update(ctx, opts,
 		func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {

@@ -36,7 +36,7 @@ func (o *Order) Describe(before *State) string {
 		Marker:      hosting.Marker(o.Environment, o.Place.Branch, o.Place.Path),
 		Max:         o.Review.max(),
 	}
-	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree, before))
+	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree))
 	is := o.inputs()
 	was, known := before.Inputs.unpack()
 	known = known || len(before.Seen) == 0 // there was nothing
@@ -82,8 +82,8 @@ func differingFolders(before, after Footprint) (was, is describe.Folders) {
 		for f, into := range map[*Footprint]describe.Folders{&before: was, &after: is} {
 			if folder, ok := (*f)[name]; ok {
 				into[name] = make(map[string]string, len(folder.Targets))
-				for target, t := range folder.Targets {
-					into[name][target] = t.Hash
+				for _, t := range folder.Targets {
+					into[name][t.Name] = t.Hash.String()
 				}
 			}
 		}

@@ -1,12 +1,9 @@
 package delivery
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -14,42 +11,13 @@ import (
 )
 
 // Footprint is the folders of a rendering, by cluster type: what it wants, or what the branch holds of it.
-type Footprint map[string]Folder
+type Footprint map[string]tree.Folder
 
-// Folder is the folder of a cluster type.
-type Folder struct {
-	Hash    string            `json:"hash"`              // of its Git tree, hexadecimal
-	Digest  string            `json:"digest,omitempty"`  // the digest of what it was rendered from; empty: not rendered by us
-	Targets map[string]Target `json:"targets,omitempty"` // by deployment target
-}
-
-// Target is the folder of a deployment target.
-type Target struct {
-	Hash  string `json:"hash"`            // the first characters of its Git tree's, enough to see a change
-	Empty bool   `json:"empty,omitempty"` // all its files are empty
-}
-
-// shortHash is how many hexadecimal digits are kept of a target's hash.
-const shortHash = 12
-
-// FootprintOf is what a tree wants. What before has of the same inputs is not asked of the tree, which would render it.
-func FootprintOf(t *tree.Tree, before *State) Footprint {
+// FootprintOf is what a tree wants.
+func FootprintOf(t *tree.Tree) Footprint {
 	f := make(Footprint, len(t.Folders))
-	known := before.rendered()
-	for i, folder := range t.Folders {
-		hash, inputs := folder.Hash.String(), ""
-		if !folder.Digest.IsZero() {
-			inputs = folder.Digest.String()
-		}
-		if was := known[folder.ClusterType]; inputs != "" && was.Digest == inputs && was.Hash == hash {
-			f[folder.ClusterType] = was
-			continue
-		}
-		targets := map[string]Target{}
-		for _, target := range t.Targets(i) {
-			targets[target.Name] = Target{hex.EncodeToString(target.Hash[:shortHash/2]), target.Empty}
-		}
-		f[folder.ClusterType] = Folder{hash, inputs, targets}
+	for _, folder := range t.Folders {
+		f[folder.ClusterType] = folder
 	}
 	return f
 }
@@ -59,7 +27,16 @@ func (f Footprint) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // Equal reports whether both hold the same files.
 func (f Footprint) Equal(other Footprint) bool {
-	return maps.EqualFunc(f, other, func(a, b Folder) bool { return a.Hash == b.Hash })
+	return maps.EqualFunc(f, other, func(a, b tree.Folder) bool { return a.Hash == b.Hash })
+}
+
+// TreeHash is the hash of a Git tree whose entries are the folders alone.
+func (f Footprint) TreeHash() tree.Hash {
+	folders := make(map[string]tree.Hash, len(f))
+	for name, folder := range f {
+		folders[name] = folder.Hash
+	}
+	return tree.FolderHash(folders)
 }
 
 // differing are the cluster types whose folders differ, sorted.
@@ -79,48 +56,50 @@ func (f Footprint) differing(other Footprint) []string {
 	return names
 }
 
+// targetsOf pairs the targets of two folders, by name; of a pair, one may be nil.
+func targetsOf(before, after tree.Folder) iter.Seq2[*tree.Target, *tree.Target] {
+	return func(yield func(was, now *tree.Target) bool) {
+		old, young := before.Targets, after.Targets
+		for len(old)+len(young) > 0 {
+			var was, now *tree.Target
+			var order int
+			switch {
+			case len(old) == 0:
+				order = 1
+			case len(young) == 0:
+				order = -1
+			default:
+				order = cmp.Compare(old[0].Name, young[0].Name)
+			}
+			if order <= 0 {
+				was, old = &old[0], old[1:]
+			}
+			if order >= 0 {
+				now, young = &young[0], young[1:]
+			}
+			if !yield(was, now) {
+				return
+			}
+		}
+	}
+}
+
 // Changes are what becomes of the targets of each cluster type that changes, as +added -removed ~changed.
 func Changes(before, after Footprint) map[string]string {
 	changes := map[string]string{}
 	for _, name := range before.differing(after) {
 		var added, removed, changed int
-		old, now := before[name].Targets, after[name].Targets
-		for t := range old {
-			if _, ok := now[t]; !ok {
-				removed++
-			}
-		}
-		for t, target := range now {
-			if was, ok := old[t]; !ok {
+		for was, now := range targetsOf(before[name], after[name]) {
+			switch {
+			case was == nil:
 				added++
-			} else if was.Hash != target.Hash {
+			case now == nil:
+				removed++
+			case was.Hash != now.Hash:
 				changed++
 			}
 		}
 		changes[name] = fmt.Sprintf("+%d -%d ~%d", added, removed, changed)
 	}
 	return changes
-}
-
-// MarshalJSON implements json.Marshaler: a compressed text, as private state holds a value for each target.
-func (f Footprint) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if err := errors.Join(json.NewEncoder(z).Encode(map[string]Folder(f)), z.Close()); err != nil {
-		return nil, err
-	}
-	return json.Marshal(b.Bytes())
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *Footprint) UnmarshalJSON(data []byte) error {
-	var compressed []byte
-	if err := json.Unmarshal(data, &compressed); err != nil {
-		return err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		return err
-	}
-	return json.NewDecoder(z).Decode((*map[string]Folder)(f))
 }

@@ -80,10 +80,9 @@ func (g Guardrails) Check(before, after Footprint, replaced bool) error {
 		if !replaced && after[name].Hash == folder.Hash {
 			continue
 		}
-		for t, was := range folder.Targets {
-			now, kept := after[name].Targets[t]
-			if replaced || !kept || now.Empty && !was.Empty {
-				removed = append(removed, name+"/"+t)
+		for was, now := range targetsOf(folder, after[name]) {
+			if was != nil && (replaced || now == nil || now.Empty && !was.Empty) {
+				removed = append(removed, name+"/"+was.Name)
 			}
 		}
 	}

@@ -58,6 +58,9 @@ func (o *Order) inputs() inputs {
 // inputsOf are what a record says of the tree that it was written with.
 func inputsOf(r *Record) inputs { return inputs{Origins: r.Origins} }
 
+// fingerprintSize is that of a fingerprint, bytes.
+const fingerprintSize = 6
+
 // fingerprint is enough of a hash to see that a value changed. It is of where the value stands too, so that equal values do
 // not show as such.
 func fingerprint(config *fleet.Config, key, value string) string {
@@ -65,7 +68,7 @@ func fingerprint(config *fleet.Config, key, value string) string {
 	for _, text := range []string{config.Name, key, value} {
 		h.Write([]byte(strconv.Itoa(len(text)) + ":" + text))
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:shortHash/2])
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:fingerprintSize])
 }
 
 // packedInputs are compressed inputs: they lie in private state, which every plan reads, and are unpacked where something

@@ -73,7 +73,7 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	if err := CheckPromotedCommit(o.Place, o.Tree, o.PromotedCommit); err != nil {
 		return nil, err
 	}
-	wanted := FootprintOf(o.Tree, o.Before)
+	wanted := FootprintOf(o.Tree)
 	d := &draft{wanted: wanted, files: without(s.files, slices.Concat(owned, wanted.Names()))}
 	if d.takeover, err = o.takeover(s, owned, wanted); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (o *Order) Overwrites() bool {
 		if o.Tree == nil {
 			return true
 		}
-		wanted = FootprintOf(o.Tree, o.Before)
+		wanted = FootprintOf(o.Tree)
 		if text, err := o.record().Marshal(); err == nil {
 			record = blob(text)
 		}
@@ -237,7 +237,7 @@ func (o *Order) edit(record Record, held Footprint, removed []string, changes ma
 		edit.Files[tree.PromotedCommitFile] = []byte(o.PromotedCommit)
 	}
 	for i, folder := range o.Tree.Folders {
-		if held[folder.ClusterType].Hash != folder.Hash.String() {
+		if held[folder.ClusterType].Hash != folder.Hash {
 			edit.Folders = append(edit.Folders, clusterTypeFolder(o.Tree, i, o.Place.Join(folder.ClusterType)))
 		}
 	}
@@ -257,7 +257,7 @@ func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
 			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
 		},
 	}
-	for n, target := range t.Targets(i) {
+	for n, target := range t.Folders[i].Targets {
 		folder.Folders = append(folder.Folders, gitops.Folder{
 			Path: target.Name,
 			Hash: plumbing.Hash(target.Hash),

@@ -1,30 +1,33 @@
 package delivery_test
 
 import (
+	"crypto/sha1" // as Git does
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // footprint is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
 func footprint(entries ...string) delivery.Footprint {
 	f := delivery.Footprint{}
+	slices.Sort(entries)
 	for _, entry := range entries {
 		at, hash, _ := strings.Cut(entry, "=")
 		name, target, ok := strings.Cut(at, "/")
 		folder := f[name]
-		if folder.Targets == nil {
-			folder.Targets = map[string]delivery.Target{}
-		}
+		folder.ClusterType = name
 		if ok {
-			folder.Targets[target] = delivery.Target{Hash: hash, Empty: hash == "-"}
+			folder.Targets = append(folder.Targets, tree.Target{Name: target, Hash: sha1.Sum([]byte(hash)), Empty: hash == "-"})
 		}
-		folder.Hash += entry + "\n"
+		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
 		f[name] = folder
 	}
 	return f
@@ -47,12 +50,7 @@ func TestFootprintJSON(t *testing.T) {
 			if err := json.Unmarshal(text, &got); err != nil {
 				t.Fatal(err)
 			}
-			for name, folder := range got {
-				if folder.Targets == nil {
-					got[name] = delivery.Folder{Hash: folder.Hash, Targets: map[string]delivery.Target{}}
-				}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || (got == nil) != (want == nil) {
 				t.Errorf("after the round trip (-want +got):\n%s", diff)
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -25,21 +24,11 @@ var build = sync.OnceValue(func() string {
 func (s *State) Rendered() tree.Rendered {
 	known := tree.Rendered{}
 	for _, folder := range s.rendered() {
-		var inputs digest.Digest
-		var hash tree.Hash
-		if decode(inputs[:], folder.Digest) && decode(hash[:], folder.Hash) {
-			known[inputs] = hash
+		if !folder.Digest.IsZero() {
+			known[folder.Digest] = folder
 		}
 	}
 	return known
-}
-
-func decode(to []byte, text string) bool {
-	if hex.DecodedLen(len(text)) != len(to) {
-		return false
-	}
-	_, err := hex.Decode(to, []byte(text))
-	return err == nil
 }
 
 // rendered is what this build of the program rendered for s; nil where it did not. It says nothing of what a branch holds.
@@ -56,7 +45,7 @@ func (s *State) rendered() Footprint {
 // Renewed is s where t has the files that s tells of, and was rendered from other inputs or by another build.
 func (s *State) Renewed(t *tree.Tree) *State {
 	now := *s
-	switch footprint := FootprintOf(t, s); {
+	switch footprint := FootprintOf(t); {
 	case footprint.Equal(s.Delivered):
 		now.Delivered, now.Build = footprint, build()
 	case s.Delivered == nil && footprint.Equal(s.Seen):

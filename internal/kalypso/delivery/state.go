@@ -1,11 +1,15 @@
 package delivery
 
-import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+import (
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+)
 
 // stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
 // version is read anew from the branch.
 const (
-	stateVersion  = 1
+	stateVersion  = 2
 	engineVersion = 1
 )
 
@@ -52,13 +56,24 @@ func (s *State) Current() bool {
 	return s != nil && s.Version == stateVersion && s.Engine == engineVersion && s.Head != ""
 }
 
-// Computed is the state of a rendering that is computed alone: nothing of it is on a branch. before is the state of the last
-// run, or nil.
-func Computed(o *Order, before *State) *State {
+// Computed is the state of a rendering that is computed alone: nothing of it is on a branch.
+func Computed(o *Order) *State {
 	return &State{
 		Version: stateVersion, Engine: engineVersion, Build: build(), Environment: o.Environment,
-		PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Seen: FootprintOf(o.Tree, before),
+		PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(), Seen: FootprintOf(o.Tree),
 	}
+}
+
+// known is what is known of the branch without reading it, as far as a change to wanted needs it.
+func (s *State) known(wanted Footprint) gitops.Way {
+	way := s.Way
+	way.Trees = slices.Clone(way.Trees)
+	for _, name := range s.Seen.differing(wanted) {
+		if raw, ok := s.Seen[name].Raw(); ok {
+			way.Trees = append(way.Trees, raw)
+		}
+	}
+	return way
 }
 
 // record is what was delivered as the record, but for the origins.

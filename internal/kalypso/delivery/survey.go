@@ -1,14 +1,14 @@
 package delivery
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -21,19 +21,20 @@ var ErrNoRendering = errors.New("no rendering")
 type survey struct {
 	place    Place
 	snapshot *gitops.Snapshot
-	folders  []string // the folders at the path, sorted; those with a leading dot are left out
-	files    []string // what lies beside them and is no folder
-	record   *Record  // that of the place; nil: there is none that can be read
+	trees    map[string]plumbing.Hash // of the folders at the path
+	folders  []string                 // their names, sorted; those with a leading dot are left out
+	files    []string                 // what lies beside them and is no folder
+	record   *Record                  // that of the place; nil: there is none that can be read
 	// recordHash is the record's blob, empty where there is none.
 	recordHash string
 	broken     error // why the record can't be read
 	// known are the targets in folders whose trees are known by their hash: they are not fetched.
-	known map[string]map[string]Target
+	known map[tree.Hash][]tree.Target
 }
 
 // newSurvey reads a place of a branch. before is what was read of our folders the last time; nil: nothing.
 func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, error) {
-	s := &survey{place: place, snapshot: snapshot, known: map[string]map[string]Target{}}
+	s := &survey{place: place, snapshot: snapshot, known: map[tree.Hash][]tree.Target{}}
 	if before != nil {
 		for _, f := range []Footprint{before.Delivered, before.Seen} {
 			for _, folder := range f {
@@ -41,7 +42,8 @@ func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, 
 			}
 		}
 	}
-	for name := range snapshot.Folders(place.Path) {
+	s.trees = snapshot.Folders(place.Path)
+	for name := range s.trees {
 		if !strings.HasPrefix(name, ".") {
 			s.folders = append(s.folders, name)
 		}
@@ -98,11 +100,11 @@ func (s *survey) unlike(before *State) []string {
 }
 
 // hashes are those of the folders named; those that are not there are left out.
-func (s *survey) hashes(names []string) map[string]string {
-	hashes := map[string]string{}
+func (s *survey) hashes(names []string) map[string]tree.Hash {
+	hashes := map[string]tree.Hash{}
 	for _, name := range names {
-		if entry, ok := s.snapshot.Entry(s.place.Join(name)); ok && entry.Mode == filemode.Dir {
-			hashes[name] = entry.Hash.String()
+		if hash, ok := s.trees[name]; ok {
+			hashes[name] = tree.Hash(hash)
 		}
 	}
 	return hashes
@@ -113,26 +115,32 @@ func (s *survey) footprint(names []string) Footprint {
 	f := Footprint{}
 	var fetch []string
 	for name, hash := range s.hashes(names) {
-		f[name] = Folder{Hash: hash, Targets: s.known[hash]}
-		if s.known[hash] == nil {
-			fetch = append(fetch, s.place.Join(name))
+		targets, known := s.known[hash]
+		f[name] = tree.Folder{ClusterType: name, Hash: hash, Targets: targets}
+		if !known {
+			fetch = append(fetch, name)
 		}
 	}
-	s.snapshot.Load(fetch...)
-	for name, folder := range f {
-		if folder.Targets == nil {
-			targets := s.targets(s.place.Join(name))
-			s.known[folder.Hash] = targets
-			f[name] = Folder{Hash: folder.Hash, Targets: targets}
-		}
+	paths := make([]string, len(fetch))
+	for i, name := range fetch {
+		paths[i] = s.place.Join(name)
+	}
+	s.snapshot.Load(paths...)
+	for i, name := range fetch {
+		folder := f[name]
+		folder.Targets = s.targets(paths[i])
+		s.known[folder.Hash] = folder.Targets
+		f[name] = folder
 	}
 	return f
 }
 
-func (s *survey) targets(folder string) map[string]Target {
-	targets := map[string]Target{}
-	for name, hash := range s.snapshot.Folders(folder) {
-		targets[name] = Target{hash.String()[:shortHash], s.allEmpty(path.Join(folder, name))}
+// targets are the folders in one, by name.
+func (s *survey) targets(folder string) []tree.Target {
+	hashes := s.snapshot.Folders(folder)
+	targets := make([]tree.Target, 0, len(hashes))
+	for _, name := range slices.Sorted(maps.Keys(hashes)) {
+		targets = append(targets, tree.Target{Name: name, Hash: tree.Hash(hashes[name]), Empty: s.allEmpty(path.Join(folder, name))})
 	}
 	return targets
 }
@@ -219,17 +227,4 @@ type MovedError struct {
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("At %s, these of our folders or our record changed after the plan was made: %s. They are left as they are. Make a new plan: it shows what changed.",
 		e.Place, strings.Join(e.Folders, ", "))
-}
-
-// TreeHash is the hash of a Git tree whose entries are the folders alone.
-func (f Footprint) TreeHash() (string, error) {
-	folders := make(map[string]tree.Hash, len(f))
-	for name, folder := range f {
-		var h tree.Hash
-		if n, err := hex.Decode(h[:], []byte(folder.Hash)); err != nil || n != len(h) {
-			return "", fmt.Errorf("the hash of folder %q is %q: %w", name, folder.Hash, err)
-		}
-		folders[name] = h
-	}
-	return tree.FolderHash(folders).String(), nil
 }

@@ -36,10 +36,11 @@ func (p *pack) send(ctx context.Context, progress func(sent int)) *sending {
 		cancel()
 		_ = out.Close()
 		done.Wait()
-		if ctx.Err() != nil || errors.Is(failed, io.ErrClosedPipe) || errors.Is(failed, context.Canceled) {
-			return nil // the other side says why it wanted no more
+		over := ctx.Err() != nil || errors.Is(failed, io.ErrClosedPipe) || errors.Is(failed, context.Canceled)
+		if !over { // else the other side says why it wanted no more
+			return failed
 		}
-		return failed
+		return nil
 	}
 	return s
 }

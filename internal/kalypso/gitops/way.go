@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Way is a commit and the trees on the way from its root to a path, as Git
-// keeps them. Who holds that of a branch from one run to the next reads a branch
+// Way is a commit and trees of it, those on the way from its root to a path, as
+// Git keeps them. Who holds that of a branch from one run to the next reads a branch
 // that has not moved without fetching them again. The zero value is of no use
 // and no harm, and so is one of another commit.
 type Way struct {

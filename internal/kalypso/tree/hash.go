@@ -49,7 +49,10 @@ func (h *hasher) object(kind string, content []byte) (sum Hash) {
 func (h *hasher) blob(content []byte) Hash { return h.object("blob", content) }
 
 // tree is the name of the tree with these entries, in any order.
-func (h *hasher) tree(entries []entry) Hash {
+func (h *hasher) tree(entries []entry) Hash { return h.object("tree", raw(entries)) }
+
+// raw is the tree with these entries, which it sorts, as Git keeps it.
+func raw(entries []entry) []byte {
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sortName(), b.sortName()) })
 	var content []byte
 	for _, e := range entries {
@@ -62,7 +65,7 @@ func (h *hasher) tree(entries []entry) Hash {
 		content = append(content, 0)
 		content = append(content, e.hash[:]...)
 	}
-	return h.object("tree", content)
+	return content
 }
 
 // sortName is the name by which Git sorts the entry: folders as if they ended in a slash.

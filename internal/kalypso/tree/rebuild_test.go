@@ -65,7 +65,7 @@ func TestRebuildIsBuild(t *testing.T) {
 				case folder.Digest.IsZero():
 					unknown++
 				case e.IntN(3) > 0: // else the apply failed
-					rendered[folder.Digest] = folder.Hash
+					rendered[folder.Digest] = folder
 				}
 			}
 			if slices.ContainsFunc(again.Folders, func(f tree.Folder) bool { return f.Digest.IsZero() }) {
@@ -88,7 +88,7 @@ func differences(built, again *tree.Tree) string {
 		return fmt.Sprintf("the tree is %s from nothing, incrementally %s", built.Hash, again.Hash)
 	}
 	for i := range built.Folders {
-		if d := cmp.Diff(built.Targets(i), again.Targets(i), cmpopts.EquateEmpty()); d != "" {
+		if d := cmp.Diff(built.Folders[i].Targets, again.Folders[i].Targets, cmpopts.EquateEmpty()); d != "" {
 			return "other targets (-from nothing +incrementally):\n" + d
 		}
 	}

@@ -33,20 +33,31 @@ type Tree struct {
 	Unknown bool
 
 	renderer *render.Renderer
-	targets  []func() []Target // by folder
 }
 
-// Folder is the folder of a cluster type; its targets are [Tree.Targets].
+// Folder is the folder of a cluster type.
 type Folder struct {
 	ClusterType string
 	Hash        Hash
+	Targets     []Target // by name: those of its placement
 	Unknown     bool
 	// Digest is of all that the folder depends on; zero where that is not all known.
 	Digest digest.Digest
 }
 
-// Rendered are the hashes of folders that were rendered before without a failure, by the digests of their inputs.
-type Rendered map[digest.Digest]Hash
+// Raw is the tree of the folder as Git keeps it. There is none where it holds something else than its targets and the
+// README.
+func (f Folder) Raw() ([]byte, bool) {
+	entries := []entry{{ReadmeFile, false, readmeHash}}
+	for _, target := range f.Targets {
+		entries = append(entries, entry{target.Name, true, target.Hash})
+	}
+	content := raw(entries)
+	return content, newHasher().object("tree", content) == f.Hash
+}
+
+// Rendered are folders that were rendered before without a failure, by the digests of their inputs.
+type Rendered map[digest.Digest]Folder
 
 // Target is the folder of a deployment target.
 type Target struct {
@@ -72,7 +83,7 @@ func Build(ctx context.Context, f *fleet.Fleet) (*Tree, fleet.Problems) {
 }
 
 // Rebuild is [Build] without rendering the folders that were rendered from the same inputs before: the tree and the
-// problems are the same. What it did not render, [Tree.Targets] and [Tree.Files] do when they are asked.
+// problems are the same. What it did not render, [Tree.Files] does when it is asked.
 func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered) (*Tree, fleet.Problems) {
 	problems := f.Validate()
 	s, ps := schedule.New(f)
@@ -80,11 +91,11 @@ func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered) (*Tree, fleet
 	renderer, ps := render.New(f, s)
 	problems = append(problems, ps...)
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: renderer, targets: make([]func() []Target, n)}
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: renderer}
 	failures := make([][]failure, n)
 	parallel(n, func(i int) {
 		if ctx.Err() == nil {
-			failures[i] = t.build(i, before)
+			t.Folders[i], failures[i] = t.build(i, before)
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -122,26 +133,15 @@ func parallel(n int, work func(int)) {
 	wg.Wait()
 }
 
-// build fills in the folder i: as before, where its inputs were rendered before, else rendered.
-func (t *Tree) build(i int, before Rendered) []failure {
-	inputs := t.renderer.Digest(i)
-	if hash, ok := before[inputs]; ok && !inputs.IsZero() {
-		t.Folders[i] = Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Hash: hash, Digest: inputs}
-		t.targets[i] = sync.OnceValue(func() []Target {
-			_, targets, _ := t.render(i)
-			return targets
-		})
-		return nil
+// build is the folder i: as before, where its inputs were rendered before, else rendered.
+func (t *Tree) build(i int, before Rendered) (Folder, []failure) {
+	placement := t.Schedule.Placements[i]
+	folder := Folder{ClusterType: placement.ClusterType.Name, Digest: t.renderer.Digest(i)}
+	if was, ok := before[folder.Digest]; ok && !folder.Digest.IsZero() {
+		folder.Hash, folder.Targets = was.Hash, was.Targets
+		return folder, nil
 	}
-	folder, targets, failures := t.render(i)
-	folder.Digest = inputs
-	t.Folders[i], t.targets[i] = folder, func() []Target { return targets }
-	return failures
-}
-
-func (t *Tree) render(i int) (Folder, []Target, []failure) {
-	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name}
-	targets := make([]Target, 0, len(t.Schedule.Placements[i].Assignments))
+	folder.Targets = make([]Target, 0, len(placement.Assignments))
 	h := newHasher()
 	entries := []entry{{ReadmeFile, false, h.blob([]byte(Readme))}}
 	var failures []failure
@@ -158,15 +158,12 @@ func (t *Tree) render(i int) (Folder, []Target, []failure) {
 		}
 		target.Hash = h.tree(files)
 		folder.Unknown = folder.Unknown || target.Unknown
-		targets = append(targets, target)
+		folder.Targets = append(folder.Targets, target)
 		entries = append(entries, entry{target.Name, true, target.Hash})
 	}
 	folder.Hash = h.tree(entries)
-	return folder, targets, failures
+	return folder, failures
 }
-
-// Targets are the deployment targets of the folder i, by name: those of its placement. It is for concurrent use.
-func (t *Tree) Targets(i int) []Target { return t.targets[i]() }
 
 // FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
 // known by the hashes of its folders.
@@ -190,9 +187,9 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 		if !yield(readme) {
 			return
 		}
-		for n, a := range t.Schedule.Placements[i].Assignments {
+		for n, target := range t.Folders[i].Targets {
 			for f := range t.TargetFiles(i, n) {
-				f.Path = a.Target.Name + "/" + f.Path
+				f.Path = target.Name + "/" + f.Path
 				if !yield(f) {
 					return
 				}

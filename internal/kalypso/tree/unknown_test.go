@@ -122,8 +122,8 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 				report(folder.ClusterType + "/" + p + " was said not to exist")
 			}
 		}
-		for n, target := range known.Targets(i) {
-			is := actual.Targets(i)[n]
+		for n, target := range known.Folders[i].Targets {
+			is := actual.Folders[i].Targets[n]
 			if !target.Unknown && (target.Hash != is.Hash || target.Empty != is.Empty) {
 				report("the folder of " + target.Name + " was said to be known")
 			}
