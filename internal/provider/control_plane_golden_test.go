@@ -154,6 +154,33 @@ func TestAccControlPlaneGolden(t *testing.T) {
 	}
 }
 
+// TestAccControlPlaneGoldenLarge does so with the large golden fleet, of which the hash of all files is known, with the
+// promoted commit that the golden fleet has.
+func TestAccControlPlaneGoldenLarge(t *testing.T) {
+	t.Parallel()
+	const name = "large-10k"
+	dir := filepath.Join(goldenDir(t), name)
+	summary := readSummary(t, dir)
+	h := newGitHost(t, gitserver.WithFilter())
+	promoted := h.goldenRepos(name, filepath.Join(dir, "input"), summary.Environment)
+	h.commit(name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
+	r := newRootFrom(t, "testdata/TestAccControlPlane")
+	r.write("terraform.tf", terraformBlock)
+	variables := h.variables(map[string]string{name: summary.Environment})
+	variables["preview"] = "none"
+	r.write("terraform.tfvars.json", toJSON(t, variables))
+	r.apply()
+	files := rendered(t, h.dir(name+"-gitops"), summary.Environment)
+	if files[promotedCommitPath] != promoted {
+		t.Errorf("the promoted commit is %q, want %s", files[promotedCommitPath], promoted)
+	}
+	commit := regexp.MustCompile(`commit: *"?([0-9a-f]{40})`).FindStringSubmatch(readFile(t, filepath.Join(dir, "input", "base-repo.yaml")))
+	files[promotedCommitPath] = commit[1]
+	if got := treeSHA256(files); got != summary.TreeSHA256 {
+		t.Errorf("the tree's SHA-256 is %s, want %s", got, summary.TreeSHA256)
+	}
+}
+
 // existing puts files on a branch that a tree is to be delivered to, and those that stay to what is wanted there.
 func (h *gitHost) existing(repo, branch string, files, wanted map[string]string) {
 	h.t.Helper()

@@ -12,6 +12,11 @@ variable "control_planes" {
   type = map(string)
 }
 
+variable "preview" {
+  type    = string
+  default = null
+}
+
 provider "kalypso" {
   git_credentials = [{ url = var.url, username = "me", password = var.password }]
 }
@@ -33,4 +38,5 @@ resource "kalypso_environment_rendering" "this" {
   promoted_commit = data.kalypso_control_plane.this[each.key].base_commit
   create_branch   = true
   adopt           = true
+  preview         = var.preview
 }
