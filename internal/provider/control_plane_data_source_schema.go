@@ -18,7 +18,7 @@ var controlPlaneSchema = schema.Schema{
 		"to where.\n\n" +
 		"Files that end in `.yaml` or `.yml` are read. Left out are dot folders and what a `.sourceignore` names (in the root, in the folder, and in " +
 		"those below it; its syntax is that of `.gitignore`). Symbolic links and submodules are not followed, which a warning says; a " +
-		"Kustomization is not carried out. A file is at most 10 MiB. Every run reads anew: Terraform hands a data source nothing of the run before.",
+		"Kustomization is not carried out. A file is at most 10 MiB, and what is handed on 64 MiB. Every run reads anew: Terraform hands a data source nothing of the run before.",
 	Attributes: controlPlaneAttributes(),
 }
 

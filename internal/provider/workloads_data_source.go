@@ -57,7 +57,7 @@ func (w *workloads) Schema(_ context.Context, _ datasource.SchemaRequest, resp *
 			"plan and keeps them in the plan, so apply renders the very commits that plan showed. Output `commits` to have the next plan show " +
 			"which registration moved, from where to where.\n\n" +
 			"A repo is read once for all its registrations, and of it only the files in their folders, where the server can leave the rest out. " +
-			"What a `.sourceignore` names and dot folders are left out; symbolic links and submodules are not followed; a file is at most 10 MiB. " +
+			"What a `.sourceignore` names and dot folders are left out; symbolic links and submodules are not followed; a file is at most 10 MiB, and all documents 64 MiB. " +
 			"Terraform keeps nothing of a data source from one run to the next but its result, which the provider doesn't get to see: so every " +
 			"run reads the documents anew.\n\n" +
 			"Terraform puts off reading a data source until apply while an argument is not known, and while resources that it refers to " +

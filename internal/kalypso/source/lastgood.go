@@ -82,7 +82,7 @@ func (v *visited) replace(good *visited) {
 	v.faults = slices.DeleteFunc(v.faults, func(f Fault) bool { return f.Severity != fleet.Error })
 	for i := range v.faults {
 		v.faults[i].Severity = fleet.Warning
-		v.faults[i].Detail += fmt.Sprintf(" It is read at commit %s instead, which was delivered last.", good.place.Commit)
+		v.faults[i].Detail += fmt.Sprintf(" The registration is read at commit %s instead, which was delivered last.", good.place.Commit)
 	}
 	v.faults = append(v.faults, good.faults...)
 	v.place, v.workloads = good.place, good.workloads

@@ -200,7 +200,7 @@ func TestWorkloadsLastGood(t *testing.T) {
 	wants(t, got.Faults, []string{
 		"error never w/w.yaml:1 Broken YAML", "error pinned w/w.yaml:1 Broken YAML", "error split w/w.yaml:1 Broken YAML",
 		"error still w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
-	}, "It is read at commit "+good["shop"], "there is no last good one", "from several commits", "it is broken too")
+	}, "The registration is read at commit "+good["shop"], "there is no last good one", "from several commits", "it is broken too")
 	if got.Commits["shop"] != good["shop"] || len(got.Commits) != 2 || asked != 1 {
 		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
 	}
