@@ -74,6 +74,8 @@ func TestAccDescription(t *testing.T) {
 		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)", "- `base` on 1 deployment target of `small`: `commit`\n")
 
 	// Asking for values changes nothing; the old ones are known from then on.
+	r.set("value", "1")
+	r.expectDescription(true, ": `value`\n")
 	r.options("delivery", map[string]any{"describe_values": true})
 	before := r.rendered()["description"]
 	r.expectCommits(0)
@@ -81,12 +83,16 @@ func TestAccDescription(t *testing.T) {
 		t.Errorf("the description is not kept (-before +after):\n%s", diff)
 	}
 	r.set("value", "2`2")
-	r.expectDescription(true, ": `value`, now ``2`2``\n")
+	r.expectDescription(true, ": `value` `1` → ``2`2``\n")
 	r.set("value", "3")
 	r.expectDescription(true, ": `value` ``2`2`` → `3`\n")
 	r.options("delivery", nil)
 	r.set("value", "canary-5")
 	r.expectDescription(true, ": `value`\n")
+	r.options("delivery", map[string]any{"describe_values": true})
+	r.set("value", "6")
+	r.expectDescription(true, ": `value`, now `6`\n") // the old one was not to be kept
+	r.options("delivery", nil)
 
 	// An import knows the record alone, and says so; an apply over what is there already knows what is there.
 	r.succeed("state", "rm", renderingAddress)

@@ -102,7 +102,7 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 	if state != nil && outcome.writesAfter(state, before) == writesNothing {
 		keep(values, state)
 		if before != nil {
-			writeDelivery(ctx, private, before.Renewed(outcome.tree), diags)
+			writeDelivery(ctx, private, before.Renewed(outcome.tree).WithInputs(outcome.order(commitAuthor{}, before)), diags)
 		}
 		return values
 	}
@@ -161,6 +161,7 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 		PromotedCommit: o.promoted,
 		Origins:        o.origins,
 		Configs:        o.fleet.Configs,
+		Registrations:  o.fleet.Registrations,
 		Review:         o.review,
 		Adopt:          o.adopt,
 		CreateBranch:   o.createBranch,

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
@@ -42,6 +43,7 @@ func (o *Order) Describe(before *State) string {
 	known = known || len(before.Seen) == 0 // there was nothing
 	if known {
 		c.Origins = describe.Moves(was.Origins, is.Origins)
+		o.nameRegistrations(c.Origins)
 	}
 	if was.Configs != nil {
 		c.Configs = o.configChanges(was.Configs, is.Configs)
@@ -58,6 +60,26 @@ func (o *Order) Describe(before *State) string {
 		}
 	}
 	return describe.Markdown(c)
+}
+
+// nameRegistrations says through which registrations what moves came.
+func (o *Order) nameRegistrations(moves []describe.Move) {
+	if len(moves) == 0 {
+		return
+	}
+	byRepo := map[string][]*fleet.WorkloadRegistration{}
+	for _, r := range o.Registrations {
+		key := repoKey(r.Repo)
+		byRepo[key] = append(byRepo[key], r)
+	}
+	for i := range moves {
+		for _, r := range byRepo[repoKey(moves[i].Repo)] {
+			if slices.ContainsFunc(moves[i].Paths, func(file string) bool { return nested(path.Clean(r.Path), file) }) {
+				moves[i].Registrations = append(moves[i].Registrations, r.Name)
+			}
+		}
+		slices.Sort(moves[i].Registrations)
+	}
 }
 
 // DescribeRemoval is the same of the removal of what was delivered.
@@ -178,11 +200,15 @@ func (o *Order) reach(changed []describe.Config) {
 	}
 	configuration, _ := configure.New(f) // what is wrong with the fleet was reported before there was a tree
 	for _, p := range o.Tree.Schedule.Placements {
-		on := map[int]bool{}
+		sharing := map[*configure.Values]int{} // of the assignments
 		for i := range p.Assignments {
-			for _, config := range configuration.Of(&p.Assignments[i]).Values.Configs {
+			sharing[configuration.Of(&p.Assignments[i]).Values]++
+		}
+		on := map[int]bool{}
+		for values, n := range sharing {
+			for _, config := range values.Configs {
 				c := index[config.Name]
-				changed[c].Targets++
+				changed[c].Targets += n
 				on[c] = true
 			}
 		}

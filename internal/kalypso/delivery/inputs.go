@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
@@ -53,6 +54,26 @@ func (o *Order) inputs() inputs {
 		in.Configs[config.Name] = c
 	}
 	return in
+}
+
+// WithInputs is s with what a tree that is delivered already is made of by now, where that tells no other story: what could
+// not be known before, after an import, and values that may be shown from now on, or no more.
+func (s *State) WithInputs(o *Order) *State {
+	was, known := s.Inputs.unpack()
+	is := o.inputs()
+	switch {
+	case !known:
+		was = is
+	case was.Configs == nil || maps.EqualFunc(was.Configs, is.Configs, configInputs.same):
+		was.Configs = is.Configs
+	}
+	now := *s
+	now.Inputs = was.pack()
+	return &now
+}
+
+func (c configInputs) same(other configInputs) bool {
+	return c.Labels == other.Labels && maps.EqualFunc(c.Keys, other.Keys, func(a, b keyInput) bool { return a.Value == b.Value })
 }
 
 // inputsOf are what a record says of the tree that it was written with.

@@ -19,9 +19,10 @@ type Order struct {
 	Place          Place
 	Environment    string
 	Tree           *tree.Tree
-	PromotedCommit string          // empty: none
-	Origins        []string        // for the record
-	Configs        []*fleet.Config // of the tree's fleet
+	PromotedCommit string                        // empty: none
+	Origins        []string                      // for the record
+	Configs        []*fleet.Config               // of the tree's fleet
+	Registrations  []*fleet.WorkloadRegistration // likewise
 	Review         Review
 	Adopt          bool
 	CreateBranch   bool

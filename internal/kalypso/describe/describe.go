@@ -256,7 +256,11 @@ func (w *writer) origins() {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 	for _, m := range first(moves, w.rows) {
-		text := fmt.Sprintf("- %s: %s", code(repoName(m.Repo)), w.move(m.Repo, m.From, m.To))
+		of := code(repoName(m.Repo))
+		if len(m.Registrations) > 0 && w.names > 0 {
+			of = w.list(m.Registrations) + " from " + of
+		}
+		text := fmt.Sprintf("- %s: %s", of, w.move(m.Repo, m.From, m.To))
 		if len(m.Paths) > 0 {
 			text += " (" + w.list(m.Paths) + ")"
 		}
@@ -269,7 +273,7 @@ func (w *writer) origins() {
 func (w *writer) move(repo, from, to string) string {
 	commit := func(hash string) string {
 		text := code(short(hash))
-		if w.Links.Commit == nil {
+		if w.Links.Commit == nil || repo == "" {
 			return text
 		}
 		return link(text, w.Links.Commit(repo, hash))
@@ -281,7 +285,7 @@ func (w *writer) move(repo, from, to string) string {
 		return commit(from) + " → none"
 	}
 	text := commit(from) + " → " + commit(to)
-	if w.Links.Compare != nil {
+	if w.Links.Compare != nil && repo != "" {
 		if page := w.Links.Compare(repo, from, to); page != "" {
 			text += ", " + link("compare", page)
 		}

@@ -59,7 +59,7 @@ func changed() describe.Change {
 		},
 		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
 		Origins: []describe.Move{
-			{Repo: "https://github.com/acme/hello", From: commit("1"), To: commit("2"), Paths: []string{"deploy/a.yaml", "deploy/b.yaml#b"}},
+			{Repo: "https://github.com/acme/hello", From: commit("1"), To: commit("2"), Paths: []string{"deploy/a.yaml", "deploy/b.yaml#b"}, Registrations: []string{"a", "b"}},
 			{Repo: "git@git.acme.io:acme/other.git", From: commit("3"), To: commit("4")},
 			{Repo: "https://github.com/acme/added", To: commit("5")},
 			{Repo: "https://github.com/acme/left", From: commit("6")},

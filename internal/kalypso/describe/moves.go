@@ -18,6 +18,8 @@ type Move struct {
 	Repo     string
 	From, To string   // commits; "" for none
 	Paths    []string // of what comes from there, sorted
+	// Registrations are those through which it comes, sorted, as far as they are known.
+	Registrations []string
 }
 
 // origin is the form of an origin that names a commit: repo@commit:path[#name].
@@ -50,7 +52,7 @@ func Moves(before, after []string) []Move {
 	var moves []Move
 	for w, p := range paths {
 		slices.Sort(p)
-		moves = append(moves, Move{w.repo, w.from, w.to, p})
+		moves = append(moves, Move{Repo: w.repo, From: w.from, To: w.to, Paths: p})
 	}
 	slices.SortFunc(moves, func(a, b Move) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))

@@ -1,0 +1,220 @@
+package delivery_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+func config(name string, labels, data map[string]string) *fleet.Config {
+	all := map[string]string{fleet.PlatformConfigLabel: "true"}
+	for k, v := range labels {
+		all[k] = v
+	}
+	return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: all}, Data: data}
+}
+
+// described is an order of the usual targets with configs of a value, and origins at a commit.
+func (b *branch) described(value string, commit int, before *delivery.State) *delivery.Order {
+	o := b.order(value, usual, before)
+	o.Configs = []*fleet.Config{
+		config("all", nil, map[string]string{"A": value, "B": "canary-stays", "only-" + value: value}),
+		config("large", map[string]string{"type": "large"}, map[string]string{"A": value}),
+		config("idle", map[string]string{"type": value}, map[string]string{"A": "canary-stays"}),
+		config("stays", nil, map[string]string{"A": "canary-stays"}),
+		{Meta: fleet.Meta{Name: fleet.AzureAppConfigPrefix}, Data: map[string]string{"cluster-type.small.A": value, "type.large.A": "canary-stays"}},
+	}
+	for _, origin := range []string{"https://git.acme.io/acme/shop.git@%040d:deploy/w.yaml#shop", "https://git.acme.io/acme/shop.git@%040d:other/x.yaml", "git@git.acme.io:acme/base@%040d:a.yaml"} {
+		o.Origins = append(o.Origins, fmt.Sprintf(origin, commit))
+	}
+	o.Registrations = []*fleet.WorkloadRegistration{
+		{Meta: fleet.Meta{Name: "shop"}, Repo: "https://git.acme.io/acme/shop", Path: "./deploy/"},
+		{Meta: fleet.Meta{Name: "elsewhere"}, Repo: "https://git.acme.io/acme/shop", Path: "dep"},
+		{Meta: fleet.Meta{Name: "another"}, Repo: "git@git.acme.io:acme/base.git", Path: "."},
+	}
+	o.PromotedCommit = fmt.Sprintf("%040d", commit)
+	o.Review.Links.Commit = func(repo, commit string) string { return repo + "/commit/" + commit }
+	return o
+}
+
+// What changed since the last delivery is told, in whatever order it is given, and again by whoever delivers it.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	first := b.deliver(b.described("canary-1", 1, nil), 1)
+	o := b.described("canary-2", 2, kept(t, first))
+	text := o.Describe(o.Before)
+	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
+	for _, want := range []string{
+		"0 added, 0 removed, 3 changed on 2 cluster types",
+		"- `all` on 3 deployment targets of `large`, `small`: `A`, `only-canary-1` removed, `only-canary-2` added\n",
+		"- `azure-app-config` on 3 deployment targets of `large`, `small`: `cluster-type.small.A`\n",
+		"- `idle`, which applies to no deployment target: its labels\n",
+		"- `large` on 2 deployment targets of `large`: `A`\n",
+		"- `another` from `git@git.acme.io:acme/base`: ",
+		"- `shop` from `https://git.acme.io/acme/shop.git`: [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + old + ">) → [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + now + ">) (`deploy/w.yaml#shop`, `other/x.yaml`)\n",
+		"**Promoted commit:** `0000000` → `0000000`\n", // two repos have such a commit
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") || strings.Contains(text, "stays") {
+		t.Errorf("it tells a value, or what stays:\n%s", text)
+	}
+	for range 10 {
+		rand.Shuffle(len(o.Configs), func(i, j int) { o.Configs[i], o.Configs[j] = o.Configs[j], o.Configs[i] })
+		slices.Reverse(o.Origins)
+		slices.Reverse(o.Registrations)
+		if diff := cmp.Diff(text, o.Describe(o.Before)); diff != "" {
+			t.Fatalf("in another order (-before +after):\n%s", diff)
+		}
+	}
+	receipt, err := delivery.Deliver(t.Context(), b.client, o, func(string, int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(text, o.Describe(receipt.Before)); diff != "" {
+		t.Errorf("after the delivery (-before +after):\n%s", diff)
+	}
+}
+
+// No value lies in what is kept unless it may be shown, and then as much as is shown.
+func TestInputsKeepNoValue(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	o := b.described("canary-1", 1, nil)
+	delete(o.Configs[0].Data, "only-canary-1")
+	unpacked := func(s *delivery.State) string {
+		z, err := gzip.NewReader(bytes.NewReader(s.Inputs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	s := delivery.Computed(o)
+	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
+		t.Errorf("kept is\n%s", text)
+	}
+	o.Review.Values = true
+	o.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
+	if n := strings.Count(unpacked(delivery.Computed(o)), "canary-long"); n == 0 || n > 10 {
+		t.Errorf("a long value is kept %d times over", n)
+	}
+
+	// Values come and go with an apply that delivers nothing, unless they are not those that were delivered.
+	delete(o.Configs[0].Data, "long")
+	s = s.WithInputs(o)
+	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
+		t.Errorf("kept is\n%s", text)
+	}
+	o.Review.Values = false
+	if text := unpacked(s.WithInputs(o)); strings.Contains(text, "canary") {
+		t.Errorf("kept is\n%s", text)
+	}
+	o.Configs[0].Data["B"] = "another"
+	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o))); diff != "" {
+		t.Errorf("other values took the place of those that were delivered:\n%s", diff)
+	}
+}
+
+// What is not known of what was there is said, and nothing made up: after an import, of a folder that is taken over, and of
+// a state that an older version wrote.
+func TestDescribeNotKnown(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	o := b.described("1", 1, nil)
+	s := b.deliver(o, 1)
+	const configuration, both = "not compared: the configuration before", "not compared: the configuration and the sources before"
+	imported, _, err := delivery.Import(t.Context(), b.client, s.Place, "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := kept(t, s)
+	older.Inputs = nil
+	later := kept(t, s)
+	later.Inputs = []byte("of another form")
+	for name, test := range map[string]struct {
+		before *delivery.State
+		says   string
+		moved  bool
+	}{
+		"nothing":      {&delivery.State{}, "", true},
+		"an import":    {imported, configuration, true},
+		"older":        {older, both, false},
+		"later":        {later, both, false},
+		"renewed":      {imported.WithInputs(o), "", true},
+		"older, anew":  {older.WithInputs(o), "", true},
+		"what is kept": {s, "", true},
+	} {
+		text := b.described("2", 2, nil).Describe(test.before)
+		if said := strings.Contains(text, "not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
+			t.Errorf("of %s it says:\n%s", name, text)
+		}
+		if moved := strings.Contains(text, "### Sources"); moved != test.moved {
+			t.Errorf("of %s it tells sources: %t\n%s", name, moved, text)
+		}
+		if told := strings.Contains(text, "### Configuration"); told != (test.says == "" && name != "nothing") {
+			t.Errorf("of %s it tells configs: %t\n%s", name, told, text)
+		}
+	}
+
+	// The operator's tree, taken over by a first delivery that changes one target.
+	b = newBranch(t)
+	o = b.order("1", usual, nil)
+	b.deliver(o, 1)
+	gone := b.order("1", usual, nil)
+	gone.Environment, gone.Adopt = "dev", true
+	receipt, err := delivery.Deliver(t.Context(), b.client, gone, func(string, int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := gone.Describe(receipt.Before); !strings.Contains(text, "No deployment target changes.") || !strings.Contains(text, configuration) {
+		t.Errorf("of what was there already it says\n%s", text)
+	}
+}
+
+// However much changes, a description is short enough for a plan and a state, and for a host that allows less.
+func TestDescribeLimit(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	targets := map[string][]string{}
+	for i := range 10000 {
+		clusterType := fmt.Sprint("type-", i%100)
+		targets[clusterType] = append(targets[clusterType], fmt.Sprint("target-", i))
+	}
+	o := b.order("1", targets, nil)
+	for i := range 10000 {
+		o.Configs = append(o.Configs, config(fmt.Sprint("config-", i), nil, map[string]string{strings.Repeat("K", 200): "1"}))
+		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
+	}
+	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil))
+	for _, limit := range []int{0, 4000, 1 << 20} {
+		o.Review.Max = limit
+		want := describe.DefaultMax
+		if limit > 0 {
+			want = min(want, limit)
+		}
+		if text := o.Describe(before); len([]rune(text)) > want || len(text) < 400 || !strings.Contains(text, "10000 added") {
+			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
+		}
+	}
+	if text := delivery.DescribeRemoval(delivery.Computed(o), o.Review); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") || len([]rune(text)) > describe.DefaultMax {
+		t.Errorf("the removal is described as\n%.1000s", text)
+	}
+}
