@@ -57,13 +57,19 @@ type Result struct {
 // [gitremote.ErrBranchMoved].
 func (b *Branch) Update(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
 	opts = opts.withDefaults()
+	return b.again(ctx, opts, func() (Result, error) { return b.try(ctx, opts, build) })
+}
+
+// again runs an update of the branch, alone in this process, until it is not
+// overtaken.
+func (b *Branch) again(ctx context.Context, opts UpdateOptions, update func() (Result, error)) (Result, error) {
 	unlock, err := lock(ctx, b.Key())
 	if err != nil {
 		return Result{}, err
 	}
 	defer unlock()
 	for try := 1; ; try++ {
-		result, err := b.try(ctx, opts, build)
+		result, err := update()
 		if !errors.Is(err, gitremote.ErrBranchMoved) {
 			return result, err
 		}
@@ -125,6 +131,11 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 	if s.Commit.IsZero() && !opts.CreateBranch {
 		return Result{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
 	}
+	return b.put(ctx, opts, s, edit, s.Commit)
+}
+
+// put moves the branch from old to one commit on top of a snapshot.
+func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit *Edit, old plumbing.Hash) (Result, error) {
 	after, p, err := s.commit(ctx, edit, opts)
 	if err != nil {
 		return Result{}, err
@@ -133,12 +144,12 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 		return opts.result(s, false), nil
 	}
 	pack := p.send(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
-	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: s.Commit, New: after.Commit, Pack: pack, Size: pack.size})
+	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
 		err = failed // and what the server says is of a pack that broke off
 	}
 	if err != nil {
-		err = b.afterwards(ctx, s.Commit, after.Commit, err)
+		err = b.afterwards(ctx, old, after.Commit, err)
 	}
 	if err != nil {
 		return Result{}, err

@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -12,11 +13,14 @@ import (
 // safe for concurrent use.
 type Client struct {
 	credentials []*served
-	secrets     *strings.Replacer
 	maxRead     int64
+	password    PasswordFunc // nil: there is none
 
 	mu         sync.Mutex
 	transports map[*served]*http.Transport
+	known      []string // the secrets that are to be taken out of texts
+	secrets    *strings.Replacer
+	opened     map[string]bool // hosts that the password function gave one for
 }
 
 // Option changes a [Client].
@@ -25,6 +29,16 @@ type Option func(*settings)
 type settings struct {
 	githubToken string
 	maxRead     int64
+	password    PasswordFunc
+}
+
+// PasswordFunc gives the user name and the password that open a repository over
+// HTTP(S); both are empty where it has none. It is asked for every request.
+type PasswordFunc func(ctx context.Context, repo string) (username, password string, err error)
+
+// WithPasswords has the function serve the repositories that no credential opens.
+func WithPasswords(f PasswordFunc) Option {
+	return func(s *settings) { s.password = f }
 }
 
 // WithGitHubToken has the token serve github.com over HTTPS where no credential
@@ -46,7 +60,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	for _, o := range options {
 		o(&set)
 	}
-	c := &Client{maxRead: set.maxRead, transports: map[*served]*http.Transport{}}
+	c := &Client{maxRead: set.maxRead, password: set.password, transports: map[*served]*http.Transport{}, opened: map[string]bool{}}
 	var wrong CredentialErrors
 	var secrets []string
 	first := map[string]int{}
@@ -76,7 +90,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		c.credentials = append(c.credentials, githubToken(token))
 		secrets = append(secrets, token, basic(githubUser, token))
 	}
-	c.secrets = replacer(secrets)
+	c.known, c.secrets = secrets, replacer(secrets)
 	return c, nil
 }
 
@@ -85,7 +99,7 @@ const githubUser = "x-access-token"
 
 func githubToken(token string) *served {
 	at := Location{Scheme: schemeHTTPS, Host: "github.com", Port: defaultPorts[schemeHTTPS]}
-	return &served{at: at, username: githubUser, password: token}
+	return &served{at: at, username: githubUser, password: token, fallback: true}
 }
 
 // find is the credential that serves a repository: the one with the longest
@@ -103,7 +117,36 @@ func (c *Client) find(repo Location) *served {
 // redact takes every secret of the client out of a text that came from
 // elsewhere.
 func (c *Client) redact(text string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.secrets.Replace(text)
+}
+
+// ask gives what opens a repository that no credential does; empty: nothing.
+// No password goes over plain http, but to this machine.
+func (c *Client) ask(ctx context.Context, at Location) (username, password string, err error) {
+	if c.password == nil || at.Scheme != schemeHTTPS && !at.loopback() {
+		return "", "", nil
+	}
+	username, password, err = c.password(ctx, at.String())
+	if err != nil || password == "" {
+		return "", "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened[at.Host] = true
+	if !contains(c.known, password) {
+		c.known = append(c.known, password, basic(username, password))
+		c.secrets = replacer(c.known)
+	}
+	return username, password, nil
+}
+
+// asked reports whether ask gave a password for the host.
+func (c *Client) asked(host string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opened[host]
 }
 
 func replacer(secrets []string) *strings.Replacer {

@@ -70,6 +70,7 @@ type served struct {
 	signer     ssh.Signer
 	knownHosts string
 	roots      *x509.CertPool
+	fallback   bool // serves where nothing else does
 }
 
 // check validates a credential and makes it ready; what is wrong goes to

@@ -32,7 +32,7 @@ type httpSession struct {
 
 func (c *Client) httpOpener(repo Location, s *served) opener {
 	client := &http.Client{
-		Transport:     &authenticating{base: c.roundTripper(s), with: s},
+		Transport:     &authenticating{base: c.roundTripper(s), with: s, ask: c.ask},
 		CheckRedirect: checkRedirect,
 	}
 	return func(ctx context.Context, service, protocol string) (session, error) {
@@ -206,19 +206,32 @@ func (c *Client) roundTripper(s *served) *http.Transport {
 type authenticating struct {
 	base http.RoundTripper
 	with *served
+	ask  func(context.Context, Location) (username, password string, err error)
 }
 
 func (a *authenticating) RoundTrip(req *http.Request) (*http.Response, error) {
-	if a.with == nil || !a.with.at.serves(requested(req.URL)) {
-		return a.base.RoundTrip(req)
+	at := requested(req.URL)
+	with := &served{fallback: true}
+	if a.with != nil && a.with.at.serves(at) {
+		with = a.with
+	}
+	username, password := with.username, with.password
+	if with.fallback || with.bearer == "" && password == "" {
+		name, word, err := a.ask(req.Context(), at)
+		switch {
+		case err != nil:
+			return nil, err
+		case word != "":
+			username, password = name, word
+		}
 	}
 	switch {
-	case a.with.bearer != "":
+	case with.bearer != "":
 		req = req.Clone(req.Context())
-		req.Header.Set("Authorization", "Bearer "+a.with.bearer)
-	case a.with.password != "":
+		req.Header.Set("Authorization", "Bearer "+with.bearer)
+	case password != "":
 		req = req.Clone(req.Context())
-		req.SetBasicAuth(a.with.username, a.with.password)
+		req.SetBasicAuth(username, password)
 	}
 	return a.base.RoundTrip(req)
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 )
 
-// PushRequest moves one branch from one commit to another.
+// PushRequest moves one branch from one commit to another, whether or not that is on top of it.
 type PushRequest struct {
 	Branch plumbing.ReferenceName
 	Old    plumbing.Hash // where the branch must be; zero: it must not exist
-	New    plumbing.Hash
-	Pack   io.Reader // with what New has and Old has not
-	Size   int64     // of Pack, bytes; negative: it is not known
+	New    plumbing.Hash // zero: the branch goes
+	Pack   io.Reader     // with what New has and the server has not; nil where the branch goes
+	Size   int64         // of Pack, bytes; negative: it is not known
 }
 
 // Push sends the pack and moves the branch, if it still is where it should be:
@@ -70,7 +70,11 @@ func push(s session, req PushRequest) error {
 	if size >= 0 {
 		size += int64(head.Len())
 	}
-	answer, err := s.exchange(io.MultiReader(&head, req.Pack), size, true)
+	var request io.Reader = &head
+	if req.Pack != nil {
+		request = io.MultiReader(&head, req.Pack)
+	}
+	answer, err := s.exchange(request, size, true)
 	if err != nil {
 		return s.explain(err)
 	}

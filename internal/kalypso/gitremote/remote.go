@@ -99,7 +99,10 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 // hint says what to do about a kind of error.
 func (r *Remote) hint(kind error) string {
 	credential := "no credential is configured for it"
-	if r.with != nil && r.with.at.Host != "" {
+	switch {
+	case r.client.asked(r.at.Host):
+		credential = "the token or app in github of the provider was used"
+	case r.with != nil && r.with.at.Host != "":
 		credential = "the credential for " + r.with.at.String() + " was used"
 	}
 	switch {
