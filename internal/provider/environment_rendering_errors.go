@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
 // appendDeliveryError turns an error of reading or writing a place into a diagnostic on the attribute that mends it, as far
@@ -25,6 +26,8 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 		guardrail *delivery.GuardrailError
 		rejected  *gitremote.RejectedError
 		remote    *gitremote.Error
+		review    *delivery.ReviewError
+		host      *hosting.Error
 	)
 	switch {
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
@@ -33,6 +36,14 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 		diags.AddAttributeError(repo, "Place is not this rendering's", fleet.Sentence(err))
 	case errors.Is(err, delivery.ErrNoRendering):
 		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s.", place, strings.TrimRight(err.Error(), ".")))
+	case errors.As(err, &review) && review.Closed:
+		diags.AddAttributeError(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
+			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", place, err))
+	case errors.As(err, &review):
+		diags.AddAttributeError(path.Root("delivery"), "The pull request is not merged yet", fmt.Sprintf(
+			"At %s: %s. It stays open, and the next apply goes on waiting. Have it merged, or raise timeouts.", place, err))
+	case errors.As(err, &host):
+		appendHostError(diags, repo, err)
 	case errors.As(err, &moved):
 		diags.AddError("The branch moved after the plan was made", fleet.Sentence(err))
 	case errors.As(err, &guardrail):

@@ -96,6 +96,7 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	values["folders"] = stringMapOf(folders)
 	values["tree_hash"] = types.StringValue(state.Delivered.TreeHash().String())
 	values["commit_sha"] = types.StringValue(state.Base)
+	values["delivered"] = types.BoolValue(true)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), values[name])...)
 	}

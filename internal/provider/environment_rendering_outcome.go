@@ -98,7 +98,6 @@ func (o *renderingOutcome) unscheduledTargets() []string {
 func (o *renderingOutcome) set(values map[string]attr.Value) error {
 	values["assignments"] = o.assignments()
 	values["folders"] = o.folders()
-	values["pull_request"] = types.ObjectNull(pullRequestTypes)
 	values["assignment_count"] = types.Int64Unknown()
 	values["unscheduled"] = types.ListUnknown(types.StringType)
 	values["tree_hash"] = types.StringUnknown()
@@ -200,9 +199,10 @@ func (o *renderingOutcome) writesAfter(state map[string]attr.Value, before *deli
 	case fleet.IsUnknown(o.strategy):
 		return writesMaybe
 	case o.strategy == strategyPush && (commit.IsNull() || !delivered || before.Drifted()),
+		o.strategy == strategyPullRequest && (!delivered || o.proposes(state, before)),
 		o.strategy == strategyNone && !commit.IsNull(),
 		o.known() && hash.ValueString() != o.tree.Hash.String(),
-		delivered && !fleet.IsUnknown(o.fleet.Environment) && before.Environment != o.fleet.Environment,
+		delivered && !fleet.IsUnknown(o.fleet.Environment) && before.Aim() != o.fleet.Environment,
 		delivered && o.placed() && !before.Place.Same(o.place),
 		!fleet.IsUnknown(o.promoted) && promoted.ValueString() != o.promoted:
 		return writesChange
@@ -222,7 +222,7 @@ func (o *renderingOutcome) changesAfter(before *delivery.State) types.Map {
 
 // comparable reports whether before says what there is to compare with.
 func (o *renderingOutcome) comparable(before *delivery.State) bool {
-	return before != nil && before.Seen != nil && (o.strategy != strategyPush || before.Current())
+	return before != nil && before.Seen != nil && (!o.delivers() || before.Current())
 }
 
 func stringMapOf(m map[string]string) types.Map {

@@ -57,31 +57,32 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 }
 
 func (r *environmentRendering) planCreate(ctx context.Context, o *renderingOutcome, values map[string]attr.Value, diags *diag.Diagnostics) {
-	values["changes"], values["description"], values["commit_sha"] = types.MapUnknown(types.StringType), types.StringUnknown(), types.StringUnknown()
-	if o.strategy == strategyNone {
-		values["commit_sha"] = types.StringNull()
-	}
+	values["changes"], values["description"] = types.MapUnknown(types.StringType), types.StringUnknown()
+	o.planDelivery(values)
 	r.check(ctx, o, nil, values, diags)
 }
 
 func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutcome, state map[string]attr.Value, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
-	if o.strategy == strategyPush && o.order(commitAuthor{}, before).Overwrites() {
-		appendDrift(diags, o.onDrift, before)
-	}
-	if before.Current() && o.strategy == strategyPush && o.settled && o.decided() {
+	if before.Current() && o.delivers() && o.settled && o.decided() {
 		judgeChange(diags, o, before)
 	}
 	switch o.writesAfter(state, before) {
 	case writesNothing:
 		keep(values, state)
+		appendAbandoned(diags, o, before)
 		return
 	case writesMaybe:
-		values["changes"], values["description"], values["commit_sha"] = types.MapUnknown(types.StringType), types.StringUnknown(), types.StringUnknown()
+		values["changes"], values["description"] = types.MapUnknown(types.StringType), types.StringUnknown()
 	case writesChange:
-		values["changes"], values["description"], values["commit_sha"] = o.changesAfter(before), o.descriptionAfter(before), types.StringUnknown()
+		values["changes"], values["description"] = o.changesAfter(before), o.descriptionAfter(before)
+	}
+	o.planDelivery(values)
+	if o.delivers() {
+		for _, s := range o.order(commitAuthor{}, before).Overwritten() {
+			appendDrift(diags, o.onDrift, s)
+		}
 	}
 	if o.strategy == strategyNone {
-		values["commit_sha"] = types.StringNull()
 		appendLeft(diags, state, before)
 	}
 	if o.settled && (!before.Current() || !before.Place.Same(o.place)) {
@@ -91,14 +92,21 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 
 // keep keeps what tells of the last change.
 func keep(values, state map[string]attr.Value) {
-	for _, name := range []string{"changes", "description", "commit_sha"} {
+	for _, name := range deliveryResults {
 		values[name] = state[name]
 	}
 }
 
 // appendLeft says what becomes of a delivered tree that is only computed from now on.
 func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *delivery.State) {
-	if commit, _ := state["commit_sha"].(types.String); commit.IsNull() || !before.Current() {
+	if !before.Current() {
+		return
+	}
+	if p := before.Proposal; p.Open() {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request stays open",
+			fmt.Sprintf("With the strategy none, nobody looks at pull request %d to %s any more. Close it, or merge it.", p.Number, before.Place))
+	}
+	if commit, _ := state["commit_sha"].(types.String); commit.IsNull() {
 		return
 	}
 	diags.AddAttributeWarning(path.Root("delivery"), "The delivered tree stays on the branch",
@@ -109,7 +117,7 @@ func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *de
 // judgeChange reports what the guardrails and the ownership refuse, as far as the last read of the branch tells.
 func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.State) {
 	wanted := delivery.FootprintOf(o.tree)
-	if err := o.guardrails.Check(before.Seen, wanted, before.Environment != o.fleet.Environment); err != nil {
+	if err := o.guardrails.Check(before.Seen, wanted, before.Aim() != o.fleet.Environment); err != nil {
 		appendDeliveryError(diags, o.place, err)
 	}
 	if !before.Place.Same(o.place) {
@@ -134,7 +142,7 @@ func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.
 
 // claim reports another rendering of the configuration whose folders would lie in this one's.
 func (r *environmentRendering) claim(o *renderingOutcome, create bool, diags *diag.Diagnostics) {
-	if r.data == nil || o.strategy != strategyPush || !o.placed() || anyUnknown(o.fleet.Environment) {
+	if r.data == nil || !o.delivers() || !o.placed() || anyUnknown(o.fleet.Environment) {
 		return
 	}
 	c := claim{place: o.place, environment: o.fleet.Environment, create: create}
@@ -149,7 +157,7 @@ func (r *environmentRendering) claim(o *renderingOutcome, create bool, diags *di
 
 // check reads the place for errors: whether the branch is there, and what is there may be written.
 func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
-	if o.strategy != strategyPush || !o.settled || r.data == nil || !r.data.known || diags.HasError() {
+	if !o.delivers() || !o.settled || r.data == nil || !r.data.known || diags.HasError() {
 		return
 	}
 	ctx, cancel := within(ctx, values, timeoutOf(nil), writeTimeout, diags)
@@ -157,6 +165,9 @@ func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, b
 	order := o.order(r.data.author, before)
 	if !o.decided() {
 		order.Tree = nil
+	}
+	if o.strategy == strategyPullRequest {
+		r.checkReview(ctx, o, diags)
 	}
 	takeover, err := delivery.Check(ctx, r.data.Client, order)
 	if err != nil {

@@ -21,6 +21,7 @@ type renderingRequest struct {
 	message  string
 
 	strategy, onDrift, preview, unscheduled string
+	pulls                                   pullRequestSettings
 
 	adopt, createBranch, requireKnown bool
 	guardrails                        delivery.Guardrails
@@ -67,6 +68,7 @@ func (r *renderingRequest) readDelivery(d decoder) {
 	if given, ok := d.object("delivery"); ok {
 		r.strategy = strategies.or(given.string("strategy"))
 		r.describeValues, r.describeKnown = given.bool("describe_values")
+		r.readPullRequests(given)
 	}
 	r.settled = r.settled && !fleet.IsUnknown(r.strategy)
 }
@@ -93,6 +95,11 @@ func (r *renderingRequest) readGuardrails(d decoder) {
 	}
 }
 
+// delivers reports whether the strategy is known to bring the tree to a branch.
+func (r *renderingRequest) delivers() bool {
+	return r.strategy == strategyPush || r.strategy == strategyPullRequest
+}
+
 // placed reports whether it is known where the tree goes.
 func (r *renderingRequest) placed() bool {
 	return !anyUnknown(r.place.Repo, r.place.Branch, r.place.Path)
@@ -102,8 +109,8 @@ func (r *renderingRequest) readPlace(d decoder) {
 	r.place.Path = "."
 	given, ok := d.object("gitops_repo")
 	if !ok {
-		if r.strategy == strategyPush {
-			d.report("Missing GitOps repo", "The strategy push needs gitops_repo, with repo and branch: where the tree goes.", fleet.Attr("gitops_repo"))
+		if r.delivers() {
+			d.report("Missing GitOps repo", "The strategy "+r.strategy+" needs gitops_repo, with repo and branch: where the tree goes.", fleet.Attr("gitops_repo"))
 		}
 		return
 	}
@@ -117,16 +124,16 @@ func (r *renderingRequest) readPlace(d decoder) {
 	}
 	r.settled = r.settled && r.placed()
 	switch {
-	case r.place.Repo == "" && r.strategy == strategyPush:
-		given.report("Missing repo", "The strategy push needs the URL of the GitOps repo.", fleet.Attr("repo"))
+	case r.place.Repo == "" && r.delivers():
+		given.report("Missing repo", "The strategy "+r.strategy+" needs the URL of the GitOps repo.", fleet.Attr("repo"))
 	case r.place.Repo != "" && !fleet.IsUnknown(r.place.Repo):
 		if _, err := gitremote.ParseURL(r.place.Repo); err != nil {
 			given.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
 		}
 	}
 	switch {
-	case r.place.Branch == "" && r.strategy == strategyPush:
-		given.report("Missing branch", "The strategy push needs the branch of the GitOps repo.", fleet.Attr("branch"))
+	case r.place.Branch == "" && r.delivers():
+		given.report("Missing branch", "The strategy "+r.strategy+" needs the branch of the GitOps repo.", fleet.Attr("branch"))
 	case r.place.Branch != "" && !fleet.IsUnknown(r.place.Branch):
 		if err := gitops.CheckName(r.place.Branch); err != nil {
 			given.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))

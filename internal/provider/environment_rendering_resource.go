@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
 var (
@@ -125,7 +126,8 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) (map[string]string, *delivery.State) {
 	if o.strategy == strategyNone {
 		state := delivery.Computed(o.order(commitAuthor{}, before))
-		values["commit_sha"] = types.StringNull()
+		setDelivery(values, "", false, nil)
+		values["delivered"] = types.BoolNull()
 		writeDelivery(ctx, private, state, diags)
 		if before == nil {
 			before = &delivery.State{}
@@ -137,9 +139,16 @@ func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome,
 			fmt.Sprintf("Another rendering of this configuration has just been written to %s. Give each a path of its own.", o.place))
 		return nil, nil
 	}
-	receipt, err := delivery.Deliver(ctx, r.data.Client, o.order(r.data.author, before), logProgress(ctx))
+	receipt, err := r.bring(ctx, o, before, diags)
+	if receipt != nil {
+		// Also beside an error: the next run knows what was pushed.
+		writeDelivery(ctx, private, receipt.State, diags)
+	}
 	if err != nil {
 		appendDeliveryError(diags, o.place, err)
+		return nil, nil
+	}
+	if receipt == nil {
 		return nil, nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": receipt.Commit, "pushed": receipt.Pushed, "cluster_types_changed": len(receipt.Changes)})
@@ -147,8 +156,10 @@ func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome,
 		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place was not cleaned",
 			fmt.Sprintf("%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.", receipt.Kept, receipt.Commit))
 	}
-	values["commit_sha"] = types.StringValue(receipt.Commit)
-	writeDelivery(ctx, private, receipt.State, diags)
+	if receipt.Removal != nil {
+		appendRemoval(diags, before.Place, receipt.Removal)
+	}
+	setDelivery(values, receipt.Commit, receipt.State.Proposal == nil && !receipt.State.Drifted(), receipt.PullRequest)
 	return receipt.Changes, receipt.Before
 }
 
@@ -205,16 +216,17 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	request, _ := readRenderingRequest(map[string]attr.Value{
 		"environment": values["environment"], "gitops_repo": values["gitops_repo"], "delivery": values["delivery"],
 	})
-	if request.strategy == strategyNone || commit.IsNull() {
+	if request.strategy == strategyNone || commit.IsNull() && request.strategy == strategyPush {
 		return
 	}
 	var now *delivery.State
+	var pr *hosting.PullRequest
 	var err error
 	if before.Current() {
 		if before.Place.Same(request.place) {
 			before.Place = request.place // the URL as it is written now
 		}
-		now, err = delivery.Observe(ctx, r.data.Client, before)
+		now, pr, err = r.follow(ctx, before, &resp.Diagnostics)
 	} else {
 		now, _, err = delivery.Import(ctx, r.data.Client, request.place, request.fleet.Environment)
 	}
@@ -227,8 +239,11 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		// plan delivers anew
 	case err != nil:
 		appendDeliveryError(&resp.Diagnostics, request.place, err)
-	default:
+	case now != nil:
 		writeDelivery(ctx, resp.Private, now, &resp.Diagnostics)
+		if setFound(values, now, pr) {
+			resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
+		}
 	}
 }
 
@@ -248,7 +263,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	request, _ := readRenderingRequest(values)
 	onDestroy, _ := values["on_destroy"].(types.String)
 	commit, _ := values["commit_sha"].(types.String)
-	if destructions.or(onDestroy.ValueString()) == destroyKeep || request.strategy == strategyNone || commit.IsNull() {
+	if destructions.or(onDestroy.ValueString()) == destroyKeep || request.strategy == strategyNone || commit.IsNull() && request.strategy == strategyPush {
 		return
 	}
 	if !before.Current() {
@@ -261,7 +276,12 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 		return
 	}
 	author := gitops.Signature{Name: r.data.author.Name, Email: r.data.author.Email, When: time.Now()}
-	if err := delivery.Withdraw(ctx, r.data.Client, before, "Remove the rendering of environment "+before.Environment, author); err != nil {
+	message := "Remove the rendering of environment " + before.Environment
+	if request.strategy == strategyPullRequest {
+		r.withdraw(ctx, request, before, message, author, &resp.Diagnostics)
+		return
+	}
+	if err := delivery.Withdraw(ctx, r.data.Client, before, message, author); err != nil {
 		appendDeliveryError(&resp.Diagnostics, before.Place, err)
 	}
 }

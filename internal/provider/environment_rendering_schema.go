@@ -18,7 +18,7 @@ import (
 type enumeration []string
 
 var (
-	strategies     = enumeration{strategyPush, strategyNone}
+	strategies     = enumeration{strategyPush, strategyPullRequest, strategyNone}
 	driftReactions = enumeration{driftFail, driftOverwrite}
 	previews       = enumeration{previewAssignments, previewNone, previewManifests}
 	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
@@ -26,8 +26,9 @@ var (
 )
 
 const (
-	strategyPush = "push"
-	strategyNone = "none"
+	strategyPush        = "push"
+	strategyPullRequest = "pull_request"
+	strategyNone        = "none"
 
 	driftFail      = "fail"
 	driftOverwrite = "overwrite"
@@ -104,14 +105,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"delivery": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "How the tree gets to the branch.",
-			Attributes: map[string]schema.Attribute{
-				"strategy": strategies.attribute("`push` commits to the branch, `none` computes alone, and contacts and writes nothing."),
-				"describe_values": schema.BoolAttribute{
-					Optional: true,
-					MarkdownDescription: "Show the values of configs that change, old and new, in `description`, and so in the plan and wherever it is posted; " +
-						"also those that come from sensitive values. Otherwise it names the keys alone. The default is `false`.",
-				},
-			},
+			Attributes:          deliveryAttributes(),
 		},
 		"adopt": schema.BoolAttribute{
 			Optional:            true,
@@ -164,10 +158,10 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 	pullRequest := map[string]schema.Attribute{
 		"number":       schema.Int64Attribute{Computed: true, MarkdownDescription: "Its number."},
 		"url":          schema.StringAttribute{Computed: true, MarkdownDescription: "Where people read it."},
-		"state":        schema.StringAttribute{Computed: true, MarkdownDescription: "Its state."},
+		"state":        schema.StringAttribute{Computed: true, MarkdownDescription: "`open`, `merged`, or `closed` without being merged."},
 		"branch":       schema.StringAttribute{Computed: true, MarkdownDescription: "Its head branch."},
 		"head_commit":  schema.StringAttribute{Computed: true, MarkdownDescription: "The commit at its head."},
-		"merge_commit": schema.StringAttribute{Computed: true, MarkdownDescription: "The commit that merged it."},
+		"merge_commit": schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that merged it. Null until then."},
 	}
 	return map[string]schema.Attribute{
 		"assignments":      schema.MapAttribute{Computed: true, ElementType: listOfStrings, MarkdownDescription: "Every cluster type with the deployment targets on it. Null with `preview = \"none\"`."},
@@ -179,7 +173,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"description": schema.StringAttribute{Computed: true, MarkdownDescription: "What the last change did, in Markdown, for people who review it, such as in a pull request: the deployment targets of each cluster type, " +
 			"the promoted commit, the commits that the objects come from, which policies place what changed, and the keys of the configs that changed. Known in the plan of an update. At most 16,384 characters."},
 		"tree_hash":    schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},
-		"commit_sha":   schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null with the strategy `none`."},
-		"pull_request": schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch. Null: this version opens none."},
+		"commit_sha":   schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null until there is one, and with the strategy `none`."},
+		"delivered":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the branch holds the tree: after a push, or once the pull request is merged. Null with the strategy `none`."},
+		"pull_request": schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch, or brought it. Null where there was none: without the strategy `pull_request`, or as the branch held the tree already."},
 	}
 }

@@ -49,7 +49,7 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	if !data.known {
 		return data
 	}
-	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)))
+	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)), gitremote.WithPasswords(data.hostPassword))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.sources = source.NewReader(client, source.DefaultLimits)

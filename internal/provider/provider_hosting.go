@@ -28,6 +28,18 @@ func (d *providerData) hosting() (hosting.Host, error) {
 	return d.host.host, d.host.err
 }
 
+// hostPassword opens a repo on the host over HTTPS with what opens its API. Of any other repo it knows nothing.
+func (d *providerData) hostPassword(ctx context.Context, repo string) (username, password string, err error) {
+	host, err := d.hosting()
+	if err != nil {
+		return "", "", err
+	}
+	if _, err := host.Repo(repo); err != nil {
+		return "", "", nil //nolint:nilerr // it lies elsewhere
+	}
+	return host.GitPassword(ctx)
+}
+
 // newHost is where it is decided which host of repos there is.
 func newHost(g githubSettings) (hosting.Host, error) {
 	c := github.Config{Token: g.Token, BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso", Waiting: logWait}
@@ -41,11 +53,20 @@ func logWait(ctx context.Context, reason error, wait time.Duration) {
 	tflog.Info(ctx, "waiting before asking GitHub again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
 }
 
-// hostedRepo is the repo that a URL names on the host, or nil where an error was reported at its argument.
-func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnostics) hosting.Repo {
+// hostFor is the host, or nil where an error was reported.
+func (d *providerData) hostFor(diags *diag.Diagnostics) hosting.Host {
 	host, err := d.hosting()
 	if err != nil {
 		diags.AddError("GitHub can't be used", "In github of provider kalypso: "+err.Error()+".")
+		return nil
+	}
+	return host
+}
+
+// hostedRepo is the repo that a URL names on the host, or nil where an error was reported at its argument.
+func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnostics) hosting.Repo {
+	host := d.hostFor(diags)
+	if host == nil {
 		return nil
 	}
 	repo, err := host.Repo(url)

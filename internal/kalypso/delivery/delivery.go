@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
 // Receipt is what a delivery did.
@@ -22,6 +23,9 @@ type Receipt struct {
 	Changes  map[string]string
 	Before   *State // what was changed, for [Order.Describe]
 	Takeover Takeover
+	// PullRequest is the one that proposes the tree, or did; nil where there is none. Removal is another one, that takes
+	// away what was delivered to another branch before.
+	PullRequest, Removal *hosting.PullRequest
 	// Kept is the place that was left, where it is a copy of the new one, and so was not cleaned.
 	Kept *Place
 }
@@ -63,10 +67,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, o *Order, progress f
 		return nil, err
 	}
 	var last *draft
-	opts := gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress, WayTo: o.Place.RecordPath()}
-	if o.updates() {
-		opts.Known = o.Before.known(FootprintOf(o.Tree))
-	}
+	opts := gitops.UpdateOptions{CreateBranch: o.CreateBranch, Progress: progress, Known: o.known(), WayTo: o.Place.RecordPath()}
 	result, err := branch.Update(ctx, opts,
 		func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 			var err error
@@ -215,7 +216,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	now := *s
 	now.Head, now.Way = snapshot.Commit.String(), snapshot.Way(s.Place.RecordPath())
 	now.Seen, now.SeenRecord = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())), at.recordHash
-	now.Others = without(at.folders, now.Seen.Names())
+	now.Others, now.Tracking = without(at.folders, now.Seen.Names()), at.tracking()
 	now.Files = without(at.files, slices.Concat(s.Delivered.Names(), at.listed()))
 	now.Drift = nil
 	if err := snapshot.Err(); err != nil {
@@ -253,8 +254,11 @@ func history(ctx context.Context, branch *gitops.Branch, base string, changed []
 			More:    c.Count - len(c.Paths),
 		})
 	}
-	if !found || len(drifts) == 0 {
+	switch {
+	case !found:
 		drifts = append(drifts, Drift{Paths: changed, Subject: "the commit we last delivered is not in the history of the branch that was looked through"})
+	case len(drifts) == 0:
+		drifts = append(drifts, Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
 	}
 	return drifts, nil
 }

@@ -51,6 +51,8 @@ type draft struct {
 	// before is what is changed, for [Order.Describe]: what was delivered, or where that is not known, what the branch holds
 	// of ours or is taken over.
 	before *State
+	at     *survey
+	held   Footprint // what is ours, or becomes ours, on the branch
 }
 
 // draft finds what the order changes on the branch, and refuses what is not ours to change.
@@ -75,13 +77,14 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 		return nil, err
 	}
 	wanted := FootprintOf(o.Tree)
-	d := &draft{wanted: wanted, files: without(s.files, slices.Concat(owned, wanted.Names()))}
+	d := &draft{wanted: wanted, at: s, files: without(s.files, slices.Concat(owned, wanted.Names()))}
 	if d.takeover, err = o.takeover(s, owned, wanted); err != nil {
 		return nil, err
 	}
 	d.others = without(s.folders, slices.Concat(owned, d.takeover.Adopted, wanted.Names()))
 
 	held := s.footprint(slices.Concat(owned, d.takeover.Adopted))
+	d.held = held
 	replaced := o.Before.Current() && o.Before.Environment != o.Environment
 	if err := o.Guardrails.Check(held, wanted, replaced); err != nil {
 		return nil, err
@@ -116,6 +119,34 @@ func (o *Order) moves() bool { return o.Before.Current() && !o.Before.Place.Same
 
 // updates reports whether the order is for the place where the one before was delivered.
 func (o *Order) updates() bool { return o.Before.Current() && o.Before.Place.Same(o.Place) }
+
+// known is what was read of the place's branch before.
+func (o *Order) known() gitops.Way {
+	if !o.updates() {
+		return gitops.Way{}
+	}
+	return o.Before.known(FootprintOf(o.Tree))
+}
+
+// Overwritten are the states of the branches on which the order changes what others made of our folders: its place's, and
+// our own of a proposal.
+func (o *Order) Overwritten() []*State {
+	var all []*State
+	if o.Overwrites() {
+		all = append(all, o.Before)
+	}
+	if o.Before.Current() && o.Before.Proposal != nil {
+		head := *o
+		head.Before = o.Before.Proposal.Head
+		if o.Before.Place.Same(o.Place) {
+			head.Place = head.Before.Place
+		}
+		if head.Overwrites() {
+			all = append(all, head.Before)
+		}
+	}
+	return all
+}
 
 // Overwrites reports whether the order changes what others made of our folders. It does not where they are as it wants
 // them: a change of others that came into the fleet, or an apply that was killed after its push.
@@ -209,7 +240,7 @@ func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeove
 		}
 		return t, nil
 	}
-	if o.updates() {
+	if o.updates() && s.record != nil {
 		return t, nil // what the operator left was taken over with the first delivery, which showed it
 	}
 	for _, name := range without(s.folders, slices.Concat(owned, t.Adopted)) {

@@ -33,6 +33,9 @@ func (s *State) Rendered() tree.Rendered {
 
 // rendered is what this build of the program rendered for s; nil where it did not. It says nothing of what a branch holds.
 func (s *State) rendered() Footprint {
+	if s != nil && s.Proposal != nil {
+		s = s.Proposal.Head
+	}
 	switch {
 	case s == nil || s.Version != stateVersion || s.Engine != engineVersion || s.Build == "" || s.Build != build():
 		return nil
@@ -45,6 +48,12 @@ func (s *State) rendered() Footprint {
 // Renewed is s where t has the files that s tells of, and was rendered from other inputs or by another build.
 func (s *State) Renewed(t *tree.Tree) *State {
 	now := *s
+	if s.Proposal != nil {
+		p := *s.Proposal
+		p.Head = p.Head.Renewed(t)
+		now.Proposal = &p
+		return &now
+	}
 	switch footprint := FootprintOf(t); {
 	case footprint.Equal(s.Delivered):
 		now.Delivered, now.Build = footprint, build()

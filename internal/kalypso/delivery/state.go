@@ -39,6 +39,11 @@ type State struct {
 	Others []string `json:"others,omitempty"`
 	Files  []string `json:"files,omitempty"`
 	Drift  []Drift  `json:"drift,omitempty"`
+	// Tracking is the blob of the file at the repo's root that names the promoted commit, which all renderings of the
+	// branch write.
+	Tracking string `json:"tracking,omitempty"`
+	// Proposal is what was proposed since by a pull request; nil where there is nothing that is not delivered.
+	Proposal *Proposal `json:"proposal,omitempty"`
 }
 
 // Drift is a commit of others that changed our folders.

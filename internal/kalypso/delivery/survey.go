@@ -73,6 +73,14 @@ func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, 
 	return s, nil
 }
 
+// tracking is the blob of the file that names the promoted commit, empty where there is none.
+func (s *survey) tracking() string {
+	if entry, ok := s.snapshot.Entry(tree.PromotedCommitFile); ok {
+		return entry.Hash.String()
+	}
+	return ""
+}
+
 // listed are the folders that the record says are ours.
 func (s *survey) listed() []string {
 	if s.record == nil {

@@ -23,7 +23,7 @@ func (b *Branch) Rebuild(ctx context.Context, base *Branch, opts UpdateOptions, 
 	opts = opts.withDefaults()
 	return b.again(ctx, opts, func() (Result, error) {
 		opts.Progress(StageRead, 0, 0)
-		onto, err := base.Snapshot(ctx)
+		onto, err := base.open(ctx, opts.Known)
 		if err != nil {
 			return Result{}, err
 		}

@@ -42,8 +42,14 @@ variable "git_credentials" {
   default = []
 }
 
+variable "github" {
+  type    = any
+  default = null
+}
+
 provider "kalypso" {
   git_credentials = var.git_credentials
+  github          = var.github
   commit_author   = { name = "Platform", email = "platform@acme.io" }
 }
 

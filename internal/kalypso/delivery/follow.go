@@ -1,0 +1,97 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Follow is [Observe] for a state with a proposal: it reads what became of the pull request too, and gives it. Once the
+// place's branch holds what was proposed, the state is that of a tree that was pushed there. Without a proposal there is no
+// pull request to read.
+func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s *State) (*State, *hosting.PullRequest, error) {
+	p := s.Proposal
+	if p == nil {
+		now, err := Observe(ctx, client, s)
+		return now, nil, err
+	}
+	repo, err := host.Repo(s.Place.Repo)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The pull request first: what was merged by then is on the branch that is read after it.
+	pr, err := p.read(ctx, repo, s.Place)
+	if err != nil {
+		return nil, nil, err
+	}
+	if pr != nil && pr.State == hosting.Merged {
+		now, err := Observe(ctx, client, s.delivered(p, pr.MergeCommit))
+		return now, pr, err
+	}
+	now, err := Observe(ctx, client, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if now.holds(p) { // by other ways
+		settled := now.delivered(p, now.Head)
+		settled.Head, settled.Base = now.Head, now.Head
+		return settled, pr, nil
+	}
+	next := *now
+	next.Proposal, err = p.observe(ctx, client, now, pr)
+	return &next, pr, err
+}
+
+// read gives the pull request; nil where none was opened.
+func (p *Proposal) read(ctx context.Context, repo hosting.Repo, target Place) (*hosting.PullRequest, error) {
+	k := key{p.Head.Environment, target.Branch, target.Path}
+	if p.Number == 0 {
+		pr, err := repo.Find(ctx, hosting.Query{Branch: p.Head.Place.Branch, Target: target.Branch, Marker: k.marker()})
+		if err != nil || pr != nil && pr.State != hosting.Open {
+			return nil, err
+		}
+		return pr, nil
+	}
+	pr, err := repo.Read(ctx, p.Number)
+	if err == nil && pr.Target != target.Branch {
+		pr.State = hosting.Closed // people have it merged into another branch
+	}
+	return pr, err
+}
+
+// observe is what became of a proposal that its target, as it is now, does not hold.
+func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target *State, pr *hosting.PullRequest) (*Proposal, error) {
+	now := *p
+	now.Lost = pr == nil
+	if pr != nil {
+		now.Number, now.State = pr.Number, pr.State
+	}
+	head, err := Observe(ctx, client, p.Head)
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		now.Lost = true
+	case err != nil:
+		return nil, err
+	default:
+		now.Head = head
+	}
+	ours := ""
+	if p.Head.PromotedCommit != "" {
+		ours = blob([]byte(p.Head.PromotedCommit))
+	}
+	now.Stale = ours != "" && target.Tracking != p.Tracking && target.Tracking != ours
+	return &now, nil
+}
+
+// delivered is the state of a place that holds what was proposed, as of a commit. What others did to it since is to be
+// observed.
+func (s *State) delivered(p *Proposal, commit string) *State {
+	return &State{
+		Version: s.Version, Engine: s.Engine, Build: p.Head.Build, Place: s.Place, Environment: p.Head.Environment,
+		Delivered: p.Head.Delivered, DeliveredRecord: p.Head.DeliveredRecord, PromotedCommit: p.Head.PromotedCommit, Inputs: p.Head.Inputs, Base: commit,
+		Seen: p.Head.Delivered, SeenRecord: p.Head.DeliveredRecord, Others: without(s.Others, p.Head.Delivered.Names()), Files: s.Files, Tracking: s.Tracking,
+	}
+}

@@ -1,0 +1,236 @@
+package provider_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// reviewed is a rendering that goes to the branch "dev" of a repo on a fake GitHub by pull request.
+type reviewed struct {
+	*rendering
+	fake *githubfake.Server
+	on   *githubfake.Repo
+}
+
+func newReviewed(t *testing.T) *reviewed {
+	t.Helper()
+	needTerraform(t)
+	fake := githubfake.New(t)
+	on := fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n", "apps/a.yaml": "a: 1\n"})
+	on.Protect(t, "dev")
+	r := &reviewed{newRendering(t, on.Path), fake, on}
+	r.place("repo", on.URL)
+	r.set("github", map[string]any{"base_url": fake.URL, "token": fake.Token})
+	r.delivery()
+	t.Cleanup(func() { gitserver.Fsck(t, on.Path) })
+	return r
+}
+
+// delivery sets attributes of delivery, in pairs, beside the strategy.
+func (r *reviewed) delivery(pairs ...any) {
+	r.t.Helper()
+	all := map[string]any{"strategy": "pull_request"}
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i].(string)] = pairs[i+1] //nolint:forcetypeassert // names are strings
+	}
+	r.options("delivery", all)
+}
+
+// pulls are the states of all pull requests, oldest first.
+func (r *reviewed) pulls() []string {
+	var states []string
+	for _, p := range r.on.PullRequests() {
+		states = append(states, p.State)
+	}
+	return states
+}
+
+// last is the newest pull request.
+func (r *reviewed) last() githubfake.PullRequest {
+	r.t.Helper()
+	all := r.on.PullRequests()
+	if len(all) == 0 {
+		r.t.Fatal("there is no pull request")
+	}
+	return all[len(all)-1]
+}
+
+// expectPulls fails the test unless these are the states of all pull requests.
+func (r *reviewed) expectPulls(states ...string) githubfake.PullRequest {
+	r.t.Helper()
+	if got := r.pulls(); !slices.Equal(got, states) {
+		r.t.Fatalf("the pull requests are %v, want %v", got, states)
+	}
+	return r.last()
+}
+
+// expectDelivered fails the test unless that is what the state says.
+func (r *reviewed) expectDelivered(delivered bool, state string) {
+	r.t.Helper()
+	now := r.rendered()
+	if now["delivered"] != delivered {
+		r.t.Errorf("delivered is %v, want %v", now["delivered"], delivered)
+	}
+	if (now["commit_sha"] != nil) != delivered {
+		r.t.Errorf("delivered is %v, and commit_sha %v", delivered, now["commit_sha"])
+	}
+	pull, _ := now["pull_request"].(map[string]any)
+	if got, _ := pull["state"].(string); got != state {
+		r.t.Errorf("the pull request is %q, want %q", got, state)
+	}
+	if state == "" {
+		return
+	}
+	last := r.last()
+	want := map[string]any{
+		"number": float64(last.Number), "url": pull["url"], "state": state, "branch": last.Head, "head_commit": last.HeadCommit, "merge_commit": nil,
+	}
+	if state == "merged" {
+		want["merge_commit"] = last.MergeCommit
+		if now["commit_sha"] != last.MergeCommit {
+			r.t.Errorf("commit_sha is %v, and the merge commit %v", now["commit_sha"], last.MergeCommit)
+		}
+	}
+	if diff := cmp.Diff(want, pull); diff != "" {
+		r.t.Errorf("pull_request (-want +got):\n%s", diff)
+	}
+}
+
+// refresh brings the state up to date.
+func (r *reviewed) refresh() output {
+	r.t.Helper()
+	return r.succeed("apply", "-no-color", "-auto-approve", "-refresh-only")
+}
+
+// expectWarning fails the test unless the plan is empty and says the texts.
+func (r *reviewed) expectWarning(texts ...string) {
+	r.t.Helper()
+	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
+	if o.code != 0 {
+		r.t.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(o.text(), text) {
+			r.t.Errorf("the plan does not say %q:\n%s", text, o.text())
+		}
+	}
+}
+
+// expectTree fails the test unless the folder of a cluster type's target holds this value.
+func (r *reviewed) expectTree(rev, target, value string) {
+	r.t.Helper()
+	if got := gitserver.Tree(r.t, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got, "value: "+value+" in ") {
+		r.t.Errorf("%s of %s is %q, want %q", target, rev, got, value)
+	}
+}
+
+// The whole life of a rendering that people review.
+func TestAccPullRequestLife(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.delivery("labels", []string{"platform"}, "reviewers", []string{"octocat", "acme/platform"})
+	r.on.AddTeam("platform")
+	before := r.head()
+
+	// Open.
+	r.apply()
+	r.expectEmptyPlan()
+	first := r.expectPulls("open")
+	r.expectDelivered(false, "open")
+	if r.head() != before {
+		t.Error("the apply moved the target branch")
+	}
+	if diff := cmp.Diff([]string{"platform"}, first.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if !slices.Equal(first.Reviewers, []string{"octocat"}) || !slices.Equal(first.Teams, []string{"platform"}) {
+		t.Errorf("asked for a review: %v and %v", first.Reviewers, first.Teams)
+	}
+	if !strings.HasPrefix(first.Head, "deployment/dev-") || first.Base != "dev" || !strings.Contains(first.Body, "`large`") {
+		t.Errorf("the pull request: %+v", first)
+	}
+	r.expectTree(first.Head, "large/app-a", "1")
+
+	// Update, in place; the target has moved under it.
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/a.yaml": "a: 2\n"})
+	r.expectEmptyPlan()
+	r.set("value", "2")
+	r.options("promoted_commit", strings.Repeat("a", 40))
+	r.apply()
+	r.expectEmptyPlan()
+	second := r.expectPulls("open")
+	if second.Number != first.Number || second.Head != first.Head || second.HeadCommit == first.HeadCommit {
+		t.Errorf("not updated in place: %+v, then %+v", first, second)
+	}
+	if !slices.Contains(second.Labels, "promoted") || second.Body == first.Body && !strings.Contains(second.Body, "aaaaaaa") {
+		t.Errorf("the updated pull request: %+v", second)
+	}
+	if parent := strings.TrimSpace(gitserver.Git(t, r.on.Path, "rev-parse", second.HeadCommit+"^")); parent != r.head() {
+		t.Errorf("the commit is on top of %s, and the target at %s", parent, r.head())
+	}
+
+	// Merge: the plan is empty, and the state knows.
+	r.on.Merge(t, second.Number, "merge")
+	r.expectEmptyPlan()
+	r.refresh()
+	r.expectDelivered(true, "merged")
+	r.expectTree("dev", "large/app-a", "2")
+
+	// Change, open, closed by hand.
+	r.set("value", "3")
+	r.apply()
+	third := r.expectPulls("merged", "open")
+	r.expectDelivered(false, "open")
+	if slices.Contains(third.Labels, "promoted") {
+		t.Errorf("the promoted commit did not change: %v", third.Labels)
+	}
+	r.on.Close(t, third.Number)
+	r.expectWarning("The pull request was closed", "delivery.reopen = true")
+	r.apply()
+	r.expectPulls("merged", "closed")
+	r.expectDelivered(false, "closed")
+
+	// Changed fleet, new one, merged by squash.
+	r.set("value", "4")
+	r.apply()
+	fourth := r.expectPulls("merged", "closed", "open")
+	r.on.Merge(t, fourth.Number, "squash")
+	r.expectEmptyPlan()
+	r.expectTree("dev", "large/app-a", "4")
+
+	// Edited by hand: drift, put right.
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
+	r.expectError([]string{"Others changed the rendered folders", "large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
+	r.options("on_drift", "overwrite")
+	r.apply()
+	fifth := r.expectPulls("merged", "closed", "merged", "open")
+	r.expectDelivered(false, "open")
+	r.on.Merge(t, fifth.Number, "rebase")
+	r.expectEmptyPlan()
+	r.expectTree("dev", "large/app-a", "4")
+
+	// Destroy.
+	r.options("deletion_protection", false)
+	r.apply()
+	head := r.head()
+	if o := r.succeed("destroy", "-no-color", "-auto-approve"); !strings.Contains(o.text(), "A pull request removes the rendering") {
+		t.Errorf("the destroy: %s", o.text())
+	}
+	removal := r.expectPulls("merged", "closed", "merged", "merged", "open")
+	if r.head() != head {
+		t.Error("the destroy moved the target branch")
+	}
+	r.on.Merge(t, removal.Number, "squash")
+	got := gitserver.Tree(t, r.on.Path, "dev")
+	if diff := cmp.Diff([]string{".github/tracking/Promoted_Commit_Id", "README.md", "apps/a.yaml"}, slices.Sorted(maps.Keys(got))); diff != "" {
+		t.Errorf("after the destroy (-want +got):\n%s", diff)
+	}
+}
