@@ -42,18 +42,16 @@ type platformSchema struct {
 
 // applying is what applies where the same conditions hold.
 type applying struct {
-	values  *Values
-	schemas []platformSchema
-	digest  digest.Digest
-}
-
-// Configured is an assignment with its values and the schemas they must satisfy.
-type Configured struct {
 	Values *Values
 	// Digest is of what the values come from, and of the schemas but those of the target.
 	Digest  digest.Digest
 	schemas []platformSchema
-	target  *fleet.DeploymentTarget
+}
+
+// Configured is an assignment with its values and the schemas they must satisfy.
+type Configured struct {
+	*applying
+	target *fleet.DeploymentTarget
 }
 
 // New reads the configs and schemas of a fleet that is valid, each once, and reports the schemas that can't be used.
@@ -182,9 +180,9 @@ func (c *Configuration) Of(a *schedule.Assignment) Configured {
 		found = c.apply(c.sets[c.clusterIn], c.sets[targetIn])
 		c.byPair[pair] = found
 	} else {
-		found.values.Shared = true
+		found.Values.Shared = true
 	}
-	return Configured{found.values, found.digest, found.schemas, a.Target}
+	return Configured{found, a.Target}
 }
 
 // set is the place of h in sets.
@@ -213,14 +211,14 @@ func (c *Configuration) apply(cluster, target held) *applying {
 		values = newValues(sources)
 		c.bySources[key] = values
 	}
-	found := &applying{values: values}
+	found := &applying{Values: values}
 	inputs := digest.New("configuration")
 	inputs.Digest(values.digest)
 	for _, i := range c.applyingSchemas.where(cluster, target) {
 		found.schemas = append(found.schemas, c.schemas[i])
 		inputs.Text(c.schemas[i].object.Schema)
 	}
-	found.digest = inputs.Sum()
+	found.Digest = inputs.Sum()
 	return found
 }
 

@@ -19,7 +19,7 @@ func (r *Renderer) Digest(i int) digest.Digest {
 		inputs.Digest(t.digest)
 	}
 	for n := range p.Assignments {
-		inputs.Digest(r.targets[p.Assignments[n].Target])
+		inputs.Digest(r.targets[p.Assignments[n].Target].digest)
 		inputs.Digest(r.configured[i][n].Digest)
 	}
 	return inputs.Sum()

@@ -29,7 +29,7 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			}
 			continue
 		}
-		r := &Renderer{placedTwice: map[*fleet.DeploymentTarget]bool{}}
+		r := &Renderer{targets: map[*fleet.DeploymentTarget]placed{}}
 		subjects := subjectsOf(r)
 		for _, clusterType := range []string{"large", "small"} {
 			w := worker{Renderer: r, executor: newExecutor()}
@@ -112,7 +112,7 @@ func subjectsOf(r *Renderer) []*subject {
 			data = config("own")
 		}
 		target := &fleet.DeploymentTarget{Name: fmt.Sprintf("app-%d", i)}
-		r.placedTwice[target] = i != 1
+		r.targets[target] = placed{twice: i != 1}
 		subjects = append(subjects, &subject{target: target, values: values, data: Data{
 			DeploymentTargetName: target.Name,
 			Environment:          "dev",

@@ -53,10 +53,15 @@ type Renderer struct {
 	config      *configure.Configuration
 	configured  [][]configure.Configured // by placement and assignment
 	templates   map[*fleet.ClusterType][3]*parsed
-	placedTwice map[*fleet.DeploymentTarget]bool
-	targets     map[*fleet.DeploymentTarget]digest.Digest
+	targets     map[*fleet.DeploymentTarget]placed
 	kept        sync.Map // pieceKey → what the piece is
 	executors   sync.Pool
+}
+
+// placed is what is known of a deployment target that is placed.
+type placed struct {
+	digest digest.Digest
+	twice  bool // placed on more than one cluster type
 }
 
 // New prepares the rendering of a valid fleet's schedule: it parses each template, each config value and each schema
@@ -68,8 +73,7 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 		schedule:    s,
 		config:      config,
 		templates:   map[*fleet.ClusterType][3]*parsed{},
-		placedTwice: map[*fleet.DeploymentTarget]bool{},
-		targets:     map[*fleet.DeploymentTarget]digest.Digest{},
+		targets:     map[*fleet.DeploymentTarget]placed{},
 	}
 	byTemplate := map[*fleet.Template]*parsed{}
 	parse := func(t *fleet.Template) *parsed {
@@ -102,10 +106,12 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 		for i := range p.Assignments {
 			a := &p.Assignments[i]
 			configured[i] = config.Of(a)
-			_, placed := r.placedTwice[a.Target]
-			r.placedTwice[a.Target] = placed
-			if !placed {
-				r.targets[a.Target] = digestOfTarget(a.Target)
+			switch before, again := r.targets[a.Target]; {
+			case !again:
+				r.targets[a.Target] = placed{digest: digestOfTarget(a.Target)}
+			case !before.twice:
+				before.twice = true
+				r.targets[a.Target] = before
 			}
 		}
 		r.configured = append(r.configured, configured)
@@ -335,7 +341,7 @@ func (w *worker) shared(p *piece, s *subject, keep bool, execute func() (string,
 		return s.values.Derive(p, execute)
 	case keep && p.scope&^ofClusterType == 0:
 		key.of = s.data.ClusterType
-	case keep && p.scope == ofTarget && w.placedTwice[s.target]:
+	case keep && p.scope == ofTarget && w.targets[s.target].twice:
 		key.of = s.target.Name
 	default:
 		return execute()

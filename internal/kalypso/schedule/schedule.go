@@ -99,7 +99,13 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget)
 
 func place(environment string, ct *fleet.ClusterType, targets []*fleet.DeploymentTarget, policiesOf [][]*fleet.SchedulingPolicy) (Placement, fleet.Problems) {
 	var problems fleet.Problems
-	placement := Placement{ClusterType: ct}
+	count := 0
+	for _, policies := range policiesOf {
+		if len(policies) > 0 {
+			count++
+		}
+	}
+	placement := Placement{ClusterType: ct, Assignments: make([]Assignment, 0, count)}
 	for i, policies := range policiesOf {
 		if len(policies) == 0 {
 			continue
@@ -127,9 +133,23 @@ func namesAreValid(names ...string) bool {
 // label is an error that names the three parts and the length.
 func Namespace(environment, clusterType, deploymentTarget string) (string, error) {
 	namespace := environment + "-" + clusterType + "-" + deploymentTarget
+	if isLabel(namespace) {
+		return namespace, nil
+	}
 	if msgs := validation.IsDNS1123Label(namespace); len(msgs) > 0 {
 		return "", fmt.Errorf("the namespace %q of environment %q, cluster type %q and deployment target %q has %d characters and is no DNS-1123 label: %s. Shorten or change one of the three names",
 			namespace, environment, clusterType, deploymentTarget, len(namespace), strings.Join(msgs, "; "))
 	}
 	return namespace, nil
+}
+
+// isLabel is Kubernetes' rule for DNS-1123 labels without its regular expression, which was half the cost of a schedule.
+func isLabel(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0 || i == len(s)-1) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= validation.DNS1123LabelMaxLength
 }

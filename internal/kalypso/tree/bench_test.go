@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -25,5 +26,32 @@ func BenchmarkBuild(b *testing.B) {
 			}
 			b.ReportMetric(float64(assignments)/b.Elapsed().Seconds(), "assignments/s")
 		})
+	}
+}
+
+// BenchmarkRebuild is the same where all of it was rendered before, or all but one cluster type.
+func BenchmarkRebuild(b *testing.B) {
+	for _, name := range []string{"large-10k", "large-100k"} {
+		g := readGolden(b, filepath.Join(goldenDir(b), name))
+		built, problems := tree.Build(b.Context(), g.fleet)
+		if err := problems.Err(); err != nil {
+			b.Fatal(err)
+		}
+		for _, changed := range []int{0, 1} {
+			b.Run(fmt.Sprintf("%s/%d-changed", name, changed), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				before := tree.Rendered{}
+				for _, folder := range built.Folders[changed:] {
+					before[folder.Digest] = folder.Hash
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					again, problems := tree.Rebuild(b.Context(), g.fleet, before)
+					if err := problems.Err(); err != nil || again.Hash != built.Hash {
+						b.Fatal(again.Hash, err)
+					}
+				}
+			})
+		}
 	}
 }
