@@ -222,8 +222,10 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	var now *delivery.State
 	var pr *hosting.PullRequest
 	var err error
+	renamed := false
 	if before.Current() {
 		if before.Place.Same(request.place) {
+			renamed = before.Place != request.place
 			before.Place = request.place // the URL as it is written now
 		}
 		now, pr, err = r.follow(ctx, before, &resp.Diagnostics)
@@ -240,7 +242,9 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	case err != nil:
 		appendDeliveryError(&resp.Diagnostics, request.place, err)
 	case now != nil:
-		writeDelivery(ctx, resp.Private, now, &resp.Diagnostics)
+		if now != before || renamed { // else it is kept as it is
+			writeDelivery(ctx, resp.Private, now, &resp.Diagnostics)
+		}
 		if setFound(values, now, pr) {
 			resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
 		}

@@ -57,6 +57,34 @@ func TestFootprintJSON(t *testing.T) {
 	}
 }
 
+// A state is the same once it was in private state, also where the branch holds something else than was delivered.
+func TestStateJSON(t *testing.T) {
+	one, two := footprint("large/a=1", "large/b=1", "small/c=2"), footprint("large/a=1", "small/c=2", "theirs/d=1")
+	for name, want := range map[string]delivery.State{
+		"as delivered": {Head: "1", Delivered: one, Seen: one},
+		"drifted":      {Head: "1", Delivered: one, Seen: two},
+		"all gone":     {Head: "1", Delivered: one, Seen: delivery.Footprint{}},
+		"empty":        {Head: "1", Delivered: delivery.Footprint{}, Seen: delivery.Footprint{}},
+		"computed":     {Seen: one},
+		"of nothing":   {Seen: delivery.Footprint{}},
+		"zero":         {},
+	} {
+		for _, s := range []any{want, &want} {
+			text, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got delivery.State
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || (got.Seen == nil) != (want.Seen == nil) || (got.Delivered == nil) != (want.Delivered == nil) {
+				t.Errorf("%s, after the round trip (-want +got):\n%s", name, diff)
+			}
+		}
+	}
+}
+
 func TestChanges(t *testing.T) {
 	for _, test := range []struct {
 		name          string

@@ -42,7 +42,7 @@ func BenchmarkRebuild(b *testing.B) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 				before := tree.Rendered{}
 				for _, folder := range built.Folders[changed:] {
-					before[folder.Digest] = folder.Hash
+					before[folder.Digest] = folder
 				}
 				b.ReportAllocs()
 				for b.Loop() {
