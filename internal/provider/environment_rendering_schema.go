@@ -150,7 +150,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		MarkdownDescription: "Renders an environment: schedules the deployment targets of the workloads on the cluster types, merges the platform " +
 			"configuration, renders the templates, and commits the tree to the environment's branch of the GitOps repo.\n\n" +
 			"The plan shows what the apply commits. **Everything in the tree is committed in clear**, also what comes from sensitive values.",
-		Attributes: attributes,
+		Attributes: typed(attributes),
 	}
 }
 

@@ -32,7 +32,7 @@ func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest
 }
 
 func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: r.attributes()}
+	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: typed(r.attributes())}
 }
 
 // getter is the configuration, plan or state of a request.

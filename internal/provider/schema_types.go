@@ -1,0 +1,48 @@
+package provider
+
+import (
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// typed is the attributes with the types of what is nested in them worked out once. The framework asks for them, a pass over
+// a plan or state and a value, and puts them together each time where they are not said.
+func typed(attributes map[string]schema.Attribute) map[string]schema.Attribute {
+	all := maps.Clone(attributes)
+	for name, a := range all {
+		switch a := a.(type) {
+		case schema.SingleNestedAttribute:
+			if a.CustomType == nil {
+				a.Attributes = typed(a.Attributes)
+				a.CustomType = objectOf(a.Attributes)
+				all[name] = a
+			}
+		case schema.ListNestedAttribute:
+			a.NestedObject = typedObject(a.NestedObject)
+			a.CustomType = types.ListType{ElemType: a.NestedObject.CustomType}
+			all[name] = a
+		case schema.MapNestedAttribute:
+			a.NestedObject = typedObject(a.NestedObject)
+			a.CustomType = types.MapType{ElemType: a.NestedObject.CustomType}
+			all[name] = a
+		}
+	}
+	return all
+}
+
+func typedObject(o schema.NestedAttributeObject) schema.NestedAttributeObject {
+	o.Attributes = typed(o.Attributes)
+	o.CustomType = objectOf(o.Attributes)
+	return o
+}
+
+func objectOf(attributes map[string]schema.Attribute) types.ObjectType {
+	t := types.ObjectType{AttrTypes: make(map[string]attr.Type, len(attributes))}
+	for name, a := range attributes {
+		t.AttrTypes[name] = a.GetType()
+	}
+	return t
+}

@@ -1,0 +1,33 @@
+package provider
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+)
+
+// The types that are worked out once are those that the framework would put together, on every level.
+func TestTyped(t *testing.T) {
+	schemas := map[string]map[string]schema.Attribute{"rendering": {}}
+	for _, m := range models {
+		schemas[m.name] = m.attributes()
+		if m.attribute != "" {
+			schemas["rendering"][m.attribute] = nestedAttributes(m.attribute, "")
+		}
+	}
+	for name, attributes := range schemas {
+		all := typed(attributes)
+		if len(all) != len(attributes) {
+			t.Errorf("%s has other attributes: %d", name, len(all))
+		}
+		for attribute, a := range attributes {
+			if got, want := all[attribute].GetType(), a.GetType(); !got.Equal(want) {
+				t.Errorf("%s of %s is %s, want %s", attribute, name, got, want)
+			}
+			nested, ok := all[attribute].(schema.MapNestedAttribute)
+			if ok && (nested.CustomType == nil || nested.NestedObject.CustomType == nil) {
+				t.Errorf("%s of %s is put together each time", attribute, name)
+			}
+		}
+	}
+}
