@@ -38,6 +38,15 @@ func (o *Order) Describe(before *State) string {
 		Max:         o.Review.max(),
 	}
 	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree))
+	if was := before.Place; was.Branch != "" && o.Place.Branch != "" && !was.Same(o.Place) {
+		c.Left = describe.Place{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
+		if repoKey(was.Repo) == repoKey(o.Place.Repo) {
+			c.Left.Repo = ""
+		}
+	}
+	if before.Environment != o.Environment {
+		c.Replaced = before.Environment
+	}
 	is := o.inputs()
 	was, known := before.Inputs.unpack()
 	known = known || len(before.Seen) == 0 // there was nothing

@@ -73,6 +73,12 @@ func TestDescribe(t *testing.T) {
 	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") || strings.Contains(text, "stays") {
 		t.Errorf("it tells a value, or what stays:\n%s", text)
 	}
+	moved := *o
+	moved.Environment, moved.Place.Path = "stage", "clusters"
+	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\nIt takes the place of environment `dev`.\nIt moves there from branch `dev`.\n"
+	if text := moved.Describe(o.Before); !strings.Contains(text, left) || strings.Contains(o.Describe(o.Before), "It ") {
+		t.Errorf("of another environment elsewhere it says:\n%s", text)
+	}
 	for range 10 {
 		rand.Shuffle(len(o.Configs), func(i, j int) { o.Configs[i], o.Configs[j] = o.Configs[j], o.Configs[i] })
 		slices.Reverse(o.Origins)

@@ -21,6 +21,10 @@ type Change struct {
 	Environment  string
 	Branch, Path string // of the target; "" where the tree is only computed
 	Removal      bool   // nothing is rendered any more
+	// Left is where it was rendered to before, and Replaced the environment that
+	// was rendered before; the zero values where it is the same.
+	Left     Place
+	Replaced string
 
 	// Before and After are the hashes of the deployment targets' files, by
 	// cluster type and target. Cluster types that stay as they are may lack in both.
@@ -39,6 +43,23 @@ type Change struct {
 
 	Marker string // is the last line, and always there
 	Max    int    // characters; 0 for no bound
+}
+
+// Place is where a tree goes.
+type Place struct {
+	Repo         string // "" where it is the same
+	Branch, Path string
+}
+
+func (p Place) String() string {
+	text := "branch " + code(p.Branch)
+	if p.Path != "" && p.Path != "." {
+		text += ", path " + code(p.Path)
+	}
+	if p.Repo != "" {
+		text += " of " + code(repoName(p.Repo))
+	}
+	return text
 }
 
 // Folders are the hashes of targets, by cluster type and target.
@@ -90,9 +111,10 @@ var limits = []struct{ rows, names, edges int }{
 func Markdown(c Change) string {
 	var text string
 	all := c.clusterTypes()
+	placed := c.placed(all)
 	for _, l := range limits {
 		w := &writer{Change: c, rows: l.rows, names: l.names, edges: l.edges}
-		if text = w.write(all); c.Max == 0 || length(text) <= c.Max {
+		if text = w.write(all, placed); c.Max == 0 || length(text) <= c.Max {
 			break
 		}
 	}
@@ -151,12 +173,12 @@ type writer struct {
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) write(all []clusterType) string {
+func (w *writer) write(all []clusterType, placed map[edge]int) string {
 	w.summary(all)
 	w.table(all)
 	w.promoted()
 	w.origins()
-	w.graph(all)
+	w.graph(placed)
 	w.configs()
 	w.uncompared()
 	if w.Marker != "" {
@@ -166,20 +188,20 @@ func (w *writer) write(all []clusterType) string {
 }
 
 func (w *writer) summary(all []clusterType) {
-	at := ""
-	if w.Branch != "" {
-		at = "branch " + code(w.Branch)
-		if w.Path != "" && w.Path != "." {
-			at += ", path " + code(w.Path)
-		}
-	}
+	at := Place{Branch: w.Branch, Path: w.Path}
 	switch {
 	case w.Removal:
 		w.line("Removes what was rendered for environment %s from %s.", code(w.Environment), at)
-	case at == "":
+	case w.Branch == "":
 		w.line("Renders environment %s.", code(w.Environment))
 	default:
 		w.line("Renders environment %s to %s.", code(w.Environment), at)
+	}
+	if w.Replaced != "" {
+		w.line("It takes the place of environment %s.", code(w.Replaced))
+	}
+	if w.Left.Branch != "" {
+		w.line("It moves there from %s.", w.Left)
 	}
 	if len(all) == 0 {
 		w.line("\nNo deployment target changes.")

@@ -79,7 +79,11 @@ func TestGolden(t *testing.T) {
 	short.Max = 900
 	for name, c := range map[string]describe.Change{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
-		"nothing":    {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().Before, Marker: marker},
+		"nothing": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().Before, Marker: marker},
+		"moved": {
+			Environment: "stage", Branch: "stage", Before: changed().Before, After: changed().Before, Replaced: "dev", Marker: marker,
+			Left: describe.Place{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
+		},
 		"computed":   {Environment: "dev", After: changed().After, Marker: marker},
 		"uncompared": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().After, Uncompared: []string{"configuration", "sources"}, Marker: marker},
 	} {
@@ -174,7 +178,11 @@ func TestLimit(t *testing.T) {
 		if n := len(utf16.Encode([]rune(got))); n > c.Max || n < 2000 {
 			t.Errorf("%v: %d characters", size, n)
 		}
-		for _, said := range []string{fmt.Sprintf("%d added", total), "more", marker} {
+		placed := fmt.Sprintf("- `policy-0` places %d targets on %d cluster types\n", total/min(10, size.targets), size.clusterTypes)
+		if size.clusterTypes == 1 {
+			placed = `p0(["policy-0"]) -->|"1000 targets"| c0[`
+		}
+		for _, said := range []string{fmt.Sprintf("%d added", total), "more", marker, placed} {
 			if !strings.Contains(got, said) {
 				t.Errorf("%v: it does not say %q:\n%s", size, said, got[:1000])
 			}

@@ -7,22 +7,34 @@ import (
 	"strings"
 )
 
-// graph draws which policies place what is added or changed, and on which
-// cluster types. What is removed no policy places any more.
-func (w *writer) graph(all []clusterType) {
-	type edge struct{ policy, clusterType string }
+// edge is a policy that places targets on a cluster type.
+type edge struct{ policy, clusterType string }
+
+// placed counts the targets that are added or changed by what places them. What
+// is removed no policy places any more.
+func (c *Change) placed(all []clusterType) map[edge]int {
 	targets := map[edge]int{}
-	if w.Policies == nil || w.edges == 0 {
-		return
+	if c.Policies == nil {
+		return targets
 	}
 	for _, ct := range all {
 		for _, t := range slices.Concat(ct.added, ct.changed) {
-			for _, p := range w.Policies(ct.name, t) {
+			for _, p := range c.Policies(ct.name, t) {
 				targets[edge{p, ct.name}]++
 			}
 		}
 	}
-	if len(targets) == 0 || len(targets) > w.edges {
+	return targets
+}
+
+// graph draws which policies place what is added or changed, and on which
+// cluster types, or says it where there is too much to draw.
+func (w *writer) graph(targets map[edge]int) {
+	switch {
+	case len(targets) == 0:
+		return
+	case len(targets) > w.edges:
+		w.placements(targets)
 		return
 	}
 	edges := slices.SortedFunc(maps.Keys(targets), func(a, b edge) int {
@@ -43,6 +55,21 @@ func (w *writer) graph(all []clusterType) {
 		w.line(`  %s -->|"%s"| %s`, from, count(targets[e], "target"), to)
 	}
 	w.line("```")
+}
+
+func (w *writer) placements(targets map[edge]int) {
+	type sum struct{ clusterTypes, targets int }
+	sums := map[string]sum{}
+	for e, n := range targets {
+		s := sums[e.policy]
+		sums[e.policy] = sum{s.clusterTypes + 1, s.targets + n}
+	}
+	w.heading("Placement")
+	policies := slices.Sorted(maps.Keys(sums))
+	for _, p := range first(policies, w.rows) {
+		w.line("- %s places %s on %s", code(p), count(sums[p].targets, "target"), count(sums[p].clusterTypes, "cluster type"))
+	}
+	w.more(len(policies), "policy")
 }
 
 // mermaid is a text in quotes of a graph, by character codes where one could

@@ -70,6 +70,9 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return what
 	}
+	if stem, ok := strings.CutSuffix(what, "y"); ok {
+		return stem + "ies"
+	}
 	return what + "s"
 }
 
