@@ -107,6 +107,38 @@ func TestAccDescription(t *testing.T) {
 	r.expectDescription(true, ": `value`\n")
 }
 
+// TestAccDescriptionPullRequest: a pull request's description is the attribute, and tells what a merge does.
+func TestAccDescriptionPullRequest(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	commit := func(digit string) string { return strings.Repeat(digit, 40) }
+	at := func(digit, value string) {
+		r.set("value", value)
+		r.options("manifests", map[string]string{r.on.URL + "@" + commit(digit) + ":a.yaml": document("Workload", "none", "{deploymentTargets: []}")})
+	}
+	expect := func(known bool, texts ...string) {
+		t.Helper()
+		r.expectDescription(known, texts...)
+		if diff := cmp.Diff(strings.TrimSpace(as[string](r.rendered()["description"])), strings.TrimSpace(r.last().Body)); diff != "" {
+			t.Errorf("the pull request (-attribute +body):\n%s", diff)
+		}
+	}
+	page := r.fake.URL + "/acme/gitops"
+	at("1", "1")
+	expect(false, "3 added, 0 removed, 0 changed", "(<"+page+"/commit/"+commit("1")+">)")
+	r.options("commit_message", "Another") // an apply that writes nothing
+	r.apply()
+	at("2", "2")
+	expect(true, "3 added, 0 removed, 0 changed", "(<"+page+"/commit/"+commit("2")+">)")
+	r.on.Merge(t, r.last().Number, "squash")
+	at("3", "3")
+	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")
+	r.options("commit_message", "And another")
+	r.apply()
+	at("4", "4")
+	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("4"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")
+}
+
 // TestAccDescriptionBytes: the same change is the same text however its input is ordered and spread, with the pages of the
 // host that is configured; what is not known yet makes it unknown, and nothing else.
 func TestAccDescriptionBytes(t *testing.T) {

@@ -56,9 +56,16 @@ func (o *Order) inputs() inputs {
 	return in
 }
 
-// WithInputs is s with what a tree that is delivered already is made of by now, where that tells no other story: what could
+// WithInputs is s with what a tree that is delivered or proposed already is made of by now, where that tells no other story: what could
 // not be known before, after an import, and values that may be shown from now on, or no more.
 func (s *State) WithInputs(o *Order) *State {
+	now := *s
+	if s.Proposal != nil { // it is what has the tree
+		p := *s.Proposal
+		p.Head = p.Head.WithInputs(o)
+		now.Proposal = &p
+		return &now
+	}
 	was, known := s.Inputs.unpack()
 	is := o.inputs()
 	switch {
@@ -67,7 +74,6 @@ func (s *State) WithInputs(o *Order) *State {
 	case was.Configs == nil || maps.EqualFunc(was.Configs, is.Configs, configInputs.same):
 		was.Configs = is.Configs
 	}
-	now := *s
 	now.Inputs = was.pack()
 	return &now
 }
