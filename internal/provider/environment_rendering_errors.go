@@ -50,7 +50,7 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 		diags.AddAttributeError(path.Root("guardrails"), "Guardrails stop the change", fmt.Sprintf("At %s: %s", place, err))
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		diags.AddAttributeError(repo, "Branch not found",
-			fmt.Sprintf("The repo %s has no branch %q. Check the name, push the branch, or set create_branch = true.", place.Repo, place.Branch))
+			fmt.Sprintf("The repo %s has no branch %q. Check the name, or push the branch. With the strategy push, create_branch = true creates it; a pull request goes to a branch that is there.", place.Repo, place.Branch))
 	case errors.As(err, &rejected):
 		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", place, fleet.Sentence(err)))
 	case errors.Is(err, gitremote.ErrRepoNotFound):

@@ -200,7 +200,7 @@ func (o *renderingOutcome) writesAfter(state map[string]attr.Value, before *deli
 		return writesMaybe
 	case o.strategy == strategyPush && (commit.IsNull() || !delivered || before.Drifted()),
 		o.strategy == strategyPullRequest && (!delivered || o.proposes(state, before)),
-		o.strategy == strategyNone && !commit.IsNull(),
+		o.strategy == strategyNone && (!commit.IsNull() || before != nil && before.Proposal != nil),
 		o.known() && hash.ValueString() != o.tree.Hash.String(),
 		delivered && !fleet.IsUnknown(o.fleet.Environment) && before.Aim() != o.fleet.Environment,
 		delivered && o.placed() && !before.Place.Same(o.place),

@@ -175,7 +175,7 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 		Registrations:  o.fleet.Registrations,
 		Review:         o.review,
 		Adopt:          o.adopt,
-		CreateBranch:   o.createBranch,
+		CreateBranch:   o.createBranch && o.strategy == strategyPush,
 		Guardrails:     o.guardrails,
 		Message:        o.message,
 		Author:         gitops.Signature{Name: author.Name, Email: author.Email, When: time.Now()},

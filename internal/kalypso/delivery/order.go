@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -210,13 +211,18 @@ func (o *Order) owned(s *survey) ([]string, error) {
 		return nil, s.broken
 	}
 	if o.updates() {
-		if moved := s.unlike(o.Before); len(moved) > 0 {
+		if moved := s.unlike(o.Before); len(moved) > 0 && !o.heldBy(s) {
 			return nil, &MovedError{o.Place, moved}
 		}
 		owned = append(owned, o.Before.Delivered.Names()...)
 	}
 	slices.Sort(owned)
 	return slices.Compact(owned), nil
+}
+
+// heldBy reports whether a branch holds the order: then whoever wrote it did what was to be done.
+func (o *Order) heldBy(s *survey) bool {
+	return s.record != nil && s.record.same(o.record()) && maps.Equal(s.hashes(s.listed()), FootprintOf(o.Tree).hashes())
 }
 
 // takeover finds the folders that are there and not ours: those that the tree needs, and with adoption those that the

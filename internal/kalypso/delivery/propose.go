@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -82,7 +81,7 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 			Version: stateVersion, Engine: engineVersion, Build: build(), Place: t.place, Environment: o.Environment,
 			Delivered: last.wanted, DeliveredRecord: last.recordHash, PromotedCommit: o.PromotedCommit, Inputs: o.inputs().pack(),
 		}
-		holds, built, err := t.keeps(o, r, base, now, found, head)
+		holds, built, err := t.keeps(o, r, base, now, found)
 		abandoned = holds && !r.Reopen && found != nil && found.State == hosting.Closed && found.HeadCommit == now.Commit.String()
 		if kept = abandoned || built; err != nil || kept {
 			if entry, ok := now.Entry(t.place.RecordPath()); ok {
@@ -178,7 +177,7 @@ func (t *topic) settle(ctx context.Context, found *hosting.PullRequest, last *dr
 
 // keeps reports whether our branch holds the order already, and whether that is one commit on top of the target's head. It
 // refuses a branch that is not ours, or that others pushed to since the plan was made.
-func (t *topic) keeps(o *Order, r *PullRequests, base, now *gitops.Snapshot, found *hosting.PullRequest, head *State) (holds, built bool, err error) {
+func (t *topic) keeps(o *Order, r *PullRequests, base, now *gitops.Snapshot, found *hosting.PullRequest) (holds, built bool, err error) {
 	if now.Commit.IsZero() {
 		return false, false, nil
 	}
@@ -186,8 +185,7 @@ func (t *topic) keeps(o *Order, r *PullRequests, base, now *gitops.Snapshot, fou
 	if err != nil {
 		return false, false, err
 	}
-	holds = at.record != nil && at.record.same(o.record()) && maps.Equal(at.hashes(at.listed()), head.Delivered.hashes())
-	if !holds {
+	if !o.heldBy(at) {
 		return false, false, t.own(at, o.Before, found, r.Overwrite)
 	}
 	_, parents, err := now.Last()

@@ -117,3 +117,16 @@ func AnswerLost() Failure { return Failure{Drop: true, After: true} }
 
 // Slow answers as the request deserves, later.
 func Slow(by time.Duration) Failure { return Failure{Delay: by, After: true} }
+
+// Waiting reports whether a request waits for a delay to pass.
+func (s *Server) Waiting() bool { return s.waiting.Load() > 0 }
+
+// Asked reports whether the API has answered a request of that method whose path holds that text.
+func (s *Server) Asked(method, path string) bool {
+	for _, r := range s.Requests() {
+		if r.Method == method && strings.Contains(r.Path, path) {
+			return true
+		}
+	}
+	return false
+}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type Server struct {
 	tokens   map[string]*token
 	apps     []*App
 	failures []*failing
+	waiting  atomic.Int32 // requests that a failure delays
 	log      []Request
 }
 
@@ -128,6 +130,10 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.mu.Lock()
 		s.api.ServeHTTP(answer, req)
 		s.mu.Unlock()
+	}
+	if failure != nil && failure.Delay > 0 {
+		s.waiting.Add(1)
+		defer s.waiting.Add(-1)
 	}
 	if failure != nil && !failure.answer(req, answer) {
 		s.record(entry)

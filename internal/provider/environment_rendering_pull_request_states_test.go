@@ -1,0 +1,484 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccPullRequestPushedTo: what people push to our branch is drift where it changes what is proposed, and nothing where
+// it does not.
+func TestAccPullRequestPushedTo(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.apply()
+	first := r.expectPulls("open")
+	// The branch is updated from its target, as GitHub's button does.
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/b.yaml": "b: 1\n"})
+	tree, _, _ := strings.Cut(gitserver.Git(t, r.on.Path, "merge-tree", "--write-tree", first.Head, "dev"), "\n")
+	merge := strings.TrimSpace(gitserver.Git(t, r.on.Path, "commit-tree", tree, "-m", "Merge branch 'dev'", "-p", first.Head, "-p", "dev"))
+	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+first.Head, merge)
+	r.expectEmptyPlan()
+
+	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
+	r.expectError([]string{"Others changed the rendered folders", "branch \"" + first.Head + "\"", "large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
+	r.options("on_drift", "overwrite")
+	if o := r.apply(); !strings.Contains(o.text(), "Changes of others are overwritten") {
+		t.Errorf("the apply: %s", o.text())
+	}
+	r.expectEmptyPlan()
+	if now := r.expectPulls("open"); now.Number != first.Number {
+		t.Errorf("pull request %d became %d", first.Number, now.Number)
+	}
+	r.expectTree(first.Head, "large/app-a", "1")
+
+	// Merged with what people pushed: the target does not hold what was proposed.
+	r.options("on_drift", "fail")
+	r.apply()
+	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
+	r.on.Merge(t, first.Number, "squash")
+	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others", "- large"}, "plan", "-no-color")
+}
+
+// TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is something
+// else to propose or that is asked for; one that lost its branch is put right.
+func TestAccPullRequestClosed(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.apply()
+	first := r.expectPulls("open")
+	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+first.Head) // GitHub closes it
+	r.expectWarning("Pull request 1 ", "was closed without being merged")
+	r.delivery("reopen", true)
+	r.apply()
+	r.expectEmptyPlan()
+	second := r.expectPulls("closed", "open")
+	if second.Head != first.Head {
+		t.Errorf("another branch: %s, then %s", first.Head, second.Head)
+	}
+	// People open it again.
+	r.delivery()
+	r.apply()
+	r.on.Close(t, second.Number)
+	r.expectWarning("was closed without being merged")
+	r.on.Reopen(t, second.Number)
+	r.expectEmptyPlan()
+	r.refresh()
+	r.expectDelivered(false, "open")
+	// The branch goes, the pull request is open.
+	r.on.KeepOpen()
+	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+first.Head)
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPulls("closed", "open")
+	r.expectTree(second.Head, "large/app-a", "1")
+	// Merged into the target by other ways.
+	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/dev", second.Head)
+	r.expectEmptyPlan()
+	r.refresh()
+	r.expectDelivered(true, "merged")
+
+	// Never merged, a destroy closes what is open, and pushes nothing.
+	other := newReviewed(t)
+	other.options("deletion_protection", false)
+	other.apply()
+	before := other.head()
+	other.succeed("destroy", "-no-color", "-auto-approve")
+	if last := other.expectPulls("closed"); gitserver.Rev(t, other.on.Path, last.Head) != "" {
+		t.Error("our branch stays")
+	}
+	if other.head() != before {
+		t.Error("the destroy moved the target branch")
+	}
+}
+
+// TestAccPullRequestNeighbours: what is not this rendering's survives all: people's pull requests and branches, and those of
+// other renderings, of the same branch too.
+func TestAccPullRequestNeighbours(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	gitserver.Git(t, r.on.Path, "branch", "theirs", "dev")
+	gitserver.Seed(t, r.on.Path, "theirs", map[string]string{"apps/a.yaml": "theirs\n"})
+	theirs := r.on.Open(t, "eve", "theirs", "dev", "Theirs", "Like <!-- kalypso-rendering: … -->")
+	at := gitserver.Rev(t, r.on.Path, "theirs")
+
+	r.place("path", "clusters")
+	r.options("promoted_commit", "one", "deletion_protection", false)
+	r.apply()
+	ours := r.last()
+	second := newReviewed(t)
+	second.fake, second.on, second.repo = r.fake, r.on, r.repo
+	second.place("repo", r.on.URL, "path", "stage")
+	second.set("github", map[string]any{"base_url": r.fake.URL, "token": r.fake.Token})
+	second.set("environment", "stage")
+	second.options("promoted_commit", "two", "deletion_protection", false)
+	second.apply()
+	if other := r.last(); other.Head == ours.Head || len(r.pulls()) != 3 {
+		t.Errorf("two renderings share %+v", other)
+	}
+	r.expectEmptyPlan()
+	second.expectEmptyPlan()
+	// Both write the promoted commit: once one is merged, the other one is made to fit.
+	r.on.Merge(t, ours.Number, "squash")
+	r.expectEmptyPlan()
+	second.apply()
+	second.expectEmptyPlan()
+	r.on.Merge(t, r.last().Number, "merge")
+	second.expectEmptyPlan()
+	r.expectEmptyPlan()
+	r.expectTree("dev", "clusters/large/app-a", "1")
+	r.expectTree("dev", "stage/large/app-a", "1")
+
+	second.succeed("destroy", "-no-color", "-auto-approve")
+	r.on.Merge(t, r.last().Number, "rebase")
+	r.expectEmptyPlan()
+	r.set("value", "2")
+	r.apply()
+	// A branch of our name that is somebody else's.
+	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+ours.Head, at)
+	r.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+ours.Head)
+	r.delivery("branch_prefix", "ours/")
+	name := "ours/" + strings.TrimPrefix(ours.Head, "deployment/")
+	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+name, at)
+	r.set("value", "3")
+	r.expectError([]string{"the branch is there and not this rendering's", "branch_prefix"}, "apply", "-no-color", "-auto-approve")
+	if gitserver.Rev(t, r.on.Path, name) != at || gitserver.Rev(t, r.on.Path, "theirs") != at {
+		t.Error("a branch of others was moved")
+	}
+	for _, p := range r.on.PullRequests() {
+		if p.Number == theirs && (p.State != "open" || p.HeadCommit != at || p.Title != "Theirs" || len(p.Labels) > 0) {
+			t.Errorf("the pull request of others: %+v", p)
+		}
+	}
+}
+
+// killAt kills the apply that makes a request of a method to a path, once that has taken effect and before it is answered.
+func (r *reviewed) killAt(method, path string) {
+	r.t.Helper()
+	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
+	cmd := r.command("apply", "-auto-approve", "-no-color")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }()
+	for !r.fake.Waiting() {
+		select {
+		case <-ended:
+			r.t.Fatalf("the apply ended without %s %s", method, path)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		r.t.Fatal(err)
+	}
+	<-ended
+	r.fake.Recover()
+}
+
+// TestAccPullRequestKilled: an apply that is killed anywhere is taken up by the next one: never two pull requests.
+func TestAccPullRequestKilled(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	applyUntilPushed(t, r.rendering)
+	if len(r.pulls()) > 0 {
+		t.Fatal("the apply was killed after it opened the pull request")
+	}
+	r.set("value", "2") // and the fleet moves on
+	r.killAt("POST", "/pulls")
+	if r.rendered() != nil {
+		t.Fatal("the apply was killed after it wrote the state")
+	}
+	first := r.expectPulls("open")
+	r.apply()
+	r.expectEmptyPlan()
+	if last := r.expectPulls("open"); last.HeadCommit != first.HeadCommit {
+		t.Error("our branch was written anew")
+	}
+	// An update that was pushed, and not described.
+	r.set("value", "3")
+	applyUntilPushed(t, r.rendering)
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPulls("open")
+	r.expectDelivered(false, "open")
+	r.expectTree(first.Head, "large/app-a", "3")
+	// And one whose answer is lost on its way.
+	r.on.Merge(t, first.Number, "merge")
+	r.set("value", "4")
+	r.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost())
+	r.apply()
+	r.expectPulls("merged", "open")
+}
+
+// TestAccPullRequestWaits: an apply waits for the merge, and fails where that does not come: then the next one takes up what
+// is there, and nothing is replaced.
+func TestAccPullRequestWaits(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.delivery("wait_for_merge", true)
+	r.options("timeouts", map[string]any{"create": "3s", "update": "3s"})
+	short := func() {
+		t.Helper()
+		r.expectError([]string{"The pull request is not merged yet", "the next apply goes on waiting"}, "apply", "-no-color", "-auto-approve")
+	}
+	merging := func(method string) {
+		t.Helper()
+		r.options("timeouts", nil)
+		merged := make(chan struct{})
+		go func() {
+			defer close(merged)
+			for !r.fake.Asked("GET", "/pulls/") { // it waits
+				time.Sleep(20 * time.Millisecond)
+			}
+			r.on.Merge(t, r.last().Number, method)
+		}()
+		r.fake.Forget()
+		o := r.apply()
+		<-merged
+		r.expectEmptyPlan()
+		r.expectDelivered(true, "merged")
+		if strings.Contains(o.text(), "destroyed.") && !strings.Contains(o.text(), " 0 destroyed.") {
+			t.Errorf("the apply replaces: %s", o.text())
+		}
+	}
+	short()
+	if r.rendered() != nil {
+		t.Error("a create that ran out of time left a state")
+	}
+	short()
+	r.expectPulls("open")
+	merging("squash")
+	r.expectPulls("merged")
+
+	r.set("value", "2")
+	r.options("timeouts", map[string]any{"update": "3s"})
+	short()
+	r.set("value", "3") // the fleet moves on, and nobody else pushed
+	short()
+	r.expectPulls("merged", "open")
+	merging("rebase")
+	r.expectPulls("merged", "merged")
+
+	r.set("value", "4")
+	r.options("timeouts", map[string]any{"update": "3s"})
+	short()
+	r.on.Close(t, r.last().Number)
+	r.expectError([]string{"The pull request was closed", "delivery.reopen = true"}, "apply", "-no-color", "-auto-approve")
+	r.expectPulls("merged", "merged", "closed")
+	// Merged between two runs.
+	r.delivery("wait_for_merge", true, "reopen", true)
+	short()
+	r.on.Merge(t, r.last().Number, "merge")
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectDelivered(true, "merged")
+	r.expectPulls("merged", "merged", "closed", "merged")
+}
+
+// TestAccPullRequestAutoMerge: GitHub merges by itself, at once or once the checks have passed.
+func TestAccPullRequestAutoMerge(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.delivery("auto_merge", "squash")
+	r.apply()
+	r.expectPulls("merged")
+	r.expectDelivered(true, "merged")
+	r.expectEmptyPlan()
+
+	r.on.RequireStatus("dev", "ci")
+	r.set("value", "2")
+	r.apply()
+	r.expectEmptyPlan()
+	last := r.expectPulls("merged", "open")
+	if last.AutoMerge != "squash" {
+		t.Errorf("auto-merge is %q", last.AutoMerge)
+	}
+	r.on.SetStatus(last.HeadCommit, "ci", "success")
+	r.expectEmptyPlan()
+	r.refresh()
+	r.expectDelivered(true, "merged")
+
+	// What a pull request is to be like reaches the open one.
+	r.delivery("draft", true)
+	r.set("value", "3")
+	r.apply()
+	if !r.last().Draft {
+		t.Error("the pull request is no draft")
+	}
+	r.delivery("labels", []string{"platform"})
+	head := r.last().HeadCommit
+	r.apply()
+	r.expectEmptyPlan()
+	if last := r.last(); last.Draft || !slices.Equal(last.Labels, []string{"platform"}) || last.HeadCommit != head {
+		t.Errorf("the pull request: %+v", last)
+	}
+}
+
+// TestAccPullRequestMoves: another place, and another strategy, take what was proposed with them.
+func TestAccPullRequestMoves(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
+	r.apply()
+	r.place("path", "clusters")
+	r.apply()
+	r.expectEmptyPlan()
+	moved := r.expectPulls("closed", "open")
+	r.expectTree(moved.Head, "clusters/large/app-a", "1")
+	r.on.Merge(t, moved.Number, "squash")
+	r.expectEmptyPlan()
+	// Within a branch, one pull request writes there and removes here.
+	r.place("path", "fleet")
+	r.apply()
+	r.on.Merge(t, r.expectPulls("closed", "merged", "open").Number, "squash")
+	r.expectEmptyPlan()
+	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" || got["fleet/large/README.md"] == "" {
+		t.Error("the tree is not where it should be")
+	}
+	// To another branch, there are two.
+	r.place("branch", "live")
+	if o := r.apply(); !strings.Contains(o.text(), "A pull request removes the rendering") {
+		t.Errorf("the apply: %s", o.text())
+	}
+	r.expectPulls("closed", "merged", "merged", "open", "open")
+	for _, p := range r.on.PullRequests()[3:] {
+		r.on.Merge(t, p.Number, "merge")
+	}
+	r.expectEmptyPlan()
+	if got := gitserver.Tree(t, r.on.Path, "dev"); got["fleet/large/README.md"] != "" {
+		t.Error("the tree stays at its old place")
+	}
+	r.expectTree("live", "fleet/large/app-a", "1")
+	// Pushed from now on, what was proposed is closed.
+	r.set("value", "2")
+	r.apply()
+	r.options("delivery", map[string]any{"strategy": "push"})
+	r.apply()
+	r.expectEmptyPlan()
+	if last := r.last(); last.State != "closed" {
+		t.Errorf("the pull request is %s", last.State)
+	}
+	r.expectTree("live", "fleet/large/app-a", "2")
+	r.delivery()
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectDelivered(true, "")
+	// Computed alone, it stays open with a warning.
+	r.set("value", "3")
+	r.apply()
+	r.options("delivery", map[string]any{"strategy": "none"})
+	if o := r.apply(); !strings.Contains(o.text(), "The pull request stays open") {
+		t.Errorf("the apply: %s", o.text())
+	}
+	r.expectEmptyPlan()
+}
+
+// TestAccPullRequestInput: what is wrong is said at plan, at its argument; so is a repo that is not there or elsewhere.
+func TestAccPullRequestInput(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.delivery("branch_prefix", "no blanks ", "labels", []string{""}, "reviewers", []string{"a b"}, "draft", true, "auto_merge", "squash")
+	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Draft and auto-merge"}, "plan", "-no-color")
+	r.delivery("auto_merge", "fast-forward")
+	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
+	r.delivery()
+	r.place("repo", "file://"+r.on.Path)
+	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")
+	r.place("repo", r.fake.URL+"/acme/other")
+	r.expectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")
+	r.place("repo", r.on.URL, "branch", "nowhere")
+	r.options("create_branch", true)
+	r.expectError([]string{"Branch not found", "a pull request goes to a branch that is there"}, "plan", "-no-color")
+}
+
+// TestAccPullRequestSecrets: by an App alone, Git too; and neither a credential nor a value is where people read it, but for
+// values that were asked for.
+func TestAccPullRequestSecrets(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	app := r.fake.AddApp(t)
+	r.set("github", map[string]any{"base_url": r.fake.URL, "app": map[string]any{
+		"id": app.ID, "installation_id": app.InstallationID, "private_key": app.PrivateKey,
+	}})
+	r.set("value", "canary-one")
+	r.apply()
+	r.on.Merge(t, r.last().Number, "merge")
+	r.set("value", "canary-two")
+	r.apply()
+	r.delivery("describe_values", true)
+	r.apply() // asking changes nothing of what is proposed; the values are known from then on
+	for _, p := range r.on.PullRequests() {
+		for _, secret := range []string{"canary", "ghs_", "PRIVATE KEY"} {
+			if strings.Contains(p.Body+p.Title, secret) {
+				t.Errorf("pull request %d holds %q:\n%s", p.Number, secret, p.Body)
+			}
+		}
+	}
+	r.on.Merge(t, r.last().Number, "merge")
+	r.set("value", "canary-three")
+	r.apply()
+	if body := r.last().Body; !strings.Contains(body, "`canary-three`") {
+		t.Errorf("the values are not described:\n%s", body)
+	}
+	for _, p := range r.on.PullRequests() {
+		if p.Author != "kalypso[bot]" {
+			t.Errorf("pull request %d is by %s", p.Number, p.Author)
+		}
+	}
+	state, err := os.ReadFile(r.folder + "/terraform.tfstate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"ghs_", "PRIVATE KEY"} {
+		if strings.Contains(string(state)+r.printed.String(), secret) {
+			t.Errorf("%q is in the state or was printed", secret)
+		}
+	}
+}
+
+// TestAccPullRequestLarge: however much changes, GitHub takes the description, and is asked as often.
+func TestAccPullRequestLarge(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	asked := func(value string, targets int) (calls int) {
+		t.Helper()
+		all := make([]map[string]any, targets)
+		for i := range all {
+			all[i] = map[string]any{"name": fmt.Sprint(strings.Repeat("n", 30), "-", i), "labels": map[string]string{"type": "large"}, "environment": "dev"}
+		}
+		workload := map[string]any{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "Workload", "metadata": map[string]any{"name": "many"}, "spec": map[string]any{"deploymentTargets": all}}
+		text, err := json.Marshal(workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.options("manifests", map[string]string{"many.yaml": string(text)}, "preview", "none")
+		r.set("value", value)
+		r.fake.Forget()
+		r.apply()
+		calls = len(r.fake.Requests())
+		if n := len([]rune(r.last().Body)); n > 65536 {
+			t.Errorf("the description has %d characters", n)
+		}
+		return calls
+	}
+	few := asked("1", 2)
+	r.on.Merge(t, r.last().Number, "merge")
+	asked("2", 3400)
+	r.expectEmptyPlan()
+	r.on.Merge(t, r.last().Number, "merge")
+	r.refresh()
+	if many := asked("3", 3400); many > few {
+		t.Errorf("%d calls for 10,200 changed files, and %d for few", many, few)
+	}
+}
