@@ -177,9 +177,10 @@ func TestControlPlaneBroken(t *testing.T) {
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }), []string{"error Commit not found"}, strings.Repeat("1", 40),
 		"Named by: "+s.url("cp")+"@"+lost+":a.yaml, document 1, line 1")
 
-	s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
-	s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "round" }), []string{"error BaseRepos in a circle"}, " → ")
+	first := s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
+	second := s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "round" }), []string{"error BaseRepos in a circle"},
+		fmt.Sprintf(":\n  %s@%s:.\n  → %s@%s:.\n  → %[1]s@%[2]s:.\nRepo: ", s.url("cp"), first, s.url("other"), second))
 
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})

@@ -251,7 +251,7 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 		origins = append(origins, source.Origin{Repo: s.url(name), Commit: good[name], Path: "w/w.yaml", Name: name})
 		registrations = append(registrations, s.registration(name, "main", "w"))
 	}
-	s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
+	taken := s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
 	moved := s.commit("owner", "main", map[string]string{"README.md": "moved"})
 	read := func(follow source.Follow) *source.Workloads {
 		return reader(t).Workloads(t.Context(), registrations, follow)
@@ -263,6 +263,8 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	got = read(source.Follow{Pins: map[string]string{"a-taker": taken}, LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
+	wants(t, got.Faults, []string{"error owner w/w.yaml:1 Duplicate workload"})
 	got = read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return origins[:1], nil }})
 	wants(t, got.Faults, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
 	got = read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return nil, nil }})
