@@ -129,7 +129,7 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	r.options("commit_message", "Another") // an apply that writes nothing
 	r.apply()
 	at("2", "2")
-	expect(true, "3 added, 0 removed, 0 changed", "(<"+page+"/commit/"+commit("2")+">)")
+	expect(true, "3 added, 0 removed, 0 changed", "`: [`2222222`](<"+page+"/commit/"+commit("2")+">)")
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")

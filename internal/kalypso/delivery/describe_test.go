@@ -52,7 +52,9 @@ func (b *branch) described(value string, commit int, before *delivery.State) *de
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	first := b.deliver(b.described("canary-1", 1, nil), 1)
+	shown := b.described("canary-1", 1, nil)
+	shown.Review.Values = true
+	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, kept(t, first))
 	text := o.Describe(o.Before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
