@@ -217,7 +217,7 @@ func (o *renderingOutcome) changesAfter(before *delivery.State) types.Map {
 	if !o.known() || !o.comparable(before) {
 		return types.MapUnknown(types.StringType)
 	}
-	return stringMapOf(delivery.Changes(before.Seen, delivery.FootprintOf(o.tree)))
+	return stringMapOf(delivery.Changes(before.Found(), delivery.FootprintOf(o.tree)))
 }
 
 // comparable reports whether before says what there is to compare with.

@@ -37,7 +37,7 @@ func (o *Order) Describe(before *State) string {
 		Marker:      hosting.Marker(o.Environment, o.Place.Branch, o.Place.Path),
 		Max:         o.Review.max(),
 	}
-	c.Before, c.After = differingFolders(before.Seen, FootprintOf(o.Tree))
+	c.Before, c.After = differingFolders(before.Found(), FootprintOf(o.Tree))
 	if was := before.Place; was.Branch != "" && o.Place.Branch != "" && !was.Same(o.Place) {
 		c.Left = describe.Place{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(o.Place.Repo) {
@@ -49,14 +49,14 @@ func (o *Order) Describe(before *State) string {
 	}
 	is := o.inputs()
 	was, known := before.Inputs.unpack()
-	known = known || len(before.Seen) == 0 // there was nothing
+	known = known || len(before.Found()) == 0 // there was nothing
 	if known {
 		c.Origins = describe.Moves(was.Origins, is.Origins)
 		o.nameRegistrations(c.Origins)
 	}
 	if was.Configs != nil {
 		c.Configs = o.configChanges(was.Configs, is.Configs)
-	} else if len(before.Seen) > 0 {
+	} else if len(before.Found()) > 0 {
 		c.Uncompared = append(c.Uncompared, "configuration")
 	}
 	if !known {

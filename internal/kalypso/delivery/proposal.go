@@ -24,6 +24,8 @@ type Proposal struct {
 	// of the target branch since.
 	Lost  bool `json:"lost,omitempty"`
 	Stale bool `json:"stale,omitempty"`
+	// Adopted is what the place held of others when it was proposed to take that over.
+	Adopted Footprint `json:"adopted,omitempty"`
 	// Tracking is the target's at the time of the proposal.
 	Tracking string `json:"tracking,omitempty"`
 }
@@ -40,6 +42,16 @@ func (s *State) Aim() string {
 		return s.Proposal.Head.Environment
 	}
 	return s.Environment
+}
+
+// Found is what the place holds that is ours, or that is proposed to become ours: what a change is compared with.
+func (s *State) Found() Footprint {
+	if s.Proposal == nil || len(s.Proposal.Adopted) == 0 {
+		return s.Seen
+	}
+	all := maps.Clone(s.Proposal.Adopted)
+	maps.Copy(all, s.Seen)
+	return all
 }
 
 // Abandoned is the pull request that people closed without merging it; 0 where there is none.

@@ -101,7 +101,7 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 	}
 	head.Base, head.Head = result.Commit.String(), result.Commit.String()
 	head.Seen, head.SeenRecord = head.Delivered, head.DeliveredRecord
-	receipt.State.Proposal = &Proposal{Head: head, State: hosting.Open, Tracking: last.at.tracking()}
+	receipt.State.Proposal = &Proposal{Head: head, State: hosting.Open, Adopted: last.adopted(), Tracking: last.at.tracking()}
 	if abandoned {
 		receipt.PullRequest, receipt.State.Proposal.Number, receipt.State.Proposal.State = found, found.Number, found.State
 		if r.Wait {
@@ -149,6 +149,15 @@ func (d *draft) standing(o *Order) *State {
 		s.Inputs = d.before.Inputs
 	}
 	return s
+}
+
+// adopted is what the place holds of others that is taken over.
+func (d *draft) adopted() Footprint {
+	adopted := Footprint{}
+	for _, name := range d.takeover.Adopted {
+		adopted[name] = d.held[name]
+	}
+	return adopted
 }
 
 // promoted is the promoted commit that the branch names.
