@@ -99,9 +99,13 @@ func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
 	return &own
 }
 
-// ofOneClusterType and ofAll choose configs by what they reach.
+// ofOneClusterType, ofOneWorkload and ofAll choose configs by what they reach.
 func ofOneClusterType(c *fleet.Config) bool {
 	return len(c.Labels) == 2 && c.IsPlatformConfig() && c.Labels[fleet.ClusterTypeLabel] != ""
+}
+
+func ofOneWorkload(c *fleet.Config) bool {
+	return len(c.Labels) == 2 && c.IsPlatformConfig() && c.Labels[fleet.WorkloadLabel] != ""
 }
 
 func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
