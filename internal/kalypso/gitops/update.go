@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -136,6 +137,8 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 
 // put moves the branch from old to one commit on top of a snapshot.
 func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit *Edit, old plumbing.Hash) (Result, error) {
+	open, done := b.writer(ctx)
+	defer done()
 	after, p, err := s.commit(ctx, edit, opts)
 	if err != nil {
 		return Result{}, err
@@ -143,8 +146,12 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 	if after == s {
 		return opts.result(s, false), nil
 	}
+	w, err := open()
+	if err != nil {
+		return Result{}, err
+	}
 	pack := p.send(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
-	err = b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
+	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
 		err = failed // and what the server says is of a pack that broke off
 	}
@@ -155,6 +162,29 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 		return Result{}, err
 	}
 	return opts.result(after, true), nil
+}
+
+// writer starts a push beside other work; open waits for it. done ends it,
+// whatever became of it.
+func (b *Branch) writer(ctx context.Context) (open func() (*gitremote.Writer, error), done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	open = sync.OnceValues(func() (*gitremote.Writer, error) { return b.remote.Writer(ctx) })
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		_, _ = open()
+	}()
+	return open, func() {
+		defer cancel()
+		select {
+		case <-opened:
+		default:
+			cancel() // nothing is to be pushed
+		}
+		if w, err := open(); err == nil {
+			w.Close() // not cancelled: a server that took the push may still have hooks to run
+		}
+	}
 }
 
 // result is that of an update which left the branch as s.

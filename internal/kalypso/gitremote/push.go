@@ -24,27 +24,56 @@ type PushRequest struct {
 	Size   int64         // of Pack, bytes; negative: it is not known
 }
 
+// Writer is a conversation in which one push is to be made: the server has said
+// what it holds. It is bound to the context that opened it.
+type Writer struct {
+	r    *Remote
+	ctx  context.Context
+	s    session
+	refs *packp.AdvRefs
+}
+
+// Writer starts a push, which costs a round trip or more, while what is to be
+// pushed is not ready yet. Close it.
+func (r *Remote) Writer(ctx context.Context) (*Writer, error) {
+	s, err := r.open(ctx, receivePack, "")
+	if err != nil {
+		return nil, r.fail(ctx, "push to", err)
+	}
+	refs, err := readRefs(s.greeting())
+	if err != nil {
+		err = s.explain(err)
+		_ = s.Close()
+		return nil, r.fail(ctx, "push to", err)
+	}
+	return &Writer{r: r, ctx: ctx, s: s, refs: refs}, nil
+}
+
+// Close ends the conversation.
+func (w *Writer) Close() { _ = w.s.Close() }
+
 // Push sends the pack and moves the branch, if it still is where it should be:
 // else [ErrBranchMoved]. A refusal of another kind is an [ErrRejected] with
 // the server's words. After an [ErrUnreachable] it is not known whether the
-// server took it.
-func (r *Remote) Push(ctx context.Context, req PushRequest) error {
-	s, err := r.open(ctx, receivePack, "")
-	if err != nil {
-		return r.fail(ctx, "push to", err)
-	}
-	defer func() { _ = s.Close() }()
-	if err := push(s, req); err != nil {
-		return r.fail(ctx, "push to", err)
+// server took it. Nothing can be pushed after it.
+func (w *Writer) Push(req PushRequest) error {
+	if err := push(w.s, w.refs, req); err != nil {
+		return w.r.fail(w.ctx, "push to", err)
 	}
 	return nil
 }
 
-func push(s session, req PushRequest) error {
-	refs, err := readRefs(s.greeting())
+// Push makes one push; see [Writer.Push].
+func (r *Remote) Push(ctx context.Context, req PushRequest) error {
+	w, err := r.Writer(ctx)
 	if err != nil {
-		return s.explain(err)
+		return err
 	}
+	defer w.Close()
+	return w.Push(req)
+}
+
+func push(s session, refs *packp.AdvRefs, req PushRequest) error {
 	// A reference that is not listed may be hidden; the server decides then.
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
 		return fmt.Errorf("%w: it is at %s, not at %s", ErrBranchMoved, at, req.Old)
