@@ -110,6 +110,10 @@ var limits = []struct{ rows, names, edges int }{
 // Markdown is the description of a change.
 func Markdown(c Change) string {
 	var text string
+	c.Configs = slices.SortedFunc(slices.Values(c.Configs), func(a, b Config) int { return cmp.Compare(a.Name, b.Name) })
+	c.Origins = slices.SortedFunc(slices.Values(c.Origins), func(a, b Move) int {
+		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
 	all := c.clusterTypes()
 	placed := c.placed(all)
 	for _, l := range limits {
@@ -273,11 +277,7 @@ func (w *writer) origins() {
 		return
 	}
 	w.heading("Sources")
-	moves := slices.Clone(w.Origins)
-	slices.SortFunc(moves, func(a, b Move) int {
-		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-	})
-	for _, m := range first(moves, w.rows) {
+	for _, m := range first(w.Origins, w.rows) {
 		of := code(repoName(m.Repo))
 		if len(m.Registrations) > 0 && w.names > 0 {
 			of = w.list(m.Registrations) + " from " + of
@@ -288,7 +288,7 @@ func (w *writer) origins() {
 		}
 		w.line("%s", text)
 	}
-	w.more(len(moves), "source")
+	w.more(len(w.Origins), "source")
 }
 
 // move is a commit, or the way from one to another, with its page.
@@ -319,12 +319,11 @@ func (w *writer) configs() {
 	if len(w.Configs) == 0 {
 		return
 	}
-	configs := slices.SortedFunc(slices.Values(w.Configs), func(a, b Config) int { return cmp.Compare(a.Name, b.Name) })
 	w.heading("Configuration")
-	for _, c := range first(configs, w.rows) {
+	for _, c := range first(w.Configs, w.rows) {
 		w.line("- %s%s%s: %s", code(c.Name), map[Kind]string{Added: " (new)", Removed: " (gone)"}[c.Kind], w.reach(c), w.keys(c))
 	}
-	w.more(len(configs), "config")
+	w.more(len(w.Configs), "config")
 }
 
 // reach says what a config applies to.
