@@ -35,7 +35,7 @@ func controlPlaneAttributes() map[string]schema.Attribute {
 		"path":   text("Folder of the repo. Without it the root."),
 		"directory": text("A folder of this machine, for a pipeline that runs in the checkout: relative to where Terraform runs, or below " +
 			"`path.module`. It is read as it lies there, committed or not."),
-		"base_directory": text("With `directory`, the folder that holds the objects of the base. Without it they are read from where the BaseRepo says."),
+		"base_directory": text("With `directory`, the folder beside it that holds the objects of the base. Without it they are read from where the BaseRepo says."),
 		"follow_base_repo": flag("Whether to read the base that the BaseRepo names, at the commit that it pins, or at its branch's head where " +
 			"it pins none. The default is `true`."),
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),

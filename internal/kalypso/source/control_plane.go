@@ -187,6 +187,12 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Place {
 	switch {
 	case !req.FollowBase || len(l.bases) > 1:
 		return nil
+	case l.index == 0 && req.BaseDirectory != "" && (within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
+		cp.Faults = append(cp.Faults, Fault{
+			Place: l.place, Summary: "Folders in each other",
+			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders lies in the other, so that its objects would be there twice. Put them beside each other.", req.BaseDirectory),
+		})
+		return nil
 	case l.index == 0 && req.BaseDirectory != "":
 		return &Place{Directory: req.BaseDirectory}
 	case base == nil || len(base.Validate()) > 0:

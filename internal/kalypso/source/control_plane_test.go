@@ -123,6 +123,13 @@ func TestControlPlane(t *testing.T) {
 		t.Errorf("from folders: %v", inFolders)
 	}
 
+	for directory, base := range map[string]string{".": "base", "env/env": "./env", "base": "base/"} {
+		nested := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Place: source.Place{Directory: directory}, BaseDirectory: base, FollowBase: true})
+		if !slices.ContainsFunc(nested.Faults, func(f source.Fault) bool { return f.Summary == "Folders in each other" }) {
+			t.Errorf("%s in %s: %v", base, directory, nested.Faults)
+		}
+	}
+
 	alone := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Place: source.Place{Repo: s.url("control-plane"), Commit: head, Path: "env"}})
 	if len(alone.Manifests) != 2 || alone.BaseCommit != promoted || len(alone.WorkloadCommits) > 0 {
 		t.Errorf("nothing followed: %v", alone)

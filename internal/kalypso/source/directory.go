@@ -83,3 +83,16 @@ func (r *Reader) readFile(c *contents, at string) error {
 	c.text[at] = string(text)
 	return err
 }
+
+// within reports whether a folder is another one, or lies in it.
+func within(folder, other string) bool {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return false
+	}
+	if other, err = filepath.Abs(other); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(other, folder)
+	return err == nil && filepath.IsLocal(rel)
+}
