@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -28,14 +27,14 @@ func readDelivery(ctx context.Context, private privateState, diags *diag.Diagnos
 		return nil
 	}
 	var s delivery.State
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := s.UnmarshalJSON(data); err != nil { // at once: encoding/json looks through all of it first
 		return nil // of another version: Read fetches it anew from the branch
 	}
 	return &s
 }
 
 func writeDelivery(ctx context.Context, private privateState, s *delivery.State, diags *diag.Diagnostics) {
-	data, err := json.Marshal(s)
+	data, err := s.MarshalJSON()
 	if err != nil {
 		diags.AddError("Private state can't be written", err.Error())
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -33,33 +34,13 @@ func footprint(entries ...string) delivery.Footprint {
 	return f
 }
 
-// A footprint is the same once it was in private state, whatever others call the folders in ours.
-func TestFootprintJSON(t *testing.T) {
-	for name, want := range map[string]delivery.Footprint{
-		"none":  nil,
-		"empty": {},
-		"usual": footprint("large/a=1", "large/b=-", "small"),
-		"odd":   footprint("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5", "large/ä=6"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			text, err := json.Marshal(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got delivery.Footprint
-			if err := json.Unmarshal(text, &got); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || (got == nil) != (want == nil) {
-				t.Errorf("after the round trip (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // A state is the same once it was in private state, also where the branch holds something else than was delivered.
 func TestStateJSON(t *testing.T) {
 	one, two := footprint("large/a=1", "large/b=1", "small/c=2"), footprint("large/a=1", "small/c=2", "theirs/d=1")
+	rendered := footprint("large/a=1", "large/c=-", "small/a=2", "small/b=3")
+	small := rendered["small"]
+	small.Digest = digest.Digest{1, 2}
+	rendered["small"] = small
 	for name, want := range map[string]delivery.State{
 		"as delivered": {Head: "1", Delivered: one, Seen: one},
 		"drifted":      {Head: "1", Delivered: one, Seen: two},
@@ -68,6 +49,10 @@ func TestStateJSON(t *testing.T) {
 		"computed":     {Seen: one},
 		"of nothing":   {Seen: delivery.Footprint{}},
 		"zero":         {},
+		"nested":       {Head: "1", Delivered: one, Seen: one, Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: one}}},
+		"odd names": {Delivered: footprint("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5", "large/ä=6"),
+			Seen: footprint("large/b=1", "a b/a\x00=-")},
+		"rendered": {Delivered: rendered, Seen: footprint("large/a=1", "small/c=3"), Inputs: []byte{1, 2}},
 	} {
 		for _, s := range []any{want, &want} {
 			text, err := json.Marshal(s)
@@ -81,6 +66,47 @@ func TestStateJSON(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || (got.Seen == nil) != (want.Seen == nil) || (got.Delivered == nil) != (want.Delivered == nil) {
 				t.Errorf("%s, after the round trip (-want +got):\n%s", name, diff)
 			}
+		}
+	}
+}
+
+// TestStateBroken reads what is no state, or only a part of one.
+func TestStateBroken(t *testing.T) {
+	one := footprint("large/a=1", "large/b=-", "small/c=2")
+	text, err := json.Marshal(delivery.State{Head: "1", Delivered: one, Seen: footprint("large/a=1", "large/b=-", "new/d=1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole []byte
+	if err := json.Unmarshal(text, &whole); err != nil {
+		t.Fatal(err)
+	}
+	read := func(packed []byte) error {
+		text, err := json.Marshal(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return json.Unmarshal(text, &delivery.State{})
+	}
+	if err := read(whole); err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		if read(whole[:i]) == nil {
+			t.Errorf("the first %d of %d bytes are taken for a state", i, len(whole))
+		}
+		for _, b := range []byte{0, 1, 0x7f, 0xff} {
+			broken := slices.Clone(whole)
+			broken[i] = b
+			_ = read(broken) // is refused, or another state
+		}
+	}
+	if read(append(whole, 0)) == nil {
+		t.Error("a state with something after it is taken for one")
+	}
+	for _, text := range []string{`{"version": 2}`, `1`, `""`, `"-"`, `"H4sIAAAA"`} {
+		if json.Unmarshal([]byte(text), &delivery.State{}) == nil {
+			t.Errorf("%s is taken for a state", text)
 		}
 	}
 }

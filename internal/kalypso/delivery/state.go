@@ -9,7 +9,7 @@ import (
 // stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
 // version is read anew from the branch.
 const (
-	stateVersion  = 2
+	stateVersion  = 3
 	engineVersion = 1
 )
 
@@ -22,7 +22,7 @@ type State struct {
 	Environment string `json:"environment"`
 	Build       string `json:"build,omitempty"` // of the program that rendered what was delivered
 	// Delivered is what was delivered, and DeliveredRecord the hash of the record that went with it.
-	Delivered       Footprint `json:"delivered"`
+	Delivered       Footprint `json:"-"` // the footprints: see packer
 	DeliveredRecord string    `json:"delivered_record"`
 	PromotedCommit  string    `json:"promoted_commit,omitempty"` // that the record names
 	// Inputs are what the delivered tree was made of; empty where that is not known.
@@ -33,7 +33,7 @@ type State struct {
 	Head string `json:"head"`
 	// Way is what was read of the branch at Head, but for its folders: the next delivery does not read it again.
 	Way        gitops.Way `json:"way"`
-	Seen       Footprint  `json:"seen"`
+	Seen       Footprint  `json:"-"`
 	SeenRecord string     `json:"seen_record"`
 	// Others are the folders at the path that are not ours, and Files what lies there and is no folder.
 	Others []string `json:"others,omitempty"`
