@@ -86,8 +86,13 @@ func (s *Snapshot) known() map[plumbing.Hash]struct{} {
 		if o.Kind != plumbing.TreeObject {
 			continue
 		}
-		for _, e := range s.tree(h) {
-			known[e.hash] = struct{}{}
+		for raw := o.Content; len(raw) > 0; { // without keeping what it reads as
+			_, _, below, rest, err := cutEntry(raw)
+			if err != nil {
+				s.err = err
+				break
+			}
+			known[below], raw = struct{}{}, rest
 		}
 	}
 	return known

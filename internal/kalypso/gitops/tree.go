@@ -43,19 +43,24 @@ var errBadTree = errors.New("a tree of the branch is broken")
 func parseTree(raw []byte) ([]entry, error) {
 	entries := make([]entry, 0, len(raw)/32)
 	for len(raw) > 0 {
-		mode, rest, ok := bytes.Cut(raw, []byte{' '})
-		if !ok {
-			return nil, errBadTree
+		mode, name, hash, rest, err := cutEntry(raw)
+		if err != nil {
+			return nil, err
 		}
-		name, rest, ok := bytes.Cut(rest, []byte{0})
-		if !ok || len(rest) < len(plumbing.ZeroHash) {
-			return nil, errBadTree
-		}
-		e := entry{mode: string(mode), name: string(name)}
-		raw = rest[copy(e.hash[:], rest):]
-		entries = append(entries, e)
+		entries = append(entries, entry{string(mode), string(name), hash})
+		raw = rest
 	}
 	return entries, nil
+}
+
+// cutEntry cuts the first line off the bytes of a tree.
+func cutEntry(raw []byte) (mode, name []byte, hash plumbing.Hash, rest []byte, err error) {
+	mode, rest, spaced := bytes.Cut(raw, []byte{' '})
+	name, rest, ended := bytes.Cut(rest, []byte{0})
+	if !spaced || !ended || len(rest) < len(hash) {
+		return nil, nil, hash, nil, errBadTree
+	}
+	return mode, name, hash, rest[copy(hash[:], rest):], nil
 }
 
 // appendTree writes entries, which are in Git's order, as the bytes of a tree.

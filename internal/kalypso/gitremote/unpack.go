@@ -36,7 +36,7 @@ var errPack = errors.New("the server sent a broken pack")
 func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
 	u := &unpacker{
 		in:   packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()},
-		left: most, maxBlob: maxBlob, into: into, at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{},
+		left: most, maxBlob: maxBlob, into: into, at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{}, copying: make([]byte, 32<<10),
 	}
 	return u.run()
 }
@@ -52,6 +52,7 @@ type unpacker struct {
 	dropped map[int64]bool          // where a delta starts that has no base, as that is too large
 	sum     hash.Hash
 	head    []byte
+	copying []byte
 }
 
 // lateDelta names its base by its place in the pack or, where that is 0, by
@@ -267,8 +268,9 @@ func (u *unpacker) inflate(size int64) ([]byte, error) {
 	}
 	// A size that is a lie must not cost its memory.
 	var b bytes.Buffer
-	b.Grow(int(min(size+1, 1<<20)))
-	n, err := io.Copy(&b, io.LimitReader(u.z, size+1))
+	b.Grow(int(min(size, 1<<20)))
+	// There are many small objects, and what the buffer itself reads takes half a KiB more than it is long.
+	n, err := io.CopyBuffer(struct{ io.Writer }{&b}, io.LimitReader(u.z, size+1), u.copying)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPack, err)
 	}
