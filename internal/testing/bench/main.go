@@ -85,16 +85,13 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 func (b *bench) add(r row) { b.rows = append(b.rows, r) }
 
 func (b *bench) print(w io.Writer) {
-	fmt.Fprintf(w, "| what | measured | peak memory | against | ratio | bound |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "| what | measured | CPU | peak memory | against | ratio | bound |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		figure, memory := r.measured.String(), ""
+		figure, cpu, memory := r.measured.String(), "", ""
 		if s, ok := r.measured.(sample); ok {
-			figure, memory = "", s.memory()
-			if s.time > 0 {
-				figure = seconds(s.time)
-			}
+			figure, cpu, memory = s.figure(), s.processor(), s.memory()
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.what, figure, memory, r.against, r.ratio, r.bound)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", r.what, figure, cpu, memory, r.against, r.ratio, r.bound)
 	}
 	fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs, and the largest peak.\n",
 		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"), version("terraform", "version"), b.runs)

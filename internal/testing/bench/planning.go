@@ -143,7 +143,7 @@ func (b *bench) planningRows() {
 		b.add(row{"growth of the " + what + " from 1,000 to 100,000 assignments", large, seconds(small.time), "exponent " + exponent(small.time, large.time, 100), "1.05"})
 		small, large = b.median(what+"/"+fleet10k), b.median(what+"/"+fleet100k)
 		start := b.median(what + "/empty")
-		b.add(row{"the same from 10,000, both without what an empty fleet takes", sample{large.time - start.time, large.peak}, seconds(small.time - start.time),
+		b.add(row{"the same from 10,000, both without what an empty fleet takes", sample{time: large.time - start.time, cpu: large.cpu - start.cpu, peak: large.peak}, seconds(small.time - start.time),
 			"exponent " + exponent(small.time-start.time, large.time-start.time, 10), ""})
 	}
 	most := sample{}

@@ -54,6 +54,9 @@ func (r *root) terraform(ctx context.Context, args ...string) (s sample, err err
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	s.time, s.peak = time.Since(start), peak()
+	if cmd.ProcessState != nil {
+		s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
 	if err != nil {
 		return s, fmt.Errorf("terraform %s: %w\n%s", strings.Join(args, " "), err, out)
 	}

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// sample is what something took once: its time, and the peak of the provider's resident memory in bytes, 0 where there is no
-// provider.
+// sample is what something took once: its time, and where Terraform ran its processor time, the provider's included, and the
+// peak of the provider's resident memory in bytes.
 type sample struct {
-	time time.Duration
-	peak int64
+	time, cpu time.Duration
+	peak      int64
 }
 
 // measure adds a sample to those of a name.
@@ -37,23 +37,38 @@ func timed(f func() error) (sample, error) {
 	return sample{time: time.Since(start)}, err
 }
 
-// median is the median time of the samples of a name, and the largest peak.
+// median is the median times of the samples of a name, and the largest peak.
 func (b *bench) median(name string) (m sample) {
-	var times []time.Duration
+	var times, cpus []time.Duration
 	for _, s := range b.samples[name] {
-		times, m.peak = append(times, s.time), max(m.peak, s.peak)
+		times, cpus, m.peak = append(times, s.time), append(cpus, s.cpu), max(m.peak, s.peak)
 	}
 	if len(times) == 0 {
 		panic("nothing was measured under " + name)
 	}
 	slices.Sort(times)
-	m.time = times[len(times)/2]
+	slices.Sort(cpus)
+	m.time, m.cpu = times[len(times)/2], cpus[len(cpus)/2]
 	return m
 }
 
-// String is the time, and the peak where there is one.
+// String is what is not zero of it.
 func (s sample) String() string {
-	return strings.TrimSpace(seconds(s.time) + " " + s.memory())
+	return strings.Join(strings.Fields(s.figure()+" "+s.processor()+" "+s.memory()), " ")
+}
+
+func (s sample) figure() string {
+	if s.time == 0 {
+		return ""
+	}
+	return seconds(s.time)
+}
+
+func (s sample) processor() string {
+	if s.cpu == 0 {
+		return ""
+	}
+	return seconds(s.cpu)
 }
 
 func (s sample) memory() string {
@@ -70,7 +85,7 @@ func (b *bench) benchmarks() string {
 		for _, s := range samples {
 			line := fmt.Sprintf("BenchmarkFleet/%s 1 %d ns/op", name, s.time.Nanoseconds())
 			if s.peak > 0 {
-				line += fmt.Sprintf(" %d peak-B", s.peak)
+				line += fmt.Sprintf(" %d cpu-ns/op %d peak-B", s.cpu.Nanoseconds(), s.peak)
 			}
 			lines = append(lines, line+"\n")
 		}
