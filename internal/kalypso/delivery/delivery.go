@@ -243,9 +243,20 @@ func history(ctx context.Context, branch *gitops.Branch, base string, changed []
 	if err != nil {
 		return nil, err
 	}
-	var drifts []Drift
+	all := drifts(commits)
+	switch {
+	case !found:
+		all = append(all, Drift{Paths: changed, Subject: "the commit we last delivered is not in the history of the branch that was looked through"})
+	case len(all) == 0:
+		all = append(all, Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
+	}
+	return all, nil
+}
+
+func drifts(commits []gitops.Change) []Drift {
+	var all []Drift
 	for _, c := range commits {
-		drifts = append(drifts, Drift{
+		all = append(all, Drift{
 			Commit:  c.Commit.String(),
 			Author:  fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
 			Time:    c.Author.When.UTC().Format(time.RFC3339),
@@ -254,13 +265,7 @@ func history(ctx context.Context, branch *gitops.Branch, base string, changed []
 			More:    c.Count - len(c.Paths),
 		})
 	}
-	switch {
-	case !found:
-		drifts = append(drifts, Drift{Paths: changed, Subject: "the commit we last delivered is not in the history of the branch that was looked through"})
-	case len(drifts) == 0:
-		drifts = append(drifts, Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
-	}
-	return drifts, nil
+	return all
 }
 
 // Import reads the rendering of an environment at a place from its record.

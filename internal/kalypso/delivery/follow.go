@@ -3,6 +3,9 @@ package delivery
 import (
 	"context"
 	"errors"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -75,8 +78,11 @@ func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target
 		now.Lost = true
 	case err != nil:
 		return nil, err
-	default:
+	case head.Head != p.Head.Head:
 		now.Head = head
+		if now.Others, err = p.others(ctx, client); err != nil {
+			return nil, err
+		}
 	}
 	ours := ""
 	if p.Head.PromotedCommit != "" {
@@ -84,6 +90,19 @@ func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target
 	}
 	now.Stale = ours != "" && target.Tracking != p.Tracking && target.Tracking != ours
 	return &now, nil
+}
+
+// others are the commits on top of ours. What a merge brought is its other branch's.
+func (p *Proposal) others(ctx context.Context, client *gitremote.Client) ([]Drift, error) {
+	branch, err := gitops.Open(client, p.Head.Place.Repo, p.Head.Place.Branch)
+	if err != nil {
+		return nil, err
+	}
+	commits, found, err := branch.History(ctx, plumbing.NewHash(p.Pushed), []string{"."})
+	if err != nil || !found {
+		return nil, err
+	}
+	return drifts(slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge })), nil
 }
 
 // delivered is the state of a place that holds what was proposed, as of a commit. What others did to it since is to be

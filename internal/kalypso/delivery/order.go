@@ -136,15 +136,22 @@ func (o *Order) Overwritten() []*State {
 	if o.Overwrites() {
 		all = append(all, o.Before)
 	}
-	if o.Before.Current() && o.Before.Proposal != nil {
-		head := *o
-		head.Before = o.Before.Proposal.Head
-		if o.Before.Place.Same(o.Place) {
-			head.Place = head.Before.Place
-		}
-		if head.Overwrites() {
-			all = append(all, head.Before)
-		}
+	if !o.Before.Current() || o.Before.Proposal == nil {
+		return all
+	}
+	p := o.Before.Proposal
+	head := *o
+	head.Before = p.Head
+	if o.Before.Place.Same(o.Place) {
+		head.Place = p.Head.Place
+	}
+	switch {
+	case head.Overwrites():
+		all = append(all, p.Head)
+	case len(p.Others) > 0:
+		others := *p.Head
+		others.Drift = p.Others
+		all = append(all, &others)
 	}
 	return all
 }

@@ -18,6 +18,7 @@ import (
 type Proposal struct {
 	// Head is our branch: what was proposed is what was delivered to it, and what others push to it is drift.
 	Head   *State        `json:"head"`
+	Pushed string        `json:"pushed"` // the commit that we made of it
 	Number int           `json:"number"` // of the pull request
 	State  hosting.State `json:"state"`
 	// Lost says that our branch is gone, and Stale that the pull request can't be merged: others wrote the promoted commit
@@ -26,6 +27,9 @@ type Proposal struct {
 	Stale bool `json:"stale,omitempty"`
 	// Adopted is what the place held of others when it was proposed to take that over.
 	Adopted Footprint `json:"adopted,omitempty"`
+	// Others are commits that people put on top of ours and that change nothing of what is proposed. They stay until our
+	// branch is written anew.
+	Others []Drift `json:"others,omitempty"`
 	// Tracking is the target's at the time of the proposal.
 	Tracking string `json:"tracking,omitempty"`
 }

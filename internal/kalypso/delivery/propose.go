@@ -101,7 +101,7 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 	}
 	head.Base, head.Head = result.Commit.String(), result.Commit.String()
 	head.Seen, head.SeenRecord = head.Delivered, head.DeliveredRecord
-	receipt.State.Proposal = &Proposal{Head: head, State: hosting.Open, Adopted: last.adopted(), Tracking: last.at.tracking()}
+	receipt.State.Proposal = &Proposal{Head: head, Pushed: head.Base, State: hosting.Open, Adopted: last.adopted(), Tracking: last.at.tracking()}
 	if abandoned {
 		receipt.PullRequest, receipt.State.Proposal.Number, receipt.State.Proposal.State = found, found.Number, found.State
 		if r.Wait {

@@ -24,6 +24,7 @@ type Change struct {
 	Commit  plumbing.Hash
 	Author  Signature
 	Subject string
+	Merge   bool     // of another branch: what it changed may be that one's
 	Paths   []string // the first MaxHistoryPaths, in the order of a tree
 	Count   int      // of all paths
 }
@@ -101,7 +102,7 @@ func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth i
 func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []string) (Change, error) {
 	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	change := Change{
-		Commit: c.Hash, Subject: strings.TrimSpace(subject),
+		Commit: c.Hash, Subject: strings.TrimSpace(subject), Merge: len(c.ParentHashes) > 1,
 		Author: Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
 	}
 	s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll)
