@@ -13,8 +13,8 @@ var providerSchema = schema.Schema{
 			Optional: true,
 			MarkdownDescription: "Credentials for Git repos. One serves a repo when scheme, host and port of its `url` are the repo's, and its " +
 				"path is the repo's or leads to it, segment by segment; the longest path wins. No credential goes over plain http, except to " +
-				"this machine, nor to another host that a server redirects to. Where none serves a repo on github.com, the environment variable " +
-				"`GITHUB_TOKEN` does.",
+				"this machine, nor to another host that a server redirects to. Where none serves a repo over HTTPS, `github` does for the repos of its server, " +
+				"and the environment variable `GITHUB_TOKEN` for those on github.com.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
 		"commit_author": schema.SingleNestedAttribute{
@@ -33,7 +33,7 @@ var providerSchema = schema.Schema{
 		},
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "How to reach the GitHub API: with a token or as an app. Without either, the environment variable " +
+			MarkdownDescription: "How to reach the GitHub API, and the repos on its server over HTTPS: with a token or as an app. Without either, the environment variable " +
 				"`GITHUB_TOKEN` is the token for github.com; it goes to no `base_url`.",
 			Attributes: map[string]schema.Attribute{
 				"token": schema.StringAttribute{
