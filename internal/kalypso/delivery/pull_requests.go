@@ -158,7 +158,7 @@ func (r *PullRequests) proposal(repo hosting.Repo, branch, target, message, text
 func body(text, marker string, most int) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, marker, ""))
 	const cut = "\n\n… (cut)"
-	room := most - len(marker) - 2
+	room := most - len(marker) - len("\n\n\n")
 	if n := characters(text); n > room {
 		runes := []rune(text)
 		for n > room-len(cut) {

@@ -1,0 +1,87 @@
+package gitops_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestRebuild: a branch is one commit on top of another one, whatever it held before, and moves from the head that was seen
+// alone.
+func TestRebuild(t *testing.T) {
+	for _, backend := range gitserver.Backends() {
+		t.Run(backend.Name, func(t *testing.T) {
+			t.Parallel()
+			repo := gitserver.InitBare(t)
+			url, credentials := backend.Start(t, repo)
+			rebuild(t, repo, open(t, url, "main", credentials...), open(t, url, "ours/one", credentials...))
+		})
+	}
+}
+
+func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
+	t.Helper()
+	with := func(e *gitops.Edit) func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) {
+		return func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) { return e, nil }
+	}
+	_, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(edit("no", folder("large", first))))
+	fails(t, err, gitops.ErrBranchNotFound)
+
+	target := gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "1\n"})
+	one, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(edit("one", folder("large", first))))
+	if err != nil || !one.Pushed || gitserver.Rev(t, repo, "ours/one") != one.Commit.String() {
+		t.Fatalf("%+v, %v", one, err)
+	}
+	same, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "without an edit", same, gitops.Result{Commit: one.Commit})
+	// The target moves, and while it is read, our branch does too: it is looked at again.
+	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
+	seen := 0
+	two, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, func(_ context.Context, onto, now *gitops.Snapshot) (*gitops.Edit, error) {
+		if seen++; seen == 1 {
+			gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
+		}
+		if _, there := now.Entry("pushed.txt"); there != (seen == 2) || onto.Commit.String() != target {
+			t.Errorf("try %d sees our branch with what people pushed: %t", seen, there)
+		}
+		return edit("two\n\nLast-Line: 1\n", folder("large", first)), nil
+	})
+	if err != nil || seen != 2 {
+		t.Fatalf("%d tries, %v", seen, err)
+	}
+	snapshot, err := ours.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snapshot.Close()
+	message, parents, err := snapshot.Last()
+	equal(t, "message", message, "two\n\nLast-Line: 1\n")
+	equal(t, "parents", parents, []plumbing.Hash{plumbing.NewHash(target)})
+	if err != nil || snapshot.Commit != two.Commit {
+		t.Errorf("the head is %s, not %s: %v", snapshot.Commit, two.Commit, err)
+	}
+	if _, there := snapshot.Entry("pushed.txt"); there {
+		t.Error("what was on our branch before is there")
+	}
+	nothing := edit("none")
+	nothing.Remove = []string{"never/there"}
+	left, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(nothing))
+	if err != nil || left.Pushed || gitserver.Rev(t, repo, "ours/one") != two.Commit.String() {
+		t.Errorf("an edit of nothing: %+v, %v", left, err)
+	}
+
+	fails(t, ours.Delete(t.Context(), one.Commit), gitremote.ErrBranchMoved)
+	if err := ours.Delete(t.Context(), two.Commit); err != nil || gitserver.Rev(t, repo, "ours/one") != "" {
+		t.Errorf("our branch is not gone: %v", err)
+	}
+	equal(t, "the target", gitserver.Rev(t, repo, "main"), target)
+	gitserver.Fsck(t, repo)
+}
