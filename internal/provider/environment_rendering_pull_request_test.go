@@ -192,6 +192,12 @@ func TestAccPullRequestLife(t *testing.T) {
 	if slices.Contains(third.Labels, "promoted") {
 		t.Errorf("the promoted commit did not change: %v", third.Labels)
 	}
+	// Others change the target under it: drift, until they take it back.
+	was := gitserver.Tree(t, r.on.Path, "dev")["large/app-a/reconciler.yaml"]
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
+	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "large/app-a/reconciler.yaml"}, "plan", "-no-color")
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": was})
+	r.expectEmptyPlan()
 	r.on.Close(t, third.Number)
 	r.expectWarning("The pull request was closed", "delivery.reopen = true")
 	r.apply()
