@@ -227,6 +227,11 @@ func TestAccPullRequestKilled(t *testing.T) {
 	r.expectPulls("open")
 	r.expectDelivered(false, "open")
 	r.expectTree(first.Head, "large/app-a", "3")
+	r.set("value", "3b")
+	applyUntilPushed(t, r.rendering)
+	r.set("value", "3c") // what moved our branch is nobody else's
+	r.apply()
+	r.expectEmptyPlan()
 	// And one whose answer is lost on its way.
 	r.on.Merge(t, first.Number, "merge")
 	r.set("value", "4")

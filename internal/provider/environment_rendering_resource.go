@@ -140,17 +140,13 @@ func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome,
 		return nil, nil
 	}
 	receipt, err := r.bring(ctx, o, before, diags)
-	if receipt != nil {
-		// Also beside an error: the next run knows what was pushed.
-		writeDelivery(ctx, private, receipt.State, diags)
-	}
 	if err != nil {
 		appendDeliveryError(diags, o.place, err)
+	}
+	if err != nil || receipt == nil {
 		return nil, nil
 	}
-	if receipt == nil {
-		return nil, nil
-	}
+	writeDelivery(ctx, private, receipt.State, diags)
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": receipt.Commit, "pushed": receipt.Pushed, "cluster_types_changed": len(receipt.Changes)})
 	if receipt.Kept != nil {
 		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place was not cleaned",

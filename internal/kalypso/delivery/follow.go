@@ -26,11 +26,14 @@ func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s 
 		return nil, nil, err
 	}
 	// The pull request first: what was merged by then is on the branch that is read after it.
-	pr, err := p.read(ctx, repo, s.Place)
+	pr, err := repo.Read(ctx, p.Number)
 	if err != nil {
 		return nil, nil, err
 	}
-	if pr != nil && pr.State == hosting.Merged {
+	if pr.Target != s.Place.Branch {
+		pr.State = hosting.Closed // people have it merged into another branch
+	}
+	if pr.State == hosting.Merged {
 		now, err := Observe(ctx, client, s.delivered(p, pr.MergeCommit))
 		return now, pr, err
 	}
@@ -48,30 +51,10 @@ func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s 
 	return &next, pr, err
 }
 
-// read gives the pull request; nil where none was opened.
-func (p *Proposal) read(ctx context.Context, repo hosting.Repo, target Place) (*hosting.PullRequest, error) {
-	k := key{p.Head.Environment, target.Branch, target.Path}
-	if p.Number == 0 {
-		pr, err := repo.Find(ctx, hosting.Query{Branch: p.Head.Place.Branch, Target: target.Branch, Marker: k.marker()})
-		if err != nil || pr != nil && pr.State != hosting.Open {
-			return nil, err
-		}
-		return pr, nil
-	}
-	pr, err := repo.Read(ctx, p.Number)
-	if err == nil && pr.Target != target.Branch {
-		pr.State = hosting.Closed // people have it merged into another branch
-	}
-	return pr, err
-}
-
 // observe is what became of a proposal that its target, as it is now, does not hold.
 func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target *State, pr *hosting.PullRequest) (*Proposal, error) {
 	now := *p
-	now.Lost = pr == nil
-	if pr != nil {
-		now.Number, now.State = pr.Number, pr.State
-	}
+	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):
@@ -79,8 +62,10 @@ func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target
 	case err != nil:
 		return nil, err
 	case head.Head != p.Head.Head:
-		now.Head = head
-		if now.Others, err = p.others(ctx, client); err != nil {
+		if now.Head, err = head.ours(ctx, client, key{p.Head.Environment, target.Place.Branch, target.Place.Path}); err == nil {
+			now.Others, err = p.others(ctx, client)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -89,6 +74,37 @@ func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target
 		ours = blob([]byte(p.Head.PromotedCommit))
 	}
 	now.Stale = ours != "" && target.Tracking != p.Tracking && target.Tracking != ours
+	return &now, nil
+}
+
+// ours is the state of our branch, without drift where what moved it is a commit of ours: of an apply that failed after it.
+func (s *State) ours(ctx context.Context, client *gitremote.Client, k key) (*State, error) {
+	if !s.Drifted() {
+		return s, nil
+	}
+	branch, err := gitops.Open(client, s.Place.Repo, s.Place.Branch)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	at, err := newSurvey(snapshot, s.Place, nil)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := at.sealed(k)
+	if err != nil || !sealed || snapshot.Commit.String() != s.Head {
+		return s, err
+	}
+	now := *s
+	now.Drift, now.Build, now.Base = nil, "", s.Head
+	now.Delivered, now.DeliveredRecord, now.Inputs = s.Seen, s.SeenRecord, nil
+	if at.record != nil {
+		now.PromotedCommit = at.record.PromotedCommit
+	}
 	return &now, nil
 }
 

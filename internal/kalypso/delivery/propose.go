@@ -43,7 +43,7 @@ const rebuilds = 3
 
 // Propose pushes the order to our branch, one commit on top of the place's, and has it reviewed in one pull request, ours
 // if there is one. Where the place's branch holds the order already there is nothing to propose. Doing it again completes
-// what failed; a receipt beside an error says how far it got.
+// what failed.
 func Propose(ctx context.Context, client *gitremote.Client, o *Order, r *PullRequests, progress func(stage string, done, total int)) (*Receipt, error) {
 	t, err := r.topic(client, branchName(r.BranchPrefix, o.key()), o.key(), o.Place)
 	if err != nil {
@@ -56,10 +56,10 @@ func Propose(ctx context.Context, client *gitremote.Client, o *Order, r *PullReq
 		}
 	}
 	if err != nil {
-		return receipt, err
+		return nil, err
 	}
 	if err := r.leave(ctx, client, o, t.place, receipt); err != nil {
-		return receipt, fmt.Errorf("the tree was proposed, and what was there before could not be cleaned; the next apply tries again: %w", err)
+		return nil, fmt.Errorf("the tree was proposed, and what was there before could not be cleaned; the next apply tries again: %w", err)
 	}
 	return receipt, nil
 }
@@ -109,18 +109,15 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 		}
 		return receipt, err
 	}
-	if found != nil && found.State == hosting.Open {
-		receipt.State.Proposal.Number = found.Number
-	}
 	before := last.promoted()
 	p := r.proposal(t.repo, t.place.Branch, t.target, o.message(last.changes), o.Describe(last.before), t.key.marker(), before != o.PromotedCommit)
 	pr, err := r.publish(ctx, t.repo, found, p, t.key.marker(), head.Head)
-	if pr == nil {
-		return receipt, err
+	if err != nil {
+		return nil, err
 	}
 	receipt.PullRequest, receipt.State.Proposal.Number, receipt.State.Proposal.State = pr, pr.Number, pr.State
-	if err != nil || pr.State != hosting.Merged {
-		return receipt, err
+	if pr.State != hosting.Merged {
+		return receipt, nil
 	}
 	receipt.State, receipt.PullRequest, err = Follow(ctx, client, r.Host, receipt.State)
 	receipt.Commit = pr.MergeCommit
