@@ -220,6 +220,24 @@ func (h *gitHost) sample(golden string) (promoted string) {
 	return promoted
 }
 
+// expectMove moves an application's repo and fails the test unless the plan says which registration moved, from which commit to
+// which, and what that does to the assignments.
+func (h *gitHost) expectMove(r *root) {
+	h.t.Helper()
+	workload := readFile(h.t, filepath.Join(goldenDir(h.t), "..", "samples", "kalypso-app-src", "main", "workload", "workload.yaml"))
+	from := gitserver.Rev(h.t, h.dir("kalypso-app-src"), "main")
+	to := h.commit("kalypso-app-src", "main", map[string]string{"workload/workload.yaml": strings.Replace(workload, "name: functional-test", "name: canary", 1)})
+	planned := r.succeed("plan", "-no-color").text()
+	for _, text := range []string{
+		"- `hello-world-app` from `" + h.url("kalypso-app-src") + "`: `" + from[:7] + "` → `" + to[:7] + "` (`workload/workload.yaml#hello-world-app`)",
+		"| `drone` | `hello-world-app-canary` | `hello-world-app-functional-test` | |",
+	} {
+		if !strings.Contains(planned, text) {
+			h.t.Errorf("the plan after the application moved does not say %q:\n%s", text, planned)
+		}
+	}
+}
+
 // TestAccControlPlaneSample renders dev of the real control plane, with the registration and the policy that the golden
 // fleet adds, onto the branch that the operator left: that of the samples, and that of sample-dev-existing.
 func TestAccControlPlaneSample(t *testing.T) {
@@ -251,6 +269,7 @@ func TestAccControlPlaneSample(t *testing.T) {
 			if diff := cmp.Diff(stage, rendered(t, h.dir("kalypso-gitops"), "stage")); diff != "" {
 				t.Errorf("stage, which is not touched (-expected +branch):\n%s", diff)
 			}
+			h.expectMove(r)
 		})
 	}
 }
