@@ -40,7 +40,8 @@ func (r *renderingRequest) outcome(ctx context.Context, before *delivery.State) 
 		}
 		return o, ps
 	}
-	t, ps := tree.Rebuild(ctx, r.fleet, before.Rendered())
+	progress := logProgress(ctx, logEvery)
+	t, ps := tree.Rebuild(ctx, r.fleet, before.Rendered(), func(done, total int) { progress("render", done, total) })
 	if ps.HasErrors() {
 		return nil, ps
 	}

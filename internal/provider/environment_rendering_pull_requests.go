@@ -124,16 +124,16 @@ func (r *environmentRendering) bring(ctx context.Context, o *renderingOutcome, b
 	order := o.order(r.data.author, before)
 	proposed := order.Before != nil && order.Before.Proposal != nil
 	if o.strategy == strategyPush && !proposed {
-		return delivery.Deliver(ctx, r.data.Client, order, logProgress(ctx))
+		return delivery.Deliver(ctx, r.data.Client, order, logProgress(ctx, logEvery))
 	}
 	pulls := r.pullRequests(o.renderingRequest, diags)
 	switch {
 	case pulls == nil:
 		return nil, nil //nolint:nilnil // the error is in diags
 	case o.strategy == strategyPullRequest:
-		return delivery.Propose(ctx, r.data.Client, order, pulls, logProgress(ctx))
+		return delivery.Propose(ctx, r.data.Client, order, pulls, logProgress(ctx, logEvery))
 	}
-	receipt, err := delivery.Deliver(ctx, r.data.Client, order, logProgress(ctx))
+	receipt, err := delivery.Deliver(ctx, r.data.Client, order, logProgress(ctx, logEvery))
 	if err != nil {
 		return receipt, err
 	}

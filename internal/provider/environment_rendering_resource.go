@@ -188,13 +188,18 @@ func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *d
 // logEvery is how often long work says how far it is.
 const logEvery = 3 * time.Second
 
-// logProgress logs what long work has done of what, with counts, every few seconds.
-func logProgress(ctx context.Context) func(stage string, done, total int) {
+// logProgress logs what long work has done of what: folders of cluster types rendered, folders packed, bytes sent. A total of
+// 0 is not known.
+func logProgress(ctx context.Context, every time.Duration) func(stage string, done, total int) {
 	last := time.Now()
 	return func(stage string, done, total int) {
-		if now := time.Now(); now.Sub(last) >= logEvery {
+		if now := time.Now(); now.Sub(last) >= every {
 			last = now
-			tflog.Info(ctx, stage, map[string]any{"done": done, "total": total})
+			fields := map[string]any{"done": done}
+			if total > 0 {
+				fields["total"] = total
+			}
+			tflog.Info(ctx, stage, fields)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func rebuild(t testing.TB, environment, value string, targets map[string][]strin
 	objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
-	built, problems := tree.Rebuild(t.Context(), f, before.Rendered())
+	built, problems := tree.Rebuild(t.Context(), f, before.Rendered(), nil)
 	if err := errors.Join(ps.Err(), problems.Err()); err != nil {
 		t.Fatal(err)
 	}

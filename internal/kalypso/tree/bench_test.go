@@ -46,7 +46,7 @@ func BenchmarkRebuild(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					again, problems := tree.Rebuild(b.Context(), g.fleet, before)
+					again, problems := tree.Rebuild(b.Context(), g.fleet, before, nil)
 					if err := problems.Err(); err != nil || again.Hash != built.Hash {
 						b.Fatal(again.Hash, err)
 					}

@@ -35,7 +35,12 @@ func TestRebuildIsBuild(t *testing.T) {
 				continue
 			}
 			built, problems := tree.Build(t.Context(), cloneFleet(t, e.fleet))
-			again, sameProblems := tree.Rebuild(t.Context(), e.fleet, rendered)
+			heard := 0
+			again, sameProblems := tree.Rebuild(t.Context(), e.fleet, rendered, func(done, total int) {
+				if heard++; done != heard || total < done {
+					t.Fatalf("fleet %d: heard of folder %d of %d after %d", seed, done, total, heard-1)
+				}
+			})
 			ignore := cmp.Options{cmpopts.IgnoreFields(fleet.Problem{}, "Err"), cmp.AllowUnexported(fleet.Step{}), cmpopts.EquateEmpty()}
 			if d := cmp.Diff(problems, sameProblems, ignore); d != "" {
 				t.Fatalf("fleet %d, edit %d, %s: other problems (-from nothing +incrementally):\n%s", seed, n, what, d)
@@ -52,6 +57,9 @@ func TestRebuildIsBuild(t *testing.T) {
 			}
 			if d := differences(built, again); d != "" {
 				t.Fatalf("fleet %d, edit %d, %s: %s", seed, n, what, d)
+			}
+			if heard != len(again.Folders) {
+				t.Fatalf("fleet %d: heard of %d folders of %d", seed, heard, len(again.Folders))
 			}
 			builds++
 			for i, folder := range again.Folders {

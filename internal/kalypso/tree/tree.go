@@ -79,12 +79,13 @@ type File struct {
 // Build schedules and renders a fleet whose schedule is decided. All that is wrong with it is reported, sorted; with an
 // error among it there is no tree. It uses all processors and holds no content: [Tree.Files] renders again.
 func Build(ctx context.Context, f *fleet.Fleet) (*Tree, fleet.Problems) {
-	return Rebuild(ctx, f, nil)
+	return Rebuild(ctx, f, nil, nil)
 }
 
 // Rebuild is [Build] without rendering the folders that were rendered from the same inputs before: the tree and the
-// problems are the same. What it did not render, [Tree.Files] does when it is asked.
-func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered) (*Tree, fleet.Problems) {
+// problems are the same. What it did not render, [Tree.Files] does when it is asked. progress, if it is not nil, hears of each
+// folder, one after the other.
+func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered, progress func(done, total int)) (*Tree, fleet.Problems) {
 	problems := f.Validate()
 	s, ps := schedule.New(f)
 	problems = append(problems, ps...)
@@ -93,9 +94,18 @@ func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered) (*Tree, fleet
 	n := len(s.Placements)
 	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: renderer}
 	failures := make([][]failure, n)
+	var mu sync.Mutex
+	done := 0
 	parallel(n, func(i int) {
-		if ctx.Err() == nil {
-			t.Folders[i], failures[i] = t.build(i, before)
+		if ctx.Err() != nil {
+			return
+		}
+		t.Folders[i], failures[i] = t.build(i, before)
+		if progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			progress(done, n)
 		}
 	})
 	if err := ctx.Err(); err != nil {

@@ -1,0 +1,38 @@
+package provider
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
+)
+
+// TestLogProgress: long work says at INFO how far it is, not more often than it should, and no total that it does not know.
+func TestLogProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		every time.Duration
+		want  []map[string]any
+	}{
+		"at once": {0, []map[string]any{
+			{"@level": "info", "@message": "render", "@module": "provider", "done": 3.0, "total": 10.0},
+			{"@level": "info", "@message": "push", "@module": "provider", "done": 4096.0},
+		}},
+		"not yet": {time.Hour, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var logs bytes.Buffer
+			progress := logProgress(tflogtest.RootLogger(t.Context(), &logs), c.every)
+			progress("render", 3, 10)
+			progress("push", 4096, 0)
+			got, err := tflogtest.MultilineJSONDecode(&logs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("logs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
