@@ -85,7 +85,11 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 	if o.strategy == strategyNone {
 		appendLeft(diags, state, before)
 	}
-	if o.settled && (!before.Current() || !before.Place.Same(o.place)) {
+	forgot := forgotten(state, before) && o.delivers() && r.data != nil && r.data.known
+	if forgot {
+		before = r.remember(ctx, state, values, diags)
+	}
+	if o.settled && (forgot || !before.Current() || !before.Place.Same(o.place)) {
 		r.check(ctx, o, before, values, diags)
 	}
 }

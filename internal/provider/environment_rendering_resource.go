@@ -67,6 +67,12 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if forgotten(state, before) {
+		before = r.remember(ctx, state, getObject(ctx, req.Plan, &resp.Diagnostics), &resp.Diagnostics)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	values := r.write(ctx, req.Plan, state, before, resp.Private, &resp.Diagnostics)
 	if values == nil {
 		return
@@ -224,14 +230,14 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	var pr *hosting.PullRequest
 	var err error
 	renamed := false
-	if before.Current() {
+	if before.Current() && !before.Vague() {
 		if before.Place.Same(request.place) {
 			renamed = before.Place != request.place
 			before.Place = request.place // the URL as it is written now
 		}
 		now, pr, err = r.follow(ctx, before, &resp.Diagnostics)
 	} else {
-		now, _, err = delivery.Import(ctx, r.data.Client, request.place, request.fleet.Environment)
+		now, err = r.recall(ctx, values)
 	}
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):

@@ -1,0 +1,69 @@
+package provider_test
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingOtherVersion: a private state of another version of the provider is read anew from the branch. That tells
+// what others did meanwhile all the same, and moves what was delivered.
+func TestAccRenderingOtherVersion(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.apply()
+	r.forget()
+	r.expectEmptyPlan()
+	r.expectCommits(0)
+
+	before := r.head()
+	reconciler := gitserver.Git(t, r.repo, "show", "dev:large/app-a/reconciler.yaml")
+	hotfix := gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": "by hand\n"})
+	r.forget()
+	said := []string{"Others changed the rendered folders", "commit " + hotfix, "- large/app-a/reconciler.yaml", `on_drift = "overwrite"`}
+	r.expectRefused(said, "plan")
+	r.expectRefused(said, "plan", "-refresh=false")
+	r.set("value", "2")
+	r.expectRefused(said, "apply", "-auto-approve", "-refresh=false")
+	r.set("value", "1")
+	r.apply("-refresh-only")
+	r.expectRefused(said, "plan", "-refresh=false") // it is in the private state of this version now
+
+	// Undone by hand, it is none any more.
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": reconciler})
+	r.expectEmptyPlan()
+	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", hotfix)
+	r.forget()
+	r.options("on_drift", "overwrite")
+	r.expectCommits(1)
+	r.options("on_drift", nil)
+	if now := gitserver.Git(t, r.repo, "diff", "--stat", before, "dev"); now != "" {
+		t.Errorf("the tree is not put right:\n%s", now)
+	}
+
+	r.forget()
+	r.place("path", "below")
+	r.expectCommits(1, "-refresh=false")
+	r.expectFiles("dev", defaultPaths("below")...)
+}
+
+var privateOfResource = regexp.MustCompile(`"private": "[^"]*"`)
+
+// forget makes the private state of all resources one that this version can't read.
+func (r *rendering) forget() {
+	r.t.Helper()
+	path := filepath.Join(r.folder, "terraform.tfstate")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		other := base64.StdEncoding.EncodeToString([]byte(`{"delivery": "eyJ2ZXJzaW9uIjoxfQ=="}`)) // {"version":1}
+		err = os.WriteFile(path, privateOfResource.ReplaceAll(text, []byte(`"private": "`+other+`"`)), 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
