@@ -20,6 +20,9 @@ var (
 	ErrNoCommit = errors.New("the repo has no such commit")
 	// ErrExists is an open pull request of the same branches.
 	ErrExists = errors.New("there is an open pull request of these branches already")
+	// ErrNoBranch is a branch to be merged that the host does not know: just after
+	// a push, it may not know it yet.
+	ErrNoBranch = errors.New("the host does not know the branch that is to be merged")
 	// ErrNothingToMerge is a branch without a commit that its target has not.
 	ErrNothingToMerge = errors.New("there are no commits between the branches")
 	// ErrRefused is a request that the host refuses in words of its own.

@@ -35,10 +35,14 @@ type Repo interface {
 	// is so already costs no call, and labels and reviewers that the proposal
 	// does not name stay. The branches are not edited.
 	Edit(ctx context.Context, now PullRequest, proposal Proposal) (*PullRequest, error)
+	// CheckReviewers says whom of the reviewers of a proposal the host cannot ask,
+	// or nil. It asks nobody.
+	CheckReviewers(reviewers []string) error
 	// Close closes a pull request without merging it. A closed one stays.
 	Close(ctx context.Context, number int) (*PullRequest, error)
 	// MergeWhenReady has the host merge an open pull request, as it was last
-	// read, once its checks have passed: at once where nothing is awaited.
+	// read, once its checks have passed: at once where nothing is awaited. The
+	// method "" has it wait for people again.
 	MergeWhenReady(ctx context.Context, now PullRequest, method MergeMethod) (*PullRequest, error)
 
 	// SetStatus says how a commit did in a context, over what was said before.
@@ -99,7 +103,7 @@ type PullRequest struct {
 // Query names the pull request of a rendering.
 type Query struct {
 	Branch string // of ours
-	Target string // tells two apart that people made of one branch
+	Target string // branch: what people made one to another branch is theirs
 	Marker string // see [Marker]
 }
 

@@ -109,6 +109,18 @@ func Forbidden(message string) Failure {
 	return Failure{Status: http.StatusForbidden, Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, message)}
 }
 
+// HeadNotSeen is how GitHub refuses a pull request whose branch it does not know
+// yet, just after a push.
+func HeadNotSeen() Failure {
+	return Failure{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`}
+}
+
+// HeadNotMoved is how GitHub refuses to merge a commit that it does not take for
+// the head.
+func HeadNotMoved() Failure {
+	return Failure{Status: http.StatusConflict, Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
+}
+
 // Dropped breaks the connection before the request takes effect.
 func Dropped() Failure { return Failure{Drop: true} }
 

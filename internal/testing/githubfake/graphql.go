@@ -50,11 +50,20 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 		case p.draft:
 			problem("UNPROCESSABLE", "Pull request is a draft")
 			return
+		case p.autoMerge != "":
+			problem("UNPROCESSABLE", "Auto merge is already enabled")
+			return
 		case r.waitsFor(p) == "":
-			problem("UNPROCESSABLE", "Pull request Pull request is in clean status")
+			problem("UNPROCESSABLE", "Pull request Pull request is in "+r.mergeable(p)+" status")
 			return
 		}
 		p.autoMerge = method
+	case strings.Contains(asked.Query, "disablePullRequestAutoMerge("):
+		if p.autoMerge == "" {
+			problem("UNPROCESSABLE", "Can't disable auto-merge for this pull request")
+			return
+		}
+		p.autoMerge = ""
 	case strings.Contains(asked.Query, "convertPullRequestToDraft("):
 		p.draft = true
 	case strings.Contains(asked.Query, "markPullRequestReadyForReview("):

@@ -90,6 +90,22 @@ func (r *Repo) Edit(t testing.TB, number int, body string) {
 	p.body = body
 }
 
+// Retarget has a pull request go to another branch as a person does.
+func (r *Repo) Retarget(t testing.TB, number int, base string) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	p.base = base
+}
+
+// AutoMerge has a pull request merged once it is ready as a person does.
+func (r *Repo) AutoMerge(t testing.TB, number int, method string) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	p.autoMerge = method
+}
+
 // Status is the last state of a context of a commit, and how many there are.
 func (r *Repo) Status(commit, context string) (state string, posted int) {
 	r.server.mu.Lock()

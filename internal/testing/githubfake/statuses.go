@@ -79,3 +79,12 @@ func (r *Repo) latest(commit string) []status {
 	}
 	return all
 }
+
+// mergeable is GitHub's word for a pull request that may be merged: checks that
+// its branch does not ask for make it "unstable".
+func (r *Repo) mergeable(p *pull) string {
+	if slices.ContainsFunc(r.latest(p.headCommit), func(s status) bool { return s.State != "success" }) {
+		return "unstable"
+	}
+	return "clean"
+}

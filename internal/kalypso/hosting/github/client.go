@@ -43,6 +43,7 @@ type Client struct {
 	graph string // URL of GraphQL
 	web   *url.URL
 	token func(context.Context) (string, error)
+	clock Clock
 }
 
 var _ hosting.Host = (*Client)(nil)
@@ -67,7 +68,7 @@ func New(c Config) (*Client, error) {
 		}
 		auth = &authorisation{credential: tokens.get, renew: tokens.forget}
 	}
-	return &Client{api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential}, nil
+	return &Client{api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential, clock: c.Clock}, nil
 }
 
 // newAPI is go-github above our own transport. What go-github would do by

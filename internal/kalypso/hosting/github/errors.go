@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/google/go-github/v53/github"
@@ -59,10 +60,15 @@ func words(e *github.ErrorResponse) string {
 const (
 	saysExists   = "A pull request already exists"
 	saysNoneOnIt = "No commits between"
+	saysNoHead   = "PullRequest head invalid"
 	saysNoCommit = "No commit found for SHA"
 	saysNoLabel  = "Label does not exist"
-	saysClean    = "is in clean status"
+	saysMoved    = "Head branch was modified"
 )
+
+// saysMergeable are the states in which GitHub awaits nothing: the second one has
+// checks that the branch's rules do not ask for.
+var saysMergeable = regexp.MustCompile(`is in (clean|unstable|has_hooks) status`)
 
 func kindOf(status int, words string) error {
 	switch status {
@@ -74,7 +80,7 @@ func kindOf(status int, words string) error {
 		return hosting.ErrNotVisible
 	case http.StatusUnprocessableEntity:
 		for text, kind := range map[string]error{
-			saysExists: hosting.ErrExists, saysNoneOnIt: hosting.ErrNothingToMerge, saysNoCommit: hosting.ErrNoCommit,
+			saysExists: hosting.ErrExists, saysNoneOnIt: hosting.ErrNothingToMerge, saysNoHead: hosting.ErrNoBranch, saysNoCommit: hosting.ErrNoCommit,
 		} {
 			if strings.Contains(words, text) {
 				return kind

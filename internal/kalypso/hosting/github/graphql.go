@@ -18,12 +18,22 @@ const (
 	mutationAutoMerge = `mutation($id: ID!, $method: PullRequestMergeMethod!) {
   enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $method}) { pullRequest { id } }
 }`
-	mutationDraft = `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } } }`
-	mutationReady = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }`
+	mutationNoAutoMerge = `mutation($id: ID!) { disablePullRequestAutoMerge(input: {pullRequestId: $id}) { pullRequest { id } } }`
+	mutationDraft       = `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } } }`
+	mutationReady       = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }`
 )
 
 func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod) (*hosting.PullRequest, error) {
 	if now.AutoMerge == method {
+		return &now, nil
+	}
+	if now.AutoMerge != "" {
+		if err := r.mutate(ctx, r.doing("disable auto-merge of", now.Number), mutationNoAutoMerge, map[string]string{"id": now.ID}); err != nil {
+			return nil, err
+		}
+		now.AutoMerge = ""
+	}
+	if method == "" {
 		return &now, nil
 	}
 	doing := r.doing("enable auto-merge of", now.Number)
@@ -33,18 +43,33 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, meth
 	case err == nil:
 		now.AutoMerge = method
 		return &now, nil
-	case !errors.As(err, &e) || !strings.Contains(e.Words, saysClean):
+	case !errors.As(err, &e) || !saysMergeable.MatchString(e.Words):
 		return nil, err
 	}
-	// Nothing is awaited, and then GitHub enables no auto-merge. What is merged
-	// is what was read.
-	_, _, err = r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
-		MergeMethod: string(method), SHA: now.HeadCommit,
-	})
-	if err != nil {
-		return nil, failed(r.doing("merge", now.Number), err)
+	// Nothing is awaited, and then GitHub enables no auto-merge.
+	if err := r.merge(ctx, now, method); err != nil {
+		return nil, err
 	}
 	return r.Read(ctx, now.Number)
+}
+
+// merges bounds how often GitHub is asked to merge a commit that is not the head
+// for it: just after a push it may not have seen that yet.
+const merges = 5
+
+// merge merges what was read, and nothing else.
+func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod) error {
+	for attempt := 1; ; attempt++ {
+		_, _, err := r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
+			MergeMethod: string(method), SHA: now.HeadCommit,
+		})
+		err = failed(r.doing("merge", now.Number), err)
+		var e *hosting.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Words, saysMoved) || attempt == merges ||
+			r.client.clock.Wait(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
+			return err
+		}
+	}
 }
 
 func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool) error {

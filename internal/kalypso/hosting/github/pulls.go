@@ -12,27 +12,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Find asks for the pull requests of the head branch, which is ours alone: all
-// open ones, then the newest closed ones.
+// Find asks for the pull requests between the two branches, the first of which
+// is ours alone: all open ones, then the newest closed ones.
 func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
 	for _, state := range []string{"open", "closed"} {
 		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
-			State: state, Head: r.owner + ":" + q.Branch, Sort: "created", Direction: "desc",
+			State: state, Head: r.owner + ":" + q.Branch, Base: q.Target, Sort: "created", Direction: "desc",
 			ListOptions: github.ListOptions{PerPage: 100},
 		})
 		if err != nil {
 			return nil, failed("find the pull request of branch "+q.Branch+" in "+r.String(), err)
 		}
-		var found *hosting.PullRequest
 		for _, p := range list {
-			one := r.convert(p)
-			if one.Branch == q.Branch && hosting.HasMarker(one.Body, q.Marker) &&
-				(found == nil || found.Target != q.Target && one.Target == q.Target) {
-				found = one
+			if one := r.convert(p); one.Branch == q.Branch && one.Target == q.Target && hosting.HasMarker(one.Body, q.Marker) {
+				return one, nil
 			}
-		}
-		if found != nil {
-			return found, nil
 		}
 	}
 	return nil, nil //nolint:nilnil // nil is "there is none"
@@ -145,18 +139,29 @@ func missingFold(want, have []string) []string {
 	return missing
 }
 
+func (r *repo) CheckReviewers(reviewers []string) error {
+	var errs []error
+	for _, name := range reviewers {
+		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
+			errs = append(errs, &hosting.Error{
+				Doing: "ask for reviews in " + r.String(), Kind: hosting.ErrRefused, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner),
+			})
+		}
+	}
+	return errors.Join(errs...)
+}
+
 func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string) error {
 	var asked github.ReviewersRequest
 	doing := r.doing("request reviews of", number)
+	if err := r.CheckReviewers(reviewers); err != nil {
+		return err
+	}
 	for _, name := range reviewers {
-		organisation, team, isTeam := strings.Cut(name, "/")
-		switch {
-		case !isTeam:
-			asked.Reviewers = append(asked.Reviewers, name)
-		case !strings.EqualFold(organisation, r.owner):
-			return &hosting.Error{Doing: doing, Kind: hosting.ErrRefused, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner)}
-		default:
+		if _, team, isTeam := strings.Cut(name, "/"); isTeam {
 			asked.TeamReviewers = append(asked.TeamReviewers, team)
+		} else {
+			asked.Reviewers = append(asked.Reviewers, name)
 		}
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)

@@ -132,12 +132,12 @@ func TestFind(t *testing.T) {
 	gitserver.Git(t, p.on.Path, "branch", "another", "main")
 	to := p.proposal()
 	to.Target = "another"
-	third := must(t)(p.repo.Open(t.Context(), to)).Number
-	find(third, 1)
+	must(t)(p.repo.Open(t.Context(), to))
+	find(second, 2)
 	fourth := must(t)(p.repo.Open(t.Context(), p.proposal())).Number
 	find(fourth, 1)
 	p.on.Close(t, fourth)
-	find(third, 1)
+	find(fourth, 2)
 }
 
 // What GitHub refuses is told apart.
@@ -152,7 +152,7 @@ func TestRefused(t *testing.T) {
 		return err
 	}
 	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge, `"Validation Failed: No commits between main and same" (HTTP 422)`)
-	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrRefused, "open a pull request from unknown to main in acme/gitops")
+	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrNoBranch, "open a pull request from unknown to main in acme/gitops")
 	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }), hosting.ErrRefused, "body is too long")
 
 	// The pull request is there although its reviewer could not be asked.
@@ -183,13 +183,23 @@ func TestMergeWhenReady(t *testing.T) {
 	p.calls()
 	must(t)(p.repo.MergeWhenReady(t.Context(), waiting, hosting.Rebase))
 	expectCalls(t, p)
+	squashing := must(t)(p.repo.MergeWhenReady(t.Context(), waiting, hosting.Squash))
+	expectSame(t, squashing, must(t)(p.repo.Read(t.Context(), 1)))
+	people := must(t)(p.repo.MergeWhenReady(t.Context(), squashing, ""))
+	expectSame(t, people, must(t)(p.repo.Read(t.Context(), 1)))
+	if squashing.AutoMerge != hosting.Squash || people.AutoMerge != "" {
+		t.Errorf("auto-merge is %q, then %q", squashing.AutoMerge, people.AutoMerge)
+	}
+	_, err := p.repo.MergeWhenReady(t.Context(), squashing, "")
+	expectError(t, err, hosting.ErrRefused, "disable auto-merge of pull request 1")
+	must(t)(p.repo.MergeWhenReady(t.Context(), people, hosting.Rebase))
 	if err := p.repo.SetStatus(t.Context(), opened.HeadCommit, hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
 		t.Fatal(err)
 	}
 	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != hosting.Merged {
 		t.Errorf("it is %+v", got)
 	}
-	_, err := p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
+	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
 	expectError(t, err, hosting.ErrRefused, "Pull request is closed")
 	unknown := opened
 	unknown.ID = "PR_unknown"
@@ -202,10 +212,15 @@ func TestMergeWhenReady(t *testing.T) {
 	p.branch("change")
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
 	expectError(t, err, hosting.ErrRefused, "Head branch was modified")
+	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
+	// A check that nothing asks for does not hold it up; and GitHub sees what was just pushed a little later.
+	p.on.SetStatus(opened.HeadCommit, "other", "pending")
+	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {
 		t.Errorf("it is %+v", got)
 	}
+	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "/graphql", 1, githubfake.ServerError(403, 0))
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
 	expectError(t, err, hosting.ErrForbidden, "enable auto-merge of pull request 2 of acme/gitops")

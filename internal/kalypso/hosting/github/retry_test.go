@@ -185,7 +185,7 @@ func TestAtOnce(t *testing.T) {
 		{githubfake.ServerError(401, 0), hosting.ErrUnauthenticated, "Unauthorized"},
 		{githubfake.ServerError(501, 0), hosting.ErrRefused, "Not Implemented"},
 		{githubfake.ServerError(451, 0), hosting.ErrRefused, "Legal"},
-		{githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"},"bare"]}`}, hosting.ErrRefused, `"Validation Failed: PullRequest head invalid: bare" (HTTP 422)`},
+		{githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`}, hosting.ErrRefused, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
 		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, hosting.ErrRefused, `"Bad Request" (HTTP 400)`},
 		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRefused, "read pull request 1 of acme/gitops"},
 		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}}, hosting.ErrRefused, "HTTP 302"},
