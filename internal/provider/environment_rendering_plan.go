@@ -46,6 +46,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	}
 	outcome.readReview(r.data)
 	r.claim(outcome, state == nil, &resp.Diagnostics)
+	r.checkReviewers(outcome, &resp.Diagnostics)
 	if state == nil {
 		r.planCreate(ctx, outcome, values, &resp.Diagnostics)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // killAt kills the apply that makes a request of a method to a path, once that has taken effect and before it is answered.
@@ -73,6 +74,20 @@ func TestAccPullRequestKilled(t *testing.T) {
 	r.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost())
 	r.apply()
 	r.expectPulls("merged", "open")
+
+	// What a killed apply left is closed by a destroy, though no state knows it.
+	r.on.Merge(t, r.last().Number, "merge")
+	r.options("deletion_protection", false)
+	r.apply()
+	r.set("value", "5")
+	r.killAt("POST", "/pulls")
+	r.expectPulls("merged", "merged", "open")
+	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/dev", strings.TrimSpace(gitserver.Git(t, r.on.Path, "rev-list", "--max-parents=0", "dev")))
+	at := r.head()
+	r.succeed("destroy", "-no-color", "-auto-approve", "-refresh=false")
+	if last := r.expectPulls("merged", "merged", "closed"); gitserver.Rev(t, r.on.Path, last.Head) != "" || r.head() != at {
+		t.Error("our branch stays, or the target moved")
+	}
 }
 
 // TestAccPullRequestWaits: an apply waits for the merge, and fails where that does not come: then the next one takes up what
@@ -158,7 +173,22 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 	if last.AutoMerge != "squash" {
 		t.Errorf("auto-merge is %q", last.AutoMerge)
 	}
-	r.on.SetStatus(last.HeadCommit, "ci", "success")
+	// What the provider asked GitHub for it takes back, and not what people asked it.
+	r.delivery()
+	r.apply()
+	r.expectEmptyPlan()
+	if now := r.last(); now.AutoMerge != "" || now.HeadCommit != last.HeadCommit {
+		t.Errorf("people are to merge: %+v", now)
+	}
+	r.on.AutoMerge(t, last.Number, "merge")
+	r.set("value", "2b")
+	r.apply()
+	if now := r.last(); now.AutoMerge != "merge" {
+		t.Errorf("what people asked for is %q", now.AutoMerge)
+	}
+	r.delivery("auto_merge", "squash")
+	r.apply()
+	r.on.SetStatus(r.last().HeadCommit, "ci", "success")
 	r.expectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(true, "merged")

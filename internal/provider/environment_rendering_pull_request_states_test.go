@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,29 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.refresh()
 	r.set("value", "1")
 	r.expectError([]string{"Others changed the rendered folders", "apps/theirs.yaml", "Somebody"}, "plan", "-no-color")
+	r.options("on_drift", "overwrite")
+	r.apply()
+	r.expectEmptyPlan()
+	r.options("on_drift", "fail")
+	r.apply()
+	// So too where they had the branch rebased, as GitHub's button does; without anything of theirs, that is nothing.
+	rebase := func() {
+		t.Helper()
+		gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/b.yaml": r.head()})
+		folder := filepath.Join(t.TempDir(), "tree")
+		gitserver.Git(t, r.on.Path, "worktree", "add", "--quiet", folder, first.Head)
+		gitserver.Git(t, folder, "rebase", "--quiet", "dev")
+		gitserver.Git(t, r.on.Path, "worktree", "remove", "--force", folder)
+	}
+	rebase()
+	r.expectEmptyPlan()
+	r.set("value", "1b")
+	r.apply()
+	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"apps/theirs.yaml": "a: 4\n"})
+	rebase()
+	r.expectEmptyPlan()
+	r.set("value", "1")
+	r.expectError([]string{"Others changed the rendered folders", "the branch was rebased, and holds commits of others"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	r.apply()
 	r.expectEmptyPlan()
@@ -95,6 +120,36 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(true, "merged")
+
+	// Closed, then back to what is merged: the same tree is another wish later.
+	r.set("value", "2")
+	r.apply()
+	r.on.Close(t, r.last().Number)
+	r.set("value", "1")
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectDelivered(true, "")
+	r.set("value", "2")
+	r.apply()
+	r.expectEmptyPlan()
+	third := r.expectPulls("closed", "merged", "closed", "open")
+	// People make it one to another branch: it is theirs, and ours is another one.
+	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
+	r.on.Retarget(t, third.Number, "live")
+	r.expectWarning("or made one to another branch")
+	r.set("value", "3")
+	r.apply()
+	r.expectEmptyPlan()
+	if last := r.expectPulls("closed", "merged", "closed", "open", "open"); last.Base != "dev" || r.on.PullRequests()[3].Title != third.Title {
+		t.Errorf("the pull request: %+v", last)
+	}
+	// With the state lost, what people closed stays closed, and the apply says so.
+	r.on.Close(t, r.last().Number)
+	r.succeed("state", "rm", renderingAddress)
+	if o := r.apply(); !strings.Contains(o.text(), "The pull request was closed") {
+		t.Errorf("the apply: %s", o.text())
+	}
+	r.expectPulls("closed", "merged", "closed", "open", "closed")
 
 	// Never merged, a destroy closes what is open, and pushes nothing.
 	other := newReviewed(t)
@@ -176,6 +231,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
+	r.options("promoted_commit", "one")
 	r.apply()
 	r.place("path", "clusters")
 	r.apply()
@@ -187,7 +243,11 @@ func TestAccPullRequestMoves(t *testing.T) {
 	// Within a branch, one pull request writes there and removes here.
 	r.place("path", "fleet")
 	r.apply()
-	r.on.Merge(t, r.expectPulls("closed", "merged", "open").Number, "squash")
+	within := r.expectPulls("closed", "merged", "open")
+	if len(within.Labels) > 0 || !slices.Contains(moved.Labels, "promoted") {
+		t.Errorf("labels %v, then %v: the second one does not change the promoted commit", moved.Labels, within.Labels)
+	}
+	r.on.Merge(t, within.Number, "squash")
 	r.expectEmptyPlan()
 	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" || got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not where it should be")
@@ -238,6 +298,8 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Draft and auto-merge"}, "plan", "-no-color")
 	r.delivery("auto_merge", "fast-forward")
 	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
+	r.delivery("reviewers", []string{"octocat", "other/team"})
+	r.expectError([]string{"Reviewers that can't be asked", "team other/team is not one of acme"}, "plan", "-no-color")
 	r.delivery()
 	r.place("repo", "file://"+r.on.Path)
 	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")

@@ -140,7 +140,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.on.AddTeam("platform")
 	before := r.head()
 
-	// Open.
+	// Open; GitHub sees the push a moment later.
+	r.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen())
 	r.apply()
 	r.expectEmptyPlan()
 	first := r.expectPulls("open")

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -49,7 +50,7 @@ func deliveryAttributes() map[string]schema.Attribute {
 		},
 		"reviewers": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Who is asked for a review: users, and teams such as `acme/platform`.",
+			MarkdownDescription: "Who is asked for a review: users, and teams of the organisation that owns the repo, such as `acme/platform`.",
 		},
 		"draft":          schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether the pull request is a draft. The default is `false`."},
 		"auto_merge":     autoMerge,
@@ -119,6 +120,20 @@ func (r *environmentRendering) checkReview(ctx context.Context, o *renderingOutc
 	}
 }
 
+// checkReviewers reports whom the host can't ask for a review.
+func (r *environmentRendering) checkReviewers(o *renderingOutcome, diags *diag.Diagnostics) {
+	if o.strategy != strategyPullRequest || !o.settled || len(o.pulls.reviewers) == 0 || r.data == nil || !r.data.known {
+		return
+	}
+	pulls := r.pullRequests(o.renderingRequest, diags)
+	if pulls == nil {
+		return
+	}
+	if err := pulls.CheckReviewers(o.order(commitAuthor{}, nil)); err != nil && !errors.Is(err, hosting.ErrOtherHost) {
+		diags.AddAttributeError(path.Root("delivery"), "Reviewers that can't be asked", fleet.Sentence(err))
+	}
+}
+
 // bring delivers the tree by its strategy.
 func (r *environmentRendering) bring(ctx context.Context, o *renderingOutcome, before *delivery.State, diags *diag.Diagnostics) (*delivery.Receipt, error) {
 	order := o.order(r.data.author, before)
@@ -179,7 +194,7 @@ func appendRemoval(diags *diag.Diagnostics, place delivery.Place, pr *hosting.Pu
 func appendAbandoned(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.State) {
 	if n := before.Abandoned(); n != 0 && o.strategy == strategyPullRequest {
 		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed",
-			fmt.Sprintf("Pull request %d to %s was closed without being merged: the branch does not hold the tree. "+
+			fmt.Sprintf("Pull request %d to %s was closed without being merged, or made one to another branch: the branch does not hold the tree. "+
 				"The next different tree opens a new one; delivery.reopen = true opens one for this tree.", n, before.Place))
 	}
 }

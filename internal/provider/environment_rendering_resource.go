@@ -161,6 +161,7 @@ func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome,
 	if receipt.Removal != nil {
 		appendRemoval(diags, before.Place, receipt.Removal)
 	}
+	appendAbandoned(diags, o, receipt.State)
 	setDelivery(values, receipt.Commit, receipt.State.Proposal == nil && !receipt.State.Drifted(), receipt.PullRequest)
 	return receipt.Changes, receipt.Before
 }

@@ -95,6 +95,8 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 			"GitHub answers the same to both. Check the repo's URL, and that the token or app is allowed to use the repo. "+credential)
 	case errors.Is(err, hosting.ErrNoCommit):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
+	case errors.Is(err, hosting.ErrNoBranch), errors.Is(err, hosting.ErrNothingToMerge):
+		say("GitHub has not seen the push yet", "Apply again; the next apply takes up what was pushed.")
 	case errors.Is(err, hosting.ErrLimited):
 		say("GitHub's rate limit", "Apply again later, or raise timeouts.")
 	case errors.Is(err, hosting.ErrUnavailable):

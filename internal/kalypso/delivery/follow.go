@@ -62,8 +62,9 @@ func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target
 	case err != nil:
 		return nil, err
 	case head.Head != p.Head.Head:
-		if now.Head, err = head.ours(ctx, client, key{p.Head.Environment, target.Place.Branch, target.Place.Path}); err == nil {
-			now.Others, err = p.others(ctx, client)
+		k := key{p.Head.Environment, target.Place.Branch, target.Place.Path}
+		if now.Head, err = head.ours(ctx, client, k); err == nil {
+			now.Others, err = p.others(ctx, client, k)
 		}
 		if err != nil {
 			return nil, err
@@ -82,41 +83,60 @@ func (s *State) ours(ctx context.Context, client *gitremote.Client, k key) (*Sta
 	if !s.Drifted() {
 		return s, nil
 	}
-	branch, err := gitops.Open(client, s.Place.Repo, s.Place.Branch)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer snapshot.Close()
-	at, err := newSurvey(snapshot, s.Place, nil)
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := at.sealed(k)
-	if err != nil || !sealed || snapshot.Commit.String() != s.Head {
+	commit, record, err := s.Place.seal(ctx, client, k)
+	if err != nil || commit == "" || commit != s.Head {
 		return s, err
 	}
 	now := *s
 	now.Drift, now.Build, now.Base = nil, "", s.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Seen, s.SeenRecord, nil
-	if at.record != nil {
-		now.PromotedCommit = at.record.PromotedCommit
+	if record != nil {
+		now.PromotedCommit = record.PromotedCommit
 	}
 	return &now, nil
 }
 
-// others are the commits on top of ours. What a merge brought is its other branch's.
-func (p *Proposal) others(ctx context.Context, client *gitremote.Client) ([]Drift, error) {
+// seal is the last commit of our branch where that is ours, and the record in it; "" where it is not.
+func (at Place) seal(ctx context.Context, client *gitremote.Client, k key) (commit string, record *Record, err error) {
+	branch, err := gitops.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return "", nil, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer snapshot.Close()
+	if snapshot.Commit.IsZero() {
+		return "", nil, nil
+	}
+	s, err := newSurvey(snapshot, at, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	if sealed, err := s.sealed(k); err != nil || !sealed {
+		return "", nil, err
+	}
+	return snapshot.Commit.String(), s.record, nil
+}
+
+// others are the commits on top of ours. What a merge brought is its other branch's. Where ours is not among them, people had
+// the branch rebased: then it is below the last one, or is that.
+func (p *Proposal) others(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
 	branch, err := gitops.Open(client, p.Head.Place.Repo, p.Head.Place.Branch)
 	if err != nil {
 		return nil, err
 	}
 	commits, found, err := branch.History(ctx, plumbing.NewHash(p.Pushed), []string{"."})
-	if err != nil || !found {
+	if err != nil {
 		return nil, err
+	}
+	if !found {
+		commit, _, err := p.Head.Place.seal(ctx, client, k)
+		if err != nil || commit != "" {
+			return nil, err
+		}
+		return []Drift{{Subject: "the branch was rebased, and holds commits of others on top of ours"}}, nil
 	}
 	return drifts(slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge })), nil
 }

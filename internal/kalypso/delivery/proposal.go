@@ -17,10 +17,12 @@ import (
 // Proposal is a tree that a pull request proposes, and that its target branch does not hold.
 type Proposal struct {
 	// Head is our branch: what was proposed is what was delivered to it, and what others push to it is drift.
-	Head   *State        `json:"head"`
-	Pushed string        `json:"pushed"` // the commit that we made of it
-	Number int           `json:"number"` // of the pull request
-	State  hosting.State `json:"state"`
+	Head   *State `json:"head"`
+	Pushed string `json:"pushed"` // the commit that we made of it
+	Number int    `json:"number"` // of the pull request
+	// AutoMerge is how the host was asked to merge it; "" where it was not, whatever people asked it since.
+	AutoMerge hosting.MergeMethod `json:"auto_merge,omitempty"`
+	State     hosting.State       `json:"state"`
 	// Lost says that our branch is gone, and Stale that the pull request can't be merged: others wrote the promoted commit
 	// of the target branch since.
 	Lost  bool `json:"lost,omitempty"`
@@ -64,6 +66,14 @@ func (s *State) Abandoned() int {
 		return 0
 	}
 	return s.Proposal.Number
+}
+
+// autoMerge is how the host was asked to merge the pull request.
+func (s *State) autoMerge() hosting.MergeMethod {
+	if s == nil || s.Proposal == nil {
+		return ""
+	}
+	return s.Proposal.AutoMerge
 }
 
 // holds reports whether the place holds what was proposed.

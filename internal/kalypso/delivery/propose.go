@@ -38,8 +38,9 @@ func (t *topic) find(ctx context.Context) (*hosting.PullRequest, error) {
 	return t.repo.Find(ctx, hosting.Query{Branch: t.place.Branch, Target: t.target, Marker: t.key.marker()})
 }
 
-// rebuilds bounds how often a target that took the change meanwhile is looked at again.
-const rebuilds = 3
+// rebuilds bounds how often a pull request is opened that the host has nothing for: its target took the change meanwhile, or
+// the host has not seen the push yet.
+const rebuilds = 5
 
 // Propose pushes the order to our branch, one commit on top of the place's, and has it reviewed in one pull request, ours
 // if there is one. Where the place's branch holds the order already there is nothing to propose. Doing it again completes
@@ -50,8 +51,10 @@ func Propose(ctx context.Context, client *gitremote.Client, o *Order, r *PullReq
 		return nil, err
 	}
 	var receipt *Receipt
-	for range rebuilds {
-		if receipt, err = t.propose(ctx, client, o, r, progress); !errors.Is(err, hosting.ErrNothingToMerge) {
+	for try := 1; ; try++ {
+		receipt, err = t.propose(ctx, client, o, r, progress)
+		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrNoBranch)
+		if !early || try == rebuilds || r.pause(ctx, try) != nil {
 			break
 		}
 	}
@@ -97,7 +100,7 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 	}
 	receipt := &Receipt{State: last.standing(o), Changes: last.changes, Before: last.before, Takeover: last.takeover, Pushed: result.Pushed}
 	if !kept && !result.Pushed {
-		return receipt, t.settle(ctx, found, last, o.inputs().pack(), receipt)
+		return receipt, t.settle(ctx, client, r.Host, o, found, last, receipt)
 	}
 	head.Base, head.Head = result.Commit.String(), result.Commit.String()
 	head.Seen, head.SeenRecord = head.Delivered, head.DeliveredRecord
@@ -109,13 +112,13 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 		}
 		return receipt, err
 	}
-	before := last.promoted()
-	p := r.proposal(t.repo, t.place.Branch, t.target, o.message(last.changes), o.Describe(last.before), t.key.marker(), before != o.PromotedCommit)
-	pr, err := r.publish(ctx, t.repo, found, p, t.key.marker(), head.Head)
+	p := r.proposal(t.repo, t.place.Branch, t.target, o.message(last.changes), o.Describe(last.before), t.key.marker(), last.promotes(o))
+	pr, err := r.publish(ctx, t.repo, found, p, t.key.marker(), head.Head, o.Before.autoMerge())
 	if err != nil {
 		return nil, err
 	}
 	receipt.PullRequest, receipt.State.Proposal.Number, receipt.State.Proposal.State = pr, pr.Number, pr.State
+	receipt.State.Proposal.AutoMerge = r.AutoMerge
 	if pr.State != hosting.Merged {
 		return receipt, nil
 	}
@@ -165,16 +168,29 @@ func (d *draft) promoted() string {
 	return d.at.record.PromotedCommit
 }
 
-// settle ends a proposal whose target holds the tree already, whoever brought it there.
-func (t *topic) settle(ctx context.Context, found *hosting.PullRequest, last *draft, inputs packedInputs, receipt *Receipt) error {
-	receipt.State.Delivered, receipt.State.Seen, receipt.State.Inputs, receipt.State.Build = last.wanted, last.wanted, inputs, build()
+// promotes reports whether the order changes the promoted commit. What moves within the branch, or is taken over from the
+// operator, has no record there that names the one before.
+func (d *draft) promotes(o *Order) bool {
+	switch {
+	case d.at.record != nil:
+	case o.moves() && o.Place.SameBranch(o.Before.Place):
+		return o.Before.PromotedCommit != o.PromotedCommit
+	case len(d.takeover.Adopted) > 0 && o.PromotedCommit != "":
+		return d.at.tracking() != blob([]byte(o.PromotedCommit))
+	}
+	return d.promoted() != o.PromotedCommit
+}
+
+// settle ends a proposal whose target holds the tree already, whoever brought it there. Our branch goes with one that was not
+// merged: the same tree may be proposed again later.
+func (t *topic) settle(ctx context.Context, client *gitremote.Client, host hosting.Host, o *Order, found *hosting.PullRequest, last *draft, receipt *Receipt) error {
+	receipt.State.Delivered, receipt.State.Seen, receipt.State.Inputs, receipt.State.Build = last.wanted, last.wanted, o.inputs().pack(), build()
 	receipt.State.Others, receipt.State.Files = last.others, last.files
 	receipt.Commit = receipt.State.Head
 	switch {
 	case found == nil:
-	case found.State == hosting.Open:
-		_, err := t.repo.Close(ctx, found.Number)
-		return err
+	case found.State != hosting.Merged:
+		return t.end(ctx, client, host, o.Before, found)
 	case found.MergeCommit == receipt.Commit:
 		receipt.PullRequest = found
 	}

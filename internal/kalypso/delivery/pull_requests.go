@@ -47,7 +47,10 @@ func (e *ReviewError) Error() string {
 	return fmt.Sprintf("pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
 }
 
-func pause(ctx context.Context, try int) error {
+func (r *PullRequests) pause(ctx context.Context, try int) error {
+	if r.Pause != nil {
+		return r.Pause(ctx, try)
+	}
 	timer := time.NewTimer(min(time.Second<<min(try-1, 5), 30*time.Second))
 	defer timer.Stop()
 	select {
@@ -56,6 +59,15 @@ func pause(ctx context.Context, try int) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// CheckReviewers returns whom of the reviewers the host can't ask, or nil. It asks nobody.
+func (r *PullRequests) CheckReviewers(o *Order) error {
+	repo, err := r.Host.Repo(o.Place.Repo)
+	if err != nil {
+		return err
+	}
+	return repo.CheckReviewers(r.Reviewers)
 }
 
 // Check returns why the order could not be reviewed, or nil: a repo on another host, or one that the host does not show. It
@@ -70,14 +82,15 @@ func (r *PullRequests) Check(ctx context.Context, o *Order) error {
 }
 
 // publish brings the pull request to the proposal, opening one where there is none to adopt, and waits for its merge as far
-// as that is asked for. head is what was pushed. With an error there is the pull request as far as it got, or nil.
-func (r *PullRequests) publish(ctx context.Context, repo hosting.Repo, found *hosting.PullRequest, p hosting.Proposal, marker, head string) (*hosting.PullRequest, error) {
+// as that is asked for. head is what was pushed, and promised how the host was asked to merge it before: what people asked it
+// themselves stays. With an error there is the pull request as far as it got, or nil.
+func (r *PullRequests) publish(ctx context.Context, repo hosting.Repo, found *hosting.PullRequest, p hosting.Proposal, marker, head string, promised hosting.MergeMethod) (*hosting.PullRequest, error) {
 	pr, err := r.put(ctx, repo, found, p, marker)
 	if err != nil {
 		return pr, err
 	}
 	pr.HeadCommit = head
-	if r.AutoMerge != "" {
+	if r.AutoMerge != "" || promised != "" && pr.AutoMerge == promised {
 		merging, err := repo.MergeWhenReady(ctx, *pr, r.AutoMerge)
 		if err != nil {
 			return pr, err
@@ -114,12 +127,8 @@ func (r *PullRequests) put(ctx context.Context, repo hosting.Repo, found *hostin
 
 // wait looks at the pull request until it is merged.
 func (r *PullRequests) wait(ctx context.Context, repo hosting.Repo, pr *hosting.PullRequest) (*hosting.PullRequest, error) {
-	sleep := r.Pause
-	if sleep == nil {
-		sleep = pause
-	}
 	for try := 1; pr.State == hosting.Open; try++ {
-		err := sleep(ctx, try)
+		err := r.pause(ctx, try)
 		var now *hosting.PullRequest
 		if err == nil {
 			now, err = repo.Read(ctx, pr.Number)

@@ -106,7 +106,7 @@ func (r *PullRequests) Withdraw(ctx context.Context, client *gitremote.Client, s
 		commit = result.Commit
 	}
 	text := DescribeRemoval(&State{Place: s.Place, Environment: k.environment, Seen: held}, Review{Max: t.repo.MaxBody()})
-	return r.publish(ctx, t.repo, found, r.proposal(t.repo, t.place.Branch, t.target, message, text, k.marker(), false), k.marker(), commit.String())
+	return r.publish(ctx, t.repo, found, r.proposal(t.repo, t.place.Branch, t.target, message, text, k.marker(), false), k.marker(), commit.String(), s.autoMerge())
 }
 
 // withdraws reports whether our branch holds the removal already, on top of the target's head.
@@ -136,8 +136,12 @@ func (t *topic) end(ctx context.Context, client *gitremote.Client, host hosting.
 			return err
 		}
 	}
-	if s.Proposal == nil {
-		return nil
+	if s == nil || s.Proposal == nil || !s.Proposal.Head.Place.Same(t.place) { // of an apply that was killed
+		commit, _, err := t.place.seal(ctx, client, t.key)
+		if err != nil || commit == "" {
+			return err
+		}
+		return t.branch.Delete(ctx, plumbing.NewHash(commit))
 	}
 	p := *s.Proposal
 	if found != nil && found.Number == p.Number {
