@@ -38,7 +38,7 @@ func ParseYAMLWith(more map[Kind]Reader, origin Origin, text string) (objects []
 	for n, doc := range splitDocuments(text) {
 		r := reading{document: doc, at: origin, more: more}
 		r.at.Document, r.at.Line = n+1, doc.line
-		data, err := yaml.YAMLToJSONStrict([]byte(doc.text))
+		data, err := yamlToJSON(doc.text)
 		if err != nil {
 			r.broken(shiftLine(err.Error(), doc.line))
 		} else {
