@@ -1,10 +1,6 @@
 package provider_test
 
 import (
-	"encoding/base64"
-	"os"
-	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -50,20 +46,4 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	r.place("path", "below")
 	r.expectCommits(1, "-refresh=false")
 	r.expectFiles("dev", defaultPaths("below")...)
-}
-
-var privateOfResource = regexp.MustCompile(`"private": "[^"]*"`)
-
-// forget makes the private state of all resources one that this version can't read.
-func (r *rendering) forget() {
-	r.t.Helper()
-	path := filepath.Join(r.folder, "terraform.tfstate")
-	text, err := os.ReadFile(path)
-	if err == nil {
-		other := base64.StdEncoding.EncodeToString([]byte(`{"delivery": "eyJ2ZXJzaW9uIjoxfQ=="}`)) // {"version":1}
-		err = os.WriteFile(path, privateOfResource.ReplaceAll(text, []byte(`"private": "`+other+`"`)), 0o600)
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
 }

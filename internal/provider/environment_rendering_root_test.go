@@ -1,0 +1,226 @@
+package provider_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// rendering is a root module with a rendering in it, and the bare repo where it goes.
+type rendering struct {
+	*root
+	repo string
+	vars map[string]any
+}
+
+// newRendering makes a root module of testdata/rendering that renders to the branch "dev" of a repo.
+func newRendering(t *testing.T, repo string) *rendering {
+	t.Helper()
+	r := &rendering{newRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
+	r.write("terraform.tf", terraformBlock)
+	r.place("branch", "dev")
+	return r
+}
+
+// set sets a variable of the module.
+func (r *rendering) set(name string, value any) {
+	r.t.Helper()
+	r.vars[name] = value
+	text, err := json.Marshal(r.vars)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write("terraform.tfvars.json", string(text))
+}
+
+// options sets arguments of the rendering, in pairs; those set before stay.
+func (r *rendering) options(pairs ...any) {
+	r.t.Helper()
+	r.merge("options", nil, pairs)
+}
+
+// place sets attributes of gitops_repo, in pairs.
+func (r *rendering) place(pairs ...any) {
+	r.t.Helper()
+	r.merge("place", map[string]any{"repo": "file://" + r.repo}, pairs)
+}
+
+func (r *rendering) merge(variable string, initial map[string]any, pairs []any) {
+	r.t.Helper()
+	all := maps.Clone(initial)
+	if all == nil {
+		all = map[string]any{}
+	}
+	if old, ok := r.vars[variable].(map[string]any); ok {
+		maps.Copy(all, old)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			r.t.Fatalf("%v is no name", pairs[i])
+		}
+		all[name] = pairs[i+1]
+	}
+	r.set(variable, all)
+}
+
+// rendered is the rendering's attributes in the state; nil where it is not there.
+func (r *root) rendered() map[string]any {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
+	if os.IsNotExist(err) || len(data) == 0 { // Terraform makes the file before it applies
+		return nil
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var file struct {
+		Resources []struct {
+			Type      string
+			Instances []struct {
+				Status     string
+				Attributes map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, resource := range file.Resources {
+		if resource.Type == "kalypso_environment_rendering" && len(resource.Instances) > 0 {
+			if resource.Instances[0].Status != "" {
+				r.t.Errorf("the rendering is %s", resource.Instances[0].Status)
+			}
+			return resource.Instances[0].Attributes
+		}
+	}
+	return nil
+}
+
+// head is the commit of the branch "dev".
+func (r *rendering) head() string {
+	r.t.Helper()
+	return gitserver.Rev(r.t, r.repo, "dev")
+}
+
+// expectCommits applies the module, fails the test unless that makes so many commits on the branch "dev" and the plan
+// after it is empty, and returns what apply printed.
+func (r *rendering) expectCommits(n int, args ...string) output {
+	r.t.Helper()
+	before := len(gitserver.Log(r.t, r.repo, "dev"))
+	out := r.apply(args...)
+	if got := len(gitserver.Log(r.t, r.repo, "dev")) - before; got != n {
+		r.t.Errorf("the apply made %d commits, want %d:\n%s", got, n, strings.Join(gitserver.Log(r.t, r.repo, "dev"), "\n"))
+	}
+	r.expectEmptyPlan()
+	return out
+}
+
+// expectRefused fails the test unless a command fails, says all of the texts, and leaves the branch "dev" and the state as
+// they are.
+func (r *rendering) expectRefused(texts []string, args ...string) {
+	r.t.Helper()
+	head, state := r.head(), r.rendered()
+	r.expectError(texts, append(args, "-no-color")...)
+	if now := r.head(); now != head {
+		r.t.Errorf("terraform %s moved the branch", strings.Join(args, " "))
+	}
+	if diff := cmp.Diff(state, r.rendered()); diff != "" {
+		r.t.Errorf("terraform %s changed the state (-before +after):\n%s", strings.Join(args, " "), diff)
+	}
+}
+
+// expectFiles compares the paths of a branch's files.
+func (r *rendering) expectFiles(branch string, want ...string) {
+	r.t.Helper()
+	got := slices.Sorted(maps.Keys(gitserver.Modes(r.t, r.repo, branch)))
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("files of branch %s (-want +got):\n%s", branch, diff)
+	}
+}
+
+// paths are the files of a rendering of testdata/rendering below a path.
+func paths(below string, folders ...string) []string {
+	all := []string{filepath.Join(below, ".kalypso/rendering.json")}
+	for _, folder := range folders {
+		if !strings.Contains(folder, "/") {
+			all = append(all, filepath.Join(below, folder, "README.md"))
+			continue
+		}
+		for _, file := range []string{"namespace.yaml", "platform-config.yaml", "reconciler.yaml"} {
+			all = append(all, filepath.Join(below, folder, file))
+		}
+	}
+	return all
+}
+
+// tree are the paths of what testdata/rendering renders by default.
+func defaultPaths(below string) []string {
+	return paths(below, "large", "large/app-a", "large/app-b", "small", "small/app-c")
+}
+
+// others puts files of other people on the branch "dev", of all kinds that Git knows, and returns them as [gitserver.Modes]
+// does.
+func (r *rendering) others() map[string]string {
+	r.t.Helper()
+	submodule := "6f1ed002ab5595859014ebf0951522d9d3e2b5b1"
+	files := map[string]gitserver.File{
+		"README.md":               {Mode: "100644", Content: "Ours.\n"},
+		"run.sh":                  {Mode: "100755", Content: "#!/bin/sh\n"},
+		"link":                    {Mode: "120000", Content: "README.md"},
+		"vendor/module":           {Mode: "160000", Content: submodule},
+		"team/large/README.md":    {Mode: "100644", Content: "Theirs.\n"},
+		"team/link":               {Mode: "120000", Content: "../large"},
+		"large.txt":               {Mode: "100644", Content: "No folder.\n"},
+		".github/workflows/a.yml": {Mode: "100644", Content: "on: push\n"},
+	}
+	gitserver.SeedFiles(r.t, r.repo, "dev", "Of others", files)
+	all := gitserver.Modes(r.t, r.repo, "dev")
+	maps.DeleteFunc(all, func(path, _ string) bool { _, ok := files[path]; return !ok })
+	return all
+}
+
+// expectOthers fails the test unless the files are on the branch "dev" to the byte and the mode.
+func (r *rendering) expectOthers(want map[string]string) {
+	r.t.Helper()
+	got := gitserver.Modes(r.t, r.repo, "dev")
+	maps.DeleteFunc(got, func(path, _ string) bool { _, ok := want[path]; return !ok })
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("files of others (-before +after):\n%s", diff)
+	}
+}
+
+// expectUpdate fails the test unless the plan updates in place.
+func (r *rendering) expectUpdate() {
+	r.t.Helper()
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 0 to add, 1 to change, 0 to destroy.") {
+		r.t.Errorf("the plan is no update in place:\n%s", out.stdout)
+	}
+}
+
+var privateOfResource = regexp.MustCompile(`"private": "[^"]*"`)
+
+// forget makes the private state of all resources one that this version can't read.
+func (r *rendering) forget() {
+	r.t.Helper()
+	path := filepath.Join(r.folder, "terraform.tfstate")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		other := base64.StdEncoding.EncodeToString([]byte(`{"delivery": "eyJ2ZXJzaW9uIjoxfQ=="}`)) // {"version":1}
+		err = os.WriteFile(path, privateOfResource.ReplaceAll(text, []byte(`"private": "`+other+`"`)), 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
