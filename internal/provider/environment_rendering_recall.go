@@ -37,9 +37,12 @@ func (r *environmentRendering) recall(ctx context.Context, state map[string]attr
 }
 
 // remember is recall for a change that is planned: what others did meanwhile is reported. It is nil where nothing of ours is
-// there any more.
+// there any more, or nothing is delivered.
 func (r *environmentRendering) remember(ctx context.Context, state, planned map[string]attr.Value, diags *diag.Diagnostics) *delivery.State {
 	request, _ := readRenderingRequest(planned)
+	if request.strategy == strategyNone {
+		return nil
+	}
 	ctx, cancel := within(ctx, planned, timeoutOf(state), writeTimeout, diags)
 	defer cancel()
 	s, err := r.recall(ctx, state)

@@ -46,4 +46,10 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	r.place("path", "below")
 	r.expectCommits(1, "-refresh=false")
 	r.expectFiles("dev", defaultPaths("below")...)
+
+	// What is only computed from now on contacts nothing.
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"below/large/app-a/reconciler.yaml": "by hand\n"})
+	r.forget()
+	r.options("delivery", map[string]any{"strategy": "none"})
+	r.expectCommits(0, "-refresh=false")
 }
