@@ -153,6 +153,16 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.expectEmptyPlan()
 	r.expectDelivered(true, "merged")
 	r.expectPulls("merged", "merged", "closed", "merged")
+	// A destroy waits too; once the removal is merged, there is nothing left to destroy.
+	r.options("deletion_protection", false, "timeouts", map[string]any{"delete": "2s"})
+	r.apply()
+	r.expectError([]string{"The pull request is not merged yet"}, "destroy", "-no-color", "-auto-approve")
+	r.on.Merge(t, r.expectPulls("merged", "merged", "closed", "merged", "open").Number, "squash")
+	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.expectPulls("merged", "merged", "closed", "merged", "merged")
+	if r.rendered() != nil {
+		t.Error("the rendering is still in the state")
+	}
 }
 
 // TestAccPullRequestAutoMerge: GitHub merges by itself, at once or once the checks have passed.

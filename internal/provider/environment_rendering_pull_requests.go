@@ -158,7 +158,7 @@ func (r *environmentRendering) bring(ctx context.Context, o *renderingOutcome, b
 // follow reads what became of what was delivered, or proposed.
 func (r *environmentRendering) follow(ctx context.Context, before *delivery.State, diags *diag.Diagnostics) (*delivery.State, *hosting.PullRequest, error) {
 	var host hosting.Host
-	if before.Proposal != nil {
+	if before.Proposal != nil || before.Removal != 0 {
 		if host = r.data.hostFor(diags); host == nil {
 			return nil, nil, nil
 		}
@@ -167,12 +167,18 @@ func (r *environmentRendering) follow(ctx context.Context, before *delivery.Stat
 }
 
 // withdraw has the removal of the rendering reviewed.
-func (r *environmentRendering) withdraw(ctx context.Context, request *renderingRequest, before *delivery.State, message string, author gitops.Signature, diags *diag.Diagnostics) {
+func (r *environmentRendering) withdraw(ctx context.Context, request *renderingRequest, before *delivery.State, message string, author gitops.Signature, private privateState, diags *diag.Diagnostics) {
 	pulls := r.pullRequests(request, diags)
 	if pulls == nil {
 		return
 	}
 	pr, err := pulls.Withdraw(ctx, r.data.Client, before, message, author)
+	var review *delivery.ReviewError
+	if errors.As(err, &review) {
+		waited := *before
+		waited.Removal = review.PullRequest.Number
+		writeDelivery(ctx, private, &waited, diags)
+	}
 	switch {
 	case err != nil:
 		appendDeliveryError(diags, before.Place, err)

@@ -241,6 +241,8 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		now, err = r.recall(ctx, values)
 	}
 	switch {
+	case errors.Is(err, delivery.ErrRemoved):
+		resp.State.RemoveResource(ctx)
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		resp.Diagnostics.AddWarning("The branch of a rendering is gone",
 			fmt.Sprintf("Environment %q was rendered to %s, and there is no such branch any more. It is planned anew.", request.fleet.Environment, request.place))
@@ -290,7 +292,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	author := gitops.Signature{Name: r.data.author.Name, Email: r.data.author.Email, When: time.Now()}
 	message := "Remove the rendering of environment " + before.Environment
 	if request.strategy == strategyPullRequest {
-		r.withdraw(ctx, request, before, message, author, &resp.Diagnostics)
+		r.withdraw(ctx, request, before, message, author, resp.Private, &resp.Diagnostics)
 		return
 	}
 	if err := delivery.Withdraw(ctx, r.data.Client, before, message, author); err != nil {

@@ -14,8 +14,13 @@ import (
 
 // Follow is [Observe] for a state with a proposal: it reads what became of the pull request too, and gives it. Once the
 // place's branch holds what was proposed, the state is that of a tree that was pushed there. Without a proposal there is no
-// pull request to read.
+// pull request to read. Once the removal is merged that a destroy waited for, it is [ErrRemoved].
 func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s *State) (*State, *hosting.PullRequest, error) {
+	if s.Removal != 0 {
+		if err := s.removed(ctx, host); err != nil {
+			return nil, nil, err
+		}
+	}
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, client, s)
@@ -49,6 +54,21 @@ func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s 
 	next := *now
 	next.Proposal, err = p.observe(ctx, client, now, pr)
 	return &next, pr, err
+}
+
+// ErrRemoved says that the pull request is merged that removes the rendering.
+var ErrRemoved = errors.New("the pull request that removes the rendering is merged")
+
+func (s *State) removed(ctx context.Context, host hosting.Host) error {
+	repo, err := host.Repo(s.Place.Repo)
+	if err != nil {
+		return err
+	}
+	pr, err := repo.Read(ctx, s.Removal)
+	if err == nil && pr.State == hosting.Merged {
+		err = ErrRemoved
+	}
+	return err
 }
 
 // observe is what became of a proposal that its target, as it is now, does not hold.

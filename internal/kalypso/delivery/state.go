@@ -44,6 +44,8 @@ type State struct {
 	Tracking string `json:"tracking,omitempty"`
 	// Proposal is what was proposed since by a pull request; nil where there is nothing that is not delivered.
 	Proposal *Proposal `json:"proposal,omitempty"`
+	// Removal is the number of the pull request whose merge a destroy waited for in vain; 0 for none.
+	Removal int `json:"removal,omitempty"`
 }
 
 // Drift is a commit of others that changed our folders.
