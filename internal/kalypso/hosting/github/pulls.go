@@ -24,7 +24,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			return nil, failed("find the pull request of branch "+q.Branch+" in "+r.String(), err)
 		}
 		for _, p := range list {
-			if one := r.convert(p); one.Branch == q.Branch && one.Target == q.Target && hosting.HasMarker(one.Body, q.Marker) {
+			if one := r.convert(p); one.Branch == q.Branch && hosting.HasMarker(one.Body, q.Marker) {
 				return one, nil
 			}
 		}
