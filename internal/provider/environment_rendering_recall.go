@@ -47,7 +47,12 @@ func (r *environmentRendering) remember(ctx context.Context, state, planned map[
 	defer cancel()
 	s, err := r.recall(ctx, state)
 	switch {
-	case errors.Is(err, gitops.ErrBranchNotFound), errors.Is(err, delivery.ErrNoRendering):
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		return nil
+	case errors.Is(err, delivery.ErrNoRendering):
+		if s != nil && s.Drifted() {
+			appendDrift(diags, request.onDrift, s)
+		}
 		return nil
 	case err != nil:
 		appendDeliveryError(diags, request.place, err)

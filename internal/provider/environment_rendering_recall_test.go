@@ -42,6 +42,13 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 		t.Errorf("the tree is not put right:\n%s", now)
 	}
 
+	// A revert of the whole.
+	delivered := r.head()
+	gitserver.SeedFiles(t, r.repo, "dev", "Away with all", map[string]gitserver.File{"large": {}, "small": {}, ".kalypso": {}, "README.md": {Mode: "100644", Content: "Ours.\n"}})
+	r.forget()
+	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all", "- .kalypso/rendering.json"}, "plan")
+	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", delivered)
+
 	r.forget()
 	r.place("path", "below")
 	r.expectCommits(1, "-refresh=false")

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -11,15 +12,23 @@ import (
 
 // Recall is [Import] for a rendering of which no more is kept than the hash of the tree that was delivered, and a commit of the
 // branch that holds it: its state is of another version of the provider. What others did since is drift, as ever; then the
-// state is [State.Vague].
+// state is [State.Vague]. Where they took our record away, the error is [ErrNoRendering], and the state tells the drift alone.
 func Recall(ctx context.Context, client *gitremote.Client, place Place, environment, delivered, commit string) (*State, error) {
 	s, record, err := Import(ctx, client, place, environment)
-	if err != nil || s.Seen.TreeHash().String() == delivered {
+	gone := errors.Is(err, ErrNoRendering)
+	if err != nil && !gone || !gone && s.Seen.TreeHash().String() == delivered {
 		return s, err
 	}
-	branch, err := gitops.Open(client, place.Repo, place.Branch)
-	if err != nil {
-		return nil, err
+	branch, failed := gitops.Open(client, place.Repo, place.Branch)
+	if failed != nil {
+		return nil, failed
+	}
+	if gone {
+		s = &State{Place: place, Environment: environment}
+		if s.Drift, failed = history(ctx, branch, commit, []string{place.RecordPath()}); failed != nil {
+			return nil, failed
+		}
+		return s, err
 	}
 	s.Base, s.Delivered, s.Inputs = commit, Footprint{}, nil
 	paths := []string{place.RecordPath()}
