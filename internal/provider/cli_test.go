@@ -163,13 +163,31 @@ func (r *root) terraform(args ...string) output {
 	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
+// terraformCLI is the program that the tests run.
+func terraformCLI() string {
+	if cli := os.Getenv("TF_ACC_TERRAFORM_PATH"); cli != "" {
+		return cli
+	}
+	return "terraform"
+}
+
+// terraformFolder is a folder that holds it under its own name, for a PATH.
+func terraformFolder(t *testing.T) string {
+	t.Helper()
+	cli, err := exec.LookPath(terraformCLI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(cli, filepath.Join(folder, "terraform")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 // command is the CLI in the module, to be run.
 func (r *root) command(args ...string) *exec.Cmd {
-	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if cli == "" {
-		cli = "terraform"
-	}
-	cmd := exec.CommandContext(context.Background(), cli, args...)
+	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
 	cmd.Dir, cmd.Env = r.folder, r.env
 	return cmd
 }

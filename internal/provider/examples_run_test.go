@@ -13,18 +13,6 @@ import (
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
 	needTerraform(t)
-	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if cli == "" {
-		cli = "terraform"
-	}
-	cli, err := exec.LookPath(cli)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tools := t.TempDir()
-	if err := os.Symlink(cli, filepath.Join(tools, "terraform")); err != nil {
-		t.Fatal(err)
-	}
 	script, err := filepath.Abs(filepath.Join(examples, example, "run.sh"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +20,7 @@ func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	cmd := exec.CommandContext(t.Context(), script)
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{
-		"PATH=" + tools + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + terraformFolder(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TMPDIR=" + temp,
 		"KEEP=" + keep,

@@ -29,19 +29,7 @@ provider "kalypso" {
   git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
 }
 `})
-	g := &guide{root: r, text: readFile(t, file), host: h, cli: t.TempDir()}
-	cli := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if cli == "" {
-		cli = "terraform"
-	}
-	cli, err := exec.LookPath(cli)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(cli, filepath.Join(g.cli, "terraform")); err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return &guide{root: r, text: readFile(t, file), host: h, cli: terraformFolder(t)}
 }
 
 // acme has the host's URL in the place of acme's.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
 )
 
 // PullRequests are how people get to review a change before it is on the branch: by a pull request on a host.
@@ -51,14 +52,7 @@ func (r *PullRequests) pause(ctx context.Context, try int) error {
 	if r.Pause != nil {
 		return r.Pause(ctx, try)
 	}
-	timer := time.NewTimer(min(time.Second<<min(try-1, 5), 30*time.Second))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, min(time.Second<<min(try-1, 5), 30*time.Second))
 }
 
 // CheckReviewers returns whom of the reviewers the host can't ask, or nil. It asks nobody.
