@@ -121,27 +121,12 @@ func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *de
 
 // judgeChange reports what the guardrails and the ownership refuse, as far as the last read of the branch tells.
 func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.State) {
-	wanted := delivery.FootprintOf(o.tree)
-	if err := o.guardrails.Check(before.Seen, wanted, before.Aim() != o.fleet.Environment); err != nil {
+	takeover, errs := o.order(commitAuthor{}, before).Foresee()
+	for _, err := range errs {
 		appendDeliveryError(diags, o.place, err)
 	}
-	if !before.Place.Same(o.place) {
-		return
-	}
-	notWanted := func(name string) bool {
-		_, ok := wanted[name]
-		return !ok
-	}
-	if inTheWay := slices.DeleteFunc(slices.Clone(before.Files), notWanted); len(inTheWay) > 0 {
-		appendDeliveryError(diags, o.place, delivery.InTheWay(o.place, inTheWay))
-	}
-	foreign := slices.DeleteFunc(slices.Clone(before.Others), notWanted)
-	switch {
-	case len(foreign) == 0:
-	case o.adopt:
-		appendTakeover(diags, o.place, delivery.Takeover{Adopted: foreign})
-	default:
-		appendDeliveryError(diags, o.place, delivery.NotOurs(o.place, foreign))
+	if len(takeover.Adopted) > 0 {
+		appendTakeover(diags, o.place, takeover)
 	}
 }
 

@@ -245,11 +245,11 @@ func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeove
 		}
 	}
 	if len(inTheWay) > 0 {
-		return t, InTheWay(o.Place, inTheWay)
+		return t, noFolders(o.Place, inTheWay)
 	}
 	if !o.Adopt {
 		if len(t.Adopted) > 0 {
-			return t, NotOurs(o.Place, t.Adopted)
+			return t, notOurs(o.Place, t.Adopted)
 		}
 		return t, nil
 	}

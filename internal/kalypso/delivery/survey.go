@@ -212,15 +212,15 @@ func (e *OwnershipError) Error() string {
 	return fmt.Sprintf("At %s: %s", e.Place, e.Reason)
 }
 
-// NotOurs is the error of folders at a place that a tree needs and that are not the rendering's.
-func NotOurs(place Place, folders []string) *OwnershipError {
+// notOurs is the error of folders at a place that a tree needs and that are not the rendering's.
+func notOurs(place Place, folders []string) *OwnershipError {
 	return &OwnershipError{Place: place, Folders: folders, Reason: fmt.Sprintf(
 		"these folders are there and not this rendering's: %s. Set adopt = true to take them over: what is in them and not rendered is removed.",
 		strings.Join(folders, ", "))}
 }
 
-// InTheWay is the error of what is no folder where a tree needs one.
-func InTheWay(place Place, names []string) *OwnershipError {
+// noFolders is the error of what is no folder where a tree needs one.
+func noFolders(place Place, names []string) *OwnershipError {
 	return &OwnershipError{Place: place, Reason: fmt.Sprintf(
 		"these are there and no folders, so that the folders of the cluster types can't be written: %s. Move them away.", strings.Join(names, ", "))}
 }

@@ -26,7 +26,7 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 		return nil, nil, s.err
 	}
 	p := newPack(s.known(), opts.Room)
-	if err := s.pack(ctx, changed, p, opts.Progress); err != nil {
+	if err := packNow(ctx, changed, p, opts.Progress); err != nil {
 		return nil, nil, err
 	}
 	w := newPacker(p, p.keep)
@@ -59,12 +59,8 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 	return s.after(h, root, text), p, nil
 }
 
-// pack packs folders, as far as the pack has room.
-func (s *Snapshot) pack(ctx context.Context, changed []differing, p *pack, progress func(stage string, done, total int)) error {
-	folders := make([]Folder, len(changed))
-	for i, d := range changed {
-		folders[i] = d.Folder
-	}
+// packNow packs folders, as far as the pack has room.
+func packNow(ctx context.Context, folders []Folder, p *pack, progress func(stage string, done, total int)) error {
 	var mu sync.Mutex
 	done := 0
 	return packFolders(ctx, folders, p, p.keep, func(w *packer, ctx context.Context, f Folder) error {

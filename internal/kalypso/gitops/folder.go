@@ -36,8 +36,8 @@ const manyTrees = 256
 // differing finds the folders that differ from the branch's, and those in them,
 // level by level, and fetches the trees that they have there: what these hold is
 // not packed again.
-func (s *Snapshot) differing(folders []Folder) []differing {
-	var all []differing
+func (s *Snapshot) differing(folders []Folder) []Folder {
+	var all []Folder
 	var level []differing
 	for _, f := range folders {
 		at, there := s.find(f.Path)
@@ -49,12 +49,12 @@ func (s *Snapshot) differing(folders []Folder) []differing {
 		var wants []plumbing.Hash
 		for _, d := range level {
 			wants = append(wants, d.old)
+			all = append(all, d.Folder)
 		}
 		if len(wants) > manyTrees && 4*len(wants) > children {
 			s.bringBelow(above)
 		}
 		s.bring(slices.Clone(wants), filterAll)
-		all = append(all, level...)
 		var next []differing
 		children = 0
 		for _, d := range level {
