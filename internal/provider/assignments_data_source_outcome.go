@@ -72,12 +72,16 @@ const maxExplained = 1_000_000
 
 func (o *assignmentsOutcome) assignments() ([]values, error) {
 	all := make([]values, 0, o.Schedule.Count)
-	explained := map[*configure.Values]any{} // assignments share values
+	// Assignments share values.
+	configs, explained := map[*configure.Values]attr.Value{}, map[*configure.Values]any{}
 	sizes := map[*configure.Values]int{}
 	size := 0
 	for i, p := range o.Schedule.Placements {
 		for n, a := range p.Assignments {
 			v := o.Values(i, n)
+			if _, ok := configs[v]; !ok {
+				configs[v] = stringListOf(namesOf(v.Configs))
+			}
 			asked := o.explains(a.Target.Name)
 			if _, ok := explained[v]; !ok && asked {
 				provenance := v.Provenance()
@@ -104,7 +108,7 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				"workspace":         orNil(a.Target.Workspace),
 				"namespace":         a.Namespace,
 				"policies":          namesOf(a.Policies),
-				"configs":           namesOf(v.Configs),
+				"configs":           configs[v],
 			}
 			if asked {
 				told["values"] = explained[v]

@@ -52,14 +52,7 @@ func (m *commitStatusModel) toStatus() hosting.Status {
 
 func (m *commitStatusModel) fromStatus(s hosting.Status) {
 	m.State = types.StringValue(string(s.State))
-	m.Description, m.TargetURL = textOrNull(s.Description), textOrNull(s.TargetURL)
-}
-
-func textOrNull(s string) types.String {
-	if s == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(s)
+	m.Description, m.TargetURL = nullable(s.Description), nullable(s.TargetURL)
 }
 
 func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {

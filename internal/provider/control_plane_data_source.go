@@ -143,19 +143,12 @@ func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 	}
 	return map[string]attr.Value{
 		"manifests":        stringMapOf(found.Manifests),
-		"commit":           stringOrNull(found.Commit),
-		"base_commit":      stringOrNull(found.BaseCommit),
+		"commit":           nullable(found.Commit),
+		"base_commit":      nullable(found.BaseCommit),
 		"workload_commits": stringMapOf(found.WorkloadCommits),
 		"gitops_repo":      gitopsRepo,
 		"names":            types.MapValueMust(listOfStrings, names),
 		"passed_over":      types.Int64Value(int64(found.PassedOver)),
 		"import_blocks":    types.StringValue(importBlocks(found)),
 	}
-}
-
-func stringOrNull(s string) types.String {
-	if s == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(s)
 }

@@ -226,6 +226,14 @@ func (o *renderingOutcome) comparable(before *delivery.State) bool {
 	return before != nil && before.Seen != nil && (!o.delivers() || before.Current())
 }
 
+// nullable is a text, or null where it is empty.
+func nullable(text string) types.String {
+	if text == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(text)
+}
+
 func stringMapOf(m map[string]string) types.Map {
 	all := make(map[string]attr.Value, len(m))
 	for k, v := range m {

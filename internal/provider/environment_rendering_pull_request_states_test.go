@@ -290,6 +290,27 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
+// TestAccPullRequestUnmarked: an open pull request from our branch whose description does not say that it is ours is left
+// alone, and one that says so again is taken up.
+func TestAccPullRequestUnmarked(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.apply()
+	ours := r.last()
+	r.on.Edit(t, ours.Number, "Mine")
+	r.set("value", "2")
+	r.expectError([]string{"The branch has another pull request", ours.Head, "branch_prefix"}, "apply", "-no-color", "-auto-approve")
+	if p := r.last(); p.Number != ours.Number || p.Body != "Mine" {
+		t.Errorf("the pull request became %+v", p)
+	}
+	r.on.Edit(t, ours.Number, ours.Body)
+	r.apply()
+	r.expectEmptyPlan()
+	if p := r.last(); p.Number != ours.Number || p.HeadCommit == ours.HeadCommit {
+		t.Errorf("the pull request was not taken up: %+v", p)
+	}
+}
+
 // TestAccPullRequestInput: what is wrong is said at plan, at its argument; so is a repo that is not there or elsewhere.
 func TestAccPullRequestInput(t *testing.T) {
 	t.Parallel()

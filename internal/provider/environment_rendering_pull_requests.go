@@ -255,13 +255,6 @@ func setDelivery(values map[string]attr.Value, commit string, delivered bool, pr
 	}
 }
 
-func nullable(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
-}
-
 // setFound sets what a refresh found of a delivery, and reports whether that is news.
 func setFound(values map[string]attr.Value, now *delivery.State, pr *hosting.PullRequest) bool {
 	old := map[string]attr.Value{}

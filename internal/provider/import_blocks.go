@@ -38,7 +38,7 @@ func importBlocks(found *source.ControlPlane) string {
 			id := importID(found, o)
 			if m.importable != nil {
 				if err := m.importable(o.Object); err != nil {
-					fmt.Fprintf(&blocks, "\n# %s %q of %s stays in YAML: %s\n", m.kind, name, id, strings.ReplaceAll(err.Error(), "\n", " "))
+					fmt.Fprintf(&blocks, "\n# %s %q of %q stays in YAML: %s\n", m.kind, name, id, strings.Join(strings.Fields(err.Error()), " "))
 					continue
 				}
 			}

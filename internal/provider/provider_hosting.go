@@ -97,12 +97,14 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
 	case errors.Is(err, hosting.ErrNoBranch), errors.Is(err, hosting.ErrNothingToMerge):
 		say("GitHub has not seen the push yet", "Apply again; the next apply takes up what was pushed.")
+	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
+		diags.AddAttributeError(repo, "The branch has another pull request", fleet.Sentence(err))
 	case errors.Is(err, hosting.ErrLimited):
 		say("GitHub's rate limit", "Apply again later, or raise timeouts.")
 	case errors.Is(err, hosting.ErrUnavailable):
 		say("GitHub can't be reached", "Check base_url in github of the provider, the network and the server, and try again.")
 	case errors.Is(err, hosting.ErrRefused):
-		say("GitHub refused", "Nothing was changed by this request.")
+		say("GitHub refused", "Mend what GitHub names, and apply again: the next apply takes up what is done already.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
 // faults are what is to be said of a place that was read, its documents aside.
@@ -15,7 +14,6 @@ func (c *contents) faults(registration string) Faults {
 		fs = append(fs, Fault{
 			Registration: registration, Place: c.place, File: at, Summary: "File too large",
 			Detail: fmt.Sprintf("The file has %d bytes, which is more than is read of one. Split it, or name it in %s if it holds no Kalypso objects.", c.tooLarge[at], ignoreFile),
-			Err:    gitremote.ErrTooLarge,
 		})
 	}
 	warn := func(paths []string, summary, detail string) {

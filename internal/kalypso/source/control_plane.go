@@ -150,7 +150,7 @@ func (cp *ControlPlane) add(l *layer) {
 		text, err := fleet.MarshalYAML(o.Object)
 		if err != nil {
 			cp.Faults = append(cp.Faults, Fault{Place: l.place, File: o.File, Line: o.Metadata().Origin.Line,
-				Summary: "The object can't be written as YAML", Detail: fmt.Sprintf("%s %q: %s", o.Kind(), name, fleet.Sentence(err)), Err: err})
+				Summary: "The object can't be written as YAML", Detail: fmt.Sprintf("%s %q: %s", o.Kind(), name, fleet.Sentence(err))})
 			continue
 		}
 		var key string

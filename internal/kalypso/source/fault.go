@@ -18,16 +18,12 @@ type Fault struct {
 	Line         int    // in the file; 0: not known
 	Summary      string // one line
 	Detail       string // what is wrong, and what to do
-	Err          error  // the cause, for errors.Is; may be nil
 }
 
 // Error implements error.
 func (f Fault) Error() string {
 	return strings.Join(append([]string{f.Summary + ": " + f.Detail}, f.Facts()...), "\n")
 }
-
-// Unwrap gives the cause.
-func (f Fault) Unwrap() error { return f.Err }
 
 // Facts say where, a line each.
 func (f Fault) Facts() []string {
@@ -86,7 +82,7 @@ func ofProblems(place Place, registration string, ps fleet.Problems) Faults {
 		}
 		fs = append(fs, Fault{
 			Severity: p.Severity, Registration: registration, Place: place, File: p.Origin.Key, Line: p.Origin.Line,
-			Summary: p.Summary, Detail: detail, Err: p.Err,
+			Summary: p.Summary, Detail: detail,
 		})
 	}
 	return fs

@@ -20,7 +20,7 @@ func (o Origin) inRepo() string {
 	return o.Path + "#" + o.Name
 }
 
-var originForm = regexp.MustCompile(`^(\S+?)@([0-9a-f]{40}(?:[0-9a-f]{24})?):(.+?)(?:#([^#]*))?$`)
+var originForm = regexp.MustCompile(`^(\S+?)@([0-9a-f]{40}):(.+?)(?:#([^#]*))?$`)
 
 // ParseOrigin reads what [Origin.String] writes; ok is false where text has another form.
 func ParseOrigin(text string) (o Origin, ok bool) {

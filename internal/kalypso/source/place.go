@@ -85,7 +85,7 @@ func (p Place) check() (Place, error) {
 
 // fault is what a place that can't be read is reported as.
 func (p Place) fault(registration string, err error) Fault {
-	return Fault{Registration: registration, Place: p, Summary: summary(err), Detail: advice(p, err), Err: err}
+	return Fault{Registration: registration, Place: p, Summary: summary(err), Detail: advice(p, err)}
 }
 
 func summary(err error) string {

@@ -145,12 +145,12 @@ func (v *visited) wrong(ps fleet.Problems) Faults {
 	return fs
 }
 
-// visit reads those that have no fault yet.
+// visit reads those of which nothing is known to be broken.
 func (r *Reader) visit(ctx context.Context, all []*visited) {
 	var asked []*visited
 	var places []Place
 	for _, v := range all {
-		if len(v.faults) == 0 && v.registration.Name != "" {
+		if !v.faults.HasErrors() {
 			asked, places = append(asked, v), append(places, v.place)
 		}
 	}

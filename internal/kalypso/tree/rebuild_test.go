@@ -16,8 +16,8 @@ import (
 )
 
 // TestRebuildIsBuild edits random fleets over and over: the tree and the problems are those of a build from nothing, whatever
-// was rendered before, of this fleet or of others. That is worth something
-// only where much is kept, and much is not, which is counted.
+// was rendered before, of this fleet or of others. That is worth something only where much is kept, and much is not, which is
+// counted.
 func TestRebuildIsBuild(t *testing.T) {
 	const fleets, edits = 250, 20
 	rendered := tree.Rendered{}

@@ -15,10 +15,8 @@ var errConflict = errors.New("Pull Request is not mergeable") //nolint:staticche
 
 func (s *Server) mergePull(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
 	var asked struct {
-		SHA           string `json:"sha"`
-		Method        string `json:"merge_method"`
-		CommitTitle   string `json:"commit_title"`
-		CommitMessage string `json:"commit_message"`
+		SHA    string `json:"sha"`
+		Method string `json:"merge_method"`
 	}
 	if !decode(w, req, &asked) {
 		return

@@ -170,9 +170,7 @@ type object = map[string]any
 func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
-	if body != nil {
-		_ = json.NewEncoder(w).Encode(body)
-	}
+	_ = json.NewEncoder(w).Encode(body)
 }
 
 // fail answers in the form of GitHub's errors.
@@ -189,9 +187,6 @@ func invalid(w http.ResponseWriter, resource, field, message string) {
 	e := object{"resource": resource, "code": "custom", "message": message}
 	if field != "" {
 		e["field"] = field
-	}
-	if message == "" {
-		e = object{"resource": resource, "code": "invalid", "field": field}
 	}
 	fail(w, http.StatusUnprocessableEntity, "Validation Failed", e)
 }

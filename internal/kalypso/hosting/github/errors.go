@@ -79,12 +79,15 @@ func kindOf(status int, words string) error {
 	case http.StatusNotFound:
 		return hosting.ErrNotVisible
 	case http.StatusUnprocessableEntity:
-		for text, kind := range map[string]error{
-			saysExists: hosting.ErrExists, saysNoneOnIt: hosting.ErrNothingToMerge, saysNoHead: hosting.ErrNoBranch, saysNoCommit: hosting.ErrNoCommit,
-		} {
-			if strings.Contains(words, text) {
-				return kind
-			}
+		switch { // GitHub may name several errors at once
+		case strings.Contains(words, saysExists):
+			return hosting.ErrExists
+		case strings.Contains(words, saysNoneOnIt):
+			return hosting.ErrNothingToMerge
+		case strings.Contains(words, saysNoHead):
+			return hosting.ErrNoBranch
+		case strings.Contains(words, saysNoCommit):
+			return hosting.ErrNoCommit
 		}
 	}
 	return hosting.ErrRefused

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -183,12 +184,7 @@ func (a answer) problems() []problem {
 }
 
 func (a answer) of(kind string) bool {
-	for _, p := range a.problems() {
-		if p.Type == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.problems(), func(p problem) bool { return p.Type == kind })
 }
 
 // text is an answer in GitHub's words, on one line.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v53/github"
@@ -124,15 +125,11 @@ func (r *repo) dress(ctx context.Context, now hosting.PullRequest, p hosting.Pro
 	return &now, errors.Join(errs...)
 }
 
-// missingFold is hosting.Missing without regard to case, as GitHub names things.
+// missingFold are those of want that have lacks, without regard to case, as GitHub names things.
 func missingFold(want, have []string) []string {
 	var missing []string
 	for _, w := range want {
-		known := false
-		for _, h := range have {
-			known = known || strings.EqualFold(w, h)
-		}
-		if !known {
+		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(w, h) }) {
 			missing = append(missing, w)
 		}
 	}
@@ -153,7 +150,6 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 
 func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string) error {
 	var asked github.ReviewersRequest
-	doing := r.doing("request reviews of", number)
 	if err := r.CheckReviewers(reviewers); err != nil {
 		return err
 	}
@@ -165,7 +161,7 @@ func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string)
 		}
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return failed(doing, err)
+	return failed(r.doing("request reviews of", number), err)
 }
 
 func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
