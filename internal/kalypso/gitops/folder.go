@@ -30,8 +30,12 @@ type differing struct {
 
 // manyTrees is how many trees are asked for one by one. Where there are more, and
 // they are a good part of those in the folders that hold them, all below these
-// are.
-const manyTrees = 256
+// are. Up to fewTrees of them are fetched along with the trees they are in: a
+// round trip costs more.
+const (
+	manyTrees = 256
+	fewTrees  = 1024
+)
 
 // differing finds the folders that differ from the branch's, and those in them,
 // level by level, and fetches the trees that they have there: what these hold is
@@ -46,13 +50,20 @@ func (s *Snapshot) differing(folders []Folder) []Folder {
 	var above []plumbing.Hash
 	children := 0 // of the folders above
 	for len(level) > 0 {
-		var wants []plumbing.Hash
+		var wants, missing []plumbing.Hash
+		within := 0 // those that are missing
 		for _, d := range level {
 			wants = append(wants, d.old)
 			all = append(all, d.Folder)
+			if _, here := s.store[d.old]; !here {
+				missing, within = append(missing, d.old), within+len(d.Folders)
+			}
 		}
-		if len(wants) > manyTrees && 4*len(wants) > children {
+		switch {
+		case len(wants) > manyTrees && 4*len(wants) > children:
 			s.bringBelow(above)
+		case within > 0 && within <= fewTrees:
+			s.bringBelow(missing)
 		}
 		s.bring(slices.Clone(wants), filterAll)
 		var next []differing
