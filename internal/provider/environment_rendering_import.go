@@ -71,13 +71,9 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	}
 	assignments, folders, count := map[string]attr.Value{}, map[string]string{}, 0
 	for name, folder := range state.Delivered {
-		targets := make([]string, len(folder.Targets))
-		for i, t := range folder.Targets {
-			targets[i] = t.Name
-		}
-		assignments[name] = stringListOf(targets)
+		assignments[name] = stringListOf(folder.Targets.Names)
 		folders[name] = place.Join(name)
-		count += len(targets)
+		count += folder.Targets.Len()
 	}
 	repo := map[string]attr.Value{
 		"repo": types.StringValue(place.Repo), "branch": types.StringValue(place.Branch), "path": types.StringValue(place.Path),

@@ -106,16 +106,28 @@ func DescribeRemoval(before *State, r Review) string {
 	return describe.Markdown(c)
 }
 
-// differingFolders are the hashes of the targets of the cluster types whose folders differ.
+// differingFolders are the hashes of the targets of the cluster types whose folders differ: other ones where they differ as far
+// as they are known.
 func differingFolders(before, after Footprint) (was, is describe.Folders) {
 	was, is = describe.Folders{}, describe.Folders{}
 	for _, name := range before.differing(after) {
-		for f, into := range map[*Footprint]describe.Folders{&before: was, &after: is} {
-			if folder, ok := (*f)[name]; ok {
-				into[name] = make(map[string]string, len(folder.Targets))
-				for _, t := range folder.Targets {
-					into[name][t.Name] = t.Hash.String()
+		old, held := before[name]
+		young, wanted := after[name]
+		if held {
+			was[name] = make(map[string]string, old.Targets.Len())
+		}
+		if wanted {
+			is[name] = make(map[string]string, young.Targets.Len())
+		}
+		for a, b := range old.Targets.Pairs(young.Targets) {
+			if a != nil {
+				was[name][a.Name] = string(a.Hash)
+			}
+			if b != nil {
+				if a != nil && a.Same(*b) {
+					b = a
 				}
+				is[name][b.Name] = string(b.Hash)
 			}
 		}
 	}

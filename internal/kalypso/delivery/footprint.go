@@ -1,9 +1,7 @@
 package delivery
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 
@@ -56,46 +54,18 @@ func (f Footprint) differing(other Footprint) []string {
 	return names
 }
 
-// targetsOf pairs the targets of two folders, by name; of a pair, one may be nil.
-func targetsOf(before, after tree.Folder) iter.Seq2[*tree.Target, *tree.Target] {
-	return func(yield func(was, now *tree.Target) bool) {
-		old, young := before.Targets, after.Targets
-		for len(old)+len(young) > 0 {
-			var was, now *tree.Target
-			var order int
-			switch {
-			case len(old) == 0:
-				order = 1
-			case len(young) == 0:
-				order = -1
-			default:
-				order = cmp.Compare(old[0].Name, young[0].Name)
-			}
-			if order <= 0 {
-				was, old = &old[0], old[1:]
-			}
-			if order >= 0 {
-				now, young = &young[0], young[1:]
-			}
-			if !yield(was, now) {
-				return
-			}
-		}
-	}
-}
-
 // Changes are what becomes of the targets of each cluster type that changes, as +added -removed ~changed.
 func Changes(before, after Footprint) map[string]string {
 	changes := map[string]string{}
 	for _, name := range before.differing(after) {
 		var added, removed, changed int
-		for was, now := range targetsOf(before[name], after[name]) {
+		for was, now := range before[name].Targets.Pairs(after[name].Targets) {
 			switch {
 			case was == nil:
 				added++
 			case now == nil:
 				removed++
-			case was.Hash != now.Hash:
+			case !was.Same(*now):
 				changed++
 			}
 		}

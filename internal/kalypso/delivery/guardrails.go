@@ -76,11 +76,11 @@ func (g Guardrails) Check(before, after Footprint, replaced bool) error {
 	var removed []string
 	total := 0
 	for name, folder := range before {
-		total += len(folder.Targets)
+		total += folder.Targets.Len()
 		if !replaced && after[name].Hash == folder.Hash {
 			continue
 		}
-		for was, now := range targetsOf(folder, after[name]) {
+		for was, now := range folder.Targets.Pairs(after[name].Targets) {
 			if was != nil && (replaced || now == nil || now.Empty && !was.Empty) {
 				removed = append(removed, name+"/"+was.Name)
 			}

@@ -302,10 +302,11 @@ func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
 			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
 		},
 	}
-	for n, target := range t.Folders[i].Targets {
+	targets := t.WholeTargets(i)
+	for n, name := range targets.Names {
 		folder.Folders = append(folder.Folders, gitops.Folder{
-			Path: target.Name,
-			Hash: plumbing.Hash(target.Hash),
+			Path: name,
+			Hash: plumbing.Hash(targets.At(n).Hash),
 			Files: func(yield func(gitops.File, error) bool) {
 				for f := range t.TargetFiles(i, n) {
 					if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {

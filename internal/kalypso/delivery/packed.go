@@ -6,20 +6,30 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// A state lies in private state, which every step of a plan reads, and private state takes JSON alone. What grows with the
-// fleet are its footprints, with a hash for each assignment. So it is one JSON string, and no JSON inside of JSON that is
-// looked through at each level: in base 64, the number of the form, the state as JSON without its footprints, the names of
-// all targets, and the two footprints.
+// A state lies in private state, which every step of a plan and of an apply reads, Terraform copies, and where all is JSON. What
+// grows with the fleet are its footprints, with a hash for each assignment. So it is one JSON string, and no JSON inside of JSON
+// that is looked through at each level: in base 64, the number of the form, the state as JSON without its footprints, the
+// names of all targets, the lists of them that folders have, and the two footprints. What is said once of many is not taken
+// apart before it is asked for.
 
-const packedFormat = 3
+const packedFormat = 4
+
+// wholeHashes is up to how many targets' hashes are kept whole: then the trees of the cluster types that a change reaches are
+// known, and the branch is not asked for them, which is one round trip. Of more, the first cutHash bytes are kept. The rest
+// would cost more than that in every plan and apply: a byte here is 2.4 in Terraform's state. With 5 bytes, one change of a
+// target in 2^40 is not told of; it is made all the same.
+const (
+	wholeHashes = 16384
+	cutHash     = 5
+)
 
 var errPacked = errors.New("not a state in this version's form")
 
@@ -30,11 +40,11 @@ func (s State) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := packer{data: []byte{packedFormat}, places: map[string]int{}}
+	p := packer{data: []byte{packedFormat}, lists: map[string]int{}}
 	p.text(string(rest))
-	p.names(s.Delivered, nil)
-	p.names(s.Seen, s.Delivered)
-	p.table()
+	p.gather(s.Delivered, nil)
+	p.gather(s.Seen, s.Delivered)
+	p.tables()
 	p.footprint(s.Delivered, nil)
 	p.footprint(s.Seen, s.Delivered)
 	text := make([]byte, 0, base64.StdEncoding.EncodedLen(len(p.data))+2)
@@ -61,10 +71,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(u.bytes(u.count()), (*plain)(s)); err != nil {
 		return fmt.Errorf("%w: %w", errPacked, err)
 	}
-	u.names = make([]string, u.count())
-	for i := range u.names {
-		u.names[i] = string(u.bytes(u.count()))
-	}
+	u.tables()
 	s.Delivered = u.footprint(nil)
 	s.Seen = u.footprint(s.Delivered)
 	if u.failed || len(u.rest) > 0 {
@@ -73,13 +80,14 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-const hashSize, digestSize = len(tree.Hash{}), len(digest.Digest{})
-
 // packer writes footprints: of each the number of its folders and one, or zero where there is none; of each folder its name,
-// its hash, and whether more follows: its digest, and of each target the place of its name, whether it is empty, and its hash.
+// its hash, and whether more follows: its digest, and of its targets the place of the list of their names, the size of their
+// hashes, the hashes, and a bit for each that says whether it is empty.
 type packer struct {
-	data   []byte
-	places map[string]int // of the names of targets, which cluster types share
+	data  []byte
+	lists map[string]int // the places of lists of names, which cluster types share
+	order [][]string     // the lists
+	count int            // of all targets
 }
 
 func (p *packer) number(n int) { p.data = binary.AppendUvarint(p.data, uint64(n)) } //nolint:gosec // not negative
@@ -89,14 +97,21 @@ func (p *packer) text(s string) {
 	p.data = append(p.data, s...)
 }
 
-// names takes in those of f's targets but where told has the folder.
-func (p *packer) names(f, told Footprint) {
-	for name, folder := range f {
+// list is the list of the names as it is looked up: there is no name with such a byte in Git.
+func list(names []string) string { return strings.Join(names, "\x00") }
+
+// gather takes in the lists of f's targets, but where told has the folder.
+func (p *packer) gather(f, told Footprint) {
+	for _, name := range f.Names() {
+		folder := f[name]
 		if tells(told, name, folder.Hash) {
 			continue
 		}
-		for _, t := range folder.Targets {
-			p.places[t.Name] = 0
+		p.count += folder.Targets.Len()
+		key := list(folder.Targets.Names)
+		if _, ok := p.lists[key]; !ok {
+			p.lists[key] = len(p.order)
+			p.order = append(p.order, folder.Targets.Names)
 		}
 	}
 }
@@ -107,12 +122,25 @@ func tells(f Footprint, name string, hash tree.Hash) bool {
 	return ok && folder.Hash == hash
 }
 
-// table writes the names, and gives them their places.
-func (p *packer) table() {
-	p.number(len(p.places))
-	for i, name := range slices.Sorted(maps.Keys(p.places)) {
-		p.places[name] = i
+// tables writes the names, sorted, and the lists: of each name how many names after the one before it lies.
+func (p *packer) tables() {
+	names := slices.Concat(p.order...)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	places := make(map[string]int, len(names))
+	p.number(len(names))
+	for i, name := range names {
+		places[name] = i
 		p.text(name)
+	}
+	p.number(len(p.order))
+	for _, names := range p.order {
+		p.number(len(names))
+		next := 0
+		for _, name := range names {
+			p.number(places[name] - next)
+			next = places[name] + 1
+		}
 	}
 }
 
@@ -131,23 +159,26 @@ func (p *packer) footprint(f, told Footprint) {
 			p.number(0)
 			continue
 		}
-		p.number(len(folder.Targets) + 1)
+		p.number(1)
 		p.data = append(p.data, folder.Digest[:]...)
-		for _, t := range folder.Targets {
-			head := p.places[t.Name] << 1
-			if t.Empty {
-				head |= 1
-			}
-			p.number(head)
-			p.data = append(p.data, t.Hash[:]...)
-		}
+		p.targets(folder.Targets)
 	}
+}
+
+func (p *packer) targets(t tree.Targets) {
+	p.number(p.lists[list(t.Names)])
+	if p.count > wholeHashes {
+		t = t.Cut(cutHash)
+	}
+	p.number(t.Size)
+	p.data = append(p.data, t.Hashes...)
+	p.text(string(t.Empty))
 }
 
 // unpacker reads what a packer wrote. Once it has failed it gives nothing more.
 type unpacker struct {
 	rest   []byte
-	names  []string
+	lists  [][]string
 	failed bool
 }
 
@@ -179,9 +210,30 @@ func (u *unpacker) bytes(n int) []byte {
 		u.fail()
 		return nil
 	}
-	b := u.rest[:n]
+	b := u.rest[:n:n]
 	u.rest = u.rest[n:]
 	return b
+}
+
+func (u *unpacker) tables() {
+	names := make([]string, u.count())
+	for i := range names {
+		names[i] = string(u.bytes(u.count()))
+	}
+	u.lists = make([][]string, u.count())
+	for i := range u.lists {
+		list := make([]string, u.count())
+		place := 0
+		for j := range list {
+			if place += u.number(); u.failed || place >= len(names) {
+				u.fail()
+				return
+			}
+			list[j] = names[place]
+			place++
+		}
+		u.lists[i] = list
+	}
 }
 
 func (u *unpacker) footprint(told Footprint) Footprint {
@@ -192,7 +244,7 @@ func (u *unpacker) footprint(told Footprint) Footprint {
 	f := Footprint{}
 	for range n - 1 {
 		name := string(u.bytes(u.count()))
-		hash := u.bytes(hashSize)
+		hash := u.bytes(tree.HashSize)
 		switch more := u.number(); {
 		case u.failed:
 			return nil
@@ -202,31 +254,26 @@ func (u *unpacker) footprint(told Footprint) Footprint {
 			}
 			f[name] = told[name]
 		default:
-			f[name] = tree.Folder{ClusterType: name, Hash: tree.Hash(hash), Digest: u.digest(), Targets: u.targets(more - 1)}
+			f[name] = tree.Folder{ClusterType: name, Hash: tree.Hash(hash), Digest: u.digest(), Targets: u.targets()}
 		}
 	}
 	return f
 }
 
 func (u *unpacker) digest() (d digest.Digest) {
-	copy(d[:], u.bytes(digestSize))
+	copy(d[:], u.bytes(len(d)))
 	return d
 }
 
-func (u *unpacker) targets(n int) []tree.Target {
-	if n > len(u.rest)/hashSize {
+func (u *unpacker) targets() (t tree.Targets) {
+	if place := u.number(); place < len(u.lists) {
+		t.Names = u.lists[place]
+	} else {
 		u.fail()
-		return nil
 	}
-	targets := make([]tree.Target, n)
-	for i := range targets {
-		head := u.number()
-		hash := u.bytes(hashSize)
-		if u.failed || head>>1 >= len(u.names) {
-			u.fail()
-			return nil
-		}
-		targets[i] = tree.Target{Name: u.names[head>>1], Hash: tree.Hash(hash), Empty: head&1 == 1}
+	if t.Size = u.number(); t.Size > tree.HashSize || t.Size == 0 && len(t.Names) > 0 {
+		u.fail()
 	}
-	return targets
+	t.Hashes, t.Empty = u.bytes(t.Size*len(t.Names)), u.bytes(u.count())
+	return t
 }

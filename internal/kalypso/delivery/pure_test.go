@@ -4,6 +4,7 @@ import (
 	"crypto/sha1" // as Git does
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,20 +14,23 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // footprint is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
 func footprint(entries ...string) delivery.Footprint {
 	f := delivery.Footprint{}
-	slices.Sort(entries)
+	slices.SortFunc(entries, func(a, b string) int {
+		one, _, _ := strings.Cut(a, "=")
+		two, _, _ := strings.Cut(b, "=")
+		return strings.Compare(one, two)
+	})
 	for _, entry := range entries {
 		at, hash, _ := strings.Cut(entry, "=")
 		name, target, ok := strings.Cut(at, "/")
 		folder := f[name]
 		folder.ClusterType = name
 		if ok {
-			folder.Targets = append(folder.Targets, tree.Target{Name: target, Hash: sha1.Sum([]byte(hash)), Empty: hash == "-"})
+			folder.Targets.Add(target, sha1.Sum([]byte(hash)), hash == "-")
 		}
 		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
 		f[name] = folder
@@ -66,6 +70,41 @@ func TestStateJSON(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || (got.Seen == nil) != (want.Seen == nil) || (got.Delivered == nil) != (want.Delivered == nil) {
 				t.Errorf("%s, after the round trip (-want +got):\n%s", name, diff)
 			}
+		}
+	}
+}
+
+// The hashes of the targets of a large fleet are cut short, and show what changes all the same.
+func TestStateOfMany(t *testing.T) {
+	entries := make([]string, 20_000)
+	for i := range entries {
+		entries[i] = fmt.Sprintf("ct-%03d/t-%03d=%d", i/100, i%100, i)
+	}
+	edited := slices.Clone(entries)
+	edited[0], edited[101] = "ct-000/t-000=other", "ct-001/new=1"
+	for _, test := range []struct {
+		targets, most int // bytes a target in private state
+		whole         bool
+	}{{16_300, 28, true}, {20_000, 8, false}} {
+		of := footprint(entries[:test.targets]...)
+		state := &delivery.State{Delivered: of, Seen: of}
+		text, err := json.Marshal(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := test.most * test.targets; len(text) > most {
+			t.Errorf("the state of %d targets has %d bytes", test.targets, len(text))
+		}
+		next := kept(t, state)
+		if diff := cmp.Diff(of, next.Delivered); diff != "" {
+			t.Error(diff)
+		}
+		if whole := next.Seen["ct-001"].Targets.Whole(); whole != test.whole {
+			t.Errorf("of %d targets, hashes are whole: %t", test.targets, whole)
+		}
+		want := map[string]string{"ct-000": "+0 -0 ~1", "ct-001": "+1 -1 ~0"}
+		if diff := cmp.Diff(want, delivery.Changes(next.Seen, footprint(edited[:test.targets]...))); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -24,9 +24,27 @@ func kept(t *testing.T, s *delivery.State) *delivery.State {
 	return &next
 }
 
+// keptOfMany is the state as the next run finds it where the fleet is large: with the beginnings of hashes alone.
+func keptOfMany(t *testing.T, s *delivery.State) *delivery.State {
+	t.Helper()
+	next := kept(t, s)
+	for _, f := range []delivery.Footprint{next.Delivered, next.Seen} {
+		for name, folder := range f {
+			folder.Targets = folder.Targets.Cut(5)
+			f[name] = folder
+		}
+	}
+	return next
+}
+
 // What was rendered before need not be rendered again, wherever the branch has got to meanwhile, and is delivered all the
 // same where a place lacks it.
 func TestRendered(t *testing.T) {
+	t.Run("of few targets", func(t *testing.T) { testRendered(t, kept) })
+	t.Run("of many targets", func(t *testing.T) { testRendered(t, keptOfMany) })
+}
+
+func testRendered(t *testing.T, kept func(*testing.T, *delivery.State) *delivery.State) {
 	t.Parallel()
 	b := newBranch(t)
 	s := kept(t, b.deliver(b.order("1", usual, nil), 1))
@@ -65,6 +83,34 @@ func TestRendered(t *testing.T) {
 	gitserver.Fsck(t, o.Place.Repo)
 	if modes := gitserver.Modes(t, o.Place.Repo, "other"); modes["large/a-x/reconciler.yaml"] == "" || modes["small/c-x/reconciler.yaml"] == "" {
 		t.Errorf("on the new branch are %v", modes)
+	}
+}
+
+// A change is delivered with one look-up of the branch and one fetch, whether the trees of the cluster types are known or not:
+// what they hold comes with them.
+func TestRenderedRoundTrips(t *testing.T) {
+	t.Parallel()
+	for name, kept := range map[string]func(*testing.T, *delivery.State) *delivery.State{"of few targets": kept, "of many targets": keptOfMany} {
+		b := newBranch(t)
+		server, url := gitserver.Serve(t, b.repo, gitserver.WithFilter())
+		order := func(value string, before *delivery.State) *delivery.Order {
+			o := b.order(value, usual, before)
+			o.Place.Repo = url
+			return o
+		}
+		s := kept(t, b.deliver(order("1", nil), 1))
+		server.Forget()
+		b.deliver(order("2", s), 1)
+		reads := 0
+		for _, request := range server.Requests() {
+			if request.Method == "POST" && request.Service == "git-upload-pack" {
+				reads++
+			}
+		}
+		if reads != 2 {
+			t.Errorf("%s: the branch was read with %d requests", name, reads)
+		}
+		gitserver.Fsck(t, b.repo)
 	}
 }
 

@@ -29,12 +29,12 @@ type survey struct {
 	recordHash string
 	broken     error // why the record can't be read
 	// known are the targets in folders whose trees are known by their hash: they are not fetched.
-	known map[tree.Hash][]tree.Target
+	known map[tree.Hash]tree.Targets
 }
 
 // newSurvey reads a place of a branch. before is what was read of our folders the last time; nil: nothing.
 func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, error) {
-	s := &survey{place: place, snapshot: snapshot, known: map[tree.Hash][]tree.Target{}}
+	s := &survey{place: place, snapshot: snapshot, known: map[tree.Hash]tree.Targets{}}
 	if before != nil {
 		for _, f := range []Footprint{before.Delivered, before.Seen} {
 			for _, folder := range f {
@@ -144,11 +144,10 @@ func (s *survey) footprint(names []string) Footprint {
 }
 
 // targets are the folders in one, by name.
-func (s *survey) targets(folder string) []tree.Target {
+func (s *survey) targets(folder string) (targets tree.Targets) {
 	hashes := s.snapshot.Folders(folder)
-	targets := make([]tree.Target, 0, len(hashes))
 	for _, name := range slices.Sorted(maps.Keys(hashes)) {
-		targets = append(targets, tree.Target{Name: name, Hash: tree.Hash(hashes[name]), Empty: s.allEmpty(path.Join(folder, name))})
+		targets.Add(name, tree.Hash(hashes[name]), s.allEmpty(path.Join(folder, name)))
 	}
 	return targets
 }

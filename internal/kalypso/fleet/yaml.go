@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
 
 // APIVersion of the Kalypso objects that are written; any version of its group is read.
@@ -35,15 +37,18 @@ type Reader func(document []byte) (Object, error)
 
 // ParseYAMLWith is [ParseYAML] for which more kinds of the Kalypso API have readers.
 func ParseYAMLWith(more map[Kind]Reader, origin Origin, text string) (objects []Object, passed int, ps Problems) {
-	for n, doc := range splitDocuments(text) {
-		r := reading{document: doc, at: origin, more: more}
-		r.at.Document, r.at.Line = n+1, doc.line
-		data, err := yamlToJSON(doc.text)
+	docs := splitDocuments(text)
+	for _, r := range parallel.Map(len(docs), func(n int) reading {
+		r := reading{document: docs[n], at: origin, more: more}
+		r.at.Document, r.at.Line = n+1, r.line
+		data, err := yamlToJSON(r.text)
 		if err != nil {
-			r.broken(shiftLine(err.Error(), doc.line))
+			r.broken(shiftLine(err.Error(), r.line))
 		} else {
 			r.read(data)
 		}
+		return r
+	}) {
 		objects, passed, ps = append(objects, r.objects...), passed+r.passed, append(ps, r.problems...)
 	}
 	return objects, passed, ps

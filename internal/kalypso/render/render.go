@@ -120,14 +120,14 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 	return r, problems
 }
 
-// Placement renders the assignments of the schedule's placement i, in their order. It is for concurrent use. What fails
-// is reported assignment by assignment; an assignment that fails has no files.
-func (r *Renderer) Placement(i int) iter.Seq2[*schedule.Assignment, Rendered] {
+// Placement renders the assignments of the schedule's placement i from one to before another, in their order. It is for
+// concurrent use. What fails is reported assignment by assignment; an assignment that fails has no files.
+func (r *Renderer) Placement(i, from, to int) iter.Seq2[*schedule.Assignment, Rendered] {
 	return func(yield func(*schedule.Assignment, Rendered) bool) {
 		w := r.worker()
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
-		for n := range p.Assignments {
+		for n := from; n < to; n++ {
 			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.configured[i][n])) {
 				return
 			}

@@ -5,12 +5,12 @@ package tree
 import (
 	"context"
 	"iter"
-	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -39,18 +39,21 @@ type Tree struct {
 type Folder struct {
 	ClusterType string
 	Hash        Hash
-	Targets     []Target // by name: those of its placement
+	Targets     Targets // those of its placement
 	Unknown     bool
 	// Digest is of all that the folder depends on; zero where that is not all known.
 	Digest digest.Digest
 }
 
-// Raw is the tree of the folder as Git keeps it. There is none where it holds something else than its targets and the
-// README.
+// Raw is the tree of the folder as Git keeps it. There is none where the hashes of its targets are not whole, or where it
+// holds something else than them and the README.
 func (f Folder) Raw() ([]byte, bool) {
+	if !f.Targets.Whole() {
+		return nil, false
+	}
 	entries := []entry{{ReadmeFile, false, readmeHash}}
-	for _, target := range f.Targets {
-		entries = append(entries, entry{target.Name, true, target.Hash})
+	for i, name := range f.Targets.Names {
+		entries = append(entries, entry{name, true, Hash(f.Targets.At(i).Hash)})
 	}
 	content := raw(entries)
 	return content, newHasher().object("tree", content) == f.Hash
@@ -58,14 +61,6 @@ func (f Folder) Raw() ([]byte, bool) {
 
 // Rendered are folders that were rendered before without a failure, by the digests of their inputs.
 type Rendered map[digest.Digest]Folder
-
-// Target is the folder of a deployment target.
-type Target struct {
-	Name    string
-	Hash    Hash
-	Empty   bool // all its files are empty
-	Unknown bool
-}
 
 // File is a file of the tree.
 type File struct {
@@ -96,7 +91,7 @@ func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered, progress func
 	failures := make([][]failure, n)
 	var mu sync.Mutex
 	done := 0
-	parallel(n, func(i int) {
+	parallel.Do(n, func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -125,54 +120,68 @@ func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered, progress func
 	return t, problems
 }
 
-// parallel calls work for 0 to n-1 on all processors.
-func parallel(n int, work func(int)) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := range next {
-				work(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
-
 // build is the folder i: as before, where its inputs were rendered before, else rendered.
 func (t *Tree) build(i int, before Rendered) (Folder, []failure) {
-	placement := t.Schedule.Placements[i]
-	folder := Folder{ClusterType: placement.ClusterType.Name, Digest: t.renderer.Digest(i)}
+	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Digest: t.renderer.Digest(i)}
 	if was, ok := before[folder.Digest]; ok && !folder.Digest.IsZero() {
 		folder.Hash, folder.Targets = was.Hash, was.Targets
 		return folder, nil
 	}
-	folder.Targets = make([]Target, 0, len(placement.Assignments))
-	h := newHasher()
-	entries := []entry{{ReadmeFile, false, h.blob([]byte(Readme))}}
+	placed := t.renderTargets(i)
+	entries := make([]entry, 0, len(placed)+1)
+	entries = append(entries, entry{ReadmeFile, false, readmeHash})
 	var failures []failure
-	for a, rendered := range t.renderer.Placement(i) {
-		for _, f := range rendered.Failures {
-			failures = append(failures, failure{f, a})
-		}
-		target := Target{Name: a.Target.Name, Empty: true}
-		files := make([]entry, len(rendered.Files))
-		for n, f := range rendered.Files {
-			target.Unknown = target.Unknown || f.Unknown
-			target.Empty = target.Empty && !f.Unknown && len(f.Content) == 0
-			files[n] = entry{f.Name, false, h.blob(f.Content)}
-		}
-		target.Hash = h.tree(files)
-		folder.Unknown = folder.Unknown || target.Unknown
-		folder.Targets = append(folder.Targets, target)
-		entries = append(entries, entry{target.Name, true, target.Hash})
+	for _, p := range placed {
+		failures = append(failures, p.failures...)
+		folder.Unknown = folder.Unknown || p.unknown
+		folder.Targets.Add(p.name, p.hash, p.empty)
+		entries = append(entries, entry{p.name, true, p.hash})
 	}
-	folder.Hash = h.tree(entries)
+	folder.Hash = newHasher().tree(entries)
 	return folder, failures
+}
+
+// renderedTarget is the folder of a deployment target.
+type renderedTarget struct {
+	name           string
+	hash           Hash
+	empty, unknown bool
+	failures       []failure
+}
+
+// together is how many targets are rendered one after the other.
+const together = 64
+
+// renderTargets renders the targets of the folder i on all processors: after most changes it is the only folder.
+func (t *Tree) renderTargets(i int) []renderedTarget {
+	n := len(t.Schedule.Placements[i].Assignments)
+	return slices.Concat(parallel.Map((n+together-1)/together, func(chunk int) (all []renderedTarget) {
+		h := newHasher()
+		for a, rendered := range t.renderer.Placement(i, chunk*together, min(n, (chunk+1)*together)) {
+			r := renderedTarget{name: a.Target.Name, empty: true}
+			for _, f := range rendered.Failures {
+				r.failures = append(r.failures, failure{f, a})
+			}
+			files := make([]entry, len(rendered.Files))
+			for k, f := range rendered.Files {
+				r.unknown = r.unknown || f.Unknown
+				r.empty = r.empty && !f.Unknown && len(f.Content) == 0
+				files[k] = entry{f.Name, false, h.blob(f.Content)}
+			}
+			r.hash = h.tree(files)
+			all = append(all, r)
+		}
+		return all
+	})...)
+}
+
+// WholeTargets are the targets of the folder i with whole hashes: rendered again where only the beginnings are known.
+func (t *Tree) WholeTargets(i int) Targets {
+	if targets := t.Folders[i].Targets; targets.Whole() {
+		return targets
+	}
+	rendered, _ := t.build(i, nil)
+	return rendered.Targets
 }
 
 // FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
@@ -197,9 +206,9 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 		if !yield(readme) {
 			return
 		}
-		for n, target := range t.Folders[i].Targets {
+		for n, name := range t.Folders[i].Targets.Names {
 			for f := range t.TargetFiles(i, n) {
-				f.Path = target.Name + "/" + f.Path
+				f.Path = name + "/" + f.Path
 				if !yield(f) {
 					return
 				}

@@ -1,0 +1,32 @@
+// Package parallel does things side by side.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Do calls work for 0 to n-1, in no order, on all processors, and returns when all is done.
+func Do(n int, work func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				work(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// Map is what work gives for 0 to n-1, in this order; see [Do].
+func Map[T any](n int, work func(i int) T) []T {
+	all := make([]T, n)
+	Do(n, func(i int) { all[i] = work(i) })
+	return all
+}
