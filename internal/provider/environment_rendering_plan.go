@@ -52,8 +52,12 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	} else {
 		r.planUpdate(ctx, outcome, state, before, values, &resp.Diagnostics)
 	}
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(setObject(ctx, &resp.Plan, values)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(setObject(ctx, &resp.Plan, values)...)
+	if r.data != nil {
+		r.data.lastPlan.keep(values, outcome)
 	}
 }
 

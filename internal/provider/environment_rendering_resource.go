@@ -88,19 +88,10 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 	}
 	ctx, cancel := within(ctx, values, timeoutOf(state), writeTimeout, diags)
 	defer cancel()
-	request, ps := readRenderingRequest(values)
-	appendProblems(diags, ps)
+	outcome := r.outcome(ctx, values, before, diags)
 	if diags.HasError() {
 		return nil
 	}
-	outcome, ps := request.outcome(ctx, before)
-	appendProblems(diags, slices.DeleteFunc(ps, func(p fleet.Problem) bool {
-		return p.Severity == fleet.Warning // the plan has shown it
-	}))
-	if diags.HasError() {
-		return nil
-	}
-	outcome.readReview(r.data)
 	planned := maps.Clone(values)
 	if err := outcome.set(values); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
@@ -125,6 +116,26 @@ func (r *environmentRendering) write(ctx context.Context, plan getter, state map
 		values["description"] = outcome.description(found)
 	}
 	return values
+}
+
+// outcome is that of the plan, which Terraform has just made again, or the same made anew.
+func (r *environmentRendering) outcome(ctx context.Context, planned map[string]attr.Value, before *delivery.State, diags *diag.Diagnostics) *renderingOutcome {
+	if o := r.data.lastPlan.take(planned); o != nil {
+		return o
+	}
+	request, ps := readRenderingRequest(planned)
+	appendProblems(diags, ps)
+	if diags.HasError() {
+		return nil
+	}
+	o, ps := request.outcome(ctx, before)
+	appendProblems(diags, slices.DeleteFunc(ps, func(p fleet.Problem) bool {
+		return p.Severity == fleet.Warning // the plan has shown it
+	}))
+	if o != nil {
+		o.readReview(r.data)
+	}
+	return o
 }
 
 // deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets, and

@@ -27,6 +27,8 @@ type providerData struct {
 	github  githubSettings
 	host    hostOnce
 	claims  claims
+	// lastPlan is that of a rendering.
+	lastPlan lastPlan
 }
 
 // commitAuthor is the author and committer of commits.

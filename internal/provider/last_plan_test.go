@@ -1,0 +1,47 @@
+package provider
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// A plan serves the apply of the same values alone, and once.
+func TestLastPlan(t *testing.T) {
+	values := func(environment types.String, manifest string) map[string]attr.Value {
+		return map[string]attr.Value{
+			"environment": environment,
+			"manifests":   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
+			"unscheduled": types.ListNull(types.StringType),
+		}
+	}
+	dev := types.StringValue("dev")
+	var l lastPlan
+	if l.take(values(dev, "1")) != nil {
+		t.Error("there is a plan before the first")
+	}
+	one, two := &renderingOutcome{}, &renderingOutcome{}
+	l.keep(values(dev, "1"), one)
+	more := values(dev, "1")
+	more["preview"] = types.StringNull()
+	for name, other := range map[string]map[string]attr.Value{
+		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"), "no environment": values(types.StringNull(), "1"),
+		"one more attribute": more, "nothing": {},
+	} {
+		if l.take(other) != nil {
+			t.Errorf("the plan serves %s", name)
+		}
+	}
+	if l.take(values(dev, "1")) != one {
+		t.Error("the plan does not serve the same values")
+	}
+	if l.take(values(dev, "1")) != nil {
+		t.Error("the plan serves twice")
+	}
+	l.keep(values(dev, "1"), one)
+	l.keep(values(dev, "2"), two)
+	if l.take(values(dev, "1")) != nil || l.take(values(dev, "2")) != two {
+		t.Error("it is not the last plan that is kept")
+	}
+}
