@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"sigs.k8s.io/yaml"
 
@@ -77,6 +78,18 @@ func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
 	}
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		return fmt.Errorf("the branch %s does not hold the tree that is rendered from nothing", branch)
+	}
+	return nil
+}
+
+// checkCommits holds the number of the commits on a branch against that of the applies that changed something.
+func checkCommits(ctx context.Context, repo, branch string, want int) error {
+	out, err := exec.CommandContext(ctx, "git", "-C", repo, "rev-list", "--count", branch).Output() //nolint:gosec // git
+	if err != nil {
+		return fmt.Errorf("git rev-list: %w", err)
+	}
+	if got := string(bytes.TrimSpace(out)); got != strconv.Itoa(want) {
+		return fmt.Errorf("the branch %s has %s commits, want %d", branch, got, want)
 	}
 	return nil
 }

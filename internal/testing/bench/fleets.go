@@ -21,16 +21,21 @@ const (
 	fleet100k = "large-100k"
 )
 
-// load reads a fleet. That of 1,000 assignments is large-10k with every tenth of its cluster types.
+// load reads a fleet, sorted, so that a change changes a line. That of 1,000 assignments is large-10k with every tenth of its
+// cluster types.
 func (b *bench) load(name string) (*fleet.Fleet, error) {
-	if name != fleet1k {
-		return b.loadGolden(name)
+	golden := name
+	if name == fleet1k {
+		golden = fleet10k
 	}
-	f, err := b.loadGolden(fleet10k)
+	f, err := b.loadGolden(golden)
 	if err != nil {
 		return nil, err
 	}
 	f.Sort()
+	if name != fleet1k {
+		return f, nil
+	}
 	var kept []*fleet.ClusterType
 	for i, ct := range f.ClusterTypes {
 		if i%10 == 0 {
@@ -112,7 +117,6 @@ func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConf
 
 // changed is the fleet with one more value in the first config that which names.
 func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fleet.Fleet, error) {
-	f.Sort()
 	i := slices.IndexFunc(f.Configs, which)
 	if i < 0 {
 		return nil, errors.New("the fleet has no such config")

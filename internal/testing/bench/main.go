@@ -57,11 +57,7 @@ type row struct {
 }
 
 func (b *bench) run(ctx context.Context, only string) (err error) {
-	// As the system knows the program, by which its processes are found.
 	if b.provider, err = filepath.Abs(b.provider); err != nil {
-		return err
-	}
-	if b.provider, err = filepath.EvalSymlinks(b.provider); err != nil {
 		return err
 	}
 	if b.scratch, err = os.MkdirTemp("", "kalypso-bench-"); err != nil {

@@ -84,7 +84,7 @@ func (b *bench) life(ctx context.Context, name string, f *fleet.Fleet, preview s
 		return err
 	}
 	now := f
-	for _, c := range then {
+	for n, c := range then {
 		if now, err = changed(now, c.which, fmt.Sprintf("%s-%d", c.name, run)); err != nil {
 			return err
 		}
@@ -92,6 +92,9 @@ func (b *bench) life(ctx context.Context, name string, f *fleet.Fleet, preview s
 			return err
 		}
 		if err := b.measure("apply/"+name+"/"+c.name, func() (sample, error) { return r.apply(ctx) }); err != nil {
+			return err
+		}
+		if err := checkCommits(ctx, r.repo, "dev", n+2); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -47,24 +48,28 @@ func (r *root) plan(ctx context.Context) (sample, error) {
 }
 
 func (r *root) terraform(ctx context.Context, args ...string) (s sample, err error) {
-	peak := watchPeak(r.b.provider)
 	cmd := exec.CommandContext(ctx, "terraform", args...) //nolint:gosec // the CLI
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(r.dir, "terraform.rc"), "CHECKPOINT_DISABLE=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	start := time.Now()
-	out, err := cmd.CombinedOutput()
-	s.time, s.peak = time.Since(start), peak()
-	if cmd.ProcessState != nil {
-		s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if err := cmd.Start(); err != nil {
+		return s, err
 	}
+	peak := watchPeak(cmd.Process.Pid)
+	err = cmd.Wait()
+	s.time, s.peak = time.Since(start), peak()
+	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil {
-		return s, fmt.Errorf("terraform %s: %w\n%s", strings.Join(args, " "), err, out)
+		return s, fmt.Errorf("terraform %s: %w\n%s", strings.Join(args, " "), err, out.Bytes())
 	}
 	return s, nil
 }
 
-// watchPeak looks at the processes of a program until it is asked for the largest peak of their resident memory, in bytes.
-func watchPeak(program string) func() int64 {
+// watchPeak looks at the children of a process, Terraform's providers, until it is asked for the largest peak of their resident
+// memory, in bytes.
+func watchPeak(parent int) func() int64 {
 	var watching sync.WaitGroup
 	quit := make(chan struct{})
 	var peak int64
@@ -76,7 +81,7 @@ func watchPeak(program string) func() int64 {
 			case <-quit:
 				return
 			case <-tick.C:
-				peak = max(peak, peakOf(program))
+				peak = max(peak, peakOfChildren(parent))
 			}
 		}
 	})
@@ -87,18 +92,19 @@ func watchPeak(program string) func() int64 {
 	}
 }
 
-// peakOf is the largest peak among the processes of a program, in bytes; 0 where there is no /proc.
-func peakOf(program string) (peak int64) {
-	links, _ := filepath.Glob("/proc/[0-9]*/exe")
-	for _, link := range links {
-		if exe, err := os.Readlink(link); err != nil || exe != program {
-			continue
-		}
-		status, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "status")) //nolint:gosec // in /proc
-		for line := range strings.Lines(string(status)) {
-			if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-				kib, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
-				peak = max(peak, kib<<10)
+// peakOfChildren is the largest peak among the children of a process, in bytes; 0 where the system does not tell. It must cost
+// little: what is measured runs beside it.
+func peakOfChildren(parent int) (peak int64) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	for _, thread := range threads {
+		children, _ := os.ReadFile(thread) //nolint:gosec // in /proc
+		for child := range strings.FieldsSeq(string(children)) {
+			status, _ := os.ReadFile(filepath.Join("/proc", child, "status")) //nolint:gosec // in /proc
+			for line := range strings.Lines(string(status)) {
+				if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+					kib, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+					peak = max(peak, kib<<10)
+				}
 			}
 		}
 	}
