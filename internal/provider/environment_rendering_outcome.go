@@ -72,8 +72,8 @@ func (o *renderingOutcome) judgeUnscheduled() fleet.Problems {
 		Severity: fleet.Warning,
 		Path:     []fleet.Step{fleet.Attr("unscheduled")},
 		Summary:  "Deployment targets that no policy places",
-		Detail: fmt.Sprintf("No scheduling policy places %d of %d deployment targets of environment %q:\n  %s\nCompare their labels and workspace with the policies' deployment_target_selector, and the labels of the cluster types with cluster_type_selector.",
-			len(targets), len(o.tree.Schedule.Targets), o.fleet.Environment, joinBounded(targets)),
+		Detail: fmt.Sprintf("No scheduling policy places %d of %d deployment targets of environment %q:\n%s\nCompare their labels and workspace with the policies' deployment_target_selector, and the labels of the cluster types with cluster_type_selector.",
+			len(targets), len(o.tree.Schedule.Targets), o.fleet.Environment, fleet.Lines(targets, shown)),
 	}
 	if o.unscheduled == unscheduledError {
 		p.Severity = fleet.Error
@@ -252,17 +252,3 @@ func stringListOf(texts []string) types.List {
 
 // shown is how many names a diagnostic lists.
 const shown = 20
-
-func joinBounded(names []string) string {
-	if more := len(names) - shown; more > 0 {
-		names = append(slices.Clone(names[:shown]), fmt.Sprintf("and %d more", more))
-	}
-	text := ""
-	for i, n := range names {
-		if i > 0 {
-			text += "\n  "
-		}
-		text += n
-	}
-	return text
-}

@@ -174,9 +174,9 @@ func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, b
 }
 
 func appendTakeover(diags *diag.Diagnostics, place delivery.Place, takeover delivery.Takeover) {
-	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n  %s", place, joinBounded(takeover.Adopted))
+	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n%s", place, fleet.Lines(takeover.Adopted, shown))
 	if len(takeover.Removed) > 0 {
-		detail += "\nThese of them are no cluster type's and go:\n  " + joinBounded(takeover.Removed)
+		detail += "\nThese of them are no cluster type's and go:\n" + fleet.Lines(takeover.Removed, shown)
 	}
 	diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
 // Guardrails bound what a change may take away.
@@ -60,14 +62,7 @@ const listed = 20
 
 // Error implements error.
 func (e *GuardrailError) Error() string {
-	return fmt.Sprintf("%s What would go:\n  %s", e.Reason, bulleted(e.Removed))
-}
-
-func bulleted(lines []string) string {
-	if more := len(lines) - listed; more > 0 {
-		lines = append(slices.Clone(lines[:listed]), fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(lines, "\n  ")
+	return fmt.Sprintf("%s What would go:\n%s", e.Reason, fleet.Lines(e.Removed, listed))
 }
 
 // Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all

@@ -244,8 +244,13 @@ func (w *writer) list(names []string) string {
 	for _, n := range first(names, w.names) {
 		texts = append(texts, code(n))
 	}
+	return enumeration(texts, len(names)-w.names)
+}
+
+// enumeration is texts one after the other, where so many are left out.
+func enumeration(texts []string, left int) string {
 	text := strings.Join(texts, ", ")
-	if left := len(names) - w.names; left > 0 {
+	if left > 0 {
 		text += fmt.Sprintf(" and %d more", left)
 	}
 	return text
@@ -350,11 +355,7 @@ func (w *writer) keys(c Config) string {
 	for _, k := range first(keys, w.names) {
 		texts = append(texts, key(k))
 	}
-	text := strings.Join(texts, ", ")
-	if left := len(keys) - w.names; left > 0 {
-		text += fmt.Sprintf(" and %d more", left)
-	}
-	return text
+	return enumeration(texts, len(keys)-w.names)
 }
 
 func key(k Key) string {

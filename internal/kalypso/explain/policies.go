@@ -43,20 +43,16 @@ type Idle struct {
 // policy is a policy with what it asks for.
 type policy struct {
 	*fleet.SchedulingPolicy
-	ofTargets, ofClusterTypes requirements
-	clusterTypes              search
-	noClusterTypes            string // the sentence that says so, else empty
+	ofTargets      requirements
+	clusterTypes   search
+	noClusterTypes string // the sentence that says so, else empty
 }
 
 func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	policies := make([]policy, len(f.Policies))
 	for i, p := range f.Policies {
-		policies[i] = policy{
-			SchedulingPolicy: p,
-			ofTargets:        requirementsOf(p.Workspace, &p.DeploymentTargets),
-			ofClusterTypes:   requirementsOf("", &p.ClusterTypes),
-		}
-		policies[i].clusterTypes = policies[i].ofClusterTypes.search(len(f.ClusterTypes), func(n int) (string, map[string]string) {
+		policies[i] = policy{SchedulingPolicy: p, ofTargets: requirementsOf(p.Workspace, &p.DeploymentTargets)}
+		policies[i].clusterTypes = requirementsOf("", &p.ClusterTypes).search(len(f.ClusterTypes), func(n int) (string, map[string]string) {
 			return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
 		})
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")

@@ -192,6 +192,14 @@ func Sentence(err error) string {
 	return text + "."
 }
 
+// Lines are lines for a [Problem]'s Detail, one below the other and indented: the first ones, and how many more there are.
+func Lines(lines []string, most int) string {
+	if more := len(lines) - most; more > 0 {
+		lines = append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return "  " + strings.Join(lines, "\n  ")
+}
+
 // of returns the problems as those of object o: its kind, name and origin.
 func (ps Problems) of(o Object) Problems {
 	m := o.Metadata()

@@ -37,16 +37,11 @@ func report(failures []failure) (problems fleet.Problems) {
 			o := group[0].Offence.Object
 			p.Kind, p.Name, p.Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
 		}
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n\nOn %d assignment(s), cluster type / deployment target:", cause, len(group))
+		hit := make([]string, len(group))
 		for i, f := range group {
-			if i == named {
-				fmt.Fprintf(&b, "\n  and %d more", len(group)-named)
-				break
-			}
-			fmt.Fprintf(&b, "\n  %s", f.on())
+			hit[i] = f.on()
 		}
-		p.Detail = b.String()
+		p.Detail = fmt.Sprintf("%s\n\nOn %d assignment(s), cluster type / deployment target:\n%s", cause, len(group), fleet.Lines(hit, named))
 		problems = append(problems, p)
 	}
 	return problems
