@@ -225,12 +225,13 @@ func (u *unpacker) tables() {
 		list := make([]string, u.count())
 		place := 0
 		for j := range list {
-			if place += u.number(); u.failed || place >= len(names) {
+			skipped := u.number()
+			if u.failed || skipped >= len(names)-place {
 				u.fail()
 				return
 			}
-			list[j] = names[place]
-			place++
+			list[j] = names[place+skipped]
+			place += skipped + 1
 		}
 		u.lists[i] = list
 	}
@@ -266,14 +267,12 @@ func (u *unpacker) digest() (d digest.Digest) {
 }
 
 func (u *unpacker) targets() (t tree.Targets) {
-	if place := u.number(); place < len(u.lists) {
-		t.Names = u.lists[place]
-	} else {
+	place, size := u.number(), u.number()
+	if place >= len(u.lists) || size > tree.HashSize || size == 0 && len(u.lists[place]) > 0 {
 		u.fail()
+		return t
 	}
-	if t.Size = u.number(); t.Size > tree.HashSize || t.Size == 0 && len(t.Names) > 0 {
-		u.fail()
-	}
+	t.Names, t.Size = u.lists[place], size
 	t.Hashes, t.Empty = u.bytes(t.Size*len(t.Names)), u.bytes(u.count())
 	return t
 }

@@ -2,9 +2,11 @@ package delivery_test
 
 import (
 	"crypto/sha1" // as Git does
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +141,8 @@ func TestStateBroken(t *testing.T) {
 			broken[i] = b
 			_ = read(broken) // is refused, or another state
 		}
+		// The largest number that is read: where int has 32 bits, what is reckoned with it must not pass its end.
+		_ = read(slices.Concat(whole[:i], binary.AppendUvarint(nil, math.MaxInt32), whole[i+1:]))
 	}
 	if read(append(whole, 0)) == nil {
 		t.Error("a state with something after it is taken for one")
