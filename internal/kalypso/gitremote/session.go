@@ -51,6 +51,7 @@ type pipe struct {
 	end    func() error // ends the run and frees what it holds
 
 	once     sync.Once
+	shut     sync.Once // in
 	writing  sync.WaitGroup
 	finished bool // nothing is to be said any more
 }
@@ -66,11 +67,14 @@ func (p *pipe) exchange(request io.Reader, _ int64, last bool) (*bufio.Reader, e
 		defer p.writing.Done()
 		_, _ = io.Copy(p.in, request)
 		if last {
-			_ = p.in.Close()
+			p.shutIn()
 		}
 	}()
 	return p.out, nil
 }
+
+// shutIn says that no more comes: once, as the writing and the closing may both, and an SSH channel is not for both at a time.
+func (p *pipe) shutIn() { p.shut.Do(func() { _ = p.in.Close() }) }
 
 func (p *pipe) Close() error {
 	var err error
@@ -78,7 +82,7 @@ func (p *pipe) Close() error {
 		if !p.finished {
 			_, _ = p.in.Write(pktline.FlushPkt)
 		}
-		_ = p.in.Close()
+		p.shutIn()
 		err = p.end()
 		p.writing.Wait()
 	})
