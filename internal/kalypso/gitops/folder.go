@@ -51,11 +51,11 @@ func (s *Snapshot) differing(folders []Folder) []Folder {
 	children := 0 // of the folders above
 	for len(level) > 0 {
 		var wants, missing []plumbing.Hash
-		within := 0 // those that are missing
+		within := 0 // the folders that those that are missing shall hold
 		for _, d := range level {
 			wants = append(wants, d.old)
 			all = append(all, d.Folder)
-			if _, here := s.store[d.old]; !here {
+			if _, here := s.store[d.old]; !here && !d.old.IsZero() {
 				missing, within = append(missing, d.old), within+len(d.Folders)
 			}
 		}

@@ -1,0 +1,42 @@
+package gitops_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// nested is a folder of n folders, each with a file of the text.
+func nested(path string, n int, text string) gitops.Folder {
+	f := gitops.Folder{Path: path}
+	files := map[string]string{}
+	for i := range n {
+		name := fmt.Sprintf("t-%04d", i)
+		files[name+"/file"] = text
+		f.Folders = append(f.Folders, folder(name, map[string]string{"file": text}))
+	}
+	f.Hash = treeHash(files)
+	return f
+}
+
+// The trees that a narrow change needs come in one round trip, however many new folders come to be beside it.
+func TestUpdateFetchesAlong(t *testing.T) {
+	reads := func(beside ...gitops.Folder) (requests int) {
+		repo := gitserver.InitBare(t)
+		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
+		branch := open(t, url, "main")
+		made := update(t, branch, gitops.UpdateOptions{CreateBranch: true}, edit("one", nested("large", 3, "one")))
+		server.Forget()
+		update(t, branch, gitops.UpdateOptions{Known: made.Way}, edit("two", append(beside, nested("large", 3, "two"))...))
+		for _, request := range server.Requests() {
+			if request.Method == "POST" && request.Service == "git-upload-pack" {
+				requests++
+			}
+		}
+		gitserver.Fsck(t, repo)
+		return requests
+	}
+	equal(t, "requests beside a new folder", reads(nested("new", 1100, "new")), reads())
+}
