@@ -27,7 +27,7 @@ type providerData struct {
 	github  githubSettings
 	host    hostOnce
 	claims  claims
-	// lastPlan is that of a rendering.
+	// lastPlan is the rendering planned last, for the apply that follows.
 	lastPlan lastPlan
 }
 

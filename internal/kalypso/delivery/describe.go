@@ -106,8 +106,8 @@ func DescribeRemoval(before *State, r Review) string {
 	return describe.Markdown(c)
 }
 
-// differingFolders are the hashes of the targets of the cluster types whose folders differ: other ones where they differ as far
-// as they are known.
+// differingFolders are the hashes of the targets of the cluster types whose folders differ. What is the same, as far as it is
+// known, has one hash on both sides.
 func differingFolders(before, after Footprint) (was, is describe.Folders) {
 	was, is = describe.Folders{}, describe.Folders{}
 	for _, name := range before.differing(after) {

@@ -17,15 +17,16 @@ import (
 // A state lies in private state, which every step of a plan and of an apply reads, Terraform copies, and where all is JSON. What
 // grows with the fleet are its footprints, with a hash for each assignment. So it is one JSON string, and no JSON inside of JSON
 // that is looked through at each level: in base 64, the number of the form, the state as JSON without its footprints, the
-// names of all targets, the lists of them that folders have, and the two footprints. What is said once of many is not taken
-// apart before it is asked for.
+// names of all targets, the lists of them that folders have, and the two footprints. The hashes of a folder's targets stay one
+// piece until one of them is looked at.
 
 const packedFormat = 4
 
-// wholeHashes is up to how many targets' hashes are kept whole: then the trees of the cluster types that a change reaches are
-// known, and the branch is not asked for them, which is one round trip. Of more, the first cutHash bytes are kept. The rest
-// would cost more than that in every plan and apply: a byte here is 2.4 in Terraform's state. With 5 bytes, one change of a
-// target in 2^40 is not told of; it is made all the same.
+// wholeHashes is up to how many targets a state keeps whole hashes: then the trees of the cluster types that a change reaches
+// are known, and the branch is not asked for them, which is one round trip where they are many. Of more targets, those in
+// folders that drifted counted twice, it keeps the first cutHash bytes. The rest would cost more than that in every plan and
+// apply: a byte here is 2.4 in Terraform's state. With 5 bytes, one change of a target in 2^40 is not told of; it is made all
+// the same.
 const (
 	wholeHashes = 16384
 	cutHash     = 5

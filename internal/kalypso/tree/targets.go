@@ -26,7 +26,8 @@ type Target struct {
 	Empty bool   // all its files are empty
 }
 
-// Add adds a target to those with whole hashes. Its name sorts after theirs.
+// Add adds a target, whose name sorts after those of the others. It is for targets that are being put together: not for copies
+// of others, nor for hashes that were cut.
 func (t *Targets) Add(name string, hash Hash, empty bool) {
 	i := t.Len()
 	t.Names, t.Hashes, t.Size = append(t.Names, name), append(t.Hashes, hash[:]...), HashSize
