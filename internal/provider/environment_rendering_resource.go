@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -213,9 +214,9 @@ func logProgress(ctx context.Context, every time.Duration) func(stage string, do
 	return func(stage string, done, total int) {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
-			fields := map[string]any{"done": done}
+			fields := map[string]any{"done": strconv.Itoa(done)} // a number of this size Terraform would show as 4.1e+07
 			if total > 0 {
-				fields["total"] = total
+				fields["total"] = strconv.Itoa(total)
 			}
 			tflog.Info(ctx, stage, fields)
 		}

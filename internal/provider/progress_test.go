@@ -16,8 +16,8 @@ func TestLogProgress(t *testing.T) {
 		want  []map[string]any
 	}{
 		"at once": {0, []map[string]any{
-			{"@level": "info", "@message": "render", "@module": "provider", "done": 3.0, "total": 10.0},
-			{"@level": "info", "@message": "push", "@module": "provider", "done": 4096.0},
+			{"@level": "info", "@message": "render", "@module": "provider", "done": "3", "total": "10"},
+			{"@level": "info", "@message": "push", "@module": "provider", "done": "41291380"},
 		}},
 		"not yet": {time.Hour, nil},
 	} {
@@ -25,7 +25,7 @@ func TestLogProgress(t *testing.T) {
 			var logs bytes.Buffer
 			progress := logProgress(tflogtest.RootLogger(t.Context(), &logs), c.every)
 			progress("render", 3, 10)
-			progress("push", 4096, 0)
+			progress("push", 41291380, 0)
 			got, err := tflogtest.MultilineJSONDecode(&logs)
 			if err != nil {
 				t.Fatal(err)
