@@ -101,13 +101,7 @@ func TestRenderedRoundTrips(t *testing.T) {
 		s := kept(t, b.deliver(order("1", nil), 1))
 		server.Forget()
 		b.deliver(order("2", s), 1)
-		reads := 0
-		for _, request := range server.Requests() {
-			if request.Method == "POST" && request.Service == "git-upload-pack" {
-				reads++
-			}
-		}
-		if reads != 2 {
+		if reads := server.Reads(); reads != 2 {
 			t.Errorf("%s: the branch was read with %d requests", name, reads)
 		}
 		gitserver.Fsck(t, b.repo)

@@ -22,11 +22,7 @@ func TestUpdateKnown(t *testing.T) {
 	apply := func(text string, known gitops.Way) (way gitops.Way, requests int) {
 		server.Forget()
 		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, WayTo: "env/.kalypso/rendering.json", Known: known}, change(text))
-		for _, request := range server.Requests() {
-			if request.Method == "POST" && request.Service == "git-upload-pack" {
-				requests++
-			}
-		}
+		requests = server.Reads()
 		// As private state does.
 		kept, err := json.Marshal(r.Way)
 		if err != nil {

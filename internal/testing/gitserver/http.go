@@ -129,6 +129,18 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.log)
 }
 
+// Reads is how many requests to read there were so far: references looked up,
+// and fetches.
+func (s *Server) Reads() int {
+	reads := 0
+	for _, r := range s.Requests() {
+		if r.Method == http.MethodPost && r.Service == "git-upload-pack" {
+			reads++
+		}
+	}
+	return reads
+}
+
 // Forget empties the log.
 func (s *Server) Forget() {
 	s.mu.Lock()
