@@ -37,7 +37,7 @@ func (o *Order) Describe(before *State) string {
 		Marker:      hosting.Marker(o.Environment, o.Place.Branch, o.Place.Path),
 		Max:         o.Review.max(),
 	}
-	c.Before, c.After = differingFolders(before.Found(), FootprintOf(o.Tree))
+	c.ClusterTypes = before.Found().changesTo(FootprintOf(o.Tree))
 	if was := before.Place; was.Branch != "" && o.Place.Branch != "" && !was.Same(o.Place) {
 		c.Left = describe.Place{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(o.Place.Repo) {
@@ -102,36 +102,8 @@ func DescribeRemoval(before *State, r Review) string {
 		Marker:      hosting.Marker(before.Environment, before.Place.Branch, before.Place.Path),
 		Max:         r.max(),
 	}
-	c.Before, c.After = differingFolders(before.Seen, nil)
+	c.ClusterTypes = before.Seen.changesTo(nil)
 	return describe.Markdown(c)
-}
-
-// differingFolders are the hashes of the targets of the cluster types whose folders differ. What is the same, as far as it is
-// known, has one hash on both sides.
-func differingFolders(before, after Footprint) (was, is describe.Folders) {
-	was, is = describe.Folders{}, describe.Folders{}
-	for _, name := range before.differing(after) {
-		old, held := before[name]
-		young, wanted := after[name]
-		if held {
-			was[name] = make(map[string]string, old.Targets.Len())
-		}
-		if wanted {
-			is[name] = make(map[string]string, young.Targets.Len())
-		}
-		for a, b := range old.Targets.Pairs(young.Targets) {
-			if a != nil {
-				was[name][a.Name] = string(a.Hash)
-			}
-			if b != nil {
-				if a != nil && a.Same(*b) {
-					b = a
-				}
-				is[name][b.Name] = string(b.Hash)
-			}
-		}
-	}
-	return was, is
 }
 
 // policies finds those that place a target on a cluster type.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -54,22 +55,39 @@ func (f Footprint) differing(other Footprint) []string {
 	return names
 }
 
+// changesTo are the cluster types whose folders differ, with the targets that do, as far as their hashes are known.
+func (f Footprint) changesTo(after Footprint) []describe.ClusterType {
+	var changes []describe.ClusterType
+	for _, name := range f.differing(after) {
+		was, held := f[name]
+		is, wanted := after[name]
+		ct := describe.ClusterType{Name: name}
+		switch {
+		case !held:
+			ct.Kind = describe.Added
+		case !wanted:
+			ct.Kind = describe.Removed
+		}
+		for old, young := range was.Targets.Pairs(is.Targets) {
+			switch {
+			case old == nil:
+				ct.Added = append(ct.Added, young.Name)
+			case young == nil:
+				ct.Removed = append(ct.Removed, old.Name)
+			case !old.Same(*young):
+				ct.Changed = append(ct.Changed, young.Name)
+			}
+		}
+		changes = append(changes, ct)
+	}
+	return changes
+}
+
 // Changes are what becomes of the targets of each cluster type that changes, as +added -removed ~changed.
 func Changes(before, after Footprint) map[string]string {
 	changes := map[string]string{}
-	for _, name := range before.differing(after) {
-		var added, removed, changed int
-		for was, now := range before[name].Targets.Pairs(after[name].Targets) {
-			switch {
-			case was == nil:
-				added++
-			case now == nil:
-				removed++
-			case !was.Same(*now):
-				changed++
-			}
-		}
-		changes[name] = fmt.Sprintf("+%d -%d ~%d", added, removed, changed)
+	for _, ct := range before.changesTo(after) {
+		changes[ct.Name] = fmt.Sprintf("+%d -%d ~%d", len(ct.Added), len(ct.Removed), len(ct.Changed))
 	}
 	return changes
 }

@@ -6,7 +6,6 @@ package describe
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -26,9 +25,9 @@ type Change struct {
 	Left     Place
 	Replaced string
 
-	// Before and After are the hashes of the deployment targets' files, by
-	// cluster type and target. Cluster types that stay as they are may lack in both.
-	Before, After Folders
+	// ClusterTypes are those that change. One of which no deployment target
+	// changes is passed over, unless it comes or goes.
+	ClusterTypes []ClusterType
 	// Policies are the names of those that place a target on a cluster type.
 	Policies func(clusterType, target string) []string
 
@@ -62,8 +61,13 @@ func (p Place) String() string {
 	return text
 }
 
-// Folders are the hashes of targets, by cluster type and target.
-type Folders map[string]map[string]string
+// ClusterType is a cluster type that changes, with the names of the deployment
+// targets that do, sorted.
+type ClusterType struct {
+	Name                    string
+	Kind                    Kind
+	Added, Removed, Changed []string
+}
 
 // Kind is what becomes of a thing.
 type Kind int
@@ -74,6 +78,9 @@ const (
 	Added
 	Removed
 )
+
+// note stands behind the name of a thing that comes or goes.
+func (k Kind) note() string { return map[Kind]string{Added: " (new)", Removed: " (gone)"}[k] }
 
 // Config is a config that changes.
 type Config struct {
@@ -114,11 +121,14 @@ func Markdown(c Change) string {
 	c.Origins = slices.SortedFunc(slices.Values(c.Origins), func(a, b Move) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
-	all := c.clusterTypes()
-	placed := c.placed(all)
+	c.ClusterTypes = slices.DeleteFunc(slices.Clone(c.ClusterTypes), func(ct ClusterType) bool {
+		return ct.Kind == Changed && len(ct.Added)+len(ct.Removed)+len(ct.Changed) == 0
+	})
+	slices.SortFunc(c.ClusterTypes, func(a, b ClusterType) int { return cmp.Compare(a.Name, b.Name) })
+	placed := c.placed()
 	for _, l := range limits {
 		w := &writer{Change: c, rows: l.rows, names: l.names, edges: l.edges}
-		if text = w.write(all, placed); c.Max == 0 || length(text) <= c.Max {
+		if text = w.write(placed); c.Max == 0 || length(text) <= c.Max {
 			break
 		}
 	}
@@ -128,47 +138,6 @@ func Markdown(c Change) string {
 // length counts as hosts do at most: a character beyond the basic plane is two.
 func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// clusterType is a cluster type that changes.
-type clusterType struct {
-	name                    string
-	added, removed, changed []string
-}
-
-func (c *Change) clusterTypes() []clusterType {
-	var all []clusterType
-	names := slices.Compact(slices.Sorted(func(yield func(string) bool) {
-		for _, f := range []Folders{c.Before, c.After} {
-			for name := range f {
-				if !yield(name) {
-					return
-				}
-			}
-		}
-	}))
-	for _, name := range names {
-		ct := clusterType{name: name}
-		old, now := c.Before[name], c.After[name]
-		for _, t := range slices.Sorted(maps.Keys(old)) {
-			if hash, ok := now[t]; !ok {
-				ct.removed = append(ct.removed, t)
-			} else if hash != old[t] {
-				ct.changed = append(ct.changed, t)
-			}
-		}
-		for _, t := range slices.Sorted(maps.Keys(now)) {
-			if _, ok := old[t]; !ok {
-				ct.added = append(ct.added, t)
-			}
-		}
-		_, was := c.Before[name]
-		_, is := c.After[name]
-		if len(ct.added)+len(ct.removed)+len(ct.changed) > 0 || was != is {
-			all = append(all, ct)
-		}
-	}
-	return all
-}
-
 type writer struct {
 	Change
 	rows, names, edges int
@@ -177,9 +146,9 @@ type writer struct {
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) write(all []clusterType, placed map[edge]int) string {
-	w.summary(all)
-	w.table(all)
+func (w *writer) write(placed map[edge]int) string {
+	w.summary()
+	w.table()
 	w.promoted()
 	w.origins()
 	w.graph(placed)
@@ -191,7 +160,7 @@ func (w *writer) write(all []clusterType, placed map[edge]int) string {
 	return w.b.String()
 }
 
-func (w *writer) summary(all []clusterType) {
+func (w *writer) summary() {
 	at := Place{Branch: w.Branch, Path: w.Path}
 	switch {
 	case w.Removal:
@@ -207,32 +176,26 @@ func (w *writer) summary(all []clusterType) {
 	if w.Left.Branch != "" {
 		w.line("It moves there from %s.", w.Left)
 	}
-	if len(all) == 0 {
+	if len(w.ClusterTypes) == 0 {
 		w.line("\nNo deployment target changes.")
 		return
 	}
 	var added, removed, changed int
-	for _, ct := range all {
-		added, removed, changed = added+len(ct.added), removed+len(ct.removed), changed+len(ct.changed)
+	for _, ct := range w.ClusterTypes {
+		added, removed, changed = added+len(ct.Added), removed+len(ct.Removed), changed+len(ct.Changed)
 	}
-	w.line("\n**%s:** %d added, %d removed, %d changed on %s.", "Deployment targets", added, removed, changed, count(len(all), "cluster type"))
+	w.line("\n**%s:** %d added, %d removed, %d changed on %s.", "Deployment targets", added, removed, changed, count(len(w.ClusterTypes), "cluster type"))
 }
 
-func (w *writer) table(all []clusterType) {
-	if len(all) == 0 || w.rows == 0 {
+func (w *writer) table() {
+	if len(w.ClusterTypes) == 0 || w.rows == 0 {
 		return
 	}
 	w.line("\n| Cluster type | Added | Removed | Changed |\n|---|---|---|---|")
-	for _, ct := range first(all, w.rows) {
-		name := code(ct.name)
-		if _, was := w.Before[ct.name]; !was {
-			name += " (new)"
-		} else if _, is := w.After[ct.name]; !is {
-			name += " (gone)"
-		}
-		w.line("| %s | %s | %s | %s |", cell(name), cell(w.list(ct.added)), cell(w.list(ct.removed)), cell(w.list(ct.changed)))
+	for _, ct := range first(w.ClusterTypes, w.rows) {
+		w.line("| %s | %s | %s | %s |", cell(code(ct.Name)+ct.Kind.note()), cell(w.list(ct.Added)), cell(w.list(ct.Removed)), cell(w.list(ct.Changed)))
 	}
-	w.more(len(all), "cluster type")
+	w.more(len(w.ClusterTypes), "cluster type")
 }
 
 // list is names in a cell.
@@ -326,7 +289,7 @@ func (w *writer) configs() {
 	}
 	w.heading("Configuration")
 	for _, c := range first(w.Configs, w.rows) {
-		w.line("- %s%s%s: %s", code(c.Name), map[Kind]string{Added: " (new)", Removed: " (gone)"}[c.Kind], w.reach(c), w.keys(c))
+		w.line("- %s%s%s: %s", code(c.Name), c.Kind.note(), w.reach(c), w.keys(c))
 	}
 	w.more(len(w.Configs), "config")
 }

@@ -41,8 +41,13 @@ var links = describe.Links{
 func changed() describe.Change {
 	return describe.Change{
 		Environment: "dev", Branch: "dev", Path: "clusters",
-		Before: describe.Folders{"drone": {"hello-one": "1", "hello-two": "1"}, "large": {"hello-one": "1"}, "old": {"hello-one": "1"}, "same": {"hello-one": "1"}},
-		After:  describe.Folders{"drone": {"hello-one": "2", "hello-three": "1"}, "large": {"hello-one": "1", "hello-two": "1"}, "new": {"a|b": "1"}, "same": {"hello-one": "1"}},
+		ClusterTypes: []describe.ClusterType{
+			{Name: "same"},
+			{Name: "drone", Added: []string{"hello-three"}, Removed: []string{"hello-two"}, Changed: []string{"hello-one"}},
+			{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}},
+			{Name: "new", Kind: describe.Added, Added: []string{"a|b"}},
+			{Name: "large", Added: []string{"hello-two"}},
+		},
 		Policies: func(clusterType, target string) []string {
 			return map[string][]string{
 				"drone hello-one": {"edge", "west"}, "drone hello-three": {"edge"}, "large hello-one": {"all"}, "large hello-two": {`cloud "1"`},
@@ -71,21 +76,28 @@ func changed() describe.Change {
 // The whole texts, by name.
 func TestGolden(t *testing.T) {
 	hidden := hide(changed())
-	created := describe.Change{
-		Environment: "dev", Branch: "dev", Path: ".", After: changed().After, Promoted: describe.Promotion{To: "v1.2.3"}, Marker: marker,
+	added := []describe.ClusterType{
+		{Name: "drone", Kind: describe.Added, Added: []string{"hello-one", "hello-three"}}, {Name: "large", Kind: describe.Added, Added: []string{"hello-one", "hello-two"}},
+		{Name: "new", Kind: describe.Added, Added: []string{"a|b"}}, {Name: "same", Kind: describe.Added, Added: []string{"hello-one"}},
 	}
-	removed := describe.Change{Environment: "dev", Branch: "dev", Before: changed().Before, Removal: true, Marker: marker}
+	created := describe.Change{
+		Environment: "dev", Branch: "dev", Path: ".", ClusterTypes: added, Promoted: describe.Promotion{To: "v1.2.3"}, Marker: marker,
+	}
+	removed := describe.Change{Environment: "dev", Branch: "dev", Removal: true, Marker: marker, ClusterTypes: []describe.ClusterType{
+		{Name: "drone", Kind: describe.Removed, Removed: []string{"hello-one", "hello-two"}}, {Name: "large", Kind: describe.Removed, Removed: []string{"hello-one"}},
+		{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}}, {Name: "same", Kind: describe.Removed, Removed: []string{"hello-one"}},
+	}}
 	short := hide(changed())
 	short.Max = 900
 	for name, c := range map[string]describe.Change{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
-		"nothing": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().Before, Marker: marker},
+		"nothing": {Environment: "dev", Branch: "dev", ClusterTypes: []describe.ClusterType{{Name: "same"}}, Marker: marker},
 		"moved": {
-			Environment: "stage", Branch: "stage", Before: changed().Before, After: changed().Before, Replaced: "dev", Marker: marker,
+			Environment: "stage", Branch: "stage", Replaced: "dev", Marker: marker,
 			Left: describe.Place{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
 		},
-		"computed":   {Environment: "dev", After: changed().After, Marker: marker},
-		"uncompared": {Environment: "dev", Branch: "dev", Before: changed().Before, After: changed().After, Uncompared: []string{"configuration", "sources"}, Marker: marker},
+		"computed":   {Environment: "dev", ClusterTypes: added, Marker: marker},
+		"uncompared": {Environment: "dev", Branch: "dev", ClusterTypes: changed().ClusterTypes, Uncompared: []string{"configuration", "sources"}, Marker: marker},
 	} {
 		file := filepath.Join("testdata", name+".md")
 		got := describe.Markdown(c)
@@ -148,6 +160,7 @@ func TestOrder(t *testing.T) {
 	want := describe.Markdown(changed())
 	for range 20 {
 		c := changed()
+		slices.Reverse(c.ClusterTypes)
 		slices.Reverse(c.Configs)
 		slices.Reverse(c.Configs[len(c.Configs)-1].Keys)
 		slices.Reverse(c.Configs[len(c.Configs)-1].ClusterTypes)
@@ -162,15 +175,13 @@ func TestOrder(t *testing.T) {
 func TestLimit(t *testing.T) {
 	for _, size := range []struct{ clusterTypes, targets int }{{1, 10000}, {100, 100}, {10000, 1}, {3000, 3}} {
 		c := changed()
-		c.Before, c.After, c.Configs = describe.Folders{}, describe.Folders{}, nil
+		c.ClusterTypes, c.Configs = make([]describe.ClusterType, size.clusterTypes), nil
 		c.Policies = func(_, target string) []string { return []string{"policy-" + target[len(target)-1:]} }
 		total := size.clusterTypes * size.targets
 		for i := range total {
 			ct, target := fmt.Sprintf("cluster-type-%d-ü😀", i%size.clusterTypes), fmt.Sprintf("deployment-target-%d", i/size.clusterTypes)
-			if c.After[ct] == nil {
-				c.After[ct] = map[string]string{}
-			}
-			c.After[ct][target] = "1"
+			to := &c.ClusterTypes[i%size.clusterTypes]
+			to.Name, to.Kind, to.Added = ct, describe.Added, append(to.Added, target)
 			c.Configs = append(c.Configs, describe.Config{Name: target, Targets: 1, ClusterTypes: []string{ct}, Keys: []describe.Key{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
 			c.Origins = append(c.Origins, describe.Move{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")})
 		}

@@ -12,15 +12,15 @@ type edge struct{ policy, clusterType string }
 
 // placed counts the targets that are added or changed by what places them. What
 // is removed no policy places any more.
-func (c *Change) placed(all []clusterType) map[edge]int {
+func (c *Change) placed() map[edge]int {
 	targets := map[edge]int{}
 	if c.Policies == nil {
 		return targets
 	}
-	for _, ct := range all {
-		for _, t := range slices.Concat(ct.added, ct.changed) {
-			for _, p := range c.Policies(ct.name, t) {
-				targets[edge{p, ct.name}]++
+	for _, ct := range c.ClusterTypes {
+		for _, t := range slices.Concat(ct.Added, ct.Changed) {
+			for _, p := range c.Policies(ct.Name, t) {
+				targets[edge{p, ct.Name}]++
 			}
 		}
 	}
