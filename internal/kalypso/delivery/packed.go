@@ -41,16 +41,19 @@ func (s State) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := packer{data: []byte{packedFormat}, lists: map[string]int{}}
-	p.text(string(rest))
-	p.gather(s.Delivered, nil)
-	p.gather(s.Seen, s.Delivered)
-	p.tables()
+	p := packer{places: map[string]int{}}
+	p.count(s.Delivered, nil)
+	p.count(s.Seen, s.Delivered)
 	p.footprint(s.Delivered, nil)
 	p.footprint(s.Seen, s.Delivered)
-	text := make([]byte, 0, base64.StdEncoding.EncodedLen(len(p.data))+2)
+	footprints := p.data
+	p.data = []byte{packedFormat}
+	p.text(string(rest))
+	p.tables()
+	data := append(p.data, footprints...)
+	text := make([]byte, 0, base64.StdEncoding.EncodedLen(len(data))+2)
 	text = append(text, '"')
-	text = base64.StdEncoding.AppendEncode(text, p.data)
+	text = base64.StdEncoding.AppendEncode(text, data)
 	return append(text, '"'), nil
 }
 
@@ -85,10 +88,10 @@ func (s *State) UnmarshalJSON(text []byte) error {
 // its hash, and whether more follows: its digest, and of its targets the place of the list of their names, the size of their
 // hashes, the hashes, and a bit for each that says whether it is empty.
 type packer struct {
-	data  []byte
-	lists map[string]int // the places of lists of names, which cluster types share
-	order [][]string     // the lists
-	count int            // of all targets
+	data    []byte
+	targets int            // how many there are
+	lists   [][]string     // of names, which cluster types share
+	places  map[string]int // of the lists
 }
 
 func (p *packer) number(n int) { p.data = binary.AppendUvarint(p.data, uint64(n)) } //nolint:gosec // not negative
@@ -98,23 +101,24 @@ func (p *packer) text(s string) {
 	p.data = append(p.data, s...)
 }
 
-// list is the list of the names as it is looked up: there is no name with such a byte in Git.
-func list(names []string) string { return strings.Join(names, "\x00") }
-
-// gather takes in the lists of f's targets, but where told has the folder.
-func (p *packer) gather(f, told Footprint) {
-	for _, name := range f.Names() {
-		folder := f[name]
-		if tells(told, name, folder.Hash) {
-			continue
-		}
-		p.count += folder.Targets.Len()
-		key := list(folder.Targets.Names)
-		if _, ok := p.lists[key]; !ok {
-			p.lists[key] = len(p.order)
-			p.order = append(p.order, folder.Targets.Names)
+// count takes in f's targets, but where told has the folder.
+func (p *packer) count(f, told Footprint) {
+	for name, folder := range f {
+		if !tells(told, name, folder.Hash) {
+			p.targets += folder.Targets.Len()
 		}
 	}
+}
+
+// list is the place of the list of the names. No name in Git has the byte that stands between them here.
+func (p *packer) list(names []string) int {
+	key := strings.Join(names, "\x00")
+	place, ok := p.places[key]
+	if !ok {
+		place = len(p.lists)
+		p.places[key], p.lists = place, append(p.lists, names)
+	}
+	return place
 }
 
 // tells reports whether f has that folder.
@@ -125,7 +129,7 @@ func tells(f Footprint, name string, hash tree.Hash) bool {
 
 // tables writes the names, sorted, and the lists: of each name how many names after the one before it lies.
 func (p *packer) tables() {
-	names := slices.Concat(p.order...)
+	names := slices.Concat(p.lists...)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	places := make(map[string]int, len(names))
@@ -134,8 +138,8 @@ func (p *packer) tables() {
 		places[name] = i
 		p.text(name)
 	}
-	p.number(len(p.order))
-	for _, names := range p.order {
+	p.number(len(p.lists))
+	for _, names := range p.lists {
 		p.number(len(names))
 		next := 0
 		for _, name := range names {
@@ -162,13 +166,13 @@ func (p *packer) footprint(f, told Footprint) {
 		}
 		p.number(1)
 		p.data = append(p.data, folder.Digest[:]...)
-		p.targets(folder.Targets)
+		p.write(folder.Targets)
 	}
 }
 
-func (p *packer) targets(t tree.Targets) {
-	p.number(p.lists[list(t.Names)])
-	if p.count > wholeHashes {
+func (p *packer) write(t tree.Targets) {
+	p.number(p.list(t.Names))
+	if p.targets > wholeHashes {
 		t = t.Cut(cutHash)
 	}
 	p.number(t.Size)

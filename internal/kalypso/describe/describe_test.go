@@ -155,6 +155,18 @@ func TestRepoNames(t *testing.T) {
 	}
 }
 
+// A cluster type that comes or goes is told of though nothing is placed on it, and one that stays is not.
+func TestNothingPlaced(t *testing.T) {
+	got := describe.Markdown(describe.Change{ClusterTypes: []describe.ClusterType{
+		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
+	}})
+	for text, said := range map[string]bool{"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "stays": false} {
+		if strings.Contains(got, text) != said {
+			t.Errorf("it says %q: %t\n%s", text, !said, got)
+		}
+	}
+}
+
 // The order of what is given does not count.
 func TestOrder(t *testing.T) {
 	want := describe.Markdown(changed())

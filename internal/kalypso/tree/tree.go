@@ -175,13 +175,15 @@ func (t *Tree) renderTargets(i int) []renderedTarget {
 	})...)
 }
 
-// WholeTargets are the targets of the folder i with whole hashes: rendered again where only the beginnings are known.
+// WholeTargets are the targets of the folder i with whole hashes: rendered again, once, where only the beginnings are known. It
+// is not for concurrent use.
 func (t *Tree) WholeTargets(i int) Targets {
-	if targets := t.Folders[i].Targets; targets.Whole() {
-		return targets
+	folder := &t.Folders[i]
+	if !folder.Targets.Whole() {
+		rendered, _ := t.build(i, nil)
+		folder.Targets = rendered.Targets
 	}
-	rendered, _ := t.build(i, nil)
-	return rendered.Targets
+	return folder.Targets
 }
 
 // FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
