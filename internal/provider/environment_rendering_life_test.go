@@ -153,6 +153,21 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectFiles("stage")
 }
 
+// TestAccRenderingPlanTimeout: the plan of an update has the time of an update, that of a create the time of a create.
+func TestAccRenderingPlanTimeout(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "timeouts", map[string]any{"create": "1ns"})
+	r.expectRefused([]string{"Out of time"}, "plan")
+	r.options("timeouts", nil)
+	r.expectCommits(1)
+	r.place("branch", "stage") // the plan looks at the new place
+	r.options("timeouts", map[string]any{"create": "1ns"})
+	r.expectUpdate()
+	r.options("timeouts", map[string]any{"update": "1ns"})
+	r.expectRefused([]string{"Out of time"}, "plan")
+}
+
 // TestAccRenderingSameRepo: another URL of the same repo is no other place, whether or not the URL shows it.
 func TestAccRenderingSameRepo(t *testing.T) {
 	t.Parallel()

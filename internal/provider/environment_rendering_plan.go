@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -64,7 +65,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 func (r *environmentRendering) planCreate(ctx context.Context, o *renderingOutcome, values map[string]attr.Value, diags *diag.Diagnostics) {
 	values["changes"], values["description"] = types.MapUnknown(types.StringType), types.StringUnknown()
 	o.planDelivery(values)
-	r.check(ctx, o, nil, values, diags)
+	r.check(ctx, o, nil, timeouts.Value.Create, values, diags)
 }
 
 func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutcome, state map[string]attr.Value, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
@@ -95,7 +96,7 @@ func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutco
 		before = r.remember(ctx, state, values, diags)
 	}
 	if o.settled && (forgot || !before.Current() || !before.Place.Same(o.place)) {
-		r.check(ctx, o, before, values, diags)
+		r.check(ctx, o, before, timeouts.Value.Update, values, diags)
 	}
 }
 
@@ -149,12 +150,15 @@ func (r *environmentRendering) claim(o *renderingOutcome, create bool, diags *di
 	}
 }
 
-// check reads the place for errors: whether the branch is there, and what is there may be written.
-func (r *environmentRendering) check(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
+// check reads the place for errors: whether the branch is there, and what is there may be written. It takes no longer than
+// the operation that is planned may take.
+func (r *environmentRendering) check(
+	ctx context.Context, o *renderingOutcome, before *delivery.State, limit timeoutGetter, values map[string]attr.Value, diags *diag.Diagnostics,
+) {
 	if !o.delivers() || !o.settled || r.data == nil || !r.data.known || diags.HasError() {
 		return
 	}
-	ctx, cancel := within(ctx, values, timeoutOf(nil), writeTimeout, diags)
+	ctx, cancel := within(ctx, values, limit, writeTimeout, diags)
 	defer cancel()
 	order := o.order(r.data.author, before)
 	if !o.decided() {
