@@ -241,3 +241,22 @@ func TestAccPullRequestLife(t *testing.T) {
 		t.Errorf("after the destroy (-want +got):\n%s", diff)
 	}
 }
+
+// Other labels are put on the open pull request, also where they read alike when they are written one after the other.
+func TestAccPullRequestLabels(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.delivery("labels", []string{"team a"})
+	r.apply()
+	r.delivery("labels", []string{"a", "team"})
+	r.apply()
+	r.delivery("labels", []string{"a team"})
+	r.apply()
+	r.expectEmptyPlan()
+	got := r.expectPulls("open").Labels
+	for _, label := range []string{"a", "team", "a team"} {
+		if !slices.Contains(got, label) {
+			t.Errorf("the pull request has the labels %q, without %q", got, label)
+		}
+	}
+}

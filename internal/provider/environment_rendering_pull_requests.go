@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -227,7 +228,7 @@ func (o *renderingOutcome) dressed(state map[string]attr.Value) bool {
 	}
 	a, b := old.pulls, o.pulls
 	return a.branchPrefix != b.branchPrefix || a.autoMerge != b.autoMerge || a.draft != b.draft || a.wait != b.wait ||
-		fmt.Sprint(a.labels, a.reviewers) != fmt.Sprint(b.labels, b.reviewers)
+		!slices.Equal(a.labels, b.labels) || !slices.Equal(a.reviewers, b.reviewers)
 }
 
 // planDelivery plans what an apply that writes finds out.
