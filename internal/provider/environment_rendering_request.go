@@ -52,6 +52,10 @@ func readRenderingRequest(arguments map[string]attr.Value) (*renderingRequest, f
 	if r.promoted != "" && !fleet.IsUnknown(r.promoted) && !oneLine.MatchString(r.promoted) {
 		d.report("Invalid promoted commit", "promoted_commit is one line without blanks, usually a commit's hash.", fleet.Attr("promoted_commit"))
 	}
+	if r.message != "" && gitops.CheckMessage(r.message) != nil {
+		d.report("Invalid commit message", "commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
+			fleet.Attr("commit_message"))
+	}
 	return r, ps
 }
 

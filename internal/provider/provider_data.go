@@ -3,13 +3,13 @@ package provider
 import (
 	"errors"
 	"os"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
@@ -66,12 +66,13 @@ func readAuthor(d decoder) commitAuthor {
 	}
 	for attribute, field := range map[string]*string{"name": &author.Name, "email": &author.Email} {
 		value := given.string(attribute)
-		if strings.ContainsAny(value, "<>\r\n") {
-			given.report("Invalid commit author", "A Git author holds neither line breaks nor the characters < and >.", fleet.Attr(attribute))
+		if value == "" {
+			continue
 		}
-		if value != "" {
-			*field = value
+		if err := gitops.CheckAuthor(value); err != nil && !fleet.IsUnknown(value) {
+			given.report("Invalid commit author", fleet.Sentence(err), fleet.Attr(attribute))
 		}
+		*field = value
 	}
 	return author
 }

@@ -137,13 +137,33 @@ func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) 
 	return o.write(w)
 }
 
-// errSignature: Git cannot write a commit without an author.
-var errSignature = errors.New("a commit needs an author's name and e-mail address, without <, > and line breaks")
+// CheckAuthor refuses a name or an e-mail address that Git can't write into a commit.
+func CheckAuthor(part string) error {
+	switch {
+	case strings.TrimSpace(part) == "":
+		return errors.New("the text is blank, and a Git author has a name and an e-mail address")
+	case strings.ContainsAny(part, "<>\r\n\x00"):
+		return errors.New("a Git author holds neither line breaks nor the characters < and >")
+	}
+	return nil
+}
+
+// CheckMessage refuses a commit message that says nothing.
+func CheckMessage(message string) error {
+	if cleanMessage(message) == "" {
+		return errors.New("a commit needs a message")
+	}
+	return nil
+}
+
+func cleanMessage(message string) string {
+	return strings.TrimSpace(strings.ReplaceAll(message, "\x00", ""))
+}
 
 func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {
 	a := e.Author
-	if strings.TrimSpace(a.Name) == "" || strings.TrimSpace(a.Email) == "" || strings.ContainsAny(a.Name+a.Email, "<>\n\x00") {
-		return nil, errSignature
+	if err := errors.Join(CheckAuthor(a.Name), CheckAuthor(a.Email), CheckMessage(e.Message)); err != nil {
+		return nil, err
 	}
 	who := fmt.Sprintf("%s <%s> %d %s", strings.TrimSpace(a.Name), strings.TrimSpace(a.Email), a.When.Unix(), a.When.Format("-0700"))
 	var b bytes.Buffer
@@ -151,10 +171,6 @@ func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {
 	if !parent.IsZero() {
 		fmt.Fprintf(&b, "parent %s\n", parent)
 	}
-	message := strings.TrimSpace(strings.ReplaceAll(e.Message, "\x00", ""))
-	if message == "" {
-		return nil, errors.New("a commit needs a message")
-	}
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, message)
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, cleanMessage(e.Message))
 	return b.Bytes(), nil
 }

@@ -16,6 +16,16 @@ provider "kalypso" {
   }
 }
 
+provider "kalypso" {
+  alias         = "blank"
+  commit_author = { name = " ", email = "\n" } # error: Invalid commit author: The text is blank; Invalid commit author: The text is blank
+}
+
 resource "kalypso_config" "test" {
   name = "c"
+}
+
+resource "kalypso_config" "blank" {
+  provider = kalypso.blank
+  name     = "c"
 }

@@ -78,6 +78,13 @@ resource "kalypso_environment_rendering" "promoted_commit" {
   promoted_commit = each.value
 }
 
+resource "kalypso_environment_rendering" "commit_message" {
+  for_each       = { newline = "\n", blanks = " \t " }
+  environment    = "dev"
+  delivery       = { strategy = "none" }
+  commit_message = each.value
+}
+
 resource "kalypso_environment_rendering" "no_repo" {
   environment = "dev"
 }
