@@ -32,7 +32,7 @@ type Change struct {
 // History is what the commits after since did below the folders, newest first,
 // along first parents, at most [MaxHistory] commits back. It tells whether
 // since was met: where it was not, there may be more, or the branch was
-// rewritten.
+// rewritten. Without folders it reads the commits and no trees.
 func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []string) ([]Change, bool, error) {
 	head, err := b.Head(ctx)
 	if err != nil || head.IsZero() {
@@ -105,7 +105,9 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 		Commit: c.Hash, Subject: strings.TrimSpace(subject), Merge: len(c.ParentHashes) > 1,
 		Author: Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
 	}
-	s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll)
+	if len(folders) > 0 {
+		s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll)
+	}
 	for _, folder := range folders {
 		s.Root = before
 		old, _ := s.find(folder)

@@ -132,3 +132,23 @@ func TestHistoryBound(t *testing.T) {
 	}
 	equal(t, "changes", len(changes), gitops.MaxHistory)
 }
+
+// TestHistoryReads: where no folders are asked for, commits are read and no trees, however many commits there are.
+func TestHistoryReads(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	since := gitserver.Seed(t, repo, "main", map[string]string{"n": "0"})
+	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
+	var requests []int
+	for _, commits := range []string{"1", "23456"} {
+		for _, n := range commits {
+			gitserver.Seed(t, repo, "main", map[string]string{"n": string(n)})
+		}
+		before := len(server.Requests())
+		changes, found, err := open(t, url, "main").History(t.Context(), plumbing.NewHash(since), nil)
+		if err != nil || !found || len(changes) != 0 {
+			t.Fatalf("found %v, changes %v, %v", found, changes, err)
+		}
+		requests = append(requests, len(server.Requests())-before)
+	}
+	equal(t, "requests for 6 commits", requests[1], requests[0])
+}
