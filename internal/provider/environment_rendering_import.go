@@ -28,7 +28,7 @@ func parseImportID(id string) (environment string, place delivery.Place, err err
 	if !ok || environment == "" || repo == "" || !hasQuery {
 		return "", place, fmt.Errorf("%q is not of the form %s", id, importForm)
 	}
-	values, err := url.ParseQuery(query)
+	values, err := url.ParseQuery(strings.ReplaceAll(query, "+", "%2B")) // a plus is a plus, not a form's blank
 	if err != nil || values.Get("ref") == "" || len(values) != 1 {
 		return "", place, fmt.Errorf("%q names no branch; the form is %s", id, importForm)
 	}

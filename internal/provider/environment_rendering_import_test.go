@@ -37,3 +37,20 @@ func TestAccRenderingImport(t *testing.T) {
 	r.set("value", "2")
 	r.expectCommits(1)
 }
+
+// TestAccRenderingImportBranch: ref names the branch as it stands in the configuration, a plus too, or with percent signs.
+func TestAccRenderingImportBranch(t *testing.T) {
+	t.Parallel()
+	const address = "kalypso_environment_rendering.this"
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.place("branch", "feature+x")
+	r.apply()
+	for _, ref := range []string{"feature+x", "feature%2Bx"} {
+		r.succeed("state", "rm", address)
+		r.succeed("import", address, "dev@file://"+r.repo+"?ref="+ref)
+		if got := asMap(r.rendered()["gitops_repo"])["branch"]; got != "feature+x" {
+			t.Errorf("?ref=%s is the branch %q", ref, got)
+		}
+	}
+}
