@@ -59,8 +59,8 @@ func keyText(k any) string {
 	return fmt.Sprint(k)
 }
 
-// merge is what later makes of earlier: maps key by key, lists appended, a map element with a name merged into the
-// earlier elements of that name; anything else is replaced. Neither argument is changed.
+// merge is what later makes of earlier: maps key by key, lists appended, a map element with a name merged into the first
+// earlier element of that name; anything else is replaced. Neither argument is changed.
 func merge(earlier, later any) any {
 	switch l := later.(type) {
 	case map[string]any:
@@ -85,18 +85,25 @@ func merge(earlier, later any) any {
 func mergeLists(earlier, later []any) []any {
 	merged := slices.Clone(earlier)
 	for _, v := range later {
-		name, named := nameOf(v)
-		found := false
-		for i, e := range merged {
-			if n, ok := nameOf(e); named && ok && reflect.DeepEqual(n, name) {
-				merged[i], found = merge(e, v), true
-			}
-		}
-		if !found {
+		if at := indexOfName(merged, v); at >= 0 {
+			merged[at] = merge(merged[at], v)
+		} else {
 			merged = append(merged, v)
 		}
 	}
 	return merged
+}
+
+// indexOfName is where in a list the first element with the name of v stands; -1 where there is none, or v has no name.
+func indexOfName(list []any, v any) int {
+	name, named := nameOf(v)
+	if !named {
+		return -1
+	}
+	return slices.IndexFunc(list, func(e any) bool {
+		n, ok := nameOf(e)
+		return ok && reflect.DeepEqual(n, name)
+	})
 }
 
 // nameOf is the name of a list's element, where it is a map that has one.

@@ -160,7 +160,7 @@ G:
     k: v`},
 		{"maps merge key by key", config("1", platform, "  A: '{a: {x: 1, l: [1]}, b: 1, c: [1]}'\n") + config("2", platform, "  A: '{a: {y: 2, l: [2]}, b: {z: 1}, c: x}'\n"),
 			"A:\n    a:\n        l:\n            - 1\n            - 2\n        \"true\": 2\n        x: 1\n    b:\n        z: 1\n    c: x"},
-		{"lists are appended, elements of a name merged", config("1", platform, "  A: '[{name: a, v: 1, l: [1]}, {name: b}, {name: a, w: 1}, one, {v: 0}]'\n") +
+		{"lists are appended, an element with a name merges into the first of its name", config("1", platform, "  A: '[{name: a, v: 1, l: [1]}, {name: b}, {name: a, w: 1}, one, {v: 0}]'\n") +
 			config("2", platform, "  A: '[one, {name: a, v: 2, l: [2]}, {name: c}, {name: c, v: 3}, {v: 0}, {name: ~, v: 4}]'\n"),
 			`A:
     - l:
@@ -169,10 +169,7 @@ G:
       name: a
       v: 2
     - name: b
-    - l:
-        - 2
-      name: a
-      v: 2
+    - name: a
       w: 1
     - one
     - v: 0
