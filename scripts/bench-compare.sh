@@ -44,4 +44,5 @@ for ((i = 1; i <= ${COUNT:-6}; i++)); do
   turn head .
 done
 echo "base is $(git rev-parse --short "$base"), head is $(git describe --always --dirty)"
-bin/benchstat bin/base.txt bin/head.txt
+# A benchmark that moved to another package is compared too.
+bin/benchstat -ignore pkg bin/base.txt bin/head.txt

@@ -41,7 +41,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 		ofArguments = append(ofArguments, outcome.judgeTargets()...)
 	}
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
-	if resp.Diagnostics.HasError() {
+	if resp.Diagnostics.HasError() || explanation == nil {
 		return
 	}
 	results, err := outcome.values()

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -24,12 +24,17 @@ type renderingOutcome struct {
 	reviewable bool // the review is known
 }
 
-// outcome validates the fleet, and renders what of it was not rendered before. With an error among the problems there is
-// none.
+// outcome takes the fleet through the engine, which renders what was not rendered before. With an error among the problems
+// there is none, unless the assignments are not known yet.
 func (r *renderingRequest) outcome(ctx context.Context, before *delivery.State) (*renderingOutcome, fleet.Problems) {
-	o := &renderingOutcome{renderingRequest: r}
-	if !schedule.Decided(r.fleet) {
-		ps := tree.Check(r.fleet)
+	progress := logProgress(ctx, logEvery)
+	made, ps := engine.Run(ctx, r.fleet, engine.Options{
+		Rendered: before.Rendered(),
+		Progress: func(done, total int) { progress("render", done, total) },
+	})
+	o := &renderingOutcome{renderingRequest: r, tree: made.Tree}
+	switch {
+	case !made.Decided:
 		if r.requireKnown {
 			ps = append(ps, fleet.Problem{
 				Path:    []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("require_known")},
@@ -39,13 +44,9 @@ func (r *renderingRequest) outcome(ctx context.Context, before *delivery.State) 
 			})
 		}
 		return o, ps
-	}
-	progress := logProgress(ctx, logEvery)
-	t, ps := tree.Rebuild(ctx, r.fleet, before.Rendered(), func(done, total int) { progress("render", done, total) })
-	if ps.HasErrors() {
+	case ps.HasErrors():
 		return nil, ps
 	}
-	o.tree = t
 	return o, slices.Concat(ps, o.judgeUnscheduled(), o.judgePath())
 }
 

@@ -53,13 +53,13 @@ func TestWhatApplies(t *testing.T) {
 			f.Configs = append(f.Configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l}, Data: map[string]string{"L": fmt.Sprintf("[c%02d]", i)}})
 		}
 		s, problems := schedule.New(f)
-		c, ps := configure.New(f)
+		c, ps := configure.New(f, s)
 		if err := append(problems, ps...).Err(); err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range s.Placements {
-			for i := range p.Assignments {
-				a := &p.Assignments[i]
+		for i, p := range s.Placements {
+			for n := range p.Assignments {
+				a := &p.Assignments[n]
 				var want, got []string
 				var values []any
 				for _, config := range f.Configs {
@@ -68,7 +68,7 @@ func TestWhatApplies(t *testing.T) {
 						values = append(values, "c"+config.Name)
 					}
 				}
-				found := c.Of(a).Values
+				found := c.Of(i, n).Values
 				for _, config := range found.Configs {
 					got = append(got, config.Name)
 				}
@@ -115,13 +115,13 @@ func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (co
 		}}},
 	}
 	s, _ := schedule.New(f)
-	c, problems := configure.New(f)
+	c, problems := configure.New(f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	configured := c.Of(&s.Placements[0].Assignments[0])
+	configured := c.Of(0, 0)
 	merged := configured.Values.Merge()
-	return merged, c.Check(configured, merged)
+	return merged, configured.Check(merged)
 }
 
 // TestUnknownValues pins which keys of the values are not known.

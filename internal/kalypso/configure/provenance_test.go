@@ -24,11 +24,11 @@ func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.P
 		Workloads:    []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "test", Environment: "dev"}}}},
 	}
 	s, _ := schedule.New(f)
-	c, problems := configure.New(f)
+	c, problems := configure.New(f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	values := c.Of(&s.Placements[0].Assignments[0]).Values
+	values := c.Of(0, 0).Values
 	return values.Provenance(), values
 }
 

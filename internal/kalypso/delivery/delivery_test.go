@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -61,11 +62,11 @@ func rebuild(t testing.TB, environment, value string, targets map[string][]strin
 	objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
-	built, problems := tree.Rebuild(t.Context(), f, before.Rendered(), nil)
+	made, problems := engine.Run(t.Context(), f, engine.Options{Rendered: before.Rendered()})
 	if err := errors.Join(ps.Err(), problems.Err()); err != nil {
 		t.Fatal(err)
 	}
-	return built
+	return made.Tree
 }
 
 // order is one for the environment "dev" at the root of the branch.

@@ -191,11 +191,11 @@ func (o *Order) reach(changed []describe.Config) {
 	if len(f.Configs) == 0 {
 		return
 	}
-	configuration, _ := configure.New(f) // what is wrong with the fleet was reported before there was a tree
-	for _, p := range o.Tree.Schedule.Placements {
+	configuration, _ := configure.New(f, o.Tree.Schedule) // what is wrong with the fleet was reported before there was a tree
+	for i, p := range o.Tree.Schedule.Placements {
 		sharing := map[*configure.Values]int{} // of the assignments
-		for i := range p.Assignments {
-			sharing[configuration.Of(&p.Assignments[i]).Values]++
+		for n := range p.Assignments {
+			sharing[configuration.Of(i, n).Values]++
 		}
 		on := map[int]bool{}
 		for values, n := range sharing {

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // Explanation is the schedule of a fleet with its reasons.
@@ -17,20 +17,15 @@ type Explanation struct {
 	Unscheduled []Unscheduled // those of the schedule, in its order
 	Idle        []Idle        // by policy
 
-	configured [][]configure.Configured // by placement and assignment
+	configuration *configure.Configuration
 }
 
-// New schedules and configures a fleet of which all is known. All that is wrong with it is reported as [tree.Build] does,
-// and there is no explanation where an error decides on the schedule or the values. What fails in a rendering alone, a
-// template or what a schema has against the values, is a warning: it is shown with what it failed on.
+// New explains a fleet that is decided. It reports the problems of [engine.Run]. There is no explanation if an error
+// decides on the schedule or the values. What fails in the rendering alone, a template or a schema that refuses values, is
+// a warning: the explanation shows what it fails on.
 func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
-	own := f.Validate()
-	s, ps := schedule.New(f)
-	own = append(own, ps...)
-	config, ps := configure.New(f)
-	own = append(own, ps...)
-	_, problems := tree.Build(ctx, f)
-	if ctx.Err() != nil || own.HasErrors() {
+	made, problems := engine.Run(ctx, f, engine.Options{})
+	if made.Schedule == nil {
 		return nil, problems
 	}
 	for i, p := range problems {
@@ -40,17 +35,10 @@ func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
 		}
 	}
 	problems.Sort()
-	e := &Explanation{Schedule: s}
-	for _, p := range s.Placements {
-		configured := make([]configure.Configured, len(p.Assignments))
-		for i := range p.Assignments {
-			configured[i] = config.Of(&p.Assignments[i])
-		}
-		e.configured = append(e.configured, configured)
-	}
+	e := &Explanation{Schedule: made.Schedule, configuration: made.Configuration}
 	e.explainPolicies(f)
 	return e, problems
 }
 
 // Values are those of the assignment n of the schedule's placement i. Assignments may share them.
-func (e *Explanation) Values(i, n int) *configure.Values { return e.configured[i][n].Values }
+func (e *Explanation) Values(i, n int) *configure.Values { return e.configuration.Of(i, n).Values }

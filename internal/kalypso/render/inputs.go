@@ -20,7 +20,7 @@ func (r *Renderer) Digest(i int) digest.Digest {
 	}
 	for n := range p.Assignments {
 		inputs.Digest(r.targets[p.Assignments[n].Target].digest)
-		inputs.Digest(r.configured[i][n].Digest)
+		inputs.Digest(r.config.Of(i, n).Digest)
 	}
 	return inputs.Sum()
 }

@@ -51,7 +51,6 @@ type Renderer struct {
 	environment string
 	schedule    *schedule.Schedule
 	config      *configure.Configuration
-	configured  [][]configure.Configured // by placement and assignment
 	templates   map[*fleet.ClusterType][3]*parsed
 	targets     map[*fleet.DeploymentTarget]placed
 	kept        sync.Map // pieceKey → what the piece is
@@ -64,10 +63,10 @@ type placed struct {
 	twice  bool // placed on more than one cluster type
 }
 
-// New prepares the rendering of a valid fleet's schedule: it parses each template, each config value and each schema
-// once, and reports all that do not parse.
-func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
-	config, problems := configure.New(f)
+// New prepares the rendering of a valid fleet's schedule with its configuration: it parses each template once, and
+// reports all that do not parse, those that no cluster type uses included.
+func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) (*Renderer, fleet.Problems) {
+	var problems fleet.Problems
 	r := &Renderer{
 		environment: f.Environment,
 		schedule:    s,
@@ -102,19 +101,16 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Renderer, fleet.Problems) {
 			}
 		}
 		r.templates[ct] = parts
-		configured := make([]configure.Configured, len(p.Assignments))
 		for i := range p.Assignments {
-			a := &p.Assignments[i]
-			configured[i] = config.Of(a)
-			switch before, again := r.targets[a.Target]; {
+			t := p.Assignments[i].Target
+			switch before, again := r.targets[t]; {
 			case !again:
-				r.targets[a.Target] = placed{digest: digestOfTarget(a.Target)}
+				r.targets[t] = placed{digest: digestOfTarget(t)}
 			case !before.twice:
 				before.twice = true
-				r.targets[a.Target] = before
+				r.targets[t] = before
 			}
 		}
-		r.configured = append(r.configured, configured)
 	}
 	problems.Sort()
 	return r, problems
@@ -128,7 +124,7 @@ func (r *Renderer) Placement(i, from, to int) iter.Seq2[*schedule.Assignment, Re
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
 		for n := from; n < to; n++ {
-			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.configured[i][n])) {
+			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.config.Of(i, n))) {
 				return
 			}
 		}
@@ -139,7 +135,7 @@ func (r *Renderer) Placement(i, from, to int) iter.Seq2[*schedule.Assignment, Re
 func (r *Renderer) Assignment(i, n int) Rendered {
 	w := r.worker()
 	defer r.executors.Put(w.executor)
-	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.configured[i][n])
+	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
 }
 
 // worker returns a worker whose executor belongs back into the pool.
@@ -189,7 +185,7 @@ type subject struct {
 func (w *worker) assignment(a *schedule.Assignment, c configure.Configured) Rendered {
 	merged := c.Values.Merge()
 	var out Rendered
-	for _, offence := range w.config.Check(c, merged) {
+	for _, offence := range c.Check(merged) {
 		out.Failures = append(out.Failures, Failure{Offence: offence})
 	}
 	s := subject{target: a.Target, values: c.Values, data: Data{

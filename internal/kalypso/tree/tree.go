@@ -71,23 +71,12 @@ type File struct {
 	MayLack bool
 }
 
-// Build schedules and renders a fleet whose schedule is decided. All that is wrong with it is reported, sorted; with an
-// error among it there is no tree. It uses all processors and holds no content: [Tree.Files] renders again.
-func Build(ctx context.Context, f *fleet.Fleet) (*Tree, fleet.Problems) {
-	return Rebuild(ctx, f, nil, nil)
-}
-
-// Rebuild is [Build] without rendering the folders that were rendered from the same inputs before: the tree and the
-// problems are the same. What it did not render, [Tree.Files] does when it is asked. progress, if it is not nil, hears of each
-// folder, one after the other.
-func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered, progress func(done, total int)) (*Tree, fleet.Problems) {
-	problems := f.Validate()
-	s, ps := schedule.New(f)
-	problems = append(problems, ps...)
-	renderer, ps := render.New(f, s)
-	problems = append(problems, ps...)
+// Build renders the assignments of a schedule, on all processors, and reports what fails. A folder that was rendered from
+// the same inputs before is not rendered again. The tree holds no content: [Tree.Files] renders again what is asked for.
+// progress, unless nil, is called after each folder, by one goroutine at a time. Once ctx is done, the rest is left out.
+func Build(ctx context.Context, s *schedule.Schedule, r *render.Renderer, before Rendered, progress func(done, total int)) (*Tree, fleet.Problems) {
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: renderer}
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r}
 	failures := make([][]failure, n)
 	var mu sync.Mutex
 	done := 0
@@ -103,21 +92,13 @@ func Rebuild(ctx context.Context, f *fleet.Fleet, before Rendered, progress func
 			progress(done, n)
 		}
 	})
-	if err := ctx.Err(); err != nil {
-		return nil, append(problems, fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err})
-	}
-	problems = append(problems, report(slices.Concat(failures...))...)
-	problems.Sort()
-	if problems.HasErrors() {
-		return nil, problems
-	}
-	entries := make([]entry, len(t.Folders))
+	entries := make([]entry, n)
 	for i, folder := range t.Folders {
 		entries[i] = entry{folder.ClusterType, true, folder.Hash}
 		t.Unknown = t.Unknown || folder.Unknown
 	}
 	t.Hash = newHasher().tree(entries)
-	return t, problems
+	return t, report(slices.Concat(failures...))
 }
 
 // build is the folder i: as before, where its inputs were rendered before, else rendered.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -13,8 +14,8 @@ import (
 // build schedules and renders a fleet.
 func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, sample, error) {
 	start := time.Now()
-	t, problems := tree.Build(ctx, f)
-	return t, sample{time: time.Since(start)}, problems.Err()
+	made, problems := engine.Run(ctx, f, engine.Options{})
+	return made.Tree, sample{time: time.Since(start)}, problems.Err()
 }
 
 // rate is assignments a second.

@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"flag"
@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 var update = flag.Bool("update", false, "write what is expected anew")
@@ -118,7 +117,7 @@ func TestProblems(t *testing.T) {
 		if n > 0 {
 			shuffle(f, r)
 		}
-		built, problems := tree.Build(t.Context(), f)
+		built, problems := build(t.Context(), f)
 		if built != nil {
 			t.Fatal("there is a tree of a broken fleet")
 		}
@@ -151,7 +150,7 @@ func TestManyFailuresAreOneProblem(t *testing.T) {
 	for i := range 150 {
 		f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: fmt.Sprintf("t%03d", i), Environment: "dev"})
 	}
-	_, problems := tree.Build(t.Context(), f)
+	_, problems := build(t.Context(), f)
 	if len(problems) != 1 {
 		t.Fatalf("%d problems: %v", len(problems), problems)
 	}

@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func BenchmarkBuildOwnValues(b *testing.B) {
 			var built *tree.Tree
 			for b.Loop() {
 				var problems fleet.Problems
-				if built, problems = tree.Build(b.Context(), f); problems.HasErrors() {
+				if built, problems = build(b.Context(), f); problems.HasErrors() {
 					b.Fatal(problems)
 				}
 				assignments += built.Schedule.Count

@@ -1,6 +1,7 @@
-package tree_test
+package engine_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,9 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
+
+// build runs a fleet and returns its tree.
+func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, fleet.Problems) {
+	made, problems := engine.Run(ctx, f, engine.Options{})
+	return made.Tree, problems
+}
 
 // goldenDir is the folder of the golden fleets that KALYPSO_GOLDEN names.
 func goldenDir(t testing.TB) string {
@@ -178,7 +186,7 @@ func TestGolden(t *testing.T) {
 
 func checkGolden(t *testing.T, g *golden, expected string) {
 	t.Helper()
-	built, problems := tree.Build(t.Context(), g.fleet)
+	built, problems := build(t.Context(), g.fleet)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}

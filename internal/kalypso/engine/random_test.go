@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"fmt"

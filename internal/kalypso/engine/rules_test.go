@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"testing"
@@ -206,7 +206,7 @@ G:
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			built, problems := tree.Build(t.Context(), read(t, "dev", base, tt.input))
+			built, problems := build(t.Context(), read(t, "dev", base, tt.input))
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -364,7 +364,7 @@ data:
 			if len(tt.input) > 1 { // an object that a test gives anew replaces the base's
 				f.ClusterTypes = last(f.ClusterTypes)
 			}
-			built, problems := tree.Build(t.Context(), f)
+			built, problems := build(t.Context(), f)
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -34,13 +35,14 @@ func TestRebuildIsBuild(t *testing.T) {
 				e.fleet = before
 				continue
 			}
-			built, problems := tree.Build(t.Context(), cloneFleet(t, e.fleet))
+			built, problems := build(t.Context(), cloneFleet(t, e.fleet))
 			heard := 0
-			again, sameProblems := tree.Rebuild(t.Context(), e.fleet, rendered, func(done, total int) {
+			made, sameProblems := engine.Run(t.Context(), e.fleet, engine.Options{Rendered: rendered, Progress: func(done, total int) {
 				if heard++; done != heard || total < done {
 					t.Fatalf("fleet %d: heard of folder %d of %d after %d", seed, done, total, heard-1)
 				}
-			})
+			}})
+			again := made.Tree
 			ignore := cmp.Options{cmpopts.IgnoreFields(fleet.Problem{}, "Err"), cmp.AllowUnexported(fleet.Step{}), cmpopts.EquateEmpty()}
 			if d := cmp.Diff(problems, sameProblems, ignore); d != "" {
 				t.Fatalf("fleet %d, edit %d, %s: other problems (-from nothing +incrementally):\n%s", seed, n, what, d)

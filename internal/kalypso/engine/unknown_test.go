@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"math/rand/v2"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -30,14 +31,10 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 			names = append(names, all[i].name)
 			all[i].set(fleet.Unknown)
 		}
-		isDecided := schedule.Decided(planned)
-		var known *tree.Tree
-		var problems fleet.Problems
-		if isDecided {
+		made, problems := engine.Run(t.Context(), planned, engine.Options{})
+		known := made.Tree
+		if made.Decided {
 			decided++
-			known, problems = tree.Build(t.Context(), planned)
-		} else {
-			problems = tree.Check(planned)
 		}
 		for range concretisations {
 			f := randomFleet(seed)
@@ -45,7 +42,7 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 			for _, i := range chosen {
 				places[i].set(places[i].values[r.IntN(len(places[i].values))])
 			}
-			actual, actualProblems := tree.Build(t.Context(), f)
+			actual, actualProblems := build(t.Context(), f)
 			if actualProblems.HasErrors() {
 				continue
 			}
@@ -53,7 +50,7 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 				t.Errorf("seed %d, unknown %q: refused with %v, but a fleet it may turn out to be is good", seed, names, err)
 				break
 			}
-			if !isDecided {
+			if !made.Decided {
 				continue
 			}
 			compared++
@@ -194,7 +191,7 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			if !schedule.Decided(f) {
 				t.Fatal("the schedule is not decided")
 			}
-			built, problems := tree.Build(t.Context(), f)
+			built, problems := build(t.Context(), f)
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -221,10 +218,10 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for seed := range uint64(150) {
 		f := randomFleet(seed)
-		want, wantProblems := tree.Build(t.Context(), f)
+		want, wantProblems := build(t.Context(), f)
 		for range 3 {
 			shuffle(f, r)
-			got, problems := tree.Build(t.Context(), f)
+			got, problems := build(t.Context(), f)
 			if d := cmp.Diff(wantProblems.Error(), problems.Error()); d != "" {
 				t.Fatalf("seed %d: problems (-want +got):\n%s", seed, d)
 			}

@@ -1,4 +1,4 @@
-package tree_test
+package engine_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -18,7 +19,7 @@ func BenchmarkBuild(b *testing.B) {
 			b.ReportAllocs()
 			assignments := 0
 			for b.Loop() {
-				built, problems := tree.Build(b.Context(), g.fleet)
+				built, problems := build(b.Context(), g.fleet)
 				if err := problems.Err(); err != nil {
 					b.Fatal(err)
 				}
@@ -33,7 +34,7 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkRebuild(b *testing.B) {
 	for _, name := range []string{"large-10k", "large-100k"} {
 		g := readGolden(b, filepath.Join(goldenDir(b), name))
-		built, problems := tree.Build(b.Context(), g.fleet)
+		built, problems := build(b.Context(), g.fleet)
 		if err := problems.Err(); err != nil {
 			b.Fatal(err)
 		}
@@ -46,9 +47,9 @@ func BenchmarkRebuild(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					again, problems := tree.Rebuild(b.Context(), g.fleet, before, nil)
-					if err := problems.Err(); err != nil || again.Hash != built.Hash {
-						b.Fatal(again.Hash, err)
+					made, problems := engine.Run(b.Context(), g.fleet, engine.Options{Rendered: before})
+					if err := problems.Err(); err != nil || made.Tree.Hash != built.Hash {
+						b.Fatal(err)
 					}
 				}
 			})

@@ -1,0 +1,219 @@
+package configure
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// resolver finds the configs and schemas that apply to assignments.
+type resolver struct {
+	conditions conditions
+	sources    []*source
+	schemas    []platformSchema
+	compiled   map[string]*jsonschema.Schema // the schemas by their text
+
+	applyingSources, applyingSchemas *applicability
+
+	// What was found already. The conditions that hold are known by their place in sets.
+	sets      []held
+	setIndex  map[string]int
+	setOf     map[*fleet.DeploymentTarget]int
+	byPair    map[[2]int]*applying
+	bySources map[string]*Values
+}
+
+type platformSchema struct {
+	object *fleet.ConfigSchema
+	schema *jsonschema.Schema
+}
+
+// applying is what applies where the same conditions hold.
+type applying struct {
+	Values *Values
+	// Digest is of what the values come from, and of the schemas but those of the target.
+	Digest   digest.Digest
+	schemas  []platformSchema
+	compiled map[string]*jsonschema.Schema // all schemas by their text
+}
+
+func newResolver() *resolver {
+	return &resolver{
+		conditions: conditions{numbers: map[condition]int{}, known: map[string]bool{}},
+		compiled:   map[string]*jsonschema.Schema{},
+		setIndex:   map[string]int{},
+		setOf:      map[*fleet.DeploymentTarget]int{},
+		byPair:     map[[2]int]*applying{},
+		bySources:  map[string]*Values{},
+	}
+}
+
+// addConfigs adds the configs of a sorted fleet, in the order in which they merge.
+func (r *resolver) addConfigs(f *fleet.Fleet) {
+	var needs [][]int // of the sources
+	for _, config := range f.Configs {
+		if config.MayBePlatformConfig() {
+			needs = append(needs, r.addPlatformConfig(config))
+		}
+	}
+	for _, config := range f.Configs {
+		if config.IsAzureAppConfig() {
+			needs = append(needs, r.addAzureAppConfig(config)...)
+		}
+	}
+	r.applyingSources = newApplicability(needs)
+}
+
+// addPlatformConfig adds a config and returns the conditions under which it applies.
+func (r *resolver) addPlatformConfig(config *fleet.Config) []int {
+	s := newSource(config, "", config.Data)
+	r.sources = append(r.sources, s)
+	if fleet.IsUnknown(config.Name) { // its place among the others is not known, nor what its keys mean
+		s.obscure(fleet.Unknown)
+		return nil
+	}
+	if fleet.AnyUnknown(config.Labels) { // it may not apply
+		s.obscure(slices.Collect(maps.Keys(s.texts))...)
+	}
+	return r.conditions.of(config.Labels)
+}
+
+// addAzureAppConfig adds each key, label.value.….key, as a source of its own: shorter keys first, equal ones in byte
+// order. A label without its value is passed over. It returns the conditions of each.
+func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
+	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	for _, key := range keys {
+		parts := strings.Split(key, ".")
+		labels := map[string]string{}
+		for i := 0; i+2 < len(parts); i += 2 {
+			labels[parts[i]] = parts[i+1]
+		}
+		r.sources = append(r.sources, newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}))
+		needs = append(needs, r.conditions.of(labels))
+	}
+	return needs
+}
+
+func (r *resolver) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
+	compile := func(o fleet.Object, text string, path ...fleet.Step) *jsonschema.Schema {
+		if fleet.IsUnknown(text) {
+			return nil
+		}
+		if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {
+			return nil // reported by the fleet's validation
+		}
+		if schema, ok := r.compiled[text]; ok {
+			return schema
+		}
+		schema, err := compileSchema(text)
+		if err != nil {
+			m := o.Metadata()
+			problems = append(problems, fleet.Problem{
+				Kind: o.Kind(), Name: m.Name, Origin: m.Origin, Path: path,
+				Summary: "Invalid JSON Schema", Detail: fleet.Sentence(err), Err: err,
+			})
+			return nil
+		}
+		r.compiled[text] = schema
+		return schema
+	}
+	var needs [][]int
+	for _, s := range f.ConfigSchemas {
+		schema := compile(s, s.Schema, fleet.Attr("schema"))
+		if schema == nil || fleet.AnyUnknown(s.Labels) {
+			continue
+		}
+		r.schemas = append(r.schemas, platformSchema{s, schema})
+		needs = append(needs, r.conditions.of(s.Labels))
+	}
+	r.applyingSchemas = newApplicability(needs)
+	for _, w := range f.Workloads {
+		for i, text := range w.ConfigSchemas {
+			compile(w, text, fleet.Attr("config_schemas"), fleet.Index(i))
+		}
+		for n, t := range w.Targets {
+			if !f.MayRender(&t) {
+				continue
+			}
+			for i, text := range t.ConfigSchemas {
+				compile(w, text, fleet.Attr("deployment_targets"), fleet.Index(n), fleet.Attr("config_schemas"), fleet.Index(i))
+			}
+		}
+	}
+	return problems
+}
+
+// placement returns the configuration of each assignment of a placement.
+func (r *resolver) placement(p *schedule.Placement) []Configured {
+	all := make([]Configured, len(p.Assignments))
+	cluster := r.set(r.conditions.onCluster(p.ClusterType))
+	for i := range p.Assignments {
+		t := p.Assignments[i].Target
+		target, ok := r.setOf[t]
+		if !ok {
+			target = r.set(r.conditions.onTarget(t))
+			r.setOf[t] = target
+		}
+		all[i] = Configured{r.where(cluster, target), t}
+	}
+	return all
+}
+
+// where returns what applies where the conditions of these sets hold.
+func (r *resolver) where(cluster, target int) *applying {
+	pair := [2]int{cluster, target}
+	found, ok := r.byPair[pair]
+	if ok {
+		found.Values.Shared = true
+		return found
+	}
+	found = r.apply(r.sets[cluster], r.sets[target])
+	r.byPair[pair] = found
+	return found
+}
+
+// set is the place of h in sets.
+func (r *resolver) set(h held) int {
+	key := keyOf(h)
+	i, ok := r.setIndex[key]
+	if !ok {
+		i = len(r.sets)
+		r.sets = append(r.sets, h)
+		r.setIndex[key] = i
+	}
+	return i
+}
+
+func (r *resolver) apply(cluster, target held) *applying {
+	indexes := r.applyingSources.where(cluster, target)
+	key := keyOf(indexes)
+	values, ok := r.bySources[key]
+	if ok {
+		values.Shared = true
+	} else {
+		sources := make([]*source, len(indexes))
+		for n, i := range indexes {
+			sources[n] = r.sources[i]
+		}
+		values = newValues(sources)
+		r.bySources[key] = values
+	}
+	found := &applying{Values: values, compiled: r.compiled}
+	inputs := digest.New("configuration")
+	inputs.Digest(values.digest)
+	for _, i := range r.applyingSchemas.where(cluster, target) {
+		found.schemas = append(found.schemas, r.schemas[i])
+		inputs.Text(r.schemas[i].object.Schema)
+	}
+	found.Digest = inputs.Sum()
+	return found
+}

@@ -1,0 +1,70 @@
+// Package engine takes a fleet through all stages: validate, schedule, configure, render, tree.
+package engine
+
+import (
+	"context"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// Options save time or show progress. They do not change the result.
+type Options struct {
+	// Rendered are folders that an earlier run rendered. A folder with the same inputs is not rendered again.
+	Rendered tree.Rendered
+	// Progress, unless nil, is called after each folder, by one goroutine at a time.
+	Progress func(done, total int)
+}
+
+// Result is what the stages make of a fleet.
+type Result struct {
+	// Decided reports whether all is known that the assignments depend on; see [schedule.Decided].
+	Decided bool
+	// Schedule and Configuration are nil unless the fleet is decided and valid. Templates that fail, and values that a
+	// schema refuses, do not count here.
+	Schedule      *schedule.Schedule
+	Configuration *configure.Configuration
+	// Tree is nil unless the fleet is decided and there is no error.
+	Tree *tree.Tree
+}
+
+// Run sorts the fleet and takes it through all stages, on all processors. It reports the problems of all stages together,
+// sorted: a stage that finds errors does not stop the next one. Of a fleet that is not decided, it checks all objects and
+// schedules nothing. A run stops early with ctx, which is an error among the problems.
+func Run(ctx context.Context, f *fleet.Fleet, opts Options) (*Result, fleet.Problems) {
+	problems := f.Validate()
+
+	decided := schedule.Decided(f)
+	assignments := &schedule.Schedule{}
+	if decided {
+		var ps fleet.Problems
+		assignments, ps = schedule.New(f)
+		problems = append(problems, ps...)
+	}
+
+	configuration, ps := configure.New(f, assignments)
+	problems = append(problems, ps...)
+	valid := !problems.HasErrors()
+
+	renderer, ps := render.New(f, assignments, configuration)
+	problems = append(problems, ps...)
+
+	files, ps := tree.Build(ctx, assignments, renderer, opts.Rendered, opts.Progress)
+	problems = append(problems, ps...)
+
+	result := &Result{Decided: decided}
+	if err := ctx.Err(); err != nil {
+		return result, append(problems, fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err})
+	}
+	if decided && valid {
+		result.Schedule, result.Configuration = assignments, configuration
+	}
+	if decided && !problems.HasErrors() {
+		result.Tree = files
+	}
+	problems.Sort()
+	return result, problems
+}
