@@ -139,9 +139,6 @@ func withdraw(ctx context.Context, client *gitremote.Client, place Place, messag
 			return nil, err
 		}
 		remove, err := paths(at)
-		if failed := snapshot.Err(); failed != nil {
-			return nil, failed
-		}
 		if err != nil || len(remove) == 0 {
 			return nil, err
 		}
@@ -155,8 +152,12 @@ func withdraw(ctx context.Context, client *gitremote.Client, place Place, messag
 
 // departure is the withdrawal from a place that is left, provided that it is as the plan saw it.
 func departure(at *survey, s *State) ([]string, error) {
-	if moved := at.unlike(s); len(moved) > 0 {
-		return nil, &MovedError{s.Place, moved}
+	moved, err := at.unlike(s)
+	if err == nil && len(moved) > 0 {
+		err = &MovedError{s.Place, moved}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return withdrawal(at, s)
 }
@@ -215,13 +216,13 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	}
 	now := *s
 	now.Head, now.Way = snapshot.Commit.String(), snapshot.Way(s.Place.RecordPath())
-	now.Seen, now.SeenRecord = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())), at.recordHash
-	now.Others, now.Tracking = without(at.folders, now.Seen.Names()), at.tracking()
-	now.Files = without(at.files, slices.Concat(s.Delivered.Names(), at.listed()))
-	now.Drift = nil
-	if err := snapshot.Err(); err != nil {
+	if now.Seen, err = at.footprint(slices.Concat(s.Delivered.Names(), at.listed())); err != nil {
 		return nil, err
 	}
+	now.SeenRecord, now.Tracking = at.recordHash, at.tracking
+	now.Others = without(at.folders, now.Seen.Names())
+	now.Files = without(at.files, slices.Concat(s.Delivered.Names(), at.listed()))
+	now.Drift = nil
 	changed := s.Delivered.differing(now.Seen)
 	for i, name := range changed {
 		changed[i] = s.Place.Join(name)
@@ -293,8 +294,8 @@ func Import(ctx context.Context, client *gitremote.Client, place Place, environm
 	case at.record.Environment != environment:
 		return nil, nil, fmt.Errorf("%w of environment %q: the record %s says %q", ErrNoRendering, environment, place.RecordPath(), at.record.Environment)
 	}
-	held := at.footprint(at.record.ClusterTypes)
-	if err := snapshot.Err(); err != nil {
+	held, err := at.footprint(at.record.ClusterTypes)
+	if err != nil {
 		return nil, nil, err
 	}
 	return &State{

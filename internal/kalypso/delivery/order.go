@@ -58,14 +58,6 @@ type draft struct {
 
 // draft finds what the order changes on the branch, and refuses what is not ours to change.
 func (o *Order) draft(snapshot *gitops.Snapshot) (*draft, error) {
-	d, err := o.compose(snapshot)
-	if failed := snapshot.Err(); failed != nil {
-		return nil, failed // what could not be read looked as if it was not there
-	}
-	return d, err
-}
-
-func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	s, err := newSurvey(snapshot, o.Place, o.Before)
 	if err != nil {
 		return nil, err
@@ -84,7 +76,10 @@ func (o *Order) compose(snapshot *gitops.Snapshot) (*draft, error) {
 	}
 	d.others = without(s.folders, slices.Concat(owned, d.takeover.Adopted, wanted.Names()))
 
-	held := s.footprint(slices.Concat(owned, d.takeover.Adopted))
+	held, err := s.footprint(slices.Concat(owned, d.takeover.Adopted))
+	if err != nil {
+		return nil, err
+	}
 	d.held = held
 	replaced := o.Before.Current() && o.Before.Environment != o.Environment
 	if err := o.Guardrails.Check(held, wanted, replaced); err != nil {
@@ -194,12 +189,20 @@ func (o *Order) record() Record {
 // refuses a place that is another rendering's, or nested with one, and one that changed since the plan was made.
 func (o *Order) owned(s *survey) ([]string, error) {
 	for at := o.Place.Path; at != "."; at = path.Dir(at) {
-		if entry, there := s.snapshot.Entry(at); there && entry.Mode != filemode.Dir {
+		entry, there, err := s.snapshot.Entry(at)
+		if err != nil {
+			return nil, err
+		}
+		if there && entry.Mode != filemode.Dir {
 			return nil, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
 				"%q is there and no folder (mode %s). Choose another path, or move it away.", at, entry.Mode)}
 		}
 	}
-	for _, other := range s.otherRecords() {
+	others, err := s.otherRecords()
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
 		left := o.moves() && o.Place.SameBranch(o.Before.Place) && other == o.Before.Place.Path
 		if nested(other, o.Place.Path) && !left {
 			return nil, &OwnershipError{Place: o.Place, Reason: fmt.Sprintf(
@@ -218,8 +221,12 @@ func (o *Order) owned(s *survey) ([]string, error) {
 		return nil, s.broken
 	}
 	if o.updates() {
-		if moved := s.unlike(o.Before); len(moved) > 0 && !o.heldBy(s) {
-			return nil, &MovedError{o.Place, moved}
+		moved, err := s.unlike(o.Before)
+		if err == nil && len(moved) > 0 && !o.heldBy(s) {
+			err = &MovedError{o.Place, moved}
+		}
+		if err != nil {
+			return nil, err
 		}
 		owned = append(owned, o.Before.Delivered.Names()...)
 	}
@@ -257,7 +264,11 @@ func (o *Order) takeover(s *survey, owned []string, wanted Footprint) (t Takeove
 		return t, nil // what the operator left was taken over with the first delivery, which showed it
 	}
 	for _, name := range without(s.folders, slices.Concat(owned, t.Adopted)) {
-		if s.isOperators(name) {
+		operators, err := s.isOperators(name)
+		if err != nil {
+			return t, err
+		}
+		if operators {
 			t.Adopted = append(t.Adopted, name)
 			t.Removed = append(t.Removed, name)
 		}
@@ -329,9 +340,8 @@ func (o *Order) leave(snapshot *gitops.Snapshot, edit *gitops.Edit) error {
 	if err != nil {
 		return err
 	}
-	snapshot.Load(remove...) // what moves is not sent again
 	edit.Remove = append(edit.Remove, remove...)
-	return nil
+	return snapshot.Load(remove...) // what moves is not sent again
 }
 
 func (o *Order) message(changes map[string]string) string {

@@ -87,7 +87,11 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 		holds, built, err := t.keeps(o, r, base, now, found)
 		abandoned = holds && !r.Reopen && found != nil && found.State == hosting.Closed && found.HeadCommit == now.Commit.String()
 		if kept = abandoned || built; err != nil || kept {
-			if entry, ok := now.Entry(t.place.RecordPath()); ok {
+			if err != nil {
+				return nil, err
+			}
+			entry, ok, err := now.Entry(t.place.RecordPath())
+			if ok {
 				head.DeliveredRecord = entry.Hash.String()
 			}
 			return nil, err
@@ -104,7 +108,7 @@ func (t *topic) propose(ctx context.Context, client *gitremote.Client, o *Order,
 	}
 	head.Base, head.Head = result.Commit.String(), result.Commit.String()
 	head.Seen, head.SeenRecord = head.Delivered, head.DeliveredRecord
-	receipt.State.Proposal = &Proposal{Head: head, Pushed: head.Base, State: hosting.Open, Adopted: last.adopted(), Tracking: last.at.tracking()}
+	receipt.State.Proposal = &Proposal{Head: head, Pushed: head.Base, State: hosting.Open, Adopted: last.adopted(), Tracking: last.at.tracking}
 	if abandoned {
 		receipt.PullRequest, receipt.State.Proposal.Number, receipt.State.Proposal.State = found, found.Number, found.State
 		if r.Wait {
@@ -139,7 +143,7 @@ func (d *draft) standing(o *Order) *State {
 	s := &State{
 		Version: stateVersion, Engine: engineVersion, Place: o.Place, Environment: o.Environment,
 		Delivered: held, DeliveredRecord: d.at.recordHash, PromotedCommit: d.promoted(), Base: d.at.snapshot.Commit.String(),
-		Seen: held, SeenRecord: d.at.recordHash, Others: without(d.at.folders, held.Names()), Files: without(d.at.files, held.Names()), Tracking: d.at.tracking(),
+		Seen: held, SeenRecord: d.at.recordHash, Others: without(d.at.folders, held.Names()), Files: without(d.at.files, held.Names()), Tracking: d.at.tracking,
 	}
 	s.Head, s.Way = s.Base, d.at.snapshot.Way(o.Place.RecordPath())
 	if d.at.record != nil {
@@ -176,7 +180,7 @@ func (d *draft) promotes(o *Order) bool {
 	case o.moves() && o.Place.SameBranch(o.Before.Place):
 		return o.Before.PromotedCommit != o.PromotedCommit
 	case len(d.takeover.Adopted) > 0 && o.PromotedCommit != "":
-		return d.at.tracking() != blob([]byte(o.PromotedCommit))
+		return d.at.tracking != blob([]byte(o.PromotedCommit))
 	}
 	return d.promoted() != o.PromotedCommit
 }
@@ -211,9 +215,6 @@ func (t *topic) keeps(o *Order, r *PullRequests, base, now *gitops.Snapshot, fou
 		return false, false, t.own(at, o.Before, found, r.Overwrite)
 	}
 	_, parents, err := now.Last()
-	if err == nil {
-		err = now.Err()
-	}
 	return true, len(parents) == 1 && parents[0] == base.Commit, err
 }
 
@@ -225,10 +226,11 @@ func (t *topic) own(at *survey, before *State, found *hosting.PullRequest, overw
 		return err
 	}
 	if before != nil && before.Proposal != nil && before.Proposal.Head.Place.Same(t.place) {
-		if moved := at.unlike(before.Proposal.Head); len(moved) > 0 {
-			return &MovedError{t.place, moved}
+		moved, err := at.unlike(before.Proposal.Head)
+		if err == nil && len(moved) > 0 {
+			err = &MovedError{t.place, moved}
 		}
-		return nil
+		return err
 	}
 	switch {
 	case found != nil && (overwrite || found.State != hosting.Open && found.HeadCommit == commit):

@@ -84,13 +84,13 @@ func (r *PullRequests) Withdraw(ctx context.Context, client *gitremote.Client, s
 			return nil, err
 		}
 		paths, err := withdrawal(at, s)
-		if failed := base.Err(); failed != nil {
-			err = failed
-		}
 		if removes = len(paths) > 0; err != nil || !removes {
 			return nil, err
 		}
-		held, commit = at.footprint(at.listed()), now.Commit
+		if held, err = at.footprint(at.listed()); err != nil {
+			return nil, err
+		}
+		commit = now.Commit
 		kept, err := t.withdraws(base, now, s, found)
 		if err != nil || kept {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -28,6 +29,7 @@ type survey struct {
 	// recordHash is the record's blob, empty where there is none.
 	recordHash string
 	broken     error // why the record can't be read
+	tracking string // the blob of the file that names the promoted commit, empty where there is none
 	// known are the targets in folders whose trees are known by their hash: they are not fetched.
 	known map[tree.Hash]tree.Targets
 }
@@ -42,23 +44,35 @@ func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, 
 			}
 		}
 	}
-	s.trees = snapshot.Folders(place.Path)
+	var err error
+	if s.trees, err = snapshot.Folders(place.Path); err != nil {
+		return nil, err
+	}
 	for name := range s.trees {
 		if !strings.HasPrefix(name, ".") {
 			s.folders = append(s.folders, name)
 		}
 	}
 	slices.Sort(s.folders)
-	s.files = snapshot.Others(place.Path)
-	entry, ok := snapshot.Entry(place.RecordPath())
-	if !ok || !entry.Mode.IsFile() {
-		return s, snapshot.Err()
+	if s.files, err = snapshot.Others(place.Path); err != nil {
+		return nil, err
+	}
+	tracked, ok, err := snapshot.Entry(tree.PromotedCommitFile)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		s.tracking = tracked.Hash.String()
+	}
+	entry, ok, err := snapshot.Entry(place.RecordPath())
+	if err != nil || !ok || !entry.Mode.IsFile() {
+		return s, err
 	}
 	s.recordHash = entry.Hash.String()
 	if before.Current() && s.recordHash == before.DeliveredRecord {
 		record := before.record()
 		s.record = &record
-		return s, snapshot.Err()
+		return s, nil
 	}
 	data, err := snapshot.ReadFile(place.RecordPath())
 	if err != nil {
@@ -71,14 +85,6 @@ func newSurvey(snapshot *gitops.Snapshot, place Place, before *State) (*survey, 
 	}
 	s.record = &record
 	return s, nil
-}
-
-// tracking is the blob of the file that names the promoted commit, empty where there is none.
-func (s *survey) tracking() string {
-	if entry, ok := s.snapshot.Entry(tree.PromotedCommitFile); ok {
-		return entry.Hash.String()
-	}
-	return ""
 }
 
 // listed are the folders that the record says are ours.
@@ -99,12 +105,16 @@ func (s *survey) found(held Footprint) *State {
 }
 
 // unlike are the folders, and the record, that are not as they were when s was read.
-func (s *survey) unlike(before *State) []string {
-	names := s.footprint(before.Seen.Names()).differing(before.Seen)
+func (s *survey) unlike(before *State) ([]string, error) {
+	held, err := s.footprint(before.Seen.Names())
+	if err != nil {
+		return nil, err
+	}
+	names := held.differing(before.Seen)
 	if s.recordHash != before.SeenRecord {
 		names = append(names, RecordFile)
 	}
-	return names
+	return names, nil
 }
 
 // hashes are those of the folders named; those that are not there are left out.
@@ -119,7 +129,7 @@ func (s *survey) hashes(names []string) map[string]tree.Hash {
 }
 
 // footprint is what the branch holds of the folders named; those that are not there are left out.
-func (s *survey) footprint(names []string) Footprint {
+func (s *survey) footprint(names []string) (Footprint, error) {
 	f := Footprint{}
 	var fetch []string
 	for name, hash := range s.hashes(names) {
@@ -133,70 +143,94 @@ func (s *survey) footprint(names []string) Footprint {
 	for i, name := range fetch {
 		paths[i] = s.place.Join(name)
 	}
-	s.snapshot.Load(paths...)
+	if err := s.snapshot.Load(paths...); err != nil {
+		return nil, err
+	}
 	for i, name := range fetch {
 		folder := f[name]
-		folder.Targets = s.targets(paths[i])
+		var err error
+		if folder.Targets, err = s.targets(paths[i]); err != nil {
+			return nil, err
+		}
 		s.known[folder.Hash] = folder.Targets
 		f[name] = folder
 	}
-	return f
+	return f, nil
 }
 
 // targets are the folders in one, by name.
-func (s *survey) targets(folder string) (targets tree.Targets) {
-	hashes := s.snapshot.Folders(folder)
-	for _, name := range slices.Sorted(maps.Keys(hashes)) {
-		targets.Add(name, tree.Hash(hashes[name]), s.allEmpty(path.Join(folder, name)))
+func (s *survey) targets(folder string) (targets tree.Targets, err error) {
+	hashes, err := s.snapshot.Folders(folder)
+	if err != nil {
+		return targets, err
 	}
-	return targets
+	for _, name := range slices.Sorted(maps.Keys(hashes)) {
+		empty := true
+		err := s.snapshot.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
+			empty = empty && e.Hash.String() == emptyBlob
+			return nil
+		})
+		if err != nil {
+			return targets, err
+		}
+		targets.Add(name, tree.Hash(hashes[name]), empty)
+	}
+	return targets, nil
 }
 
 const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
-func (s *survey) allEmpty(folder string) bool {
-	for _, entry := range s.snapshot.Walk(folder) {
-		if entry.Hash.String() != emptyBlob {
-			return false
-		}
-	}
-	return true
-}
-
 // isOperators reports whether the folder has the operator's README.
-func (s *survey) isOperators(name string) bool {
-	entry, ok := s.snapshot.Entry(path.Join(s.place.Join(name), tree.ReadmeFile))
-	return ok && entry.Mode.IsFile() && tree.IsReadme(tree.Hash(entry.Hash))
+func (s *survey) isOperators(name string) (bool, error) {
+	entry, ok, err := s.snapshot.Entry(path.Join(s.place.Join(name), tree.ReadmeFile))
+	return err == nil && ok && entry.Mode.IsFile() && tree.IsReadme(tree.Hash(entry.Hash)), err
 }
 
 // otherRecords are the paths of the other renderings whose folders this one's would lie in, or the other way round.
-func (s *survey) otherRecords() []string {
+func (s *survey) otherRecords() ([]string, error) {
 	var paths []string
-	look := func(at string) {
-		if _, ok := s.snapshot.Entry(path.Join(at, RecordFile)); ok && at != s.place.Path {
+	look := func(at string) error {
+		_, ok, err := s.snapshot.Entry(path.Join(at, RecordFile))
+		if ok && at != s.place.Path {
 			paths = append(paths, at)
 		}
+		return err
 	}
 	for at := s.place.Path; at != "."; at = path.Dir(at) {
-		look(path.Dir(at))
+		if err := look(path.Dir(at)); err != nil {
+			return nil, err
+		}
 	}
 	var others []string
 	for _, name := range without(s.folders, s.listed()) { // what is listed is ours to the last file
 		others = append(others, s.place.Join(name))
 	}
-	s.snapshot.Load(others...)
-	var visit func(folder string)
-	visit = func(folder string) {
-		look(folder)
-		for name := range s.snapshot.Folders(folder) {
-			visit(path.Join(folder, name))
+	if err := s.snapshot.Load(others...); err != nil {
+		return nil, err
+	}
+	var visit func(folder string) error
+	visit = func(folder string) error {
+		if err := look(folder); err != nil {
+			return err
 		}
+		below, err := s.snapshot.Folders(folder)
+		if err != nil {
+			return err
+		}
+		for name := range below {
+			if err := visit(path.Join(folder, name)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	for _, folder := range others {
-		visit(folder)
+		if err := visit(folder); err != nil {
+			return nil, err
+		}
 	}
 	slices.Sort(paths)
-	return paths
+	return paths, nil
 }
 
 // OwnershipError is a place, or folders there, that are not ours to write.

@@ -20,12 +20,19 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 	if err := e.check(); err != nil {
 		return nil, nil, err
 	}
-	changed := s.differing(e.Folders)
-	o := s.edited(e)
-	if s.err != nil {
-		return nil, nil, s.err
+	changed, err := s.differing(e.Folders)
+	if err != nil {
+		return nil, nil, err
 	}
-	p := newPack(s.known(), opts.Room)
+	o, err := s.edited(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := s.known()
+	if err != nil {
+		return nil, nil, err
+	}
+	p := newPack(known, opts.Room)
 	if err := packNow(ctx, changed, p, opts.Progress); err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +82,7 @@ func packNow(ctx context.Context, folders []Folder, p *pack, progress func(stage
 }
 
 // known are the names of the objects that the branch is known to have.
-func (s *Snapshot) known() map[plumbing.Hash]struct{} {
+func (s *Snapshot) known() (map[plumbing.Hash]struct{}, error) {
 	known := make(map[plumbing.Hash]struct{}, 4*len(s.store))
 	for h, o := range s.store {
 		known[h] = struct{}{}
@@ -85,26 +92,30 @@ func (s *Snapshot) known() map[plumbing.Hash]struct{} {
 		for raw := o.Content; len(raw) > 0; { // without keeping what it reads as
 			_, _, below, rest, err := cutEntry(raw)
 			if err != nil {
-				s.err = err
-				break
+				return nil, err
 			}
 			known[below], raw = struct{}{}, rest
 		}
 	}
-	return known
+	return known, nil
 }
 
 // edited is the root tree without what an edit removes.
-func (s *Snapshot) edited(e *Edit) *overlay {
+func (s *Snapshot) edited(e *Edit) (*overlay, error) {
 	o := &overlay{snapshot: s, items: map[string]*item{}}
 	if !s.Root.IsZero() {
-		o = s.overlay(s.Root)
+		var err error
+		if o, err = s.overlay(s.Root); err != nil {
+			return nil, err
+		}
 	}
 	for _, path := range e.Remove {
 		names, _ := splitPath(path)
-		o.remove(names)
+		if _, err := o.remove(names); err != nil {
+			return nil, err
+		}
 	}
-	return o
+	return o, nil
 }
 
 // write puts the folders and files of an edit into the trees above them, and
@@ -112,9 +123,13 @@ func (s *Snapshot) edited(e *Edit) *overlay {
 func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) {
 	for _, f := range e.Folders {
 		names, _ := splitPath(f.Path)
+		var err error
 		if f.isEmpty() {
-			o.remove(names)
-		} else if err := o.set(names, modeTree, f.Hash); err != nil {
+			_, err = o.remove(names)
+		} else {
+			err = o.set(names, modeTree, f.Hash)
+		}
+		if err != nil {
 			return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
 		}
 	}
@@ -127,9 +142,6 @@ func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) 
 		if err := o.set(names, modeFile, h); err != nil {
 			return plumbing.ZeroHash, &PathError{Path: path, Err: err}
 		}
-	}
-	if s.err != nil {
-		return plumbing.ZeroHash, s.err
 	}
 	if !o.changed {
 		return s.Root, nil

@@ -40,11 +40,14 @@ const (
 // differing finds the folders that differ from the branch's, and those in them,
 // level by level, and fetches the trees that they have there: what these hold is
 // not packed again.
-func (s *Snapshot) differing(folders []Folder) []Folder {
+func (s *Snapshot) differing(folders []Folder) ([]Folder, error) {
 	var all []Folder
 	var level []differing
 	for _, f := range folders {
-		at, there := s.find(f.Path)
+		at, there, err := s.find(f.Path)
+		if err != nil {
+			return nil, err
+		}
 		level = appendDiffering(level, f, at, there)
 	}
 	var above []plumbing.Hash
@@ -59,13 +62,19 @@ func (s *Snapshot) differing(folders []Folder) []Folder {
 				missing, within = append(missing, d.old), within+len(d.Folders)
 			}
 		}
+		var err error
 		switch {
 		case len(wants) > manyTrees && 4*len(wants) > children:
-			s.bringBelow(above)
+			err = s.bringBelow(above)
 		case within > 0 && within <= fewTrees:
-			s.bringBelow(missing)
+			err = s.bringBelow(missing)
 		}
-		s.bring(slices.Clone(wants), filterAll)
+		if err == nil {
+			err = s.bring(slices.Clone(wants), filterAll)
+		}
+		if err != nil {
+			return nil, err
+		}
 		var next []differing
 		children = 0
 		for _, d := range level {
@@ -74,7 +83,11 @@ func (s *Snapshot) differing(folders []Folder) []Folder {
 			}
 			there := map[string]entry{}
 			if !d.old.IsZero() {
-				for _, e := range s.tree(d.old) {
+				entries, err := s.tree(d.old)
+				if err != nil {
+					return nil, err
+				}
+				for _, e := range entries {
 					there[e.name] = e
 				}
 				children += len(there)
@@ -86,7 +99,7 @@ func (s *Snapshot) differing(folders []Folder) []Folder {
 		}
 		level, above = next, wants
 	}
-	return all
+	return all, nil
 }
 
 func appendDiffering(all []differing, f Folder, at entry, there bool) []differing {

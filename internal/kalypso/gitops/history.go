@@ -105,30 +105,41 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 		Commit: c.Hash, Subject: strings.TrimSpace(subject), Merge: len(c.ParentHashes) > 1,
 		Author: Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
 	}
-	if len(folders) > 0 {
-		s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll)
+	if len(folders) == 0 {
+		return change, nil
+	}
+	if err := s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll); err != nil {
+		return change, err
 	}
 	for _, folder := range folders {
 		s.Root = before
-		old, _ := s.find(folder)
+		old, _, err := s.find(folder)
+		if err != nil {
+			return change, err
+		}
 		s.Root = c.TreeHash
-		now, _ := s.find(folder)
-		s.diff(folder, old, now, &change)
+		now, _, err := s.find(folder)
+		if err != nil {
+			return change, err
+		}
+		if err := s.diff(folder, old, now, &change); err != nil {
+			return change, err
+		}
 	}
-	return change, s.err
+	return change, nil
 }
 
 // diff adds the paths of what differs between two entries; one that is not
 // there is zero.
-func (s *Snapshot) diff(path string, old, now entry, change *Change) {
+func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 	if old.hash == now.hash && old.mode == now.mode {
-		return
+		return nil
 	}
 	if !old.isTree() && !now.isTree() {
 		if change.Count++; len(change.Paths) < MaxHistoryPaths {
 			change.Paths = append(change.Paths, path)
 		}
-		return
+		return nil
 	}
 	prefix := path + "/"
 	if path == "." {
@@ -140,16 +151,27 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) {
 		if now.isTree() {
 			side = now
 		}
-		s.bring([]plumbing.Hash{side.hash}, filterBlobs)
+		if err := s.bring([]plumbing.Hash{side.hash}, filterBlobs); err != nil {
+			return err
+		}
 	}
-	before, after := s.children(old), s.children(now)
+	before, err := s.children(old)
+	if err != nil {
+		return err
+	}
+	after, err := s.children(now)
+	if err != nil {
+		return err
+	}
 	var wants []plumbing.Hash
 	for name, e := range before {
 		if other := after[name]; e.isTree() && other.isTree() && e.hash != other.hash {
 			wants = append(wants, e.hash, other.hash)
 		}
 	}
-	s.bring(wants, filterAll)
+	if err := s.bring(wants, filterAll); err != nil {
+		return err
+	}
 	if !old.isTree() && old.mode != "" || !now.isTree() && now.mode != "" {
 		change.Count++ // a file became a folder, or the other way
 		if len(change.Paths) < MaxHistoryPaths {
@@ -157,18 +179,23 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) {
 		}
 	}
 	for _, e := range merged(before, after) {
-		s.diff(prefix+e, before[e], after[e], change)
-	}
-}
-
-func (s *Snapshot) children(e entry) map[string]entry {
-	children := map[string]entry{}
-	if e.isTree() {
-		for _, c := range s.tree(e.hash) {
-			children[c.name] = c
+		if err := s.diff(prefix+e, before[e], after[e], change); err != nil {
+			return err
 		}
 	}
-	return children
+	return nil
+}
+
+func (s *Snapshot) children(e entry) (map[string]entry, error) {
+	children := map[string]entry{}
+	if !e.isTree() {
+		return children, nil
+	}
+	entries, err := s.tree(e.hash)
+	for _, c := range entries {
+		children[c.name] = c
+	}
+	return children, err
 }
 
 // merged are the names of both, in order.

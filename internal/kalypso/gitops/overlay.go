@@ -25,35 +25,46 @@ type item struct {
 	dir *overlay // where the folder was opened
 }
 
-func (s *Snapshot) overlay(tree plumbing.Hash) *overlay {
-	entries := s.tree(tree)
+func (s *Snapshot) overlay(tree plumbing.Hash) (*overlay, error) {
+	entries, err := s.tree(tree)
+	if err != nil {
+		return nil, err
+	}
 	o := &overlay{snapshot: s, items: make(map[string]*item, len(entries))}
 	for _, e := range entries {
 		o.items[e.name] = &item{entry: e}
 	}
-	return o
+	return o, nil
 }
 
-func (o *overlay) into(i *item) *overlay {
+func (o *overlay) into(i *item) (dir *overlay, err error) {
 	if i.dir == nil {
-		i.dir = o.snapshot.overlay(i.hash)
+		i.dir, err = o.snapshot.overlay(i.hash)
 	}
-	return i.dir
+	return i.dir, err
 }
 
-// remove takes away what lies at a path, if anything does.
-func (o *overlay) remove(names []string) bool {
+// remove takes away what lies at a path, and reports whether anything did.
+func (o *overlay) remove(names []string) (bool, error) {
 	i, ok := o.items[names[0]]
 	switch {
 	case !ok:
-		return false
+		return false, nil
 	case len(names) == 1:
 		delete(o.items, names[0])
-	case !i.isTree() || !o.into(i).remove(names[1:]):
-		return false
+	case !i.isTree():
+		return false, nil
+	default:
+		dir, err := o.into(i)
+		if err != nil {
+			return false, err
+		}
+		if removed, err := dir.remove(names[1:]); err != nil || !removed {
+			return false, err
+		}
 	}
 	o.changed = true
-	return true
+	return true, nil
 }
 
 // set puts an entry at a path.
@@ -75,8 +86,12 @@ func (o *overlay) set(names []string, mode string, hash plumbing.Hash) error {
 		i = &item{entry: entry{mode: modeTree, name: name}, dir: &overlay{snapshot: o.snapshot, items: map[string]*item{}}}
 		o.items[name] = i
 	}
+	dir, err := o.into(i)
+	if err != nil {
+		return err
+	}
 	o.changed = true
-	return o.into(i).set(names[1:], mode, hash)
+	return dir.set(names[1:], mode, hash)
 }
 
 // write packs the trees that changed and gives the root's hash; zero where it

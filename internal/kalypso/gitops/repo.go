@@ -157,15 +157,16 @@ func (r *Repo) search(commit plumbing.Hash, branch string, filter packp.Filter) 
 // Contents fetches the contents of files by their hashes, together. Of a file
 // past the limit of the repository it gives the size instead.
 func (s *Snapshot) Contents(files []plumbing.Hash) (contents map[plumbing.Hash][]byte, tooLarge map[plumbing.Hash]int64, err error) {
-	s.bring(slices.Clone(files), "")
+	if err := s.bring(slices.Clone(files), ""); err != nil {
+		return nil, nil, err
+	}
 	contents, tooLarge = map[plumbing.Hash][]byte{}, map[plumbing.Hash]int64{}
 	for _, h := range files {
 		if _, here := s.store[h]; !here {
 			// It may have been told by its difference from one that is too large.
-			s.bring([]plumbing.Hash{h}, "")
-		}
-		if s.err != nil {
-			return nil, nil, s.err
+			if err := s.bring([]plumbing.Hash{h}, ""); err != nil {
+				return nil, nil, err
+			}
 		}
 		o, here := s.store[h]
 		switch {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -16,9 +15,9 @@ import (
 
 // Snapshot is a branch as it was at one commit. Its trees and the contents of
 // its files are fetched when they are asked for; [Snapshot.Load] fetches many at
-// once. What can't be fetched or is broken reads as if it were not there, and
-// [Snapshot.Err] tells. A branch that is absent has an empty snapshot. It is not
-// safe for concurrent use, and lasts as long as the context it was made with.
+// once. What can't be fetched, or is broken, is an error of the call that asked
+// for it. A branch that is absent has an empty snapshot. A snapshot is not safe
+// for concurrent use, and lasts as long as the context it was made with.
 type Snapshot struct {
 	Commit plumbing.Hash // zero: the branch is absent
 	Root   plumbing.Hash // the root tree; zero: the branch is absent
@@ -27,7 +26,6 @@ type Snapshot struct {
 	store   gitremote.Objects
 	trees   map[plumbing.Hash][]entry
 	written gitremote.Objects // by an edit: the trees above its folders
-	err     error
 }
 
 // newSnapshot is a commit of which the objects in store are there already; it
@@ -61,93 +59,106 @@ func (s *Snapshot) start(filter packp.Filter) error {
 		return err
 	}
 	s.Root = commit.TreeHash
-	s.tree(s.Root)
-	return s.err
+	_, err = s.tree(s.Root)
+	return err
 }
 
 // Close ends the conversation with the server.
 func (s *Snapshot) Close() { s.reader.Close() }
 
-// Err is the first error of what was read so far.
-func (s *Snapshot) Err() error { return s.err }
-
 // tree is the entries of a tree, fetched where it is not there yet.
-func (s *Snapshot) tree(h plumbing.Hash) []entry {
+func (s *Snapshot) tree(h plumbing.Hash) ([]entry, error) {
 	if entries, ok := s.trees[h]; ok {
-		return entries
+		return entries, nil
 	}
-	s.bring([]plumbing.Hash{h}, filterAll)
-	if s.err != nil {
-		return nil
+	if err := s.bring([]plumbing.Hash{h}, filterAll); err != nil {
+		return nil, err
 	}
 	raw, ok := s.raw(plumbing.TreeObject, h)
 	if !ok {
-		s.err = fmt.Errorf("%w: %s is missing", errBadTree, h)
-		return nil
+		return nil, fmt.Errorf("%w: %s is missing", errBadTree, h)
 	}
 	entries, err := parseTree(raw)
 	if err != nil {
-		s.err = err
-		return nil
+		return nil, err
 	}
 	s.trees[h] = entries
-	return entries
+	return entries, nil
 }
 
 // bring fetches objects by their names, those that are there left out. A server
 // that does not give them so is asked for the whole commit.
-func (s *Snapshot) bring(wants []plumbing.Hash, filter packp.Filter) {
+func (s *Snapshot) bring(wants []plumbing.Hash, filter packp.Filter) error {
 	wants = slices.DeleteFunc(wants, func(h plumbing.Hash) bool {
 		_, here := s.store[h]
 		return here || h.IsZero()
 	})
-	if len(wants) == 0 || s.err != nil {
-		return
+	if len(wants) == 0 {
+		return nil
 	}
 	slices.SortFunc(wants, func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
-	s.err = s.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filter}, s.store)
-	if errors.Is(s.err, gitremote.ErrObjectNotServed) {
-		if filter != "" {
-			filter = filterBlobs
-		}
-		s.err = s.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filter}, s.store)
+	err := s.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filter}, s.store)
+	if !errors.Is(err, gitremote.ErrObjectNotServed) {
+		return err
 	}
+	if filter != "" {
+		filter = filterBlobs
+	}
+	return s.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filter}, s.store)
 }
 
 // Load fetches all the trees below the paths at once. A path that is no folder
-// is passed over.
-func (s *Snapshot) Load(paths ...string) {
+// is skipped.
+func (s *Snapshot) Load(paths ...string) error {
 	var trees []plumbing.Hash
 	for _, path := range paths {
-		if at, ok := s.find(path); ok && at.isTree() {
+		at, ok, err := s.find(path)
+		if err != nil {
+			return err
+		}
+		if ok && at.isTree() {
 			trees = append(trees, at.hash)
 		}
 	}
-	s.bringBelow(trees)
+	return s.bringBelow(trees)
 }
 
 // bringBelow fetches all the trees below the trees named.
-func (s *Snapshot) bringBelow(trees []plumbing.Hash) {
+func (s *Snapshot) bringBelow(trees []plumbing.Hash) error {
 	var wants []plumbing.Hash
 	for _, h := range trees {
-		if !h.IsZero() {
-			wants = append(wants, s.missingBelow(h)...)
+		if h.IsZero() {
+			continue
 		}
+		missing, err := s.missingBelow(h)
+		if err != nil {
+			return err
+		}
+		wants = append(wants, missing...)
 	}
-	s.bring(wants, filterBlobs)
+	return s.bring(wants, filterBlobs)
 }
 
 // missingBelow are the trees not fetched yet that are nearest below a tree.
-func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash) {
+func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash, err error) {
 	if _, here := s.store[tree]; !here {
-		return []plumbing.Hash{tree}
+		return []plumbing.Hash{tree}, nil
 	}
-	for _, e := range s.tree(tree) {
-		if e.isTree() {
-			missing = append(missing, s.missingBelow(e.hash)...)
+	entries, err := s.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.isTree() {
+			continue
 		}
+		below, err := s.missingBelow(e.hash)
+		if err != nil {
+			return nil, err
+		}
+		missing = append(missing, below...)
 	}
-	return missing
+	return missing, nil
 }
 
 // raw is the content of an object that is there.
@@ -173,92 +184,103 @@ func (s *Snapshot) commitAt(h plumbing.Hash) (*object.Commit, bool, error) {
 }
 
 // find walks down a path. The root is found as a tree without a name.
-func (s *Snapshot) find(path string) (entry, bool) {
+func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
 	names, err := splitPath(path)
 	if err != nil || s.Root.IsZero() {
-		return entry{}, false
+		return entry{}, false, nil
 	}
 	at := entry{mode: modeTree, hash: s.Root}
-next:
 	for _, name := range names {
 		if !at.isTree() {
-			return entry{}, false
+			return entry{}, false, nil
 		}
-		for _, e := range s.tree(at.hash) {
-			if e.name == name {
-				at = e
-				continue next
-			}
+		entries, err := s.tree(at.hash)
+		if err != nil {
+			return entry{}, false, err
 		}
-		return entry{}, false
+		i := slices.IndexFunc(entries, func(e entry) bool { return e.name == name })
+		if i < 0 {
+			return entry{}, false, nil
+		}
+		at = entries[i]
 	}
-	return at, true
+	return at, true, nil
+}
+
+// list is the entries of the folder at a path. A path that is no folder has none.
+func (s *Snapshot) list(path string) ([]entry, error) {
+	at, ok, err := s.find(path)
+	if err != nil || !ok || !at.isTree() {
+		return nil, err
+	}
+	return s.tree(at.hash)
 }
 
 // Folders are the folders directly below a path ("." for the root), by name,
 // with the hashes of their trees. A path that is no folder has none.
-func (s *Snapshot) Folders(path string) map[string]plumbing.Hash {
+func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
+	entries, err := s.list(path)
 	folders := map[string]plumbing.Hash{}
-	if at, ok := s.find(path); ok && at.isTree() {
-		for _, e := range s.tree(at.hash) {
-			if e.isTree() {
-				folders[e.name] = e.hash
-			}
+	for _, e := range entries {
+		if e.isTree() {
+			folders[e.name] = e.hash
 		}
 	}
-	return folders
+	return folders, err
 }
 
 // Others are the names of what lies directly below a path and is no folder:
 // files, links, submodules.
-func (s *Snapshot) Others(path string) []string {
-	var names []string
-	if at, ok := s.find(path); ok && at.isTree() {
-		for _, e := range s.tree(at.hash) {
-			if !e.isTree() {
-				names = append(names, e.name)
-			}
+func (s *Snapshot) Others(path string) (names []string, err error) {
+	entries, err := s.list(path)
+	for _, e := range entries {
+		if !e.isTree() {
+			names = append(names, e.name)
 		}
 	}
-	return names
+	return names, err
 }
 
-// Entry is what lies at a path, if anything does.
-func (s *Snapshot) Entry(path string) (object.TreeEntry, bool) {
-	e, ok := s.find(path)
-	if !ok {
-		return object.TreeEntry{}, false
+// Entry is what lies at a path; ok is false where nothing does.
+func (s *Snapshot) Entry(path string) (e object.TreeEntry, ok bool, err error) {
+	found, ok, err := s.find(path)
+	if err != nil || !ok {
+		return object.TreeEntry{}, false, err
 	}
-	return e.public(), true
+	return found.public(), true, nil
 }
 
-// Walk is everything below a path that is no folder (files, links,
-// submodules), in the byte order of the paths, which are from the root.
-func (s *Snapshot) Walk(path string) iter.Seq2[string, object.TreeEntry] {
-	return func(yield func(string, object.TreeEntry) bool) {
-		at, ok := s.find(path)
-		if !ok || !at.isTree() {
-			return
-		}
-		prefix := ""
-		if path != "." {
-			prefix = path + "/"
-		}
-		s.walk(at.hash, prefix, func(p string, e entry) bool { return yield(p, e.public()) })
+// Walk visits everything below a path that is no folder (files, links,
+// submodules), in the byte order of the paths, which are from the root. It ends
+// with the first error of visit, and returns that.
+func (s *Snapshot) Walk(path string, visit func(path string, e object.TreeEntry) error) error {
+	at, ok, err := s.find(path)
+	if err != nil || !ok || !at.isTree() {
+		return err
 	}
+	prefix := ""
+	if path != "." {
+		prefix = path + "/"
+	}
+	return s.walk(at.hash, prefix, visit)
 }
 
-func (s *Snapshot) walk(tree plumbing.Hash, prefix string, yield func(string, entry) bool) bool {
-	for _, e := range s.tree(tree) {
+func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, object.TreeEntry) error) error {
+	entries, err := s.tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
 		if e.isTree() {
-			if !s.walk(e.hash, prefix+e.name+"/", yield) {
-				return false
-			}
-		} else if !yield(prefix+e.name, e) {
-			return false
+			err = s.walk(e.hash, prefix+e.name+"/", visit)
+		} else {
+			err = visit(prefix+e.name, e.public())
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // errNotSent: the server answered without what was asked for.
@@ -287,15 +309,18 @@ func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 	found := map[string]plumbing.Hash{}
 	var wants []plumbing.Hash
 	for _, path := range paths {
-		e, ok := s.find(path)
+		e, ok, err := s.find(path)
+		if err != nil {
+			return nil, err
+		}
 		if !ok || e.isTree() || e.mode == modeModule {
 			continue
 		}
 		found[path] = e.hash
 		wants = append(wants, e.hash)
 	}
-	if s.bring(wants, ""); s.err != nil {
-		return nil, s.err
+	if err := s.bring(wants, ""); err != nil {
+		return nil, err
 	}
 	files := make(map[string][]byte, len(found))
 	for path, hash := range found {

@@ -1,21 +1,60 @@
 package gitops_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
+// foldersAt are the folders at a path of a snapshot that can be read.
+func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbing.Hash {
+	t.Helper()
+	folders, err := s.Folders(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folders
+}
+
+// What can't be fetched is an error of each call that asks for it, and never reads as if it were not there.
+func TestSnapshotUnreadable(t *testing.T) {
+	over(t, []string{"file", "http", "ssh"}, func(t *testing.T, repo string, b *gitops.Branch) {
+		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true") // else all comes with the commit
+		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/a/x.yaml": "1"})
+		ctx, hangUp := context.WithCancel(t.Context())
+		s, err := b.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		hangUp()
+		_, folders := s.Folders("clusters")
+		_, others := s.Others("clusters")
+		_, _, entry := s.Entry("clusters/large")
+		_, file := s.ReadFile("clusters/large/a/x.yaml")
+		for name, err := range map[string]error{
+			"Folders": folders, "Others": others, "Entry": entry, "ReadFile": file, "Load": s.Load("clusters/large"),
+			"Walk": s.Walk("clusters", func(string, object.TreeEntry) error { return nil }),
+		} {
+			if err == nil {
+				t.Errorf("%s of a tree that could not be fetched returns no error", name)
+			}
+		}
+	})
+}
+
 func TestSnapshot(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		empty, err := b.Snapshot(t.Context())
-		if err != nil || !empty.Commit.IsZero() || len(empty.Folders(".")) != 0 {
+		if err != nil || !empty.Commit.IsZero() || len(foldersAt(t, empty, ".")) != 0 {
 			t.Fatalf("empty repository: %v, %v", empty, err)
 		}
 		gitserver.Seed(t, repo, "main", map[string]string{"gone": "1", "clusters/large/a/x.yaml": "old"})
@@ -32,21 +71,25 @@ func TestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "commit", s.Commit.String(), gitserver.Rev(t, repo, "main"))
-		equal(t, "folders", slices.Sorted(maps.Keys(s.Folders("clusters"))), []string{"large", "small"})
-		equal(t, "root folders", slices.Sorted(maps.Keys(s.Folders("."))), []string{"clusters"})
-		equal(t, "hash", s.Folders("clusters")["large"],
+		equal(t, "folders", slices.Sorted(maps.Keys(foldersAt(t, s, "clusters"))), []string{"large", "small"})
+		equal(t, "root folders", slices.Sorted(maps.Keys(foldersAt(t, s, "."))), []string{"clusters"})
+		equal(t, "hash", foldersAt(t, s, "clusters")["large"],
 			treeHash(map[string]string{"a/x.yaml": "x: 1\n", "a-b": "b\n"}))
 		var paths []string
-		for p, e := range s.Walk("clusters") {
+		err = s.Walk("clusters", func(p string, e object.TreeEntry) error {
 			paths = append(paths, p+" "+e.Mode.String())
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		equal(t, "walk", paths, []string{
 			"clusters/large/a-b 0100644", "clusters/large/a/x.yaml 0100644", "clusters/link 0120000", "clusters/small/y.yaml 0100644",
 		})
-		run, ok := s.Entry("run.sh")
-		equal(t, "entry", ok && run.Mode == filemode.Executable, true)
-		_, ok = s.Entry("clusters/none/x")
-		equal(t, "no entry", ok, false)
+		run, ok, err := s.Entry("run.sh")
+		equal(t, "entry", err == nil && ok && run.Mode == filemode.Executable, true)
+		_, ok, err = s.Entry("clusters/none/x")
+		equal(t, "no entry", err == nil && !ok, true)
 
 		files, err := s.ReadFiles([]string{"run.sh", "clusters/large/a/x.yaml", "gone", "clusters"})
 		if err != nil {

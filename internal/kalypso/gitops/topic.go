@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -37,9 +36,6 @@ func (b *Branch) Rebuild(ctx context.Context, base *Branch, opts UpdateOptions, 
 		}
 		defer now.Close()
 		edit, err := build(ctx, onto, now)
-		if err == nil {
-			err = errors.Join(onto.Err(), now.Err())
-		}
 		if err != nil || edit == nil {
 			return Result{Commit: now.Commit}, err
 		}

@@ -49,8 +49,8 @@ func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
 		if seen++; seen == 1 {
 			gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
 		}
-		if _, there := now.Entry("pushed.txt"); there != (seen == 2) || onto.Commit.String() != target {
-			t.Errorf("try %d sees our branch with what people pushed: %t", seen, there)
+		if _, there, err := now.Entry("pushed.txt"); err != nil || there != (seen == 2) || onto.Commit.String() != target {
+			t.Errorf("try %d sees our branch with what people pushed: %t, %v", seen, there, err)
 		}
 		return edit("two\n\nLast-Line: 1\n", folder("large", first)), nil
 	})
@@ -68,8 +68,8 @@ func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
 	if err != nil || snapshot.Commit != two.Commit {
 		t.Errorf("the head is %s, not %s: %v", snapshot.Commit, two.Commit, err)
 	}
-	if _, there := snapshot.Entry("pushed.txt"); there {
-		t.Error("what was on our branch before is there")
+	if _, there, err := snapshot.Entry("pushed.txt"); err != nil || there {
+		t.Errorf("what was on our branch before is there: %t, %v", there, err)
 	}
 	nothing := edit("none")
 	nothing.Remove = []string{"never/there"}

@@ -114,9 +114,6 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 	}
 	defer s.Close()
 	edit, err := build(ctx, s)
-	if err == nil {
-		err = s.Err()
-	}
 	if err != nil {
 		return Result{}, err
 	}

@@ -48,7 +48,11 @@ func (s *Snapshot) Way(path string) Way {
 			break
 		}
 		here = false
-		for _, e := range s.tree(at) {
+		entries, err := s.tree(at)
+		if err != nil {
+			break
+		}
+		for _, e := range entries {
 			if e.name == names[0] {
 				at, here = e.hash, e.isTree()
 			}

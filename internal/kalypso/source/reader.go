@@ -173,31 +173,42 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	for _, c := range asked {
 		folders = append(folders, c.place.Path)
 	}
-	snapshot.Load(folders...)
+	if err := snapshot.Load(folders...); err != nil {
+		return err
+	}
 	hashes := map[string]plumbing.Hash{} // of files, by path
 	entries := map[*contents][]entry{}
 	ignores := map[*contents][]string{}
 	for _, c := range asked {
-		if found, ok := snapshot.Entry(c.place.Path); !ok || found.Mode != filemode.Dir {
+		found, ok, err := snapshot.Entry(c.place.Path)
+		if err != nil {
+			return err
+		}
+		if !ok || found.Mode != filemode.Dir {
 			c.err = notFolder(c.place.Path, kindOf(found, ok))
 			continue
 		}
 		ignores[c] = ignoresFor(c.place.Path)
-		for p, e := range snapshot.Walk(c.place.Path) {
+		err = snapshot.Walk(c.place.Path, func(p string, e object.TreeEntry) error {
 			entries[c] = append(entries[c], entry{p, kindOf(e, true)})
 			hashes[p] = e.Hash
 			if path.Base(p) == ignoreFile && e.Mode.IsFile() {
 				ignores[c] = append(ignores[c], p)
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		for _, p := range ignores[c] {
-			if e, ok := snapshot.Entry(p); ok && kindOf(e, true) == file {
+			e, ok, err := snapshot.Entry(p)
+			if err != nil {
+				return err
+			}
+			if ok && kindOf(e, true) == file {
 				hashes[p] = e.Hash
 			}
 		}
-	}
-	if err := snapshot.Err(); err != nil {
-		return err
 	}
 	var wants []string
 	for _, c := range asked {
