@@ -35,6 +35,8 @@ var (
 	ErrObjectNotServed = errors.New("object not served by name")
 	// ErrTooLarge: the answer passed the bound of [WithMaxRead].
 	ErrTooLarge = errors.New("repository too large to read")
+	// ErrCollision: an object of the repository is part of an attack on SHA-1.
+	ErrCollision = errors.New("the repository holds an object made to share its SHA-1 name with another (a collision attack)")
 	// ErrGitMissing: a local repository needs the git program, which is not in
 	// PATH.
 	ErrGitMissing = errors.New("git is not installed")
@@ -95,7 +97,7 @@ func kindOf(err error) error {
 	}
 	for _, kind := range []error{
 		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrTooLarge, ErrUnauthorized,
-		ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrBranchMoved, ErrRejected, ErrUnreachable,
+		ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrCollision, ErrBranchMoved, ErrRejected, ErrUnreachable,
 	} {
 		if errors.Is(err, kind) {
 			return kind

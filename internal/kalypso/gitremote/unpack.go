@@ -3,16 +3,14 @@ package gitremote
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" // Git names objects with it
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/pjbgf/sha1cd"
 )
 
 // Object is an object as Git stores it.
@@ -28,40 +26,46 @@ type Objects map[plumbing.Hash]Object
 // errPack is a pack that breaks the rules of its format.
 var errPack = errors.New("the server sent a broken pack")
 
+// maxCommit is the size of the largest commit or tag that is read, bytes. Both are small: names, a message, a signature.
+const maxCommit = 4 << 20
+
+// perObject is what an object takes in memory beside its content, bytes.
+const perObject = 64
+
 // unpack reads a pack into objects. It keeps no more than most bytes, and the
-// content of no blob that is larger than maxBlob, unless that is 0.
+// content of no blob that is larger than maxBlob, unless that is 0. Nothing is
+// decompressed, or made of a delta, before its size is known to fit.
 //
 // go-git's parser takes four times as long for the many small trees that this
 // is about: it keeps offsets, checksums and positions for an index.
 func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
+	return newUnpacker(r, most, maxBlob, into).run()
+}
+
+func newUnpacker(r io.Reader, most, maxBlob int64, into Objects) *unpacker {
 	u := &unpacker{
-		in:   packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()},
-		left: most, maxBlob: maxBlob, into: into, at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{}, copying: make([]byte, 32<<10),
+		in:   newPackReader(r),
+		left: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
+		at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{}, copying: make([]byte, 32<<10),
+		waiting: waiting{map[int64][]delta{}, map[plumbing.Hash][]delta{}},
 	}
-	return u.run()
+	u.sum, _ = sha1cd.New().(sha1cd.CollisionResistantHash)
+	return u
 }
 
 type unpacker struct {
-	in      packReader
-	z       inflater
-	left    int64
-	maxBlob int64
-	into    Objects
-	at      map[int64]plumbing.Hash // where in the pack an object starts
-	late    []lateDelta             // whose base was not there yet
-	dropped map[int64]bool          // where a delta starts that has no base, as that is too large
-	sum     hash.Hash
-	head    []byte
-	copying []byte
-}
-
-// lateDelta names its base by its place in the pack or, where that is 0, by
-// its hash.
-type lateDelta struct {
-	at     int64
-	baseAt int64
-	base   plumbing.Hash
-	delta  []byte
+	in         packReader
+	z          inflater
+	left       int64 // bytes that may still be kept
+	maxObjects int64
+	maxBlob    int64
+	into       Objects
+	at         map[int64]plumbing.Hash // objects by their offset in the pack
+	waiting    waiting
+	dropped    map[int64]bool // offsets of deltas that were not applied, as their base or result is too large
+	sum        sha1cd.CollisionResistantHash
+	head       []byte
+	copying    []byte
 }
 
 func (u *unpacker) run() error {
@@ -72,8 +76,11 @@ func (u *unpacker) run() error {
 	if string(head[:8]) != "PACK\x00\x00\x00\x02" {
 		return fmt.Errorf("%w: it does not start as one", errPack)
 	}
-	u.sum = sha1.New()
-	for range binary.BigEndian.Uint32(head[8:]) {
+	count := binary.BigEndian.Uint32(head[8:])
+	if int64(count) > u.maxObjects {
+		return ErrTooLarge
+	}
+	for range count {
 		if err := u.object(); err != nil {
 			return err
 		}
@@ -84,44 +91,23 @@ func (u *unpacker) run() error {
 	return u.resolve()
 }
 
-// resolve works off the deltas whose base came after them.
-func (u *unpacker) resolve() error {
-	for len(u.late) > 0 {
-		waiting := u.late
-		u.late = nil
-		for _, d := range waiting {
-			if err := u.patch(d); err != nil {
-				return err
-			}
-		}
-		if len(u.late) == len(waiting) {
-			if len(u.dropped) > 0 {
-				return nil // their bases, named by what they hold, were dropped
-			}
-			return fmt.Errorf("%w: the base of a delta is missing", errPack)
-		}
-	}
-	return nil
-}
-
 func (u *unpacker) object() error {
 	start := u.in.offset()
 	kind, size, err := u.header()
 	if err != nil {
 		return err
 	}
-	d := lateDelta{at: start}
+	d := delta{at: start}
 	switch kind {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 		if u.tooLarge(kind, size) {
 			return u.drop(start, size)
 		}
-		content, err := u.inflate(size)
+		content, err := u.inflate(kind, size)
 		if err != nil {
 			return err
 		}
-		u.keep(start, kind, content)
-		return nil
+		return u.keep(start, kind, content)
 	case plumbing.OFSDeltaObject:
 		back, err := u.distance()
 		if err != nil {
@@ -137,49 +123,25 @@ func (u *unpacker) object() error {
 	default:
 		return fmt.Errorf("%w: an object of kind %d", errPack, kind)
 	}
-	if d.delta, err = u.inflate(size); err != nil {
+	if d.edits, err = u.inflate(kind, size); err != nil {
 		return err
 	}
-	return u.patch(d)
+	return u.apply(d)
 }
 
-func (u *unpacker) patch(d lateDelta) error {
-	if d.baseAt > 0 {
-		if u.dropped[d.baseAt] {
-			u.dropped[d.at] = true
-			return nil
-		}
-		d.base = u.at[d.baseAt]
-	}
-	base, ok := u.into[d.base]
-	if !ok {
-		u.late = append(u.late, d)
-		return nil
-	}
-	if base.Size > 0 { // which was not kept; what is told by its difference from it is not kept either
-		u.dropped[d.at] = true
-		return nil
-	}
-	content, err := packfile.PatchDelta(base.Content, d.delta)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errPack, err)
-	}
-	if u.left -= int64(len(content)); u.left < 0 {
+// charge takes the size of an object from what may still be kept.
+func (u *unpacker) charge(kind plumbing.ObjectType, size int64) error {
+	named := kind == plumbing.CommitObject || kind == plumbing.TagObject
+	if u.left -= size; u.left < 0 || named && size > maxCommit {
 		return ErrTooLarge
 	}
-	u.keep(d.at, base.Kind, content)
 	return nil
 }
 
-func (u *unpacker) keep(at int64, kind plumbing.ObjectType, content []byte) {
+func (u *unpacker) keep(at int64, kind plumbing.ObjectType, content []byte) error {
 	u.name(kind, int64(len(content)))
 	_, _ = u.sum.Write(content)
-	o := Object{Kind: kind, Content: content}
-	if u.tooLarge(kind, int64(len(content))) {
-		u.left += int64(len(content))
-		o = Object{Kind: kind, Size: int64(len(content))}
-	}
-	u.put(at, o)
+	return u.put(at, Object{Kind: kind, Content: content})
 }
 
 // name starts the sum that is an object's name.
@@ -191,11 +153,14 @@ func (u *unpacker) name(kind plumbing.ObjectType, size int64) {
 }
 
 // put stores an object under its name, the sum of all that was written to it.
-func (u *unpacker) put(at int64, o Object) {
+func (u *unpacker) put(at int64, o Object) error {
 	var h plumbing.Hash
-	u.sum.Sum(h[:0])
+	if _, attack := u.sum.CollisionResistantSum(h[:0]); attack {
+		return ErrCollision
+	}
 	u.into[h] = o
 	u.at[at] = h
+	return nil
 }
 
 func (u *unpacker) tooLarge(kind plumbing.ObjectType, size int64) bool {
@@ -215,8 +180,7 @@ func (u *unpacker) drop(at, size int64) error {
 	if n != size {
 		return fmt.Errorf("%w: an object is not as long as it says", errPack)
 	}
-	u.put(at, Object{Kind: plumbing.BlobObject, Size: size})
-	return nil
+	return u.put(at, Object{Kind: plumbing.BlobObject, Size: size})
 }
 
 // header reads kind and size: four bits of the size in the first byte, seven
@@ -259,9 +223,9 @@ func (u *unpacker) distance() (int64, error) {
 }
 
 // inflate reads compressed content whose size is known.
-func (u *unpacker) inflate(size int64) ([]byte, error) {
-	if u.left -= size; u.left < 0 {
-		return nil, ErrTooLarge
+func (u *unpacker) inflate(kind plumbing.ObjectType, size int64) ([]byte, error) {
+	if err := u.charge(kind, size); err != nil {
+		return nil, err
 	}
 	if err := u.startInflate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errPack, err)
@@ -297,71 +261,6 @@ func (u *unpacker) startInflate() error {
 	var ok bool
 	if u.z, ok = z.(inflater); !ok {
 		return errors.New("zlib's reader cannot be used again")
-	}
-	return nil
-}
-
-// packReader reads a pack byte by byte, never beyond what is asked for, and
-// sums what was read.
-type packReader struct {
-	r        io.Reader
-	buf      []byte
-	pos, end int
-	before   int64 // bytes of the pack before buf
-	sum      hash.Hash
-}
-
-func (p *packReader) offset() int64 { return p.before + int64(p.pos) }
-
-func (p *packReader) fill() error {
-	if p.pos < p.end {
-		return nil
-	}
-	_, _ = p.sum.Write(p.buf[:p.end])
-	p.before += int64(p.end)
-	p.pos, p.end = 0, 0
-	for p.end == 0 {
-		n, err := p.r.Read(p.buf)
-		p.end = n
-		if n == 0 && err == io.EOF {
-			return io.ErrUnexpectedEOF
-		}
-		if n == 0 && err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *packReader) ReadByte() (byte, error) {
-	if err := p.fill(); err != nil {
-		return 0, err
-	}
-	p.pos++
-	return p.buf[p.pos-1], nil
-}
-
-func (p *packReader) Read(b []byte) (int, error) {
-	if err := p.fill(); err != nil {
-		return 0, err
-	}
-	n := copy(b, p.buf[p.pos:p.end])
-	p.pos += n
-	return n, nil
-}
-
-// checkSum reads the sum at the end of the pack.
-func (p *packReader) checkSum() error {
-	_, _ = p.sum.Write(p.buf[:p.pos])
-	copy(p.buf, p.buf[p.pos:p.end])
-	p.before, p.pos, p.end = p.offset(), 0, p.end-p.pos
-	want := p.sum.Sum(nil)
-	var got [sha1.Size]byte
-	if _, err := io.ReadFull(p, got[:]); err != nil {
-		return err
-	}
-	if !bytes.Equal(got[:], want) {
-		return fmt.Errorf("%w: its checksum is another", errPack)
 	}
 	return nil
 }

@@ -1,0 +1,166 @@
+package gitremote
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// packWriter writes a pack entry by entry, also one that no server should send.
+type packWriter struct {
+	b     bytes.Buffer
+	z     *zlib.Writer
+	count int
+}
+
+func (p *packWriter) object(kind plumbing.ObjectType, base plumbing.Hash, content []byte) plumbing.Hash {
+	p.count++
+	size := len(content)
+	c := byte(kind)<<4 | byte(size&15)
+	for size >>= 4; size > 0; size >>= 7 {
+		p.b.WriteByte(c | 0x80)
+		c = byte(size & 127)
+	}
+	p.b.WriteByte(c)
+	if kind == plumbing.REFDeltaObject {
+		p.b.Write(base[:])
+	}
+	if p.z == nil {
+		p.z = zlib.NewWriter(nil)
+	}
+	p.z.Reset(&p.b)
+	_, _ = p.z.Write(content)
+	_ = p.z.Close()
+	return plumbing.ComputeHash(kind, content)
+}
+
+func (p *packWriter) bytes() []byte {
+	pack := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(p.count))
+	pack = append(pack, p.b.Bytes()...)
+	sum := sha1.Sum(pack)
+	return append(pack, sum[:]...)
+}
+
+// repeated is a delta whose result is the first 64 KiB of a base of size bytes, n times over.
+func repeated(size, n int) []byte {
+	d := binary.AppendUvarint(nil, uint64(size))
+	d = binary.AppendUvarint(d, uint64(n)<<16)
+	return append(d, bytes.Repeat([]byte{0x80}, n)...) // copy, from offset 0, the default size
+}
+
+// TestUnpackBoundsDeltas: a delta of a KiB that describes much more than may be kept takes no memory.
+func TestUnpackBoundsDeltas(t *testing.T) {
+	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
+	for _, kind := range []plumbing.ObjectType{plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject} {
+		var p packWriter
+		named := p.object(kind, plumbing.ZeroHash, base)
+		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 1<<10)) // 64 MiB
+		before := allocated()
+		err := unpack(bytes.NewReader(p.bytes()), 1<<20, 0, Objects{})
+		if !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: got %v", kind, err)
+		}
+		if took := allocated() - before; took > 8<<20 {
+			t.Errorf("%s: %d MiB were allocated for a bound of 1 MiB", kind, took>>20)
+		}
+	}
+}
+
+// TestUnpackBoundsCommits: a commit is small, whatever else may be read.
+func TestUnpackBoundsCommits(t *testing.T) {
+	var p packWriter
+	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
+	named := p.object(plumbing.CommitObject, plumbing.ZeroHash, base)
+	p.object(plumbing.REFDeltaObject, named, repeated(len(base), 200)) // 12 MiB
+	if err := unpack(bytes.NewReader(p.bytes()), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("as a delta: got %v", err)
+	}
+	p = packWriter{}
+	p.object(plumbing.CommitObject, plumbing.ZeroHash, make([]byte, 12<<20))
+	if err := unpack(bytes.NewReader(p.bytes()), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("as a whole: got %v", err)
+	}
+}
+
+// TestUnpackSkipsLargeBlobs: a blob past its bound is not made of its delta, and takes nothing from the bound of all.
+func TestUnpackSkipsLargeBlobs(t *testing.T) {
+	var p packWriter
+	base := bytes.Repeat([]byte("line 12\n"), 64<<10/8)
+	named := p.object(plumbing.BlobObject, plumbing.ZeroHash, base)
+	for n := range 100 {
+		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 100+n)) // 6 MiB and more
+	}
+	got, before := Objects{}, allocated()
+	if err := unpack(bytes.NewReader(p.bytes()), 1<<20, 1<<20, got); err != nil {
+		t.Fatal(err)
+	}
+	if took := allocated() - before; took > 8<<20 || len(got) != 1 {
+		t.Errorf("%d MiB were allocated, %d objects kept", took>>20, len(got))
+	}
+}
+
+// TestUnpackBoundsObjects: many empty objects take memory too.
+func TestUnpackBoundsObjects(t *testing.T) {
+	pack := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), 1<<31)
+	if err := unpack(bytes.NewReader(pack), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnpackBackwards: deltas whose bases come after them, one on the other, are each applied once.
+func TestUnpackBackwards(t *testing.T) {
+	const n = 20_000
+	text := func(i int) []byte { return fmt.Appendf(nil, "%09d", i) }
+	var p packWriter
+	for i := n; i > 0; i-- {
+		d := append(binary.AppendUvarint(nil, 9), 9, 9) // sizes; then nine bytes as they are
+		p.object(plumbing.REFDeltaObject, plumbing.ComputeHash(plumbing.BlobObject, text(i-1)), append(d, text(i)...))
+	}
+	p.object(plumbing.BlobObject, plumbing.ZeroHash, text(0))
+	got := Objects{}
+	if err := unpack(bytes.NewReader(p.bytes()), 1<<30, 0, got); err != nil {
+		t.Fatal(err)
+	}
+	if last := got[plumbing.ComputeHash(plumbing.BlobObject, text(n))]; string(last.Content) != string(text(n)) || len(got) != n+1 {
+		t.Errorf("%d objects, the last is %q", len(got), last.Content)
+	}
+}
+
+// shattered is the beginning of the first file of https://shattered.io: a second text has its SHA-1.
+const shattered = "JVBERi0xLjMKJeLjz9MKCgoxIDAgb2JqCjw8L1dpZHRoIDIgMCBSL0hlaWdodCAzIDAgUi9UeXBlIDQgMCBSL1N1YnR5cGUgNSAw" +
+	"IFIvRmlsdGVyIDYgMCBSL0NvbG9yU3BhY2UgNyAwIFIvTGVuZ3RoIDggMCBSL0JpdHNQZXJDb21wb25lbnQgOD4+CnN0cmVhbQr/" +
+	"2P/+ACRTSEEtMSBpcyBkZWFkISEhISGFL+wJIzl1nDmxocY8TJfh//4Bc0bckWa2fhGPApq2IbJWD/nKZ8yox/hbqEx5AwwrPeIY" +
+	"+G2zqQkB1d9FwU8m/t+z3DjpasIv571yjw5FvOBG0jxXD+sUE5i7VS71oKgr4zH+pIA3uLXXHw4zLt+TrDUA603cDezBqGR5DHgs" +
+	"diFWYN0wl5HQa9CvP5jNpLxGKbE="
+
+// TestUnpackCollision: an object that was made to share its name with another is refused.
+func TestUnpackCollision(t *testing.T) {
+	text, err := base64.StdEncoding.DecodeString(shattered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUnpacker(nil, 1<<20, 0, Objects{})
+	u.sum.Reset()
+	_, _ = u.sum.Write(text)
+	if err := u.put(0, Object{Kind: plumbing.BlobObject, Content: text}); !errors.Is(err, ErrCollision) {
+		t.Errorf("got %v", err)
+	}
+	if len(u.into) > 0 {
+		t.Error("it was kept")
+	}
+}
+
+// allocated is how much memory was allocated so far, bytes.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
