@@ -20,7 +20,7 @@ type Client struct {
 	transports map[*served]*http.Transport
 	known      []string // the secrets that are to be taken out of texts
 	secrets    *strings.Replacer
-	opened     map[string]bool // hosts that the password function gave one for
+	opened     map[string]bool // addresses that the password function gave one for
 }
 
 // Option changes a [Client].
@@ -122,31 +122,31 @@ func (c *Client) redact(text string) string {
 	return c.secrets.Replace(text)
 }
 
-// ask gives what opens a repository that no credential does; empty: nothing.
-// No password goes over plain http, but to this machine.
-func (c *Client) ask(ctx context.Context, at Location) (username, password string, err error) {
-	if c.password == nil || at.Scheme != schemeHTTPS && !at.loopback() {
-		return "", "", nil
+// ask gives the header that opens a repository that no credential does; empty:
+// nothing does. No password goes over plain http, but to this machine.
+func (c *Client) ask(ctx context.Context, at Location) (header string, err error) {
+	if c.password == nil || at.ambiguous() || at.Scheme != schemeHTTPS && !at.loopback() {
+		return "", nil
 	}
-	username, password, err = c.password(ctx, at.String())
+	username, password, err := c.password(ctx, at.String())
 	if err != nil || password == "" {
-		return "", "", err
+		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.opened[at.Host] = true
+	c.opened[at.address()] = true
 	if !contains(c.known, password) {
 		c.known = append(c.known, password, basic(username, password))
 		c.secrets = replacer(c.known)
 	}
-	return username, password, nil
+	return "Basic " + basic(username, password), nil
 }
 
-// asked reports whether ask gave a password for the host.
-func (c *Client) asked(host string) bool {
+// asked reports whether ask gave a password for the repository's server.
+func (c *Client) asked(at Location) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.opened[host]
+	return c.opened[at.address()]
 }
 
 func replacer(secrets []string) *strings.Replacer {

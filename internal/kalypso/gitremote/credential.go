@@ -61,6 +61,9 @@ func (e CredentialErrors) Error() string {
 	return strings.Join(texts, "\n")
 }
 
+// ambiguousPath is why a path gets no credential.
+const ambiguousPath = `has a path that servers may take for another one: write it without "%", "\", control characters, and segments of dots`
+
 // served is a credential made ready for use.
 type served struct {
 	at         Location
@@ -71,6 +74,18 @@ type served struct {
 	knownHosts string
 	roots      *x509.CertPool
 	fallback   bool // serves where nothing else does
+}
+
+// authorization is the header that shows the credential over HTTP; empty: it
+// has none to show.
+func (s *served) authorization() string {
+	switch {
+	case s.bearer != "":
+		return "Bearer " + s.bearer
+	case s.password != "":
+		return "Basic " + basic(s.username, s.password)
+	}
+	return ""
 }
 
 // check validates a credential and makes it ready; what is wrong goes to
@@ -87,6 +102,10 @@ func check(c Credential, report func(Field, string)) *served {
 		return nil
 	case at.Scheme == schemeFile:
 		report(FieldURL, "a local path needs no credential; use an https, http or ssh URL")
+		return nil
+	}
+	if at.ambiguous() {
+		report(FieldURL, ambiguousPath)
 		return nil
 	}
 	s.at = at

@@ -19,6 +19,9 @@ var (
 	ErrRepoNotFound = errors.New("repository not found")
 	// ErrUnauthorized: no credential, a wrong one, or one without the right.
 	ErrUnauthorized = errors.New("not authorized")
+	// ErrRedirected: the server sends the request to where it may not go, such
+	// as a push to another server.
+	ErrRedirected = errors.New("redirect refused")
 	// ErrUnknownHost: the SSH server's host key is not among the known hosts,
 	// or is another one.
 	ErrUnknownHost = errors.New("unknown SSH host")
@@ -96,7 +99,7 @@ func kindOf(err error) error {
 		err = unexpected.Err // it has no Unwrap
 	}
 	for _, kind := range []error{
-		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrTooLarge, ErrUnauthorized,
+		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrRedirected, ErrTooLarge, ErrUnauthorized,
 		ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrCollision, ErrBranchMoved, ErrRejected, ErrUnreachable,
 	} {
 		if errors.Is(err, kind) {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -23,7 +22,8 @@ const dialTimeout = 30 * time.Second
 type httpSession struct {
 	ctx      context.Context
 	client   *http.Client
-	base     string // the repository's URL, after redirects
+	asked    Location // the repository that was asked for
+	base     string   // the repository's URL, after redirects
 	service  string
 	protocol string
 	hello    *bufio.Reader
@@ -32,31 +32,17 @@ type httpSession struct {
 
 func (c *Client) httpOpener(repo Location, s *served) opener {
 	client := &http.Client{
-		Transport:     &authenticating{base: c.roundTripper(s), with: s, ask: c.ask},
+		Transport:     &authenticating{base: c.roundTripper(s), client: c, asked: repo, with: s},
 		CheckRedirect: checkRedirect,
 	}
 	return func(ctx context.Context, service, protocol string) (session, error) {
-		h := &httpSession{ctx: ctx, client: client, base: repo.String(), service: service, protocol: protocol}
+		h := &httpSession{ctx: ctx, client: client, asked: repo, base: repo.String(), service: service, protocol: protocol}
 		if err := h.greet(); err != nil {
 			_ = h.Close()
 			return nil, err
 		}
 		return h, nil
 	}
-}
-
-// checkRedirect follows the redirects of a GET alone, as Git does, and none
-// from https to http.
-func checkRedirect(next *http.Request, via []*http.Request) error {
-	switch before := via[len(via)-1]; {
-	case next.Method != http.MethodGet:
-		return errors.New("the server redirects a request that is not the first; use the URL that it redirects to")
-	case before.URL.Scheme == schemeHTTPS && next.URL.Scheme != schemeHTTPS:
-		return errors.New("the server redirects from https to " + next.URL.Scheme)
-	case len(via) >= 10:
-		return errors.New("the server redirects without an end")
-	}
-	return nil
 }
 
 func (h *httpSession) greet() error {
@@ -118,44 +104,52 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 	}
 	h.open = append(h.open, res.Body)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		err := statusError(res)
-		if from, to := requested(req.URL), requested(res.Request.URL); from.address() != to.address() {
-			err = fmt.Errorf("after a redirect to %s, where no credential is sent: %w", to, err)
-		}
-		return nil, err
+		return nil, h.statusError(res)
 	}
 	return res, nil
 }
 
-// statusError keeps what the server says where it says it in plain text.
-func statusError(res *http.Response) error {
-	text := fmt.Sprintf("HTTP status %s", res.Status)
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain") {
+// statusError keeps what the server says where it says it in plain text. It
+// shows nothing of an answer that a redirect led to: whoever redirects could
+// have a server answer that only this machine can reach.
+func (h *httpSession) statusError(res *http.Response) error {
+	e := &statusError{text: fmt.Sprintf("HTTP status %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
+	to := requested(res.Request.URL)
+	switch {
+	case !h.asked.sameServer(to):
+		e.text = fmt.Sprintf("after a redirect to %s, where no credential is sent: %s", to.shown(), e.text)
+		e.redirected = true
+	case h.asked.Key() != to.Key():
+		e.text = fmt.Sprintf("after a redirect to %s: %s", to.shown(), e.text)
+		e.redirected = true
+	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain"):
 		said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 		if said := strings.Join(strings.Fields(string(said)), " "); said != "" {
-			text += ": " + said
+			e.text += ": " + said
 		}
 	}
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return &statusKind{ErrUnauthorized, text}
+		e.kind = ErrUnauthorized
 	case http.StatusNotFound, http.StatusGone:
-		return &statusKind{ErrRepoNotFound, text}
+		e.kind = ErrRepoNotFound
 	case http.StatusRequestEntityTooLarge:
-		return &statusKind{ErrRejected, text}
+		e.kind = ErrRejected
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return &statusKind{ErrUnreachable, text}
+		e.kind = ErrUnreachable
 	}
-	return errors.New(text)
+	return e
 }
 
-type statusKind struct {
-	kind error
-	text string
+// statusError is an answer with a status that is no success.
+type statusError struct {
+	kind       error // of this package; nil: none
+	text       string
+	redirected bool // the answer is not that of the repository that was asked for
 }
 
-func (e *statusKind) Error() string { return e.text }
-func (e *statusKind) Unwrap() error { return e.kind }
+func (e *statusError) Error() string { return e.text }
+func (e *statusError) Unwrap() error { return e.kind }
 
 func (h *httpSession) explain(err error) error {
 	if h.ctx.Err() != nil {
@@ -198,55 +192,6 @@ func (c *Client) roundTripper(s *served) *http.Transport {
 	}
 	c.transports[s] = t
 	return t
-}
-
-// authenticating adds a credential to the requests that it serves and to no
-// other. It decides for each request anew, so whatever a redirect leads to
-// another host, port, scheme or path goes there without.
-type authenticating struct {
-	base http.RoundTripper
-	with *served
-	ask  func(context.Context, Location) (username, password string, err error)
-}
-
-func (a *authenticating) RoundTrip(req *http.Request) (*http.Response, error) {
-	at := requested(req.URL)
-	with := &served{fallback: true}
-	if a.with != nil && a.with.at.serves(at) {
-		with = a.with
-	}
-	username, password := with.username, with.password
-	if with.fallback || with.bearer == "" && password == "" {
-		name, word, err := a.ask(req.Context(), at)
-		switch {
-		case err != nil:
-			return nil, err
-		case word != "":
-			username, password = name, word
-		}
-	}
-	switch {
-	case with.bearer != "":
-		req = req.Clone(req.Context())
-		req.Header.Set("Authorization", "Bearer "+with.bearer)
-	case password != "":
-		req = req.Clone(req.Context())
-		req.SetBasicAuth(username, password)
-	}
-	return a.base.RoundTrip(req)
-}
-
-// requested is the repository that a request is for.
-func requested(u *url.URL) Location {
-	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	for _, service := range []string{"/info/refs", "/" + uploadPack, "/" + receivePack} {
-		bare.Path = strings.TrimSuffix(bare.Path, service)
-	}
-	loc, err := ParseURL(bare.String())
-	if err != nil {
-		return Location{}
-	}
-	return loc
 }
 
 // buffered is a request that was put together in memory.

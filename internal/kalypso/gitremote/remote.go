@@ -93,6 +93,10 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 		}
 	}
 	e.Hint = r.hint(e.Kind)
+	var answer *statusError
+	if errors.As(err, &answer) && answer.redirected {
+		e.Hint = "if the repository moved there, set its URL to that"
+	}
 	return e
 }
 
@@ -100,7 +104,9 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 func (r *Remote) hint(kind error) string {
 	credential := "no credential is configured for it"
 	switch {
-	case r.client.asked(r.at.Host):
+	case r.at.ambiguous():
+		credential = "no credential is sent, as the URL " + ambiguousPath
+	case r.client.asked(r.at):
 		credential = "the token or app in github of the provider was used"
 	case r.with != nil && r.with.at.Host != "":
 		credential = "the credential for " + r.with.at.String() + " was used"

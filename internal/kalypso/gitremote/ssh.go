@@ -67,6 +67,9 @@ func dialSSH(ctx context.Context, repo Location, s *served) (*ssh.Client, func()
 }
 
 func sshConfig(repo Location, s *served) (*ssh.ClientConfig, func(), error) {
+	if repo.ambiguous() { // it gets no key of an agent either
+		return nil, nil, fmt.Errorf("%w: no key is shown to a repository whose URL %s", ErrUnauthorized, ambiguousPath)
+	}
 	db, err := hostKeys(s)
 	if err != nil {
 		return nil, nil, err

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Schemes of a repository URL.
@@ -190,10 +191,45 @@ func (l Location) loopback() bool {
 	return err == nil && a.IsLoopback()
 }
 
+// sameServer tells whether two locations have one scheme, host and port.
+func (l Location) sameServer(other Location) bool {
+	return l.Scheme == other.Scheme && l.Host == other.Host && l.Port == other.Port
+}
+
+// shown is the location in a text about a redirect, whose target may be no URL
+// of a repository.
+func (l Location) shown() string {
+	if l.Scheme == "" {
+		return "an address that is not that of a repository"
+	}
+	return l.String()
+}
+
+// ambiguous tells whether the location's path is ambiguous; see
+// [AmbiguousPath].
+func (l Location) ambiguous() bool { return l.Scheme != schemeFile && AmbiguousPath(l.Path) }
+
+// AmbiguousPath tells whether servers differ in what they take an unescaped
+// path for: it climbs or stays (".", ".."), or would once a server has decoded
+// it again (%), taken a backslash for a slash, or left out what follows a
+// semicolon. No credential goes to one.
+func AmbiguousPath(p string) bool {
+	if strings.ContainsAny(p, `\%`) || strings.ContainsFunc(p, unicode.IsControl) {
+		return true
+	}
+	for segment := range strings.SplitSeq(p, "/") {
+		name, _, _ := strings.Cut(segment, ";")
+		if strings.Contains(name, ".") && strings.Trim(name, ". ") == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // serves tells whether l, the URL of a credential, covers repo: the same
 // scheme, host and port, and its path leads repo's, segment by segment.
 func (l Location) serves(repo Location) bool {
-	if l.Scheme != repo.Scheme || l.Host != repo.Host || l.Port != repo.Port {
+	if !l.sameServer(repo) || repo.ambiguous() {
 		return false
 	}
 	have, want := segments(repo.Path), segments(l.Path)
@@ -212,8 +248,7 @@ func (l Location) serves(repo Location) bool {
 	return true
 }
 
-// segments splits a path; empty segments do not count. A path that climbs is
-// taken as the server may take it.
+// segments splits a path; empty segments do not count.
 func segments(p string) []string {
 	p = strings.Trim(path.Clean("/"+p), "/")
 	if p == "" {

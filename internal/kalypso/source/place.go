@@ -100,6 +100,7 @@ func summary(err error) string {
 		{gitremote.ErrTooLarge, "Too much to read"},
 		{gitremote.ErrRepoNotFound, "Repo not found"},
 		{gitremote.ErrUnauthorized, "Credentials refused"},
+		{gitremote.ErrRedirected, "Redirect refused"},
 		{gitremote.ErrUnknownHost, "Unknown SSH host"},
 		{gitremote.ErrUnreachable, "Repo can't be reached"},
 	} {

@@ -76,7 +76,7 @@ func New(c Config) (*Client, error) {
 // itself with redirects and rate limits, the transport has done before.
 func newAPI(c Config, at endpoints, auth *authorisation) *github.Client {
 	api := github.NewClient(&http.Client{
-		Transport:     &transport{base: c.Transport, clock: c.Clock, api: at.rest, auth: auth, told: c.Waiting},
+		Transport:     &transport{base: c.Transport, clock: c.Clock, api: at, auth: auth, told: c.Waiting},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
 	api.BaseURL = at.rest
@@ -155,7 +155,7 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	}
 	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), c.web.Path+"/")
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
-	if !ok || len(parts) != 2 || !name.MatchString(parts[0]) || !name.MatchString(parts[1]) || strings.Trim(parts[1], ".") == "" {
+	if !ok || len(parts) != 2 || !name.MatchString(parts[0]) || !name.MatchString(parts[1]) || gitremote.AmbiguousPath(loc.Path) {
 		return nil, other("a repo on GitHub has the path owner/name")
 	}
 	return &repo{client: c, owner: parts[0], name: parts[1]}, nil

@@ -3,10 +3,14 @@ package github
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
@@ -16,7 +20,7 @@ import (
 type transport struct {
 	base  http.RoundTripper
 	clock Clock
-	api   *url.URL // the server of all requests
+	api   endpoints
 	auth  *authorisation
 	told  func(ctx context.Context, reason error, wait time.Duration)
 }
@@ -48,8 +52,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
 		resp, token, err := t.try(req)
 		var own *hosting.Error
+		var up *gaveUp
 		switch {
-		case errors.As(err, &own): // of the credential: tried again already
+		case errors.As(err, &own), errors.As(err, &up): // of the credential, which was tried again already; or a redirect
 			return nil, err
 		case req.Context().Err() != nil:
 			discard(resp)
@@ -91,10 +96,16 @@ func (t *transport) wait(ctx context.Context, v verdict, attempt int) error {
 	return nil
 }
 
-// maxRedirects within the server: a renamed repo has one.
+// maxRedirects within the API: a renamed repo has one.
 const maxRedirects = 3
 
-// try makes one attempt, following redirects within the server, which alone gets
+// Redirects that are not followed. What such an answer says is not shown.
+var (
+	errElsewhere = errors.New("the server redirects to an address outside of its API, which gets neither the request nor the credential")
+	errEndless   = errors.New("the server redirects more than " + strconv.Itoa(maxRedirects) + " times")
+)
+
+// try makes one attempt, following redirects within the API, which alone gets
 // the credential: with the same method and body, as GitHub means them.
 func (t *transport) try(req *http.Request) (resp *http.Response, token string, err error) {
 	token, err = t.auth.credential(req.Context())
@@ -116,27 +127,46 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 		if resp, err = t.base.RoundTrip(one); err == nil {
 			err = readAll(resp)
 		}
-		if err != nil || !redirected(resp.StatusCode) || redirects == maxRedirects {
+		if err != nil || !redirected(resp.StatusCode) {
 			return resp, token, err
 		}
-		next, elsewhere := resp.Location()
-		if elsewhere != nil || !sameServer(next, t.api) {
-			return resp, token, nil //nolint:nilerr // a redirect that is not followed is an answer
-		}
+		next, err := resp.Location()
 		discard(resp)
+		switch {
+		case err != nil || !t.api.hold(next):
+			return nil, token, &gaveUp{kind: hosting.ErrRefused, status: resp.StatusCode, cause: errElsewhere}
+		case redirects == maxRedirects:
+			return nil, token, &gaveUp{kind: hosting.ErrRefused, status: resp.StatusCode, cause: errEndless}
+		}
 		to = next
 	}
 }
 
 func redirected(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}
 	return false
 }
 
-func sameServer(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
+// hold reports whether a URL is one of the API: of the same scheme, host, port
+// and path, and written so that no server takes it for another one.
+func (e endpoints) hold(u *url.URL) bool {
+	if u.Scheme != e.rest.Scheme || address(u) != address(e.rest) || u.User != nil || u.RawPath != "" || gitremote.AmbiguousPath(u.Path) {
+		return false
+	}
+	return strings.HasPrefix(u.Path, e.rest.Path) || u.Path == e.graphql.Path
+}
+
+// address is the host and port of a URL.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
 
 func discard(resp *http.Response) {
 	if resp != nil {

@@ -1,0 +1,187 @@
+package gitremote_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestRedirectedCredential: a credential goes where it was asked for. A repository that a redirect leads to gets neither
+// the credential of the one that was asked for, nor its own, unless the same credential serves both on one server.
+func TestRedirectedCredential(t *testing.T) {
+	target, origin := redirecting(t)
+	for name, tc := range map[string]struct {
+		url     string // of the credential
+		to      string // where the repository /team leads
+		goes    bool
+		refused bool // a push
+	}{
+		"for the target alone, on another port": {url: target.URL, to: target.URL + "/private.git", refused: true},
+		"for the origin, on another port":       {url: origin.URL, to: target.URL + "/private.git", refused: true},
+		"for the target alone":                  {url: origin.URL + "/private", to: origin.URL + "/private.git"},
+		"for the origin alone":                  {url: origin.URL + "/team", to: origin.URL + "/private.git"},
+		"for both":                              {url: origin.URL, to: origin.URL + "/private.git", goes: true},
+		"for the origin, to its other name":     {url: origin.URL + "/team", to: origin.URL + "/team.git", goes: true},
+		"for both, to one that may climb":       {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
+		"for both, to one that climbs later":    {url: origin.URL, to: origin.URL + "/x/%252e%252e/private.git"},
+		"for both, to one with escaped slashes": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
+	} {
+		for kind, open := range map[string]func(url string) *gitremote.Remote{
+			"basic": func(url string) *gitremote.Remote {
+				return open(t, url, []gitremote.Credential{{URL: tc.url, Username: "me", Password: "canary"}})
+			},
+			"bearer": func(url string) *gitremote.Remote {
+				return open(t, url, []gitremote.Credential{{URL: tc.url, BearerToken: "canary"}})
+			},
+			"password function": func(url string) *gitremote.Remote {
+				return open(t, url, nil, gitremote.WithPasswords(func(_ context.Context, repo string) (string, string, error) {
+					if rest, ok := strings.CutPrefix(repo, tc.url); ok && (rest == "" || rest == ".git" || rest[0] == '/') {
+						return "me", "canary", nil
+					}
+					return "", "", nil
+				}))
+			},
+		} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				origin.to = tc.to
+				for _, push := range []bool{false, true} {
+					origin.got, origin.there = nil, nil
+					target.Forget()
+					r := open(origin.URL + "/team")
+					var err error
+					if push {
+						err = r.Push(t.Context(), gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
+						if tc.refused {
+							is(t, err, gitremote.ErrRedirected)
+						}
+					} else {
+						_, err = r.Ref(t.Context(), main)
+					}
+					there := origin.there
+					for _, r := range target.Requests() {
+						there = append(there, r.Authorization)
+					}
+					if len(there) == 0 && !(push && tc.refused) {
+						t.Errorf("push %t: nothing was redirected: %v", push, err)
+					}
+					if push && tc.refused && len(there) > 0 {
+						t.Errorf("the push went on: %q", there)
+					}
+					for _, authorization := range there {
+						if (authorization != "") != tc.goes {
+							t.Errorf("push %t: the target got the credential: %t, want %t", push, authorization != "", tc.goes)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRedirectToSSH: a redirect to SSH is not followed, whatever key there is for the server.
+func TestRedirectToSSH(t *testing.T) {
+	server := gitserver.NewSSH(t)
+	_, origin := redirecting(t)
+	origin.to = server.URL(gitserver.InitBare(t))
+	_, err := open(t, origin.URL+"/team", []gitremote.Credential{
+		{URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
+	}).Ref(t.Context(), main)
+	is(t, err, gitremote.ErrRedirected)
+}
+
+// TestRedirectedBody: nothing that a redirect leads to is shown, be it on this machine.
+func TestRedirectedBody(t *testing.T) {
+	internal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "internal", http.StatusForbidden) }))
+	defer internal.Close()
+	_, origin := redirecting(t)
+	for _, to := range []string{internal.URL, origin.URL + "/forbidden"} {
+		origin.to = to
+		_, err := open(t, origin.URL+"/team", nil).Ref(t.Context(), main)
+		is(t, err, gitremote.ErrUnauthorized)
+		if strings.Contains(err.Error(), "internal") || !strings.Contains(err.Error(), "after a redirect to "+to) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestAmbiguousPath: a path that servers may take for another one gets no credential, over HTTP and SSH.
+func TestAmbiguousPath(t *testing.T) {
+	server, _ := gitserver.Serve(t, gitserver.InitBare(t))
+	ssh := gitserver.NewSSH(t)
+	for _, path := range []string{
+		"/acme/..%5Cevil", "/acme/%252e%252e/evil", "/acme/../evil", "/acme/./evil", "/acme/%2e%2e/evil", "/acme/..;/evil", "/acme/..%20/evil",
+		"/acme/%255c", "/acme/x%00", "/acme/x%0A", "/acme/.../evil", "/acme/%25u002e",
+	} {
+		server.Forget()
+		client := func(credential gitremote.Credential) *gitremote.Client {
+			client, err := gitremote.NewClient([]gitremote.Credential{credential},
+				gitremote.WithPasswords(func(context.Context, string) (string, string, error) { return "me", "canary", nil }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return client
+		}
+		for _, credential := range []gitremote.Credential{{URL: server.URL, Username: "me", Password: "canary"}, {URL: server.URL + "/acme", BearerToken: "canary"}} {
+			r, err := client(credential).Remote(server.URL + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.Ref(t.Context(), main)
+			if err == nil || errors.Is(err, gitremote.ErrRepoNotFound) && !strings.Contains(err.Error(), "no credential is sent, as the URL has a path") {
+				t.Errorf("%s: the error does not say why there is no credential: %v", path, err)
+			}
+		}
+		for _, r := range server.Requests() {
+			if r.Authorization != "" {
+				t.Errorf("%s: the server got a credential with %s", path, r.Path)
+			}
+		}
+		r, err := client(gitremote.Credential{URL: "ssh://" + ssh.Host, PrivateKey: ssh.PrivateKey, KnownHosts: ssh.KnownHosts}).
+			Remote("ssh://" + ssh.User + "@" + ssh.Host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Ref(t.Context(), main)
+		is(t, err, gitremote.ErrUnauthorized)
+	}
+	if _, err := gitremote.NewClient([]gitremote.Credential{{URL: server.URL + "/acme/..%5Cevil", BearerToken: "canary"}}); err == nil {
+		t.Error("a credential for such a path is taken")
+	}
+}
+
+// redirector redirects what is asked of /team, and answers all else as a server of no repositories.
+type redirector struct {
+	*httptest.Server
+	to    string
+	got   []string // the credentials that came with requests for /team
+	there []string // those of all others
+}
+
+// redirecting is a server with a repository, private.git, and one that redirects.
+func redirecting(t *testing.T) (*gitserver.Server, *redirector) {
+	t.Helper()
+	repo := gitserver.InitBare(t)
+	root := filepath.Dir(repo)
+	gitserver.Git(t, root, "clone", "--quiet", "--bare", repo, "private.git")
+	o := &redirector{}
+	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest, ok := strings.CutPrefix(r.RequestURI, "/team/")
+		if ok {
+			o.got = append(o.got, r.Header.Get("Authorization"))
+			w.Header().Set("Location", o.to+"/"+rest)
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		o.there = append(o.there, r.Header.Get("Authorization"))
+		http.Error(w, "internal", http.StatusForbidden)
+	}))
+	t.Cleanup(o.Close)
+	return gitserver.New(t, root), o
+}

@@ -1,0 +1,64 @@
+package github_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+)
+
+// Neither request nor credential leaves the API, by token or as an app, and what an answer with a redirect says is not shown.
+func TestRedirectsElsewhere(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var got []string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, r.Method+" "+r.Header.Get("Authorization"))
+	}))
+	defer other.Close()
+	p := newPlace(t)
+	app := p.fake.AddApp(t)
+	installation := &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}
+	installed := p.as(github.Config{App: installation})
+	if _, err := installed.Find(t.Context(), query); err != nil { // it has its token
+		t.Fatal(err)
+	}
+	for who, repo := range map[string]hosting.Repo{
+		"token": p.as(github.Config{Token: p.fake.Token}), "app": p.as(github.Config{App: installation}), "installation": installed,
+	} {
+		for name, tc := range map[string]struct {
+			to, said string
+			status   int
+		}{
+			"another port":       {other.URL + "/api/v3/repos/acme/gitops/pulls", "outside of its API", 307},
+			"another scheme":     {strings.Replace(p.fake.URL, "http:", "https:", 1) + "/api/v3/x", "outside of its API", 302},
+			"outside of the API": {p.fake.URL + "/acme/gitops/info/refs", "outside of its API", 301},
+			"a path that climbs": {p.fake.URL + "/api/v3/..%5C..%5Cacme", "outside of its API", 308},
+			"decoded again":      {p.fake.URL + "/api/v3/%252e%252e/acme", "outside of its API", 301},
+			"another method":     {other.URL, "outside of its API", 303},
+			"without an end":     {p.fake.URL + "/api/v3/", "more than 3 times", 301},
+		} {
+			p.fake.Recover()
+			p.fake.Forget()
+			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: map[string]string{"Location": tc.to}})
+			_, err := repo.Open(t.Context(), p.proposal())
+			expectError(t, err, hosting.ErrRefused, tc.said)
+			if strings.Contains(err.Error(), "internal") {
+				t.Errorf("%s, %s: the body is shown: %v", who, name, err)
+			}
+			for _, r := range p.fake.Git.Requests() {
+				t.Errorf("%s, %s: Git got %+v", who, name, r)
+			}
+		}
+	}
+	if len(got) > 0 {
+		t.Errorf("another server got %q", got)
+	}
+}
