@@ -1,6 +1,45 @@
 package fleet
 
-// The documents as they stand in YAML.
+import "encoding/json"
+
+// The documents as they are read: with what clusters and their tools add, of which a fleet takes nothing.
+type (
+	readObject[S any] struct {
+		APIVersion string          `json:"apiVersion"`
+		Kind       Kind            `json:"kind"`
+		Metadata   readMeta        `json:"metadata"`
+		Spec       S               `json:"spec"`
+		Status     json.RawMessage `json:"status"`
+	}
+	readConfig struct {
+		APIVersion string            `json:"apiVersion"`
+		Kind       Kind              `json:"kind"`
+		Metadata   readMeta          `json:"metadata"`
+		Data       map[string]string `json:"data"`
+		BinaryData json.RawMessage   `json:"binaryData"`
+		Immutable  json.RawMessage   `json:"immutable"`
+	}
+	// readMeta has the fields of metav1.ObjectMeta.
+	readMeta struct {
+		Name                       string            `json:"name"`
+		Labels                     map[string]string `json:"labels"`
+		Annotations                json.RawMessage   `json:"annotations"`
+		CreationTimestamp          json.RawMessage   `json:"creationTimestamp"`
+		DeletionGracePeriodSeconds json.RawMessage   `json:"deletionGracePeriodSeconds"`
+		DeletionTimestamp          json.RawMessage   `json:"deletionTimestamp"`
+		Finalizers                 json.RawMessage   `json:"finalizers"`
+		GenerateName               json.RawMessage   `json:"generateName"`
+		Generation                 json.RawMessage   `json:"generation"`
+		ManagedFields              json.RawMessage   `json:"managedFields"`
+		Namespace                  json.RawMessage   `json:"namespace"`
+		OwnerReferences            json.RawMessage   `json:"ownerReferences"`
+		ResourceVersion            json.RawMessage   `json:"resourceVersion"`
+		SelfLink                   json.RawMessage   `json:"selfLink"`
+		UID                        json.RawMessage   `json:"uid"`
+	}
+)
+
+// The documents as they are written.
 type (
 	metaYAML struct {
 		Name   string            `json:"name"`
@@ -23,6 +62,9 @@ type (
 		NamespaceService string `json:"namespaceService"`
 		ConfigType       string `json:"configType,omitempty"`
 	}
+	// manifestYAML is an element of a Template's manifests: a string, or in older documents an object whose YAML is the
+	// template.
+	manifestYAML string
 	templateSpec struct {
 		Type        string         `json:"type"`
 		ContentType string         `json:"contentType,omitempty"`

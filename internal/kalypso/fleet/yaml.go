@@ -1,14 +1,13 @@
 package fleet
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
@@ -31,9 +30,6 @@ var ErrYAML = errors.New("broken YAML")
 func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Problems) {
 	return ParseYAMLWith(nil, origin, text)
 }
-
-// Reader makes an object of a document, given as JSON.
-type Reader func(document []byte) (Object, error)
 
 // ParseYAMLWith is [ParseYAML] for which more kinds of the Kalypso API have readers.
 func ParseYAMLWith(more map[Kind]Reader, origin Origin, text string) (objects []Object, passed int, ps Problems) {
@@ -73,15 +69,9 @@ func (r *reading) broken(reason string) {
 	})
 }
 
-type typeMeta struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Items      []json.RawMessage `json:"items"`
-}
-
 func (r *reading) read(data []byte) {
 	var tm typeMeta
-	if err := json.Unmarshal(data, &tm); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &tm); err != nil {
 		var mismatch *json.UnmarshalTypeError
 		if errors.As(err, &mismatch) && mismatch.Field == "" {
 			r.broken("it is " + jsonKind(mismatch.Value) + ", not an object")
@@ -102,128 +92,39 @@ func (r *reading) read(data []byte) {
 		read = r.more[kind]
 	}
 	if read == nil {
-		r.passed++
-		if kind != "" && !slices.Contains(OperatorKinds, kind) {
-			r.problems = append(r.problems, Problem{
-				Severity: Warning, Origin: r.at, Summary: "Unknown kind",
-				Detail: fmt.Sprintf("Kalypso has no kind %q. Document %d (line %d) is passed over. Mind its spelling.", kind, r.at.Document, r.at.Line),
-			})
-		}
+		r.passOver(kind, data)
 		return
 	}
-	o, err := read(data)
+	o, unknown, err := read(data)
 	if err != nil {
 		r.broken(fmt.Sprintf("%s %q: %s", tm.Kind, o.Metadata().Name, r.describe(err, data)))
 		return
 	}
 	o.Metadata().Origin = r.at
 	r.objects = append(r.objects, o)
-	if field := unknownField(o, data); field != "" {
+	if len(unknown) > 0 {
 		r.problems = append(r.problems, Problems{{
 			Severity: Warning,
-			Summary:  "Unknown field",
-			Detail:   fmt.Sprintf("A %s has no field %q in its spec; it is passed over. Mind its spelling, or remove it.", tm.Kind, field),
+			Summary:  "Unknown fields",
+			Detail: fmt.Sprintf("A %s has no such fields, and they are ignored:\n%s\nCheck their spelling, upper and lower case too, or remove them.",
+				tm.Kind, Lines(unknown, len(unknown))),
 		}}.of(o)...)
 	}
 }
 
-func kindOf(tm typeMeta) Kind {
-	kind := Kind(tm.Kind)
-	group, _, _ := strings.Cut(tm.APIVersion, "/")
-	if kind == KindConfig && tm.APIVersion == "v1" || kind != KindConfig && group == apiGroup {
-		return kind
+// passOver counts a document that is no object of a fleet, and warns where one was likely meant.
+func (r *reading) passOver(kind Kind, data []byte) {
+	r.passed++
+	meant := kindInAnyCase(data)
+	switch {
+	case kind == "" && meant != "":
+		r.warn("Kind in another case", fmt.Sprintf("Document %d (line %d) is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. "+
+			"Change their case, and it is a %s.", r.at.Document, r.at.Line, meant))
+	case kind != "" && !slices.Contains(OperatorKinds, kind):
+		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q. Document %d (line %d) is passed over. Mind its spelling.", kind, r.at.Document, r.at.Line))
 	}
-	return ""
 }
 
-// unknownField is the first field of the object's spec that its kind does not have; empty where there is none.
-func unknownField(o Object, data []byte) string {
-	var y objectYAML[json.RawMessage]
-	if err := json.Unmarshal(data, &y); err != nil || len(y.Spec) == 0 {
-		return ""
-	}
-	d := json.NewDecoder(bytes.NewReader(y.Spec))
-	d.DisallowUnknownFields()
-	if err := d.Decode(specOf(o)); err != nil {
-		_, field, _ := strings.Cut(err.Error(), "unknown field ")
-		return strings.Trim(field, `"`)
-	}
-	return ""
-}
-
-// specOf is a place for the spec of an object of o's kind.
-func specOf(o Object) any {
-	switch o.(type) {
-	case *ClusterType:
-		return &clusterTypeSpec{}
-	case *Template:
-		return &templateSpec{}
-	case *ConfigSchema:
-		return &configSchemaSpec{}
-	case *SchedulingPolicy:
-		return &schedulingPolicySpec{}
-	case *Workload:
-		return &workloadSpec{}
-	case *WorkloadRegistration:
-		return &workloadRegistrationSpec{}
-	}
-	return &json.RawMessage{}
-}
-
-// manifestYAML is an element of a Template's manifests: a string, or in older documents an object whose YAML is the
-// template.
-type manifestYAML string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (m *manifestYAML) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return json.Unmarshal(data, (*string)(m))
-	}
-	if data[0] != '{' {
-		return fmt.Errorf("an element of manifests is %s where a string or an object is wanted", data)
-	}
-	text, err := yaml.JSONToYAML(escapeUnprintable(data))
-	*m = manifestYAML(text)
-	return err
-}
-
-var readers = map[Kind]Reader{
-	KindClusterType: reader(func(m Meta, s clusterTypeSpec) Object {
-		return &ClusterType{m, s.Reconciler, s.NamespaceService, s.ConfigType}
-	}),
-	KindTemplate: reader(func(m Meta, s templateSpec) Object {
-		t := &Template{Meta: m, Type: s.Type, ContentType: s.ContentType}
-		for _, manifest := range s.Manifests {
-			t.Manifests = append(t.Manifests, string(manifest))
-		}
-		return t
-	}),
-	KindConfigSchema: reader(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
-	KindSchedulingPolicy: reader(func(m Meta, s schedulingPolicySpec) Object {
-		dts := s.DeploymentTargetSelector
-		return &SchedulingPolicy{m, dts.Workspace, dts.LabelSelector, s.ClusterTypeSelector.LabelSelector}
-	}),
-	KindWorkload: reader(func(m Meta, s workloadSpec) Object {
-		w := &Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}
-		for _, t := range s.DeploymentTargets {
-			w.Targets = append(w.Targets, Target(t))
-		}
-		return w
-	}),
-	KindWorkloadRegistration: reader(func(m Meta, s workloadRegistrationSpec) Object {
-		return &WorkloadRegistration{m, s.Workload.Repo, s.Workload.Branch, s.Workload.Path, s.Workspace}
-	}),
-	KindConfig: func(data []byte) (Object, error) {
-		var y configYAML
-		err := json.Unmarshal(data, &y)
-		return &Config{Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Data}, err
-	},
-}
-
-func reader[S any](build func(Meta, S) Object) Reader {
-	return func(data []byte) (Object, error) {
-		var y objectYAML[S]
-		err := json.Unmarshal(data, &y)
-		return build(Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Spec), err
-	}
+func (r *reading) warn(summary, detail string) {
+	r.problems = append(r.problems, Problem{Severity: Warning, Origin: r.at, Summary: summary, Detail: detail})
 }

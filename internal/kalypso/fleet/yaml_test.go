@@ -101,15 +101,62 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 }
 
-// TestParseYAMLWarns pins that a misspelt field, which would else select everything, is warned of.
-func TestParseYAMLWarns(t *testing.T) {
-	objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
-		kalypso+"kind: SchedulingPolicy\nmetadata: {name: a, uid: x}\nspec:\n  clusterTypeSelector: {labelSelector: {matchLabel: {a: b}}}\nstatus: {}\n")
-	if len(objects) != 1 || len(problems) != 1 || problems.HasErrors() {
-		t.Fatalf("%d objects, problems %v", len(objects), problems)
+// TestParseYAMLUnknownFields pins that names of fields count letter for letter, as for the API server, and that all fields
+// that no object of the kind has are warned of: one that is misspelt could select everything. What clusters add to an
+// object is no such field.
+func TestParseYAMLUnknownFields(t *testing.T) {
+	const selector = "clusterTypeSelector: {labelSelector: {%s: {a: b}}}"
+	tests := []struct {
+		name, kind, text string
+		want             string // the fields that the warning names; empty: there is none
+	}{
+		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
+		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: null, annotations: {a: b}, managedFields: [{manager: m}], " +
+			"ownerReferences: [{kind: K}], finalizers: [f], resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
+		{"deep down", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n", "spec.clusterTypeSelector.labelSelector.matchLabel"},
+		{"every one", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n  - {name: t, env: dev}\n  - {name: u, env: dev, path: x}\n  targets: []\nextra: 1\n",
+			"extra metadata.label spec.deploymentTargets[0].env spec.deploymentTargets[1].env spec.deploymentTargets[1].path spec.targets"},
+		{"upper case", "ClusterType", "metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n", "spec.RECONCILER"},
+		{"twice but for the case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n", "spec.configtype"},
+		{"metadata and spec", "ClusterType", "Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n", "Metadata Spec metadata.Labels"},
+		{"of a selector", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n", "spec.clusterTypeSelector.labelSelector.MatchLabels"},
+		{"of a ConfigMap", "ConfigMap", "metadata: {name: a}\nbinaryData: {}\nimmutable: true\nData: {A: b}\nspec: {}\n", "Data spec"},
 	}
-	if want := `A SchedulingPolicy has no field "matchLabel" in its spec; it is passed over. Mind its spelling, or remove it.`; problems[0].Detail != want {
-		t.Errorf("%q, want %q", problems[0].Detail, want)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := kalypso + "kind: " + tt.kind + "\n" + tt.text
+			if tt.kind == "ConfigMap" {
+				text = "apiVersion: v1\nkind: ConfigMap\n" + tt.text
+			}
+			objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
+			if len(objects) != 1 || problems.HasErrors() {
+				t.Fatalf("%d objects, problems %v", len(objects), problems)
+			}
+			got := ""
+			for _, p := range problems {
+				if p.Summary != "Unknown fields" || p.Name != "a" || p.Origin.Line != 1 {
+					t.Errorf("%+v", p)
+				}
+				for line := range strings.Lines(p.Detail) {
+					if field, ok := strings.CutPrefix(line, "  "); ok {
+						got = strings.TrimSpace(got + " " + field)
+					}
+				}
+			}
+			if got != tt.want {
+				t.Errorf("unknown fields %q, want %q", got, tt.want)
+			}
+			switch o := objects[0].(type) {
+			case *fleet.ClusterType:
+				if o.Reconciler != "" || o.ConfigType != "" && o.ConfigType != "right" || len(o.Labels) > 0 {
+					t.Errorf("fields of other names were read: %+v", o)
+				}
+			case *fleet.Config:
+				if len(o.Data) > 0 {
+					t.Errorf("fields of other names were read: %+v", o)
+				}
+			}
+		})
 	}
 }
 
@@ -123,6 +170,23 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 	}
 	if want := `Kalypso has no kind "ClusterTyp". Document 3 (line 6) is passed over. Mind its spelling.`; problems[0].Detail != want {
 		t.Errorf("%q, want %q", problems[0].Detail, want)
+	}
+}
+
+// TestParseYAMLKindInOtherCase pins that a document which would be an object if case did not count is warned of.
+func TestParseYAMLKindInOtherCase(t *testing.T) {
+	objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
+	if len(objects) != 0 || passed != 3 || len(problems) != 2 || problems.HasErrors() {
+		t.Fatalf("%d objects, %d passed over, problems %v", len(objects), passed, problems)
+	}
+	for i, want := range []string{
+		`Document 2 (line 3) is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. Change their case, and it is a ClusterType.`,
+		`Document 3 (line 6) is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. Change their case, and it is a Workload.`,
+	} {
+		if problems[i].Detail != want {
+			t.Errorf("%q, want %q", problems[i].Detail, want)
+		}
 	}
 }
 

@@ -1,10 +1,6 @@
 package source
 
-import (
-	"encoding/json"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-)
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 
 // Kinds that say where things lie. They are no part of a fleet.
 const (
@@ -57,23 +53,17 @@ var controlPlaneKinds = func() map[fleet.Kind]fleet.Reader {
 }()
 
 func repoReader(kind fleet.Kind) fleet.Reader {
-	return func(document []byte) (fleet.Object, error) {
-		var y struct {
-			Metadata struct {
-				Name string `json:"name"`
-			} `json:"metadata"`
-			Spec struct {
-				Repo   string `json:"repo"`
-				Branch string `json:"branch"`
-				Path   string `json:"path"`
-				Commit string `json:"commit"`
-			} `json:"spec"`
-		}
-		err := json.Unmarshal(document, &y)
-		return &repoObject{fleet.Meta{Name: y.Metadata.Name}, kind, y.Spec.Repo, y.Spec.Branch, y.Spec.Path, y.Spec.Commit}, err
+	type spec struct {
+		Repo   string `json:"repo"`
+		Branch string `json:"branch"`
+		Path   string `json:"path"`
+		Commit string `json:"commit"`
 	}
+	return fleet.ReaderOf(func(m fleet.Meta, s spec) fleet.Object {
+		return &repoObject{m, kind, s.Repo, s.Branch, s.Path, s.Commit}
+	})
 }
 
 func otherReader(kind fleet.Kind) fleet.Reader {
-	return func([]byte) (fleet.Object, error) { return &otherObject{kind: kind}, nil }
+	return func([]byte) (fleet.Object, []string, error) { return &otherObject{kind: kind}, nil, nil }
 }
