@@ -18,7 +18,7 @@ func (o *renderingOutcome) readReview(data *providerData) {
 		o.reviewable = false
 		return
 	}
-	host, err := newHost(githubSettings{BaseURL: data.github.BaseURL})
+	host, err := newHost(githubSettings{BaseURL: data.github.BaseURL}, nil)
 	if err != nil {
 		return // without pages
 	}

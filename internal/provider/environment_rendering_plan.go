@@ -15,6 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // ModifyPlan plans every computed attribute. Terraform calls it again during apply, so that what it plans as known
@@ -191,7 +192,8 @@ func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
 	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Place)
 	for _, d := range s.Drift {
 		if d.Commit != "" {
-			fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, d.Author, d.Time, d.Subject)
+			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
+			fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, author, d.Time, subject)
 		} else {
 			fmt.Fprintf(&b, "\n%s:\n", d.Subject)
 		}
@@ -200,7 +202,7 @@ func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
 			paths = append(paths, fmt.Sprintf("and %d more", d.More))
 		}
 		for _, p := range paths {
-			fmt.Fprintf(&b, "  - %s\n", p)
+			fmt.Fprintf(&b, "  - %s\n", printable.Line(p))
 		}
 	}
 	switch {

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // ImportState implements resource.ResourceWithImportState. The ID is the path of a file with Kalypso YAML, relative to
@@ -21,14 +22,14 @@ import (
 func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	found, err := r.find(req.ID)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot import "+req.ID, err.Error())
+		resp.Diagnostics.AddError("Cannot import "+req.ID, printable.Text(err.Error()))
 		return
 	}
 	arguments := r.values(found)
 	// The manifest is that of the arguments, as every plan makes it.
 	o, ps := r.object(fleet.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
 	if err := ps.Err(); err != nil {
-		resp.Diagnostics.AddError("Cannot import "+req.ID, err.Error())
+		resp.Diagnostics.AddError("Cannot import "+req.ID, printable.Text(err.Error()))
 		return
 	}
 	manifest := r.manifest(o, &resp.Diagnostics)

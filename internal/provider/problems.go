@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // yamlAttribute is the attribute that hands in Kalypso YAML.
@@ -48,10 +49,11 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 	if whole := pathOf(p); len(whole.Steps()) > 1 { // Terraform names the resource's attribute alone
 		facts = append(facts, "Attribute: "+whole.String())
 	}
-	detail := strings.Join(append([]string{p.Detail + "\n"}, facts...), "\n")
-	if len(facts) == 0 {
-		detail = p.Detail
+	detail := p.Detail
+	if len(facts) > 0 {
+		detail = strings.Join(append([]string{detail + "\n"}, facts...), "\n")
 	}
+	detail = printable.Text(detail)
 	warning, nowhere := p.Severity == fleet.Warning, at.Equal(path.Empty())
 	switch {
 	case warning && nowhere:

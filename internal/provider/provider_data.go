@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -26,6 +27,8 @@ type providerData struct {
 	author  commitAuthor
 	github  githubSettings
 	host    hostOnce
+	// secrets are taken out of all that servers say.
+	secrets redact.Secrets
 	claims  claims
 	// lastPlan is the rendering planned last, for the apply that follows.
 	lastPlan lastPlan
@@ -51,7 +54,8 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	if !data.known {
 		return data
 	}
-	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)), gitremote.WithPasswords(data.hostPassword))
+	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
+		gitremote.WithPasswords(data.hostPassword), gitremote.WithSecrets(&data.secrets))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.sources = source.NewReader(client, source.DefaultLimits)

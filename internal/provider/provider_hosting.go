@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // hostOnce makes the host once for all resources, which share its tokens.
@@ -24,7 +25,7 @@ type hostOnce struct {
 
 // hosting is the host of repos that the provider is configured for. Its configuration has to be known.
 func (d *providerData) hosting() (hosting.Host, error) {
-	d.host.once.Do(func() { d.host.host, d.host.err = newHost(d.github) })
+	d.host.once.Do(func() { d.host.host, d.host.err = newHost(d.github, &d.secrets) })
 	return d.host.host, d.host.err
 }
 
@@ -41,8 +42,10 @@ func (d *providerData) hostPassword(ctx context.Context, repo string) (username,
 }
 
 // newHost is where it is decided which host of repos there is.
-func newHost(g githubSettings) (hosting.Host, error) {
-	c := github.Config{Token: g.Token, BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso", Waiting: logWait}
+func newHost(g githubSettings, secrets *redact.Secrets) (hosting.Host, error) {
+	c := github.Config{
+		Token: g.Token, BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso", Secrets: secrets, Waiting: logWait,
+	}
 	if g.App != nil {
 		c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 type selectorMatchesFunction struct{}
@@ -88,4 +89,4 @@ func argumentError(argument int64, ps fleet.Problems) *function.FuncError {
 }
 
 // sentence leaves the full stop off, which Terraform sets after the error of a function.
-func sentence(text string) string { return strings.TrimSuffix(text, ".") }
+func sentence(text string) string { return printable.Text(strings.TrimSuffix(text, ".")) }

@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -104,7 +105,7 @@ func appendFaults(diags *diag.Diagnostics, fs source.Faults) {
 		if n > 1 && slices.ContainsFunc(same, func(f source.Fault) bool { return f.Summary != first.Summary }) {
 			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
 		}
-		detail := strings.Join(details, "\n\n")
+		detail := printable.Text(strings.Join(details, "\n\n"))
 		if first.Severity == fleet.Warning {
 			diags.AddWarning(summary, detail)
 		} else {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -363,7 +364,7 @@ func (o *Order) message(changes map[string]string) string {
 			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-listed)
 			break
 		}
-		fmt.Fprintf(&b, "%s: %s\n", name, changes[name])
+		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
 	}
 	if o.PromotedCommit != "" {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", o.PromotedCommit)

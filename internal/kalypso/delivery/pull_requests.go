@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // PullRequests are how people get to review a change before it is on the branch: by a pull request on a host.
@@ -143,7 +144,7 @@ func (r *PullRequests) wait(ctx context.Context, repo hosting.Repo, pr *hosting.
 
 // proposal is the pull request for a commit of this message.
 func (r *PullRequests) proposal(repo hosting.Repo, branch, target, message, text, marker string, promoted bool) hosting.Proposal {
-	title, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(message)), "\n")
 	p := hosting.Proposal{
 		Branch: branch, Target: target, Title: title, Body: body(text, marker, repo.MaxBody()),
 		Labels: r.Labels, Reviewers: r.Reviewers, Draft: r.Draft,

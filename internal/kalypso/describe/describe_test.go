@@ -139,6 +139,37 @@ func TestValues(t *testing.T) {
 }
 
 // No password in the URL of a repo is shown.
+// TestUnprintable: nothing that others named or wrote does anything to the one who reads it.
+func TestUnprintable(t *testing.T) {
+	const evil = "\x1b[2J\u202e\u200b\x00"
+	const shown = `\x1b[2J\u202e\u200b\x00`
+	c := describe.Change{
+		Environment: "env" + evil, Branch: "dev" + evil, Path: "path" + evil,
+		ClusterTypes: []describe.ClusterType{{Name: "type" + evil, Added: []string{"target" + evil}}},
+		Policies:     func(string, string) []string { return []string{"policy" + evil} },
+		Configs: []describe.Config{{
+			Name: "config" + evil, Targets: 1, ClusterTypes: []string{"on" + evil},
+			Keys: []describe.Key{{Name: "key" + evil, Old: text("old" + evil), New: text("new" + evil)}},
+		}},
+		Origins: []describe.Move{{
+			Repo: "repo" + evil, From: commit("1"), To: commit("2"),
+			Paths: []string{"file" + evil}, Registrations: []string{"of" + evil},
+		}},
+	}
+	got := describe.Markdown(c)
+	for _, name := range strings.Fields("env dev path type target config on key old new repo file of") {
+		if !strings.Contains(got, "`"+name+shown+"`") {
+			t.Errorf("%q is not shown escaped", name)
+		}
+	}
+	if graph := strings.ReplaceAll("policy"+shown, `\`, "#92;"); !strings.Contains(got, graph) {
+		t.Errorf("the graph does not hold %q", graph)
+	}
+	if t.Failed() || strings.ContainsAny(got, evil[:1]+"\u202e\u200b\x00") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestRepoNames(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://me:canary@git.acme.io/acme/a": "`https://git.acme.io/acme/a`",

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // edge is a policy that places targets on a cluster type.
@@ -76,8 +78,8 @@ func (w *writer) placements(targets map[edge]int) {
 // mean something else.
 func mermaid(s string) string {
 	var b strings.Builder
-	for _, r := range s {
-		if r < ' ' || strings.ContainsRune("\"#<>&`;\\", r) {
+	for _, r := range printable.Line(s) {
+		if strings.ContainsRune("\"#<>&`;\\", r) {
 			fmt.Fprintf(&b, "#%d;", r)
 			continue
 		}

@@ -3,21 +3,14 @@ package describe
 import (
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // code is a text to the letter, whatever it holds: no markup, no mention of
-// people, no line of its own.
+// people, no line of its own, and what is not printable escaped.
 func code(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return '↵'
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
-			return '\uFFFD'
-		}
-		return r
-	}, s)
+	s = printable.Line(strings.ReplaceAll(s, "\n", "↵"))
 	if s == "" {
 		s = " "
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // Origin says where an object came from: the attribute and the key under which the caller handed it in, and for YAML
@@ -180,9 +182,9 @@ func (ps Problems) Sort() {
 }
 
 // Sentence is the text of an error as a sentence of a [Problem]'s Detail: it begins with a capital letter where it begins
-// with a word, and ends with one full stop.
+// with a word, ends with one full stop, and is printable.
 func Sentence(err error) string {
-	text := strings.TrimRight(err.Error(), ".\n")
+	text := strings.TrimRight(printable.Text(err.Error()), ".\n")
 	if first, size := utf8.DecodeRuneInString(text); unicode.IsLower(first) {
 		text = string(unicode.ToUpper(first)) + text[size:]
 	}
@@ -192,10 +194,19 @@ func Sentence(err error) string {
 	return text + "."
 }
 
-// Lines are lines for a [Problem]'s Detail, one below the other and indented: the first ones, and how many more there are.
+// Lines are lines for a [Problem]'s Detail, one below the other, indented and printable: the first ones, and how many
+// more there are.
 func Lines(lines []string, most int) string {
-	if more := len(lines) - most; more > 0 {
-		lines = append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", more))
+	more := len(lines) - most
+	if more > 0 {
+		lines = lines[:most]
+	}
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i] = printable.Line(lines[i])
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return "  " + strings.Join(lines, "\n  ")
 }

@@ -153,6 +153,18 @@ func fails(t testing.TB, err, kind error) {
 
 func as[E error](err error, target *E) bool { return errors.As(err, target) }
 
+// TestCheckAuthor: what Git can't write, or a terminal would act on.
+func TestCheckAuthor(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Kalypso": true, "Jürgen 日本": true, "": false, " ": false, "a <b": false, "a\nb": false,
+		"a\x1b[2J": false, "a\u202eb": false,
+	} {
+		if err := gitops.CheckAuthor(text); (err == nil) != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{"main", "rel/1.0", "feature/ü", "head", "HEAD/x"} {
 		if err := gitops.CheckName(name); err != nil {

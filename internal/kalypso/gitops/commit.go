@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // commit packs an edit of a snapshot: the commit and all that is new with it. It
@@ -156,6 +158,8 @@ func CheckAuthor(part string) error {
 		return errors.New("the text is blank, and a Git author has a name and an e-mail address")
 	case strings.ContainsAny(part, "<>\r\n\x00"):
 		return errors.New("a Git author holds neither line breaks nor the characters < and >")
+	case printable.Line(part) != part:
+		return errors.New("a Git author holds no control characters")
 	}
 	return nil
 }
@@ -168,8 +172,9 @@ func CheckMessage(message string) error {
 	return nil
 }
 
+// cleanMessage is a message as it is committed: printable, as names in it may come from the branch.
 func cleanMessage(message string) string {
-	return strings.TrimSpace(strings.ReplaceAll(message, "\x00", ""))
+	return printable.Text(strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")))
 }
 
 func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {

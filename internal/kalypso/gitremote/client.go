@@ -5,8 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // Client reaches repositories with the credentials it was made with. It is
@@ -15,11 +17,10 @@ type Client struct {
 	credentials []*served
 	maxRead     int64
 	password    PasswordFunc // nil: there is none
+	secrets     *redact.Secrets
 
 	mu         sync.Mutex
 	transports map[*served]*http.Transport
-	known      []string // the secrets that are to be taken out of texts
-	secrets    *strings.Replacer
 	opened     map[string]bool // addresses that the password function gave one for
 }
 
@@ -30,6 +31,7 @@ type settings struct {
 	githubToken string
 	maxRead     int64
 	password    PasswordFunc
+	secrets     *redact.Secrets
 }
 
 // PasswordFunc gives the user name and the password that open a repository over
@@ -47,6 +49,11 @@ func WithGitHubToken(token string) Option {
 	return func(s *settings) { s.githubToken = token }
 }
 
+// WithSecrets has the client share the secrets that are taken out of texts.
+func WithSecrets(secrets *redact.Secrets) Option {
+	return func(s *settings) { s.secrets = secrets }
+}
+
 // WithMaxRead bounds the bytes that one fetch may bring; more is
 // [ErrTooLarge]. The default is 1 GiB.
 func WithMaxRead(bytes int64) Option {
@@ -56,22 +63,24 @@ func WithMaxRead(bytes int64) Option {
 // NewClient makes a client. What is wrong with the credentials comes all at
 // once, as [CredentialErrors]; nothing is contacted.
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
-	set := settings{maxRead: 1 << 30}
+	set := settings{maxRead: 1 << 30, secrets: &redact.Secrets{}}
 	for _, o := range options {
 		o(&set)
 	}
-	c := &Client{maxRead: set.maxRead, password: set.password, transports: map[*served]*http.Transport{}, opened: map[string]bool{}}
+	c := &Client{
+		maxRead: set.maxRead, password: set.password, secrets: set.secrets,
+		transports: map[*served]*http.Transport{}, opened: map[string]bool{},
+	}
 	var wrong CredentialErrors
-	var secrets []string
 	first := map[string]int{}
 	for i, credential := range credentials {
 		report := func(f Field, reason string) {
 			wrong = append(wrong, &CredentialError{Index: i, Field: f, Reason: reason})
 		}
 		s := check(credential, report)
-		secrets = append(secrets, credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase)
+		set.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase)
 		if credential.Password != "" {
-			secrets = append(secrets, basic(credential.Username, credential.Password))
+			set.secrets.Add(basic(credential.Username, credential.Password))
 		}
 		if s == nil {
 			continue
@@ -88,9 +97,8 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	}
 	if token := set.githubToken; token != "" {
 		c.credentials = append(c.credentials, githubToken(token))
-		secrets = append(secrets, token, basic(githubUser, token))
+		set.secrets.Add(token, basic(githubUser, token))
 	}
-	c.known, c.secrets = secrets, replacer(secrets)
 	return c, nil
 }
 
@@ -114,13 +122,9 @@ func (c *Client) find(repo Location) *served {
 	return best
 }
 
-// redact takes every secret of the client out of a text that came from
-// elsewhere.
-func (c *Client) redact(text string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.secrets.Replace(text)
-}
+// clean is one line of a text that came from elsewhere: without secrets, and
+// printable.
+func (c *Client) clean(text string) string { return printable.Line(c.secrets.Redact(text)) }
 
 // ask gives the header that opens a repository that no credential does; empty:
 // nothing does. No password goes over plain http, but to this machine.
@@ -132,13 +136,10 @@ func (c *Client) ask(ctx context.Context, at Location) (header string, err error
 	if err != nil || password == "" {
 		return "", err
 	}
+	c.secrets.Add(password, basic(username, password))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opened[at.address()] = true
-	if !contains(c.known, password) {
-		c.known = append(c.known, password, basic(username, password))
-		c.secrets = replacer(c.known)
-	}
 	return "Basic " + basic(username, password), nil
 }
 
@@ -147,16 +148,6 @@ func (c *Client) asked(at Location) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.opened[at.address()]
-}
-
-func replacer(secrets []string) *strings.Replacer {
-	var pairs []string
-	for _, s := range secrets {
-		if s != "" {
-			pairs = append(pairs, s, "(secret)")
-		}
-	}
-	return strings.NewReplacer(pairs...)
 }
 
 func basic(username, password string) string {

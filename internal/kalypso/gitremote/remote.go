@@ -78,12 +78,12 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 	if errors.As(err, &request) {
 		err = request.Err // without the address, which may be where a redirect led
 	}
-	e := &Error{Op: op, Repo: r.String(), Kind: kind, Text: r.client.redact(err.Error())}
+	e := &Error{Op: op, Repo: r.String(), Kind: kind, Text: r.client.clean(err.Error())}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
-		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.redact(rejected.Reason)}
+		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.clean(rejected.Reason)}
 		for _, w := range rejected.Words {
-			clean.Words = append(clean.Words, r.client.redact(w))
+			clean.Words = append(clean.Words, r.client.clean(w))
 		}
 		e.Kind, e.Text = clean, ""
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -79,7 +80,7 @@ var errPasswordInURL = errors.New("the repository URL carries a user name or pas
 func parseSchemeURL(repo string) (Location, error) {
 	scheme, _, _ := strings.Cut(repo, "://")
 	loc := Location{Scheme: strings.ToLower(scheme)}
-	if !contains(schemes, loc.Scheme) {
+	if !slices.Contains(schemes, loc.Scheme) {
 		return Location{}, fmt.Errorf("the scheme of the repository URL is not supported; use one of %s", strings.Join(schemes, ", "))
 	}
 	u, err := url.Parse(repo)
@@ -255,13 +256,4 @@ func segments(p string) []string {
 		return nil
 	}
 	return strings.Split(p, "/")
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }

@@ -3,6 +3,8 @@ package hosting
 import (
 	"errors"
 	"fmt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // What went wrong, for errors.Is.
@@ -55,7 +57,7 @@ func (e *Error) Error() string {
 	if e.Cause != nil && e.Cause.Error() != e.Words {
 		text += ": " + e.Cause.Error()
 	}
-	return text
+	return printable.Line(text)
 }
 
 // Unwrap has errors.Is find the kind and the cause.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // App is a GitHub App, installed where the repos are.
@@ -40,9 +41,10 @@ const (
 
 // installation gives out the tokens of an app's installation.
 type installation struct {
-	id    int64
-	api   *github.Client // speaks as the app
-	clock Clock
+	id      int64
+	api     *github.Client // speaks as the app
+	clock   Clock
+	secrets *redact.Secrets
 
 	mu      sync.Mutex
 	token   string
@@ -58,8 +60,12 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &installation{id: id, clock: c.Clock, api: newAPI(c, at, &authorisation{
-		credential: func(context.Context) (string, error) { return sign(c.App.ID, key, c.Clock.Now()) },
+	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, api: newAPI(c, at, &authorisation{
+		credential: func(context.Context) (string, error) {
+			token, err := sign(c.App.ID, key, c.Clock.Now())
+			c.Secrets.Add(token)
+			return token, err
+		},
 	})}, nil
 }
 
@@ -74,6 +80,7 @@ func (i *installation) get(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", failed(fmt.Sprintf("get a token for installation %d of the GitHub App", i.id), err)
 	}
+	i.secrets.Add(given.GetToken())
 	i.token, i.expires = given.GetToken(), given.GetExpiresAt().Time
 	return i.token, nil
 }

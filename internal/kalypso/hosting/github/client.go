@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // Config says how the API is reached, and as whom.
@@ -27,6 +28,8 @@ type Config struct {
 	UserAgent string            // "" is the library's
 	Transport http.RoundTripper // nil: over the network, by the proxies of the environment
 	Clock     Clock             // nil: the machine's
+	// Secrets are taken out of all errors, and get those of the client; nil: it has its own alone.
+	Secrets *redact.Secrets
 	// Waiting is told, where it is not nil, of each wait before another attempt.
 	Waiting func(ctx context.Context, reason error, wait time.Duration)
 }
@@ -61,8 +64,13 @@ func New(c Config) (*Client, error) {
 	if c.Clock == nil {
 		c.Clock = machineClock{}
 	}
+	if c.Secrets == nil {
+		c.Secrets = &redact.Secrets{}
+	}
+	c.Secrets.Add(c.Token)
 	auth := &authorisation{credential: func(context.Context) (string, error) { return c.Token, nil }}
 	if c.App != nil {
+		c.Secrets.Add(c.App.PrivateKey)
 		tokens, err := newInstallation(c, at)
 		if err != nil {
 			return nil, err
@@ -76,7 +84,7 @@ func New(c Config) (*Client, error) {
 // itself with redirects and rate limits, the transport has done before.
 func newAPI(c Config, at endpoints, auth *authorisation) *github.Client {
 	api := github.NewClient(&http.Client{
-		Transport:     &transport{base: c.Transport, clock: c.Clock, api: at, auth: auth, told: c.Waiting},
+		Transport:     &transport{base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, told: c.Waiting},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
 	api.BaseURL = at.rest

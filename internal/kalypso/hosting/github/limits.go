@@ -133,12 +133,14 @@ type body struct {
 	data []byte
 }
 
+func newBody(data []byte) *body { return &body{bytes.NewReader(data), data} }
+
 func (*body) Close() error { return nil }
 
 func readAll(resp *http.Response) error {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	_ = resp.Body.Close()
-	resp.Body = &body{bytes.NewReader(data), data}
+	resp.Body = newBody(data)
 	return err
 }
 

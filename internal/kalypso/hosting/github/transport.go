@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -12,17 +13,19 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // transport puts the credential on requests, and tries again what a later
 // attempt may mend: within the deadline of the request's context, and where it
 // has none, [attempts] times.
 type transport struct {
-	base  http.RoundTripper
-	clock Clock
-	api   endpoints
-	auth  *authorisation
-	told  func(ctx context.Context, reason error, wait time.Duration)
+	base    http.RoundTripper
+	clock   Clock
+	api     endpoints
+	auth    *authorisation
+	secrets *redact.Secrets
+	told    func(ctx context.Context, reason error, wait time.Duration)
 }
 
 // authorisation is what is shown to GitHub.
@@ -127,8 +130,14 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 		if resp, err = t.base.RoundTrip(one); err == nil {
 			err = readAll(resp)
 		}
-		if err != nil || !redirected(resp.StatusCode) {
-			return resp, token, err
+		if err != nil {
+			return nil, token, &redactedError{t.secrets.Redact(err.Error()), err}
+		}
+		if resp.StatusCode >= http.StatusMultipleChoices || to.Path == t.api.graphql.Path {
+			resp.Body = t.redacted(peek(resp))
+		}
+		if !redirected(resp.StatusCode) {
+			return resp, token, nil
 		}
 		next, err := resp.Location()
 		discard(resp)
@@ -141,6 +150,44 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 		to = next
 	}
 }
+
+// redacted is an answer with errors, in which GitHub, or what stands before it,
+// may repeat what it was shown.
+func (t *transport) redacted(data []byte) *body {
+	var answer any
+	if json.Unmarshal(data, &answer) == nil { // a text in it may be escaped
+		if clean, err := json.Marshal(t.redactTexts(answer)); err == nil {
+			return newBody(clean)
+		}
+	}
+	return newBody([]byte(t.secrets.Redact(string(data))))
+}
+
+// redactTexts redacts the texts of a JSON value.
+func (t *transport) redactTexts(value any) any {
+	switch value := value.(type) {
+	case string:
+		return t.secrets.Redact(value)
+	case []any:
+		for i := range value {
+			value[i] = t.redactTexts(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = t.redactTexts(value[name])
+		}
+	}
+	return value
+}
+
+// redactedError is an error of the network with its text redacted.
+type redactedError struct {
+	text  string
+	cause error
+}
+
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.cause }
 
 func redirected(status int) bool {
 	switch status {

@@ -1,0 +1,128 @@
+package github_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+)
+
+// TestWords: what the API says is shown without secrets, its own and those of Git, and escaped: in errors, and in what is
+// told of waits.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	app := p.fake.AddApp(t)
+	var secrets redact.Secrets
+	secrets.Add("canary-of-git")
+	var mu sync.Mutex
+	var told []string
+	waiting := func(_ context.Context, reason error, _ time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, reason.Error())
+	}
+	for who, c := range map[string]github.Config{
+		"token": {Token: p.fake.Token},
+		"app":   {App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}},
+	} {
+		c.Secrets, c.Waiting = &secrets, waiting
+		key := "canary-of-git"
+		if c.App != nil {
+			key = strings.Split(app.PrivateKey, "\n")[3]
+		}
+		repo := p.as(c)
+		pr := must(t)(repo.Open(t.Context(), p.proposal()))
+		shown := "Bearer " + p.authorization()
+		message := "\x1b[2J\u202e" + shown + ", canary-of-git and " + key
+		body, err := json.Marshal(map[string]any{"message": message, "errors": []any{map[string]any{"type": "FORBIDDEN", "message": message}, message}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, tc := range map[string]struct {
+			status int
+			body   string
+			ask    func(context.Context) error
+		}{
+			"REST":    {422, string(body), func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }},
+			"escaped": {403, escaped(string(body)), func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }},
+			"later":   {503, string(body), func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }},
+			"GraphQL": {200, string(body), func(ctx context.Context) error { _, err := repo.MergeWhenReady(ctx, pr, hosting.Squash); return err }},
+		} {
+			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: tc.body})
+			err := tc.ask(p.within(time.Minute))
+			p.fake.Recover()
+			if err == nil {
+				t.Fatalf("%s, %s: no error", who, name)
+			}
+			for _, text := range append(told, err.Error()) {
+				if !strings.Contains(text, `\x1b[2J\u202eBearer (secret), (secret) and (secret)`) || strings.ContainsAny(text, "\x1b\u202e") {
+					t.Errorf("%s, %s: got %q", who, name, text)
+				}
+			}
+			if (len(told) > 0) != (name == "later") {
+				t.Errorf("%s, %s: told %q", who, name, told)
+			}
+			told = nil
+		}
+		if _, err := repo.Close(t.Context(), pr.Number); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// authorization is the token that the API was last shown.
+func (p *place) authorization() string {
+	requests := p.fake.Requests()
+	return strings.TrimPrefix(requests[len(requests)-1].Authorization, "Bearer ")
+}
+
+// escaped is JSON with its underscores and slashes escaped, as a server may.
+func escaped(text string) string {
+	return strings.NewReplacer("_", `\u005f`, "/", `\/`).Replace(text)
+}
+
+// TestNetworkWords: so is what is no answer.
+func TestNetworkWords(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			_, _ = conn.Write([]byte("HTTP/1.1 2\x1b[2J-canary oh\r\n\r\n"))
+			_ = conn.Close()
+		}
+	})
+	defer done.Wait()
+	defer l.Close()
+	url := "http://" + l.Addr().String()
+	client, err := github.New(github.Config{BaseURL: url, Clock: newClock(), Token: "canary"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := client.Repo(url + "/acme/gitops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = repo.Read(t.Context(), 1)
+	expectError(t, err, hosting.ErrUnavailable, "(secret)")
+	if strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("got %q", err)
+	}
+}

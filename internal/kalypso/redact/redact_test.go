@@ -1,0 +1,35 @@
+package redact_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+)
+
+func TestRedact(t *testing.T) {
+	const key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nAgEA\n-----END KEY-----\n"
+	for name, tc := range map[string]struct {
+		secrets    []string
+		text, want string
+	}{
+		"none":                            {nil, "a token", "a token"},
+		"empty":                           {[]string{""}, "a token", "a token"},
+		"one":                             {[]string{"token"}, "a token, a token", "a (secret), a (secret)"},
+		"one that begins with another":    {[]string{"tok", "token"}, "a token, a tok", "a (secret), a (secret)"},
+		"the same, in another order":      {[]string{"token", "tok"}, "a token, a tok", "a (secret), a (secret)"},
+		"one that holds another":          {[]string{"ok", "token"}, "a token, ok", "a (secret), (secret)"},
+		"a key":                           {[]string{key}, key, "(secret)"},
+		"a line of a key":                 {[]string{key}, "line 2 is MIIEvQIBADANBgkqhkiG", "line 2 is (secret)"},
+		"what is no secret in a key":      {[]string{key}, "-----BEGIN KEY----- AgEA", "-----BEGIN KEY----- AgEA"},
+		"one that replaces no other text": {[]string{"secret", "x"}, "x secret", "(secret) (secret)"},
+	} {
+		var s redact.Secrets
+		for _, secret := range tc.secrets {
+			s.Redact(tc.text) // what is added later counts too
+			s.Add(secret)
+		}
+		if got := s.Redact(tc.text); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
