@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
@@ -92,7 +93,7 @@ func (s *Snapshot) known() (map[plumbing.Hash]struct{}, error) {
 			continue
 		}
 		for raw := o.Content; len(raw) > 0; { // without keeping what it reads as
-			_, _, below, rest, err := cutEntry(raw)
+			_, _, below, rest, err := gitobject.CutEntry[plumbing.Hash](raw)
 			if err != nil {
 				return nil, err
 			}
@@ -129,7 +130,7 @@ func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) 
 		if f.isEmpty() {
 			_, err = o.remove(names)
 		} else {
-			err = o.set(names, modeTree, f.Hash)
+			err = o.set(names, gitobject.ModeTree, f.Hash)
 		}
 		if err != nil {
 			return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
@@ -141,7 +142,7 @@ func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) 
 			return plumbing.ZeroHash, err
 		}
 		names, _ := splitPath(path)
-		if err := o.set(names, modeFile, h); err != nil {
+		if err := o.set(names, gitobject.ModeFile, h); err != nil {
 			return plumbing.ZeroHash, &PathError{Path: path, Err: err}
 		}
 	}

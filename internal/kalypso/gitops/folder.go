@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
 // ErrTreeMismatch means that the files of a folder do not make the tree that
@@ -20,7 +22,7 @@ var ErrTreeMismatch = errors.New("the files of the folder do not make the tree t
 var errOrder = errors.New("out of the byte order of paths, or there twice")
 
 // emptyTree is the hash of a tree without entries.
-var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
+var emptyTree = plumbing.Hash(gitobject.NewHasher().Object(gitobject.Tree, nil))
 
 // differing is a folder of an edit that is not on the branch as it shall be.
 type differing struct {
@@ -88,7 +90,7 @@ func (s *Snapshot) differing(folders []Folder) ([]Folder, error) {
 					return nil, err
 				}
 				for _, e := range entries {
-					there[e.name] = e
+					there[e.Name] = e
 				}
 				children += len(there)
 			}
@@ -104,10 +106,10 @@ func (s *Snapshot) differing(folders []Folder) ([]Folder, error) {
 
 func appendDiffering(all []differing, f Folder, at entry, there bool) []differing {
 	switch {
-	case there && at.isTree() && at.hash == f.Hash:
+	case there && at.IsTree() && at.Hash == f.Hash:
 		return all
-	case there && at.isTree():
-		return append(all, differing{f, at.hash})
+	case there && at.IsTree():
+		return append(all, differing{f, at.Hash})
 	}
 	return append(all, differing{f, plumbing.ZeroHash})
 }
@@ -210,7 +212,7 @@ func (t *treeBuilder) add(path string, blob plumbing.Hash) error {
 		t.open = append(t.open, level{name: d})
 	}
 	top := &t.open[len(t.open)-1]
-	top.entries = append(top.entries, entry{mode: modeFile, name: name, hash: blob})
+	top.entries = append(top.entries, entry{Mode: gitobject.ModeFile, Name: name, Hash: blob})
 	return nil
 }
 
@@ -225,18 +227,18 @@ func (t *treeBuilder) shut(depth int) error {
 		t.open = t.open[:len(t.open)-1]
 		top := &t.open[len(t.open)-1]
 		// All that sorts between a file and a folder of one name starts with it.
-		for i := len(top.entries) - 1; i >= 0 && strings.HasPrefix(top.entries[i].name, done.name); i-- {
-			if top.entries[i].name == done.name {
+		for i := len(top.entries) - 1; i >= 0 && strings.HasPrefix(top.entries[i].Name, done.name); i-- {
+			if top.entries[i].Name == done.name {
 				return &PathError{Path: done.name, Err: errOrder}
 			}
 		}
-		top.entries = append(top.entries, entry{mode: modeTree, name: done.name, hash: h})
+		top.entries = append(top.entries, entry{Mode: gitobject.ModeTree, Name: done.name, Hash: h})
 	}
 	return nil
 }
 
 func (t *treeBuilder) write(l level) (plumbing.Hash, error) {
-	t.raw = appendTree(t.raw[:0], l.entries)
+	t.raw = gitobject.AppendTree(t.raw[:0], l.entries)
 	return t.packer.add(plumbing.TreeObject, t.raw)
 }
 
@@ -252,7 +254,7 @@ func (t *treeBuilder) finish(folders []Folder) (plumbing.Hash, error) {
 	top := &t.open[0]
 	taken := make(map[string]bool, len(top.entries))
 	for _, e := range top.entries {
-		taken[e.name] = true
+		taken[e.Name] = true
 	}
 	for _, f := range folders {
 		names, err := splitPath(f.Path)
@@ -264,12 +266,12 @@ func (t *treeBuilder) finish(folders []Folder) (plumbing.Hash, error) {
 		}
 		taken[f.Path] = true
 		if !f.isEmpty() {
-			top.entries = append(top.entries, entry{mode: modeTree, name: f.Path, hash: f.Hash})
+			top.entries = append(top.entries, entry{Mode: gitobject.ModeTree, Name: f.Path, Hash: f.Hash})
 		}
 	}
 	if len(top.entries) == 0 {
 		return plumbing.ZeroHash, nil
 	}
-	sortTree(top.entries)
+	gitobject.SortTree(top.entries)
 	return t.write(*top)
 }

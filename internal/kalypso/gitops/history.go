@@ -8,6 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -132,10 +133,10 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 // diff adds the paths of what differs between two entries; one that is not
 // there is zero.
 func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
-	if old.hash == now.hash && old.mode == now.mode {
+	if old.Hash == now.Hash && old.Mode == now.Mode {
 		return nil
 	}
-	if !old.isTree() && !now.isTree() {
+	if !old.IsTree() && !now.IsTree() {
 		if change.Count++; len(change.Paths) < MaxHistoryPaths {
 			change.Paths = append(change.Paths, path)
 		}
@@ -146,12 +147,12 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 		prefix = ""
 	}
 	// What is on one side alone differs to the last file.
-	if old.isTree() != now.isTree() {
+	if old.IsTree() != now.IsTree() {
 		side := old
-		if now.isTree() {
+		if now.IsTree() {
 			side = now
 		}
-		if err := s.bring([]plumbing.Hash{side.hash}, filterBlobs); err != nil {
+		if err := s.bring([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
 			return err
 		}
 	}
@@ -165,14 +166,14 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 	}
 	var wants []plumbing.Hash
 	for name, e := range before {
-		if other := after[name]; e.isTree() && other.isTree() && e.hash != other.hash {
-			wants = append(wants, e.hash, other.hash)
+		if other := after[name]; e.IsTree() && other.IsTree() && e.Hash != other.Hash {
+			wants = append(wants, e.Hash, other.Hash)
 		}
 	}
 	if err := s.bring(wants, filterAll); err != nil {
 		return err
 	}
-	if !old.isTree() && old.mode != "" || !now.isTree() && now.mode != "" {
+	if !old.IsTree() && old.Mode != "" || !now.IsTree() && now.Mode != "" {
 		change.Count++ // a file became a folder, or the other way
 		if len(change.Paths) < MaxHistoryPaths {
 			change.Paths = append(change.Paths, path)
@@ -188,12 +189,12 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 
 func (s *Snapshot) children(e entry) (map[string]entry, error) {
 	children := map[string]entry{}
-	if !e.isTree() {
+	if !e.IsTree() {
 		return children, nil
 	}
-	entries, err := s.tree(e.hash)
+	entries, err := s.tree(e.Hash)
 	for _, c := range entries {
-		children[c.name] = c
+		children[c.Name] = c
 	}
 	return children, err
 }
@@ -209,10 +210,10 @@ func merged(a, b map[string]entry) []string {
 			both = append(both, e)
 		}
 	}
-	sortTree(both)
+	gitobject.SortTree(both)
 	names := make([]string, len(both))
 	for i, e := range both {
-		names[i] = e.name
+		names[i] = e.Name
 	}
 	return names
 }

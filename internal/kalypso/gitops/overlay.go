@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -32,14 +33,14 @@ func (s *Snapshot) overlay(tree plumbing.Hash) (*overlay, error) {
 	}
 	o := &overlay{snapshot: s, items: make(map[string]*item, len(entries))}
 	for _, e := range entries {
-		o.items[e.name] = &item{entry: e}
+		o.items[e.Name] = &item{entry: e}
 	}
 	return o, nil
 }
 
 func (o *overlay) into(i *item) (dir *overlay, err error) {
 	if i.dir == nil {
-		i.dir, err = o.snapshot.overlay(i.hash)
+		i.dir, err = o.snapshot.overlay(i.Hash)
 	}
 	return i.dir, err
 }
@@ -52,7 +53,7 @@ func (o *overlay) remove(names []string) (bool, error) {
 		return false, nil
 	case len(names) == 1:
 		delete(o.items, names[0])
-	case !i.isTree():
+	case !i.IsTree():
 		return false, nil
 	default:
 		dir, err := o.into(i)
@@ -72,18 +73,18 @@ func (o *overlay) set(names []string, mode string, hash plumbing.Hash) error {
 	name := names[0]
 	i, ok := o.items[name]
 	if len(names) == 1 {
-		if ok && i.isTree() != (mode == modeTree) {
+		if ok && i.IsTree() != (mode == gitobject.ModeTree) {
 			return ErrInTheWay
 		}
-		o.items[name] = &item{entry: entry{mode: mode, name: name, hash: hash}}
+		o.items[name] = &item{entry: entry{Mode: mode, Name: name, Hash: hash}}
 		o.changed = true
 		return nil
 	}
-	if ok && !i.isTree() {
+	if ok && !i.IsTree() {
 		return ErrInTheWay
 	}
 	if !ok {
-		i = &item{entry: entry{mode: modeTree, name: name}, dir: &overlay{snapshot: o.snapshot, items: map[string]*item{}}}
+		i = &item{entry: entry{Mode: gitobject.ModeTree, Name: name}, dir: &overlay{snapshot: o.snapshot, items: map[string]*item{}}}
 		o.items[name] = i
 	}
 	dir, err := o.into(i)
@@ -107,15 +108,15 @@ func (o *overlay) write(w *packer) (plumbing.Hash, error) {
 			if h.IsZero() {
 				continue
 			}
-			i.hash = h
+			i.Hash = h
 		}
 		entries = append(entries, i.entry)
 	}
 	if len(entries) == 0 {
 		return plumbing.ZeroHash, nil
 	}
-	sortTree(entries)
-	raw := appendTree(nil, entries)
+	gitobject.SortTree(entries)
+	raw := gitobject.AppendTree(nil, entries)
 	h, err := w.add(plumbing.TreeObject, raw)
 	o.snapshot.written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
 	return h, err

@@ -3,13 +3,12 @@ package gitops
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" // Git names objects with it
-	"hash"
 	"io"
-	"strconv"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
 // packLevel is how hard objects are compressed; see BenchmarkPushFirst.
@@ -79,11 +78,10 @@ type packer struct {
 	pack   *pack
 	out    func(chunk []byte) error // takes what is packed
 	counts bool                     // objects are counted, and not packed
-	sum    hash.Hash
+	hasher *gitobject.Hasher
 	buf    bytes.Buffer
 	z      *zlib.Writer
 	none   *zlib.Writer
-	head   []byte
 }
 
 // storedTree is the size of a tree, in bytes, up to which it goes uncompressed:
@@ -91,7 +89,7 @@ type packer struct {
 const storedTree = 512
 
 func newPacker(p *pack, out func(chunk []byte) error) *packer {
-	return &packer{pack: p, out: out, sum: sha1.New(), z: deflater(packLevel)}
+	return &packer{pack: p, out: out, hasher: gitobject.NewHasher(), z: deflater(packLevel)}
 }
 
 func deflater(level int) *zlib.Writer {
@@ -104,17 +102,11 @@ func deflater(level int) *zlib.Writer {
 
 // add names an object, and puts it into the pack if it is new.
 func (w *packer) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
-	w.head = append(append(w.head[:0], kind.Bytes()...), ' ')
-	w.head = append(strconv.AppendInt(w.head, int64(len(content)), 10), 0)
-	w.sum.Reset()
-	_, _ = w.sum.Write(w.head)
-	_, _ = w.sum.Write(content)
-	var h plumbing.Hash
-	w.sum.Sum(h[:0])
+	h := plumbing.Hash(w.hasher.Object(kind.String(), content))
 	if !w.pack.claim(h, !w.counts) {
 		return h, nil
 	}
-	w.buf.Write(appendObjectHeader(w.head[:0], kind, len(content)))
+	w.buf.Write(appendObjectHeader(w.buf.AvailableBuffer(), kind, len(content)))
 	z := w.z
 	if kind == plumbing.TreeObject && len(content) <= storedTree {
 		if w.none == nil {

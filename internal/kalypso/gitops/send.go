@@ -2,11 +2,12 @@ package gitops
 
 import (
 	"context"
-	"crypto/sha1" // Git's packs end with it
 	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
 // sending is a pack on its way.
@@ -30,7 +31,7 @@ func (p *pack) send(ctx context.Context, progress func(sent int)) *sending {
 	})
 	s := &sending{Reader: out, size: -1}
 	if len(p.later) == 0 {
-		s.size = int64(packHeader + p.size + sha1.Size)
+		s.size = int64(packHeader + p.size + gitobject.Size)
 	}
 	s.stop = func() error {
 		cancel()
@@ -49,7 +50,7 @@ func (p *pack) send(ctx context.Context, progress func(sent int)) *sending {
 const packHeader = 12
 
 func (p *pack) write(ctx context.Context, to io.Writer, progress func(sent int)) error {
-	sum := sha1.New()
+	sum := gitobject.NewChecksum()
 	to = io.MultiWriter(to, sum)
 	sent := 0
 	put := func(chunk []byte) error {

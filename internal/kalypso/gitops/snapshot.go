@@ -10,6 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -76,9 +77,9 @@ func (s *Snapshot) tree(h plumbing.Hash) ([]entry, error) {
 	}
 	raw, ok := s.raw(plumbing.TreeObject, h)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s is missing", errBadTree, h)
+		return nil, fmt.Errorf("%w: %s is missing", gitobject.ErrBadTree, h)
 	}
-	entries, err := parseTree(raw)
+	entries, err := gitobject.ParseTree[plumbing.Hash](raw)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +117,8 @@ func (s *Snapshot) Load(paths ...string) error {
 		if err != nil {
 			return err
 		}
-		if ok && at.isTree() {
-			trees = append(trees, at.hash)
+		if ok && at.IsTree() {
+			trees = append(trees, at.Hash)
 		}
 	}
 	return s.bringBelow(trees)
@@ -149,10 +150,10 @@ func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash, er
 		return nil, err
 	}
 	for _, e := range entries {
-		if !e.isTree() {
+		if !e.IsTree() {
 			continue
 		}
-		below, err := s.missingBelow(e.hash)
+		below, err := s.missingBelow(e.Hash)
 		if err != nil {
 			return nil, err
 		}
@@ -189,16 +190,16 @@ func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
 	if err != nil || s.Root.IsZero() {
 		return entry{}, false, nil
 	}
-	at := entry{mode: modeTree, hash: s.Root}
+	at := entry{Mode: gitobject.ModeTree, Hash: s.Root}
 	for _, name := range names {
-		if !at.isTree() {
+		if !at.IsTree() {
 			return entry{}, false, nil
 		}
-		entries, err := s.tree(at.hash)
+		entries, err := s.tree(at.Hash)
 		if err != nil {
 			return entry{}, false, err
 		}
-		i := slices.IndexFunc(entries, func(e entry) bool { return e.name == name })
+		i := slices.IndexFunc(entries, func(e entry) bool { return e.Name == name })
 		if i < 0 {
 			return entry{}, false, nil
 		}
@@ -210,10 +211,10 @@ func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
 // list is the entries of the folder at a path. A path that is no folder has none.
 func (s *Snapshot) list(path string) ([]entry, error) {
 	at, ok, err := s.find(path)
-	if err != nil || !ok || !at.isTree() {
+	if err != nil || !ok || !at.IsTree() {
 		return nil, err
 	}
-	return s.tree(at.hash)
+	return s.tree(at.Hash)
 }
 
 // Folders are the folders directly below a path ("." for the root), by name,
@@ -222,8 +223,8 @@ func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 	entries, err := s.list(path)
 	folders := map[string]plumbing.Hash{}
 	for _, e := range entries {
-		if e.isTree() {
-			folders[e.name] = e.hash
+		if e.IsTree() {
+			folders[e.Name] = e.Hash
 		}
 	}
 	return folders, err
@@ -234,8 +235,8 @@ func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 func (s *Snapshot) Others(path string) (names []string, err error) {
 	entries, err := s.list(path)
 	for _, e := range entries {
-		if !e.isTree() {
-			names = append(names, e.name)
+		if !e.IsTree() {
+			names = append(names, e.Name)
 		}
 	}
 	return names, err
@@ -247,7 +248,7 @@ func (s *Snapshot) Entry(path string) (e object.TreeEntry, ok bool, err error) {
 	if err != nil || !ok {
 		return object.TreeEntry{}, false, err
 	}
-	return found.public(), true, nil
+	return treeEntry(found), true, nil
 }
 
 // Walk visits everything below a path that is no folder (files, links,
@@ -255,14 +256,14 @@ func (s *Snapshot) Entry(path string) (e object.TreeEntry, ok bool, err error) {
 // with the first error of visit, and returns that.
 func (s *Snapshot) Walk(path string, visit func(path string, e object.TreeEntry) error) error {
 	at, ok, err := s.find(path)
-	if err != nil || !ok || !at.isTree() {
+	if err != nil || !ok || !at.IsTree() {
 		return err
 	}
 	prefix := ""
 	if path != "." {
 		prefix = path + "/"
 	}
-	return s.walk(at.hash, prefix, visit)
+	return s.walk(at.Hash, prefix, visit)
 }
 
 func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, object.TreeEntry) error) error {
@@ -271,10 +272,10 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, ob
 		return err
 	}
 	for _, e := range entries {
-		if e.isTree() {
-			err = s.walk(e.hash, prefix+e.name+"/", visit)
+		if e.IsTree() {
+			err = s.walk(e.Hash, prefix+e.Name+"/", visit)
 		} else {
-			err = visit(prefix+e.name, e.public())
+			err = visit(prefix+e.Name, treeEntry(e))
 		}
 		if err != nil {
 			return err
@@ -313,11 +314,11 @@ func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !ok || e.isTree() || e.mode == modeModule {
+		if !ok || e.IsTree() || e.Mode == gitobject.ModeModule {
 			continue
 		}
-		found[path] = e.hash
-		wants = append(wants, e.hash)
+		found[path] = e.Hash
+		wants = append(wants, e.Hash)
 	}
 	if err := s.bring(wants, ""); err != nil {
 		return nil, err

@@ -1,90 +1,25 @@
 package gitops
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
-// Modes as Git writes them into a tree.
-const (
-	modeTree   = "40000"
-	modeFile   = "100644"
-	modeModule = "160000"
-)
+// entry is one line of a tree.
+type entry = gitobject.Entry[plumbing.Hash]
 
-// entry is one line of a tree. Its mode is kept as it was written, so that a
-// tree in which nothing changed stays the same to the byte.
-type entry struct {
-	mode string
-	name string
-	hash plumbing.Hash
-}
-
-func (e entry) isTree() bool { return e.mode == modeTree || e.mode == "040000" }
-
-func (e entry) public() object.TreeEntry {
-	mode, err := filemode.New(e.mode)
+func treeEntry(e entry) object.TreeEntry {
+	mode, err := filemode.New(e.Mode)
 	if err != nil {
 		mode = filemode.Empty
 	}
-	return object.TreeEntry{Name: e.name, Mode: mode, Hash: e.hash}
-}
-
-var errBadTree = errors.New("a tree of the branch is broken")
-
-// parseTree reads the bytes of a tree.
-func parseTree(raw []byte) ([]entry, error) {
-	entries := make([]entry, 0, len(raw)/32)
-	for len(raw) > 0 {
-		mode, name, hash, rest, err := cutEntry(raw)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, entry{string(mode), string(name), hash})
-		raw = rest
-	}
-	return entries, nil
-}
-
-// cutEntry cuts the first line off the bytes of a tree.
-func cutEntry(raw []byte) (mode, name []byte, hash plumbing.Hash, rest []byte, err error) {
-	mode, rest, spaced := bytes.Cut(raw, []byte{' '})
-	name, rest, ended := bytes.Cut(rest, []byte{0})
-	if !spaced || !ended || len(rest) < len(hash) {
-		return nil, nil, hash, nil, errBadTree
-	}
-	return mode, name, hash, rest[copy(hash[:], rest):], nil
-}
-
-// appendTree writes entries, which are in Git's order, as the bytes of a tree.
-func appendTree(raw []byte, entries []entry) []byte {
-	for _, e := range entries {
-		raw = append(raw, e.mode...)
-		raw = append(raw, ' ')
-		raw = append(raw, e.name...)
-		raw = append(raw, 0)
-		raw = append(raw, e.hash[:]...)
-	}
-	return raw
-}
-
-// sortTree puts entries in Git's order: by name, a folder's name taken with a
-// slash at its end. That is the byte order of the paths below them.
-func sortTree(entries []entry) {
-	key := func(e entry) string {
-		if e.isTree() {
-			return e.name + "/"
-		}
-		return e.name
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(key(a), key(b)) })
+	return object.TreeEntry{Name: e.Name, Mode: mode, Hash: e.Hash}
 }
 
 // errName is a name that a tree cannot hold.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -19,13 +20,13 @@ type Way struct {
 
 // objects are those of the way to a commit; none where it is of another one.
 func (w Way) objects(commit plumbing.Hash) gitremote.Objects {
-	objects := gitremote.Objects{}
-	if plumbing.ComputeHash(plumbing.CommitObject, w.Commit) != commit {
+	objects, hasher := gitremote.Objects{}, gitobject.NewHasher()
+	if plumbing.Hash(hasher.Object(gitobject.Commit, w.Commit)) != commit {
 		return objects
 	}
 	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: w.Commit}
 	for _, raw := range w.Trees {
-		objects[plumbing.ComputeHash(plumbing.TreeObject, raw)] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+		objects[plumbing.Hash(hasher.Object(gitobject.Tree, raw))] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
 	}
 	return objects
 }
@@ -53,8 +54,8 @@ func (s *Snapshot) Way(path string) Way {
 			break
 		}
 		for _, e := range entries {
-			if e.name == names[0] {
-				at, here = e.hash, e.isTree()
+			if e.Name == names[0] {
+				at, here = e.Hash, e.IsTree()
 			}
 		}
 		names = names[1:]

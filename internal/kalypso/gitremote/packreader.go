@@ -2,10 +2,11 @@ package gitremote
 
 import (
 	"bytes"
-	"crypto/sha1" // the checksum of a pack protects from accidents alone
 	"fmt"
 	"hash"
 	"io"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
 // packReader reads a pack byte by byte, never beyond what is asked for, and
@@ -19,7 +20,7 @@ type packReader struct {
 }
 
 func newPackReader(r io.Reader) packReader {
-	return packReader{r: r, buf: make([]byte, 64<<10), sum: sha1.New()}
+	return packReader{r: r, buf: make([]byte, 64<<10), sum: gitobject.NewChecksum()}
 }
 
 func (p *packReader) offset() int64 { return p.before + int64(p.pos) }
@@ -67,7 +68,7 @@ func (p *packReader) checkSum() error {
 	copy(p.buf, p.buf[p.pos:p.end])
 	p.before, p.pos, p.end = p.offset(), 0, p.end-p.pos
 	want := p.sum.Sum(nil)
-	var got [sha1.Size]byte
+	var got [gitobject.Size]byte
 	if _, err := io.ReadFull(p, got[:]); err != nil {
 		return err
 	}

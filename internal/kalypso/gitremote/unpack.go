@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/pjbgf/sha1cd"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
 // Object is an object as Git stores it.
@@ -43,14 +43,13 @@ func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
 }
 
 func newUnpacker(r io.Reader, most, maxBlob int64, into Objects) *unpacker {
-	u := &unpacker{
+	return &unpacker{
 		in:   newPackReader(r),
 		left: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
 		at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{}, copying: make([]byte, 32<<10),
 		waiting: waiting{map[int64][]delta{}, map[plumbing.Hash][]delta{}},
+		sum:     gitobject.NewUntrustedHasher(),
 	}
-	u.sum, _ = sha1cd.New().(sha1cd.CollisionResistantHash)
-	return u
 }
 
 type unpacker struct {
@@ -63,8 +62,7 @@ type unpacker struct {
 	at         map[int64]plumbing.Hash // objects by their offset in the pack
 	waiting    waiting
 	dropped    map[int64]bool // offsets of deltas that were not applied, as their base or result is too large
-	sum        sha1cd.CollisionResistantHash
-	head       []byte
+	sum        *gitobject.UntrustedHasher
 	copying    []byte
 }
 
@@ -139,25 +137,18 @@ func (u *unpacker) charge(kind plumbing.ObjectType, size int64) error {
 }
 
 func (u *unpacker) keep(at int64, kind plumbing.ObjectType, content []byte) error {
-	u.name(kind, int64(len(content)))
+	u.sum.Start(kind.String(), int64(len(content)))
 	_, _ = u.sum.Write(content)
 	return u.put(at, Object{Kind: kind, Content: content})
 }
 
-// name starts the sum that is an object's name.
-func (u *unpacker) name(kind plumbing.ObjectType, size int64) {
-	u.head = append(append(u.head[:0], kind.Bytes()...), ' ')
-	u.head = append(strconv.AppendInt(u.head, size, 10), 0)
-	u.sum.Reset()
-	_, _ = u.sum.Write(u.head)
-}
-
 // put stores an object under its name, the sum of all that was written to it.
 func (u *unpacker) put(at int64, o Object) error {
-	var h plumbing.Hash
-	if _, attack := u.sum.CollisionResistantSum(h[:0]); attack {
+	name, attack := u.sum.Name()
+	if attack {
 		return ErrCollision
 	}
+	h := plumbing.Hash(name)
 	u.into[h] = o
 	u.at[at] = h
 	return nil
@@ -172,7 +163,7 @@ func (u *unpacker) drop(at, size int64) error {
 	if err := u.startInflate(); err != nil {
 		return fmt.Errorf("%w: %w", errPack, err)
 	}
-	u.name(plumbing.BlobObject, size)
+	u.sum.Start(gitobject.Blob, size)
 	n, err := io.Copy(u.sum, io.LimitReader(u.z, size+1))
 	if err != nil {
 		return fmt.Errorf("%w: %w", errPack, err)

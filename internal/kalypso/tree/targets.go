@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"iter"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
 // HashSize is the length of a whole hash, bytes.
-const HashSize = len(Hash{})
+const HashSize = gitobject.Size
 
 // Targets are the folders of a cluster type's deployment targets, by name, each with the hash of its tree: those of a folder
 // that was kept from an earlier run with the beginnings of their hashes alone, perhaps, which are enough to see what changed.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -35,6 +36,9 @@ type Tree struct {
 	renderer *render.Renderer
 }
 
+// Hash is the name of a Git object.
+type Hash = gitobject.Hash
+
 // Folder is the folder of a cluster type.
 type Folder struct {
 	ClusterType string
@@ -51,12 +55,13 @@ func (f Folder) Raw() ([]byte, bool) {
 	if !f.Targets.Whole() {
 		return nil, false
 	}
-	entries := []entry{{ReadmeFile, false, readmeHash}}
+	entries := []entry{readme}
 	for i, name := range f.Targets.Names {
-		entries = append(entries, entry{name, true, Hash(f.Targets.At(i).Hash)})
+		entries = append(entries, folderEntry(name, Hash(f.Targets.At(i).Hash)))
 	}
-	content := raw(entries)
-	return content, newHasher().object("tree", content) == f.Hash
+	gitobject.SortTree(entries)
+	raw := gitobject.AppendTree(nil, entries)
+	return raw, gitobject.NewHasher().Object(gitobject.Tree, raw) == f.Hash
 }
 
 // Rendered are folders that were rendered before without a failure, by the digests of their inputs.
@@ -94,10 +99,10 @@ func Build(ctx context.Context, s *schedule.Schedule, r *render.Renderer, before
 	})
 	entries := make([]entry, n)
 	for i, folder := range t.Folders {
-		entries[i] = entry{folder.ClusterType, true, folder.Hash}
+		entries[i] = folderEntry(folder.ClusterType, folder.Hash)
 		t.Unknown = t.Unknown || folder.Unknown
 	}
-	t.Hash = newHasher().tree(entries)
+	t.Hash = gitobject.NewHasher().Tree(entries)
 	return t, report(slices.Concat(failures...))
 }
 
@@ -110,15 +115,15 @@ func (t *Tree) build(i int, before Rendered) (Folder, []failure) {
 	}
 	placed := t.renderTargets(i)
 	entries := make([]entry, 0, len(placed)+1)
-	entries = append(entries, entry{ReadmeFile, false, readmeHash})
+	entries = append(entries, readme)
 	var failures []failure
 	for _, p := range placed {
 		failures = append(failures, p.failures...)
 		folder.Unknown = folder.Unknown || p.unknown
 		folder.Targets.Add(p.name, p.hash, p.empty)
-		entries = append(entries, entry{p.name, true, p.hash})
+		entries = append(entries, folderEntry(p.name, p.hash))
 	}
-	folder.Hash = newHasher().tree(entries)
+	folder.Hash = gitobject.NewHasher().Tree(entries)
 	return folder, failures
 }
 
@@ -137,7 +142,7 @@ const together = 64
 func (t *Tree) renderTargets(i int) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
 	return slices.Concat(parallel.Map((n+together-1)/together, func(chunk int) (all []renderedTarget) {
-		h := newHasher()
+		h := gitobject.NewHasher()
 		for a, rendered := range t.renderer.Placement(i, chunk*together, min(n, (chunk+1)*together)) {
 			r := renderedTarget{name: a.Target.Name, empty: true}
 			for _, f := range rendered.Failures {
@@ -147,9 +152,9 @@ func (t *Tree) renderTargets(i int) []renderedTarget {
 			for k, f := range rendered.Files {
 				r.unknown = r.unknown || f.Unknown
 				r.empty = r.empty && !f.Unknown && len(f.Content) == 0
-				files[k] = entry{f.Name, false, h.blob(f.Content)}
+				files[k] = entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
 			}
-			r.hash = h.tree(files)
+			r.hash = h.Tree(files)
 			all = append(all, r)
 		}
 		return all
@@ -172,21 +177,30 @@ func (t *Tree) WholeTargets(i int) Targets {
 func FolderHash(folders map[string]Hash) Hash {
 	entries := make([]entry, 0, len(folders))
 	for name, hash := range folders {
-		entries = append(entries, entry{name, true, hash})
+		entries = append(entries, folderEntry(name, hash))
 	}
-	return newHasher().tree(entries)
+	return gitobject.NewHasher().Tree(entries)
 }
 
 // IsReadme reports whether a blob of that hash is the README of a cluster type's folder.
-func IsReadme(blob Hash) bool { return blob == readmeHash }
+func IsReadme(blob Hash) bool { return blob == readme.Hash }
 
-var readmeHash = newHasher().blob([]byte(Readme))
+var readme = entry{
+	Mode: gitobject.ModeFile,
+	Name: ReadmeFile,
+	Hash: gitobject.NewHasher().Object(gitobject.Blob, []byte(Readme)),
+}
+
+type entry = gitobject.Entry[Hash]
+
+func folderEntry(name string, hash Hash) entry {
+	return entry{Mode: gitobject.ModeTree, Name: name, Hash: hash}
+}
 
 // Files renders the files of the folder i: its README, then target by target, by name, and of each its files by name.
 func (t *Tree) Files(i int) iter.Seq[File] {
 	return func(yield func(File) bool) {
-		readme := File{Path: ReadmeFile, Content: []byte(Readme)}
-		if !yield(readme) {
+		if !yield(File{Path: ReadmeFile, Content: []byte(Readme)}) {
 			return
 		}
 		for n, name := range t.Folders[i].Targets.Names {

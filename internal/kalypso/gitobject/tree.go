@@ -1,0 +1,85 @@
+package gitobject
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// The modes of entries, as Git writes them.
+const (
+	ModeTree   = "40000"
+	ModeFile   = "100644"
+	ModeModule = "160000"
+)
+
+// Entry is one line of a tree. H is [Hash], or the type of another package for the same. Its mode is kept as it was
+// written, so that a tree in which nothing changed stays the same to the byte.
+type Entry[H ~[Size]byte] struct {
+	Mode string
+	Name string
+	Hash H
+}
+
+// IsTree reports whether the entry is a folder.
+func (e Entry[H]) IsTree() bool { return e.Mode == ModeTree || e.Mode == "040000" }
+
+// ErrBadTree means that the bytes of a tree can't be read.
+var ErrBadTree = errors.New("a tree of the branch is broken")
+
+// ParseTree reads the bytes of a tree. The error is [ErrBadTree].
+func ParseTree[H ~[Size]byte](raw []byte) ([]Entry[H], error) {
+	entries := make([]Entry[H], 0, len(raw)/32)
+	for len(raw) > 0 {
+		mode, name, hash, rest, err := CutEntry[H](raw)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, Entry[H]{string(mode), string(name), hash})
+		raw = rest
+	}
+	return entries, nil
+}
+
+// CutEntry cuts the first line off the bytes of a tree, without allocating. The error is [ErrBadTree].
+func CutEntry[H ~[Size]byte](raw []byte) (mode, name []byte, hash H, rest []byte, err error) {
+	mode, rest, spaced := bytes.Cut(raw, []byte{' '})
+	name, rest, ended := bytes.Cut(rest, []byte{0})
+	if !spaced || !ended || len(rest) < Size {
+		return nil, nil, hash, nil, ErrBadTree
+	}
+	return mode, name, H(rest[:Size]), rest[Size:], nil
+}
+
+// AppendTree appends entries, which are in Git's order, as the bytes of a tree.
+func AppendTree[H ~[Size]byte](raw []byte, entries []Entry[H]) []byte {
+	for i := range entries {
+		e := &entries[i]
+		raw = append(append(raw, e.Mode...), ' ')
+		raw = append(append(raw, e.Name...), 0)
+		raw = append(raw, e.Hash[:]...)
+	}
+	return raw
+}
+
+// SortTree puts entries in Git's order: by name, a folder's name taken with a slash at its end. That is the byte order of
+// the paths below them.
+func SortTree[H ~[Size]byte](entries []Entry[H]) {
+	slices.SortFunc(entries, func(a, b Entry[H]) int {
+		common := min(len(a.Name), len(b.Name))
+		if order := strings.Compare(a.Name[:common], b.Name[:common]); order != 0 {
+			return order
+		}
+		return strings.Compare(a.sortedAfter(common), b.sortedAfter(common))
+	})
+}
+
+// sortedAfter is what follows the first n bytes of the name by which the entry is sorted. No name holds a slash, so the
+// first byte that differs decides before the slash at the end of a longer name.
+func (e Entry[H]) sortedAfter(n int) string {
+	if n == len(e.Name) && e.IsTree() {
+		return "/"
+	}
+	return e.Name[n:]
+}
