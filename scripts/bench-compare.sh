@@ -13,10 +13,6 @@ base=$(git rev-parse --verify --quiet "${BASE:-}^{commit}") || {
   echo "BASE names no commit: '${BASE:-}'. For example: make bench-compare BASE=main" >&2
   exit 1
 }
-if [ -z "${KALYPSO_GOLDEN:-}" ] && [ -d ../shared/golden ]; then
-  KALYPSO_GOLDEN=$(cd ../shared/golden && pwd)
-  export KALYPSO_GOLDEN
-fi
 
 scratch=$(mktemp -d)
 trap 'git worktree remove --force "$scratch/base" || true; rm -rf "$scratch"' EXIT

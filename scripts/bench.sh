@@ -8,10 +8,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if [ -z "${KALYPSO_GOLDEN:-}" ] && [ -d ../shared/golden ]; then
-  KALYPSO_GOLDEN=$(cd ../shared/golden && pwd)
-  export KALYPSO_GOLDEN
-fi
 mkdir -p bin
 
 if [ -n "${BENCH:-}" ]; then

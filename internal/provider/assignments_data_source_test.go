@@ -3,6 +3,7 @@ package provider_test
 import (
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // toldAssignment is an assignment as the data source tells it.
@@ -51,35 +53,34 @@ func pairsOf(all []toldAssignment) (pairs []string) {
 // of the fleets of workspaces and of layered configs is in testdata, to the letter.
 func TestAccAssignments(t *testing.T) {
 	t.Parallel()
-	golden := goldenDir(t)
+	all := golden.WithTree(t)
 	r := newRootFrom(t, "testdata/TestAccAssignments")
 	r.write("terraform.tf", terraformBlock)
 	fleets := map[string]goldenFleet{}
-	for _, dir := range glob(t, filepath.Join(golden, "*", "expected", "tree")) {
-		dir = filepath.Dir(filepath.Dir(dir))
-		f := r.addGolden(dir)
+	for _, g := range all {
+		f := r.addGolden(g)
 		f.Preview = "manifests"
-		fleets[filepath.Base(dir)] = f
+		fleets[g.Name] = f
 	}
 	r.write("fleets.json", toJSON(t, fleets))
 	out := r.apply()
 	r.expectEmptyPlan()
 	state := r.state()
-	for name := range fleets {
-		values := state[`data.kalypso_assignments.golden["`+name+`"]`]
+	for _, g := range all {
+		values := state[`data.kalypso_assignments.golden["`+g.Name+`"]`]
 		var want []string
-		for _, a := range readSummary(t, filepath.Join(golden, name)).Assignments {
+		for _, a := range *g.Summary.Assignments {
 			want = append(want, a.ClusterType+"/"+a.DeploymentTarget)
 		}
 		if diff := cmp.Diff(want, pairsOf(toldOf(t, values))); diff != "" {
-			t.Errorf("%s: assignments (-recorded +told):\n%s", name, diff)
+			t.Errorf("%s: assignments (-recorded +told):\n%s", g.Name, diff)
 		}
 	}
 	workspaces := computedOf(state[`data.kalypso_assignments.golden["tricky-03-workspaces"]`])
 	delete(workspaces, "assignments")
 	expectYAML(t, "testdata/TestAccAssignments/workspaces.yaml", workspaces)
 	layering := state[`data.kalypso_assignments.golden["tricky-06-config-layering"]`]
-	expectRecordedValues(t, filepath.Join(golden, "tricky-06-config-layering", "expected", "tree"), toldOf(t, layering))
+	expectRecordedValues(t, golden.Named(t, "tricky-06-config-layering").Tree, toldOf(t, layering))
 	expectYAML(t, "testdata/TestAccAssignments/layering.yaml", provenanceOf(toldOf(t, layering), "dev-small-app-test"))
 	expectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
 	expectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
@@ -128,12 +129,12 @@ func provenanceOf(all []toldAssignment, namespace string) map[string]string {
 
 // expectRecordedValues compares the values of each assignment with the data of the ConfigMap that the operator wrote:
 // text as it is, else what it reads as.
-func expectRecordedValues(t *testing.T, tree string, all []toldAssignment) {
+func expectRecordedValues(t *testing.T, tree map[string]string, all []toldAssignment) {
 	t.Helper()
 	for _, a := range all {
-		file := filepath.Join(tree, a.ClusterType, a.Target, "platform-config.yaml")
+		file := path.Join(a.ClusterType, a.Target, "platform-config.yaml")
 		var recorded struct{ Data map[string]any }
-		if err := yaml.Unmarshal([]byte(readFile(t, file)), &recorded); err != nil {
+		if err := yaml.Unmarshal([]byte(tree[file]), &recorded); err != nil {
 			t.Fatal(err)
 		}
 		if len(recorded.Data) < 40 {

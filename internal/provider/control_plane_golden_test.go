@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // gitHost is a Git server, behind a password, with bare repos that are made when they are first written to.
@@ -62,10 +63,11 @@ func (h *gitHost) variables(controlPlanes map[string]string) map[string]any {
 // and one for each repo that a registration names. It returns the commit that is promoted, empty where the BaseRepo
 // pins none. The URLs
 // in registrations, BaseRepo and GitOpsRepo are the host's; all else stays as it is.
-func (h *gitHost) goldenRepos(name, input, environment string) (promoted string) {
+func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 	h.t.Helper()
 	base, branch, registered := map[string]string{}, map[string]string{}, map[string]map[string]string{}
-	for path, text := range readTree(h.t, input) {
+	name, environment := g.Name, g.Summary.Environment
+	for path, text := range g.Objects {
 		switch parts := strings.SplitN(path, "/", 3); parts[0] {
 		case "base":
 			base[strings.TrimPrefix(path, "base/")] = text
@@ -74,7 +76,6 @@ func (h *gitHost) goldenRepos(name, input, environment string) (promoted string)
 				registered[parts[1]] = map[string]string{}
 			}
 			registered[parts[1]][parts[2]] = text
-		case "gitops-existing":
 		default:
 			branch[path] = text
 		}
@@ -122,26 +123,20 @@ func replaceURL(text, old, with string) string {
 // TestAccControlPlaneGolden lays every small golden fleet out as repos and renders them through the data source.
 func TestAccControlPlaneGolden(t *testing.T) {
 	t.Parallel()
-	golden := goldenDir(t)
 	r := newRootFrom(t, "testdata/TestAccControlPlane")
 	r.write("terraform.tf", terraformBlock)
 	h := newGitHost(t, gitserver.WithFilter())
 	environments, wanted := map[string]string{}, map[string]map[string]string{}
-	for _, dir := range glob(t, filepath.Join(golden, "*", "expected", "tree")) {
-		dir = filepath.Dir(filepath.Dir(dir))
-		name := filepath.Base(dir)
-		environment := readSummary(t, dir).Environment
-		environments[name], wanted[name] = environment, readTree(t, filepath.Join(dir, "expected", "tree"))
-		promoted := h.goldenRepos(name, filepath.Join(dir, "input"), environment)
+	for _, g := range golden.WithTree(t) {
+		environments[g.Name], wanted[g.Name] = g.Summary.Environment, g.Tree
+		promoted := h.goldenRepos(g)
 		if promoted != "" {
-			wanted[name][promotedCommitPath] = promoted
+			g.Tree[promotedCommitPath] = promoted
 		}
-		existing := filepath.Join(dir, "input", "gitops-existing")
-		if len(globAny(t, existing)) > 0 {
-			h.dir(name + "-gitops")
-			h.existing(name+"-gitops", environment, readTree(t, existing), wanted[name])
+		if len(g.Existing) > 0 {
+			h.existing(g.Name+"-gitops", g.Summary.Environment, g.Existing, g.Tree)
 		} else {
-			h.commit(name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
+			h.commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
 		}
 	}
 	r.write("terraform.tfvars.json", toJSON(t, h.variables(environments)))
@@ -158,26 +153,27 @@ func TestAccControlPlaneGolden(t *testing.T) {
 // promoted commit that the golden fleet has.
 func TestAccControlPlaneGoldenLarge(t *testing.T) {
 	t.Parallel()
-	const name = "large-10k"
-	dir := filepath.Join(goldenDir(t), name)
-	summary := readSummary(t, dir)
+	g := golden.Named(t, "large-10k")
 	h := newGitHost(t, gitserver.WithFilter())
-	promoted := h.goldenRepos(name, filepath.Join(dir, "input"), summary.Environment)
-	h.commit(name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
+	promoted := h.goldenRepos(g)
+	h.commit(g.Name+"-gitops", "main", map[string]string{"README.md": "GitOps\n"})
 	r := newRootFrom(t, "testdata/TestAccControlPlane")
 	r.write("terraform.tf", terraformBlock)
-	variables := h.variables(map[string]string{name: summary.Environment})
+	variables := h.variables(map[string]string{g.Name: g.Summary.Environment})
 	variables["preview"] = "none"
 	r.write("terraform.tfvars.json", toJSON(t, variables))
 	r.apply()
-	files := rendered(t, h.dir(name+"-gitops"), summary.Environment)
+	files := rendered(t, h.dir(g.Name+"-gitops"), g.Summary.Environment)
 	if files[promotedCommitPath] != promoted {
 		t.Errorf("the promoted commit is %q, want %s", files[promotedCommitPath], promoted)
 	}
-	commit := regexp.MustCompile(`commit: *"?([0-9a-f]{40})`).FindStringSubmatch(readFile(t, filepath.Join(dir, "input", "base-repo.yaml")))
-	files[promotedCommitPath] = commit[1]
-	if got := treeSHA256(files); got != summary.TreeSHA256 {
-		t.Errorf("the tree's SHA-256 is %s, want %s", got, summary.TreeSHA256)
+	commit, err := g.Promoted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[promotedCommitPath] = commit
+	if got := golden.SHA256(files); got != g.Summary.TreeSHA256 {
+		t.Errorf("the tree's SHA-256 is %s, want %s", got, g.Summary.TreeSHA256)
 	}
 }
 
@@ -185,22 +181,18 @@ func TestAccControlPlaneGoldenLarge(t *testing.T) {
 func (h *gitHost) existing(repo, branch string, files, wanted map[string]string) {
 	h.t.Helper()
 	h.commit(repo, branch, files)
-	for path, content := range files {
-		if _, ours := wanted[path[:strings.Index(path, "/")+1]+"README.md"]; !ours && path != promotedCommitPath {
-			wanted[path] = content
-		}
-	}
+	keepOthers(files, wanted)
 }
 
 // sample makes the repos of the real control plane, with the registration and the policy that the golden fleet sample-dev adds,
 // and BaseRepo's commit set to what main has here, which it returns.
-func (h *gitHost) sample(golden string) (promoted string) {
+func (h *gitHost) sample() (promoted string) {
 	h.t.Helper()
-	samples, input := filepath.Join(golden, "..", "samples"), filepath.Join(golden, "sample-dev", "input")
+	additions := golden.Named(h.t, "sample-dev").Objects
 	read := func(repo, branch string, added ...string) map[string]string {
 		files := readTree(h.t, filepath.Join(samples, repo, branch))
 		for _, at := range added {
-			files[strings.TrimPrefix(at, "base/")] = readFile(h.t, filepath.Join(input, at))
+			files[strings.TrimPrefix(at, "base/")] = additions[at]
 		}
 		for path, text := range files {
 			if strings.HasPrefix(path, "workloads/") || strings.HasSuffix(path, "-repo.yaml") {
@@ -224,7 +216,7 @@ func (h *gitHost) sample(golden string) (promoted string) {
 // which, and what that does to the assignments.
 func (h *gitHost) expectMove(r *root) {
 	h.t.Helper()
-	workload := readFile(h.t, filepath.Join(goldenDir(h.t), "..", "samples", "kalypso-app-src", "main", "workload", "workload.yaml"))
+	workload := readFile(h.t, filepath.Join(samples, "kalypso-app-src", "main", "workload", "workload.yaml"))
 	from := gitserver.Rev(h.t, h.dir("kalypso-app-src"), "main")
 	to := h.commit("kalypso-app-src", "main", map[string]string{"workload/workload.yaml": strings.Replace(workload, "name: functional-test", "name: canary", 1)})
 	planned := r.succeed("plan", "-no-color").text()
@@ -242,21 +234,19 @@ func (h *gitHost) expectMove(r *root) {
 // fleet adds, onto the branch that the operator left: that of the samples, and that of sample-dev-existing.
 func TestAccControlPlaneSample(t *testing.T) {
 	t.Parallel()
-	golden := goldenDir(t)
-	samples := filepath.Join(golden, "..", "samples")
-	for name, existing := range map[string]string{
-		"samples":             filepath.Join(samples, "kalypso-gitops", "dev"),
-		"sample-dev-existing": filepath.Join(golden, "sample-dev-existing", "input", "gitops-existing"),
+	for name, existing := range map[string]map[string]string{
+		"samples":             readTree(t, filepath.Join(samples, "kalypso-gitops", "dev")),
+		"sample-dev-existing": golden.Named(t, "sample-dev-existing").Existing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newGitHost(t)
-			promoted := h.sample(golden)
+			promoted := h.sample()
 			stage := readTree(t, filepath.Join(samples, "kalypso-gitops", "stage"))
 			h.commit("kalypso-gitops", "stage", stage)
-			wanted := readTree(t, filepath.Join(golden, "sample-dev", "expected", "tree"))
+			wanted := golden.Named(t, "sample-dev").Tree
 			wanted[promotedCommitPath] = promoted
-			h.existing("kalypso-gitops", "dev", readTree(t, existing), wanted)
+			h.existing("kalypso-gitops", "dev", existing, wanted)
 
 			r := newRootFrom(t, "testdata/TestAccControlPlane")
 			r.write("terraform.tf", terraformBlock)

@@ -11,24 +11,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // TestAccRenderingAdopt takes a branch over from the operator, and leaves what others have there.
 func TestAccRenderingAdopt(t *testing.T) {
 	t.Parallel()
 	const name = "sample-dev-existing"
-	golden := filepath.Join(goldenDir(t), name)
+	operators := golden.Named(t, name)
 	r := &rendering{root: newRootFrom(t, "testdata/TestAccGoldenFleets"), repo: gitserver.InitBare(t)}
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+r.repo)
-	fleet := r.addGolden(golden)
+	fleet := r.addGolden(operators)
 	fleet.Preview = "assignments"
 	// There, the key of a fleet is its branch.
 	if err := os.Rename(filepath.Join(r.folder, "fleets", name), filepath.Join(r.folder, "fleets", "dev")); err != nil {
 		t.Fatal(err)
 	}
 
-	gitserver.Seed(t, r.repo, "dev", readTree(t, filepath.Join(golden, "input", "gitops-existing")))
+	gitserver.Seed(t, r.repo, "dev", operators.Existing)
 	gitserver.Seed(t, r.repo, "dev", map[string]string{
 		"legacy/README.md":                   "This folder contains deployment targets scheduled on the cluster type",
 		"legacy/app-old/reconciler.yaml":     "of the operator\n",
@@ -50,13 +51,13 @@ func TestAccRenderingAdopt(t *testing.T) {
 	}
 	r.expectCommits(1)
 
-	want := readTree(t, filepath.Join(golden, "expected", "tree"))
+	want := operators.Tree
 	got := rendered(t, r.repo, "dev")
 	maps.DeleteFunc(got, func(path, _ string) bool {
 		_, ok := others[path]
 		return ok || path == ".github/workflows/check-promote.md"
 	})
-	for path, content := range readTree(t, filepath.Join(golden, "input", "gitops-existing")) {
+	for path, content := range operators.Existing {
 		if strings.HasPrefix(path, ".github/workflows/") {
 			want[path] = content
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // guide is somebody who follows a guide to the letter: files are written as it names them, and commands run in the module's
@@ -104,9 +105,8 @@ func (g *guide) shell(commands string) string {
 func TestAccLeavingTheOperator(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
-	golden := goldenDir(t)
-	operators := readTree(t, filepath.Join(golden, "sample-dev", "expected", "tree"))
-	operators[promotedCommitPath] = h.sample(golden)
+	operators := golden.Named(t, "sample-dev").Tree
+	operators[promotedCommitPath] = h.sample()
 	h.commit("kalypso-gitops", "dev", operators)
 	g := newGuide(t, "../../docs/guides/from-the-operator.md", h)
 	gitops := h.dir("kalypso-gitops")

@@ -164,7 +164,6 @@ func TestAccControlPlaneValidate(t *testing.T) {
 // The sample's dev branch turns into resources by its import blocks, from folders and from Git, and its tree stays the same.
 func TestAccControlPlaneImport(t *testing.T) {
 	t.Parallel()
-	samples := filepath.Join(goldenDir(t), "..", "samples")
 	h := newGitHost(t)
 	ours := func(files map[string]string) map[string]string {
 		for path, text := range files {

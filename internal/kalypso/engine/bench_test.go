@@ -2,12 +2,12 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // BenchmarkBuild schedules and renders the large golden fleets on one core, from the objects to the tree's hash.
@@ -15,11 +15,11 @@ func BenchmarkBuild(b *testing.B) {
 	for _, name := range []string{"large-10k", "large-100k"} {
 		b.Run(name, func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			g := readGolden(b, filepath.Join(goldenDir(b), name))
+			f := objectsOf(b, golden.Named(b, name))
 			b.ReportAllocs()
 			assignments := 0
 			for b.Loop() {
-				built, problems := build(b.Context(), g.fleet)
+				built, problems := build(b.Context(), f)
 				if err := problems.Err(); err != nil {
 					b.Fatal(err)
 				}
@@ -33,8 +33,8 @@ func BenchmarkBuild(b *testing.B) {
 // BenchmarkRebuild is the same where all of it was rendered before, or all but one cluster type.
 func BenchmarkRebuild(b *testing.B) {
 	for _, name := range []string{"large-10k", "large-100k"} {
-		g := readGolden(b, filepath.Join(goldenDir(b), name))
-		built, problems := build(b.Context(), g.fleet)
+		f := objectsOf(b, golden.Named(b, name))
+		built, problems := build(b.Context(), f)
 		if err := problems.Err(); err != nil {
 			b.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func BenchmarkRebuild(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					made, problems := engine.Run(b.Context(), g.fleet, engine.Options{Rendered: before})
+					made, problems := engine.Run(b.Context(), f, engine.Options{Rendered: before})
 					if err := problems.Err(); err != nil || made.Tree.Hash != built.Hash {
 						b.Fatal(err)
 					}

@@ -3,61 +3,30 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// checkGolden holds the tree of a golden fleet against the operator's, file by file.
-func (b *bench) checkGolden(name string, t *tree.Tree) error {
-	var want struct {
-		TreeSHA256 string `json:"tree_sha256"`
-	}
-	if err := read(filepath.Join(b.golden, name, "expected", "summary.json"), &want); err != nil {
-		return err
-	}
-	var base struct {
-		Spec struct {
-			Commit string `json:"commit"`
-		} `json:"spec"`
-	}
-	if err := read(filepath.Join(b.golden, name, "input", "base-repo.yaml"), &base); err != nil {
-		return err
-	}
-	sums := map[string][sha256.Size]byte{tree.PromotedCommitFile: sha256.Sum256([]byte(base.Spec.Commit))}
-	paths := []string{tree.PromotedCommitFile}
-	for i, folder := range t.Folders {
-		for f := range t.Files(i) {
-			path := folder.ClusterType + "/" + f.Path
-			sums[path], paths = sha256.Sum256(f.Content), append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	h := sha256.New()
-	for _, path := range paths {
-		fmt.Fprintf(h, "%s\x00%x\n", path, sums[path])
-	}
-	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want.TreeSHA256 {
-		return fmt.Errorf("the tree of %s is not the golden one: %s, want %s", name, got, want.TreeSHA256)
-	}
-	return nil
-}
-
-// read reads a file of a golden fleet, YAML or JSON.
-func read(name string, into any) error {
-	data, err := os.ReadFile(name) //nolint:gosec // a golden fleet
+// checkGolden holds the tree of a golden fleet against the operator's.
+func checkGolden(g *golden.Fleet, t *tree.Tree) error {
+	promoted, err := g.Promoted()
 	if err != nil {
 		return err
 	}
-	return yaml.Unmarshal(data, into)
+	files := map[string]string{tree.PromotedCommitFile: promoted}
+	for i, folder := range t.Folders {
+		for f := range t.Files(i) {
+			files[folder.ClusterType+"/"+f.Path] = string(f.Content)
+		}
+	}
+	if got := golden.SHA256(files); got != g.Summary.TreeSHA256 {
+		return fmt.Errorf("the tree of %s is not the golden one: %s, want %s", g.Name, got, g.Summary.TreeSHA256)
+	}
+	return nil
 }
 
 // checkBranch holds the folders on a branch against those of a tree that was rendered from nothing.

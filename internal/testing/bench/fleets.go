@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // The fleets that are measured: the golden ones, and a tenth of one.
@@ -23,12 +22,16 @@ const (
 
 // load reads a fleet, sorted, so that a change changes a line. That of 1,000 assignments is large-10k with every tenth of its
 // cluster types.
-func (b *bench) load(name string) (*fleet.Fleet, error) {
-	golden := name
+func load(name string) (*fleet.Fleet, error) {
+	from := name
 	if name == fleet1k {
-		golden = fleet10k
+		from = fleet10k
 	}
-	f, err := b.loadGolden(golden)
+	g, err := golden.Find(from)
+	if err != nil {
+		return nil, err
+	}
+	f, err := g.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -44,49 +47,6 @@ func (b *bench) load(name string) (*fleet.Fleet, error) {
 	}
 	f.ClusterTypes = kept
 	return f, nil
-}
-
-// loadGolden reads a golden fleet, with the Flux labels that its Workloads had in the operator's cluster.
-func (b *bench) loadGolden(name string) (*fleet.Fleet, error) {
-	dir := filepath.Join(b.golden, name)
-	data, err := os.ReadFile(filepath.Join(dir, "expected", "summary.json")) //nolint:gosec // a golden fleet
-	if err != nil {
-		return nil, err
-	}
-	f := &fleet.Fleet{}
-	if err := json.Unmarshal(data, f); err != nil {
-		return nil, err
-	}
-	input := filepath.Join(dir, "input")
-	err = filepath.WalkDir(input, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path) //nolint:gosec // a golden fleet
-		if err != nil {
-			return err
-		}
-		objects, _, problems := fleet.ParseYAML(fleet.Origin{Key: path}, string(text))
-		if err := problems.Err(); err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(input, path)
-		if err != nil {
-			return err
-		}
-		if parts := strings.Split(filepath.ToSlash(rel), "/"); parts[0] == "workloads" {
-			for _, o := range objects {
-				m := o.Metadata()
-				if m.Labels == nil {
-					m.Labels = map[string]string{}
-				}
-				m.Labels[fleet.FluxOwnerLabel] = f.Environment + "-" + parts[1]
-			}
-		}
-		f.Add(objects...)
-		return nil
-	})
-	return f, err
 }
 
 // withOwnValues is the fleet with a config of its own for every pair of the names.

@@ -1,6 +1,6 @@
 // Command bench measures what the provider costs at fleet size and prints a Markdown table: every figure that is compared
-// with another is measured in the same run. It takes the golden fleets from KALYPSO_GOLDEN, and holds the trees of all runs
-// against theirs.
+// with another is measured in the same run. It measures the large golden fleets, and holds the trees of all runs against
+// theirs.
 package main
 
 import (
@@ -25,9 +25,8 @@ func main() {
 	only := flag.String("only", "", "rendering, pushing or planning: measure that alone")
 	benchmarks := flag.Bool("benchmarks", false, "print what was measured as Go's benchmarks do, for benchstat, instead of the table")
 	flag.Parse()
-	b.golden = os.Getenv("KALYPSO_GOLDEN")
-	if b.golden == "" || b.provider == "" {
-		log.Fatal("bench: set KALYPSO_GOLDEN to the folder of the golden fleets, and -provider to the built provider (make bench does)")
+	if b.provider == "" {
+		log.Fatal("bench: set -provider to the built provider (make bench does)")
 	}
 	if err := b.run(context.Background(), *only); err != nil {
 		log.Fatal("bench: ", err)
@@ -41,7 +40,6 @@ func main() {
 
 // bench is one run of the measurements.
 type bench struct {
-	golden   string
 	provider string // the built program
 	scratch  string
 	runs     int

@@ -31,7 +31,7 @@ func (b *bench) planning(ctx context.Context) error {
 		return err
 	}
 	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
-		f, err := b.load(name)
+		f, err := load(name)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type change struct {
 // changes.
 func (b *bench) pushing(ctx context.Context) error {
 	for _, name := range []string{fleet10k, fleet100k} {
-		f, err := b.load(name)
+		f, err := load(name)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // build schedules and renders a fleet.
@@ -29,7 +30,7 @@ func (b *bench) rendering(ctx context.Context) error {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
 	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
-		f, err := b.load(name)
+		f, err := load(name)
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,11 @@ func (b *bench) rendering(ctx context.Context) error {
 			return err
 		}
 		if name != fleet1k {
-			if err := b.checkGolden(name, t); err != nil {
+			g, err := golden.Find(name)
+			if err != nil {
+				return err
+			}
+			if err := checkGolden(g, t); err != nil {
 				return err
 			}
 		}

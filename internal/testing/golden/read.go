@@ -1,0 +1,192 @@
+package golden
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Variable is the environment variable that names a folder of more golden fleets, laid out as those of this repo. One that is
+// the same to the byte as a fleet of this repo adds nothing; another one of the same name has "-more" after its name.
+const Variable = "KALYPSO_GOLDEN"
+
+// folder is where the golden fleets of this repo are, from its root: folders, and what is large or was made by chance as
+// archives. README.md there tells how they are laid out and packed.
+const folder = "internal/kalypso/engine/testdata/golden"
+
+const archiveSuffix = ".tar.gz"
+
+// read reads the golden fleets, sorted by name: those of this repo, and those that the folder in [Variable] adds.
+func read() ([]*Fleet, error) {
+	root, err := repo()
+	if err != nil {
+		return nil, err
+	}
+	all, err := readFolder(filepath.Join(root, folder))
+	if err != nil {
+		return nil, err
+	}
+	if more := os.Getenv(Variable); more != "" {
+		added, err := readFolder(more)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Variable, err)
+		}
+		all = add(all, added)
+	}
+	slices.SortFunc(all, func(a, b *Fleet) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Find reads the golden fleet of this name.
+func Find(name string) (*Fleet, error) {
+	all, err := read()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(f *Fleet) bool { return f.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no golden fleet %s", name)
+	}
+	return all[i], nil
+}
+
+// add adds fleets to those of this repo.
+func add(all, more []*Fleet) []*Fleet {
+	for _, f := range more {
+		i := slices.IndexFunc(all, func(own *Fleet) bool { return own.Name == f.Name })
+		if i >= 0 && reflect.DeepEqual(all[i], f) {
+			continue
+		}
+		if i >= 0 {
+			f.Name += "-more"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// repo is the root of this repo: the folder with go.mod in or above the working directory.
+func repo() (string, error) {
+	at, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return "", errors.New("the golden fleets are found from a folder of the repo alone")
+		}
+		at = above
+	}
+}
+
+func readFolder(dir string) ([]*Fleet, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Fleet
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		name, archive := strings.CutSuffix(e.Name(), archiveSuffix)
+		var files map[string]string
+		switch {
+		case e.IsDir():
+			files, err = Files(at)
+		case archive:
+			files, err = unpack(at, name+"/")
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		f, err := fleetOf(name, files)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// fleetOf is the golden fleet of these files.
+func fleetOf(name string, files map[string]string) (*Fleet, error) {
+	f := &Fleet{Name: name, Objects: map[string]string{}, Existing: map[string]string{}, Tree: map[string]string{}}
+	for path, content := range files {
+		for _, part := range []struct {
+			folder string
+			files  map[string]string
+		}{{"input/gitops-existing/", f.Existing}, {"input/", f.Objects}, {"expected/tree/", f.Tree}} {
+			if below, ok := strings.CutPrefix(path, part.folder); ok {
+				part.files[below] = content
+				break
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(files["expected/summary.json"]), &f.Summary); err != nil {
+		return nil, fmt.Errorf("expected/summary.json: %w", err)
+	}
+	return f, nil
+}
+
+// Files are all files of a folder: path → content.
+func Files(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path) //nolint:gosec // a file of tests
+		files[filepath.ToSlash(rel)] = string(content)
+		return err
+	})
+	return files, err
+}
+
+// unpack reads the files of an archive, which all lie in a folder.
+func unpack(archive, folder string) (map[string]string, error) {
+	file, err := os.Open(archive) //nolint:gosec // a file of tests
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	packed, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", archive, err)
+	}
+	files := map[string]string{}
+	for entries := tar.NewReader(packed); ; {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", archive, err)
+		}
+		if entry.Typeflag != tar.TypeReg {
+			continue
+		}
+		content, err := io.ReadAll(entries)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", archive, err)
+		}
+		files[strings.TrimPrefix(entry.Name, folder)] = string(content)
+	}
+}
