@@ -9,7 +9,7 @@ import (
 )
 
 // result makes v a value of type t, which a data source returns. v is nil for null, an [attr.Value] as it is, or what
-// [values] holds, with int and map[string]values besides. Unlike with [encode], what is empty stays empty.
+// [values] holds, with int, map[string]values and map[string][]values besides. Unlike with [encode], what is empty stays empty.
 func result(t attr.Type, v any) attr.Value {
 	switch v := v.(type) {
 	case nil:
@@ -40,6 +40,13 @@ func result(t attr.Type, v any) attr.Value {
 			all[i] = result(element, e)
 		}
 		return types.ListValueMust(element, all)
+	case map[string][]values:
+		element := elementTypeOf(t)
+		all := make(map[string]attr.Value, len(v))
+		for key, e := range v {
+			all[key] = result(element, e)
+		}
+		return types.MapValueMust(element, all)
 	case map[string]values:
 		element := elementTypeOf(t)
 		all := make(map[string]attr.Value, len(v))
@@ -63,6 +70,8 @@ func nullOf(t attr.Type) attr.Value {
 	switch t := t.(type) {
 	case basetypes.StringType:
 		return types.StringNull()
+	case basetypes.BoolType:
+		return types.BoolNull()
 	case types.MapType:
 		return types.MapNull(t.ElemType)
 	case types.ListType:

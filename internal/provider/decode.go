@@ -90,6 +90,21 @@ func (d decoder) bool(name string) (value, known bool) {
 	return b.ValueBool(), true
 }
 
+// int reads a whole number; nil where there is none, or it is not known.
+func (d decoder) int(name string) *int {
+	v, ok := d.argument(name)
+	if !ok {
+		return nil
+	}
+	number, ok := v.(basetypes.Int64Value)
+	if !ok {
+		d.report("Wrong type", "Expected a whole number here.", fleet.Attr(name))
+		return nil
+	}
+	n := int(number.ValueInt64())
+	return &n
+}
+
 // strings reads a list of strings.
 func (d decoder) strings(name string) []string {
 	if d.isUnknown(name) {

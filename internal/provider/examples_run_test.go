@@ -108,3 +108,15 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 		t.Errorf("the GitOps repo has %s commits, and should have the operator's alone (%v)", commits, err)
 	}
 }
+
+// examples/deployment-state follows a tree onto two clusters: what is not there yet is pending and named, what is there is a
+// success, and an older tree is none.
+func TestAccExampleDeploymentState(t *testing.T) {
+	t.Parallel()
+	sections := runExample(t, "deployment-state", t.TempDir(), "")
+	wantInSection(t, sections, "Nobody has reported", `verdict = "pending"`, "missing: drone-7", "missing: drone-8")
+	wantInSection(t, sections, "One cluster runs it", `verdict = "pending"`, "1 of 2 clusters current", "missing: drone-8", `"current" = 1 "total" = 2`)
+	wantInSection(t, sections, "Both run it", `verdict = "success"`, "1 of 1 cluster types deployed", "problems = []")
+	wantInSection(t, sections, "It is on its way", `verdict = "pending"`, "progressing: drone-8: it runs an older tree of the folder")
+	wantInSection(t, sections, "A cluster does not get well", `verdict = "pending"`, "progressing: drone-8: unhealthy")
+}

@@ -23,6 +23,8 @@ func dataSourceArgument(name string, a schema.Attribute) datasource.Attribute {
 		return datasource.StringAttribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.BoolAttribute:
 		return datasource.BoolAttribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+	case schema.Int64Attribute:
+		return datasource.Int64Attribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.MapAttribute:
 		return datasource.MapAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.ListAttribute:

@@ -1,0 +1,215 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// depths are how many generations of commits are read: the second where a report names a commit beyond the first.
+var depths = []int{64, 1024}
+
+// branch is a branch that is being read, in one conversation with its server.
+type branch struct {
+	deployment.Branch
+	at       delivery.Place
+	snapshot *gitops.Snapshot
+	names    []string // the cluster types of the record, sorted
+	trees    map[plumbing.Hash]map[string]plumbing.Hash
+}
+
+// openBranch reads the head of a branch and the record there. A branch or a record that is not there leaves Head empty.
+func openBranch(ctx context.Context, client *gitremote.Client, at delivery.Place) (*branch, error) {
+	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
+	b.Name = at.Branch
+	remote, err := gitops.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if b.snapshot, err = remote.Snapshot(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.readRecord(); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *branch) close() { b.snapshot.Close() }
+
+func (b *branch) readRecord() error {
+	if b.snapshot.Commit.IsZero() {
+		return nil
+	}
+	data, err := b.snapshot.ReadFile(b.at.RecordPath())
+	if errors.Is(err, gitops.ErrNoFile) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	record, err := delivery.ParseRecord(data)
+	if err != nil {
+		return fmt.Errorf("at %s, the record %s can't be used: %w", b.at, b.at.RecordPath(), err)
+	}
+	folders, err := b.snapshot.Folders(b.at.Path)
+	if err != nil {
+		return err
+	}
+	b.Head, b.PromotedCommit, b.Complete = b.snapshot.Commit.String(), record.PromotedCommit, isComplete(data)
+	b.names = record.ClusterTypes
+	b.Folders = map[string]deployment.Folder{}
+	for _, name := range b.names {
+		folder := deployment.Folder{}
+		if hash, there := folders[name]; there {
+			folder.Tree = hash.String()
+		}
+		b.Folders[name] = folder
+	}
+	return nil
+}
+
+// isComplete reports whether a record says that no rollout is under way. One without a rollout says so.
+func isComplete(record []byte) bool {
+	var r struct {
+		Rollout *struct {
+			Complete bool `json:"complete"`
+		} `json:"rollout"`
+	}
+	err := json.Unmarshal(record, &r)
+	return err == nil && (r.Rollout == nil || r.Rollout.Complete)
+}
+
+// treeHash is the hash of the tree whose entries are the cluster types' folders alone.
+func (b *branch) treeHash() string {
+	folders := map[string]tree.Hash{}
+	for name, folder := range b.Folders {
+		if folder.Tree != "" {
+			folders[name] = tree.Hash(plumbing.NewHash(folder.Tree))
+		}
+	}
+	return tree.FolderHash(folders).String()
+}
+
+// readTargets reads the names of the deployment targets at head.
+func (b *branch) readTargets() error {
+	paths := make([]string, len(b.names))
+	for i, name := range b.names {
+		paths[i] = b.at.Join(name)
+	}
+	if err := b.snapshot.Load(paths...); err != nil {
+		return err
+	}
+	for i, name := range b.names {
+		below, err := b.snapshot.Folders(paths[i])
+		if err != nil {
+			return err
+		}
+		folder := b.Folders[name]
+		folder.Targets = slices.DeleteFunc(slices.Sorted(maps.Keys(below)), func(n string) bool { return strings.HasPrefix(n, ".") })
+		b.Folders[name] = folder
+	}
+	return nil
+}
+
+// readHistory reads the history as far back as reports need it: the commits that they name, and the trees of all commits
+// after these.
+func (b *branch) readHistory(reports []deployment.Report) error {
+	var named []string
+	for _, r := range reports {
+		if hash := deployment.ParseRevision(r.Revision).Hash; hash != "" {
+			named = append(named, hash)
+		}
+	}
+	slices.Sort(named)
+	named = slices.Compact(named)
+	for _, depth := range depths {
+		commits, err := b.snapshot.Ancestry(depth)
+		if err != nil {
+			return err
+		}
+		b.History = b.historyOf(commits)
+		if b.History.Whole() || !slices.ContainsFunc(named, func(hash string) bool { return !b.History.Has(hash) }) {
+			break
+		}
+	}
+	if err := b.readTrees(b.History.After(named)); err != nil {
+		return err
+	}
+	return b.readChanges()
+}
+
+func (b *branch) historyOf(read []gitops.Commit) *deployment.History {
+	commits := make([]deployment.Commit, len(read))
+	for i, c := range read {
+		commits[i] = deployment.Commit{Hash: c.Hash.String(), Time: c.When}
+		for _, p := range c.Parents {
+			commits[i].Parents = append(commits[i].Parents, p.String())
+		}
+	}
+	return deployment.NewHistory(b.Head, commits, b.folderAt)
+}
+
+// folderAt is the hash of a folder in a commit, "" where it is not there or was not read.
+func (b *branch) folderAt(commit, folder string) string {
+	hash, there := b.trees[plumbing.NewHash(commit)][folder]
+	if !there {
+		return ""
+	}
+	return hash.String()
+}
+
+// readTrees reads the folders of commits.
+func (b *branch) readTrees(commits []string) error {
+	var wants []plumbing.Hash
+	for _, c := range commits {
+		if _, read := b.trees[plumbing.NewHash(c)]; !read {
+			wants = append(wants, plumbing.NewHash(c))
+		}
+	}
+	found, err := b.snapshot.FoldersAt(b.at.Path, wants)
+	if err != nil {
+		return err
+	}
+	for _, c := range wants {
+		b.trees[c] = found[c]
+	}
+	return nil
+}
+
+// readChanges reads the folders along first parents until the last change of each is among them.
+func (b *branch) readChanges() error {
+	chain := b.History.FirstParents()
+	for n := 2; ; n *= 4 {
+		n = min(n, len(chain))
+		if err := b.readTrees(chain[:n]); err != nil {
+			return err
+		}
+		if n == len(chain) || b.changedWithin(chain[0], chain[:n]) {
+			return nil
+		}
+	}
+}
+
+func (b *branch) changedWithin(head string, commits []string) bool {
+	for _, name := range b.names {
+		same := func(c string) bool { return b.folderAt(c, name) == b.folderAt(head, name) }
+		if !slices.ContainsFunc(commits, func(c string) bool { return !same(c) }) {
+			return false
+		}
+	}
+	return true
+}

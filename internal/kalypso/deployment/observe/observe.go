@@ -1,0 +1,135 @@
+// Package observe looks at a deployment: it reads the GitOps branch, asks the sources of reports side by side, and has
+// [deployment.Judge] find the verdict.
+package observe
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Source gives reports of the clusters that follow a rendering.
+type Source interface {
+	// Name is the source's, for people.
+	Name() string
+	// Reports are all that the source knows. An error that unwraps to [ErrNoAnswer] says that nothing is known of it this
+	// time; any other one is for people to mend.
+	Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error)
+}
+
+// ErrNoAnswer means that a source did not answer in time.
+var ErrNoAnswer = errors.New("no answer in time")
+
+// Request says what to look at.
+type Request struct {
+	Client  *gitremote.Client
+	At      delivery.Place
+	Sources []Source
+	Rules   deployment.Rules
+	Targets bool          // whether to count deployment targets
+	Wait    time.Duration // how long the sources have to answer
+}
+
+// Observation is what was seen.
+type Observation struct {
+	deployment.Branch
+	deployment.Outcome
+	TreeHash string // as kalypso_environment_rendering has it; "" without a head
+	At       time.Time
+	Silent   []*SourceError // of the sources that did not answer
+}
+
+// Look looks once. now is the clock; it is asked when all is read. An error is for people to mend: of the repo, or of a
+// source that answered and could not be understood.
+func Look(ctx context.Context, req Request, now func() time.Time) (*Observation, error) {
+	b, err := openBranch(ctx, req.Client, req.At)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	world := deployment.World{Branch: b.Branch, Rules: req.Rules}
+	if b.Head == "" {
+		return &Observation{Branch: b.Branch, Outcome: deployment.Judge(world), At: now()}, nil
+	}
+	seen := &Observation{TreeHash: b.treeHash()}
+	rendering := deployment.Rendering{Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names}
+	if world.Reports, err = ask(ctx, req, rendering, seen); err != nil {
+		return nil, err
+	}
+	for _, silent := range seen.Silent {
+		world.Unanswered = append(world.Unanswered, silent.Source)
+	}
+	if req.Targets {
+		if err := b.readTargets(); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.readHistory(world.Reports); err != nil {
+		return nil, err
+	}
+	seen.At = now()
+	for i, r := range world.Reports {
+		if r.Now.IsZero() {
+			world.Reports[i].Now = seen.At
+		}
+	}
+	world.Branch = b.Branch
+	seen.Branch, seen.Outcome = b.Branch, deployment.Judge(world)
+	return seen, nil
+}
+
+// SourceError is what went wrong with a source.
+type SourceError struct {
+	Source string // its name
+	Err    error
+}
+
+// Error implements error.
+func (e *SourceError) Error() string { return e.Source + ": " + e.Err.Error() }
+
+// Unwrap has errors.Is find the cause.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// ask asks all sources side by side.
+func ask(ctx context.Context, req Request, rendering deployment.Rendering, seen *Observation) ([]deployment.Report, error) {
+	bounded, cancel := context.WithTimeout(ctx, req.Wait)
+	defer cancel()
+	reports := make([][]deployment.Report, len(req.Sources))
+	errs := make([]error, len(req.Sources))
+	var wg sync.WaitGroup
+	for i, source := range req.Sources {
+		wg.Go(func() { reports[i], errs[i] = source.Reports(bounded, rendering) })
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var all []deployment.Report
+	var wrong []error
+	for i, source := range req.Sources {
+		switch err := errs[i]; {
+		case errors.Is(err, ErrNoAnswer), errors.Is(err, context.DeadlineExceeded):
+			seen.Silent = append(seen.Silent, &SourceError{source.Name(), err})
+		case err != nil:
+			wrong = append(wrong, &SourceError{source.Name(), err})
+		}
+		all = append(all, reports[i]...)
+	}
+	return all, errors.Join(wrong...)
+}
+
+// Kept is a source of reports that somebody kept, such as in a file.
+type Kept []deployment.Report
+
+// Name implements [Source].
+func (Kept) Name() string { return "reports" }
+
+// Reports implements [Source].
+func (k Kept) Reports(context.Context, deployment.Rendering) ([]deployment.Report, error) {
+	return k, nil
+}

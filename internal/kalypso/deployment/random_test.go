@@ -1,0 +1,281 @@
+package deployment_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+)
+
+// Nothing that clusters say, or do not say, makes a false success: in random worlds, with reports that are late, lost,
+// doubled, contradictory, of the future, of other branches, with force-pushes, merges, rollbacks and rollouts under way,
+// a success is true by a plain model of what happened. The same world in another order has the same outcome.
+func TestNoFalseSuccess(t *testing.T) {
+	runs, successes := 5000, 0
+	if testing.Short() {
+		runs = 500
+	}
+	for seed := range runs {
+		w := newTruth(rand.New(rand.NewPCG(uint64(seed), 16)))
+		world := w.world()
+		got := deployment.Judge(world)
+		if got.Verdict == deployment.Success {
+			successes++
+			if lie := w.lie(); lie != "" {
+				t.Fatalf("seed %d: a success, and %s\n%s\n%+v", seed, lie, w, got)
+			}
+		}
+		shuffled := world
+		shuffled.Reports = slices.Clone(world.Reports)
+		w.r.Shuffle(len(shuffled.Reports), func(i, j int) {
+			shuffled.Reports[i], shuffled.Reports[j] = shuffled.Reports[j], shuffled.Reports[i]
+		})
+		if diff := cmp.Diff(got, deployment.Judge(shuffled)); diff != "" {
+			t.Fatalf("seed %d: another order, another outcome (-one +other):\n%s", seed, diff)
+		}
+	}
+	if successes < runs/50 {
+		t.Errorf("%d of %d worlds are a success: the test shows little", successes, runs)
+	}
+}
+
+// truth is what happened: which trees the branch had, one after the other, and what each cluster did.
+type truth struct {
+	r        *rand.Rand
+	commits  []commit
+	heads    []string // of the branch, in the order in which it had them
+	folders  []string
+	clusters []*cluster
+	complete bool
+	rewrite  int // heads before this index are no more on the branch
+	gone     int // commits, the first ones, that are no more on the branch
+	rules    deployment.Rules
+	events   []string
+}
+
+// cluster syncs the heads of the branch, in their order.
+type cluster struct {
+	name, folder string
+	synced       int  // index in heads
+	healthy      bool // now
+	foreign      bool // it follows another branch
+	reports      []deployment.Report
+}
+
+func newTruth(r *rand.Rand) *truth {
+	w := &truth{r: r, complete: r.IntN(10) > 0, rules: rules()}
+	for i := range 1 + r.IntN(3) {
+		w.folders = append(w.folders, fmt.Sprint("f", i))
+	}
+	w.push()
+	for i := range 1 + r.IntN(4) {
+		c := &cluster{name: fmt.Sprint("cluster", i), folder: w.folders[r.IntN(len(w.folders))], healthy: true, foreign: r.IntN(30) == 0}
+		w.clusters = append(w.clusters, c)
+	}
+	w.expect()
+	for range r.IntN(30) {
+		switch r.IntN(8) {
+		case 0, 1:
+			w.push()
+		case 2:
+			w.rollback()
+		case 3:
+			if r.IntN(6) == 0 {
+				w.forcePush()
+			}
+		default:
+			w.move(w.clusters[r.IntN(len(w.clusters))])
+		}
+	}
+	if r.IntN(2) == 0 { // all settles
+		for _, c := range w.clusters {
+			w.move(c)
+			c.synced, c.healthy = len(w.heads)-1, true
+			w.report(c)
+		}
+	}
+	return w
+}
+
+// expect says what is expected: all clusters by name, or by number.
+func (w *truth) expect() {
+	w.rules.Expected = map[string]deployment.Expectation{}
+	for _, f := range w.folders {
+		var names []string
+		for _, c := range w.clusters {
+			if c.folder == f {
+				names = append(names, c.name)
+			}
+		}
+		n := len(names)
+		if w.r.IntN(2) == 0 {
+			w.rules.Expected[f] = deployment.Expectation{Clusters: names, Minimum: &n}
+		} else {
+			w.rules.Expected[f] = deployment.Expectation{Minimum: &n}
+		}
+	}
+}
+
+func (w *truth) head() *commit { return &w.commits[0] }
+
+// commitTree puts a commit onto the branch, sometimes through a merge whose parents stand either way round.
+func (w *truth) commitTree(trees map[string]string) {
+	name := fmt.Sprint("k", len(w.commits))
+	parent := ""
+	if len(w.commits) > 0 {
+		parent = w.head().name
+	}
+	age := time.Duration(100-len(w.commits)) * time.Minute
+	add := func(c commit) { w.commits = append([]commit{c}, w.commits...) }
+	if parent != "" && w.r.IntN(4) == 0 {
+		base := w.commits[w.r.IntN(len(w.commits)-w.gone)]
+		side := commit{"s" + name, base.name, age, trees}
+		parents := []string{parent, side.name}
+		if w.r.IntN(2) == 0 {
+			slices.Reverse(parents)
+		}
+		add(side)
+		parent = strings.Join(parents, " ")
+	}
+	add(commit{name, parent, age, trees})
+	w.heads = append(w.heads, name)
+	w.events = append(w.events, fmt.Sprintf("push %s on %q: %v", name, parent, trees))
+}
+
+func (w *truth) push() {
+	trees := map[string]string{}
+	for _, f := range w.folders {
+		trees[f] = "A"
+		if len(w.commits) > 0 {
+			trees[f] = w.head().trees[f]
+		}
+	}
+	if w.r.IntN(3) > 0 {
+		trees[w.folders[w.r.IntN(len(w.folders))]] = string(rune('A' + w.r.IntN(4)))
+	}
+	w.commitTree(trees)
+}
+
+// rollback brings the trees of an earlier head back.
+func (w *truth) rollback() {
+	w.commitTree(w.treesOf(w.heads[w.r.IntN(len(w.heads))]))
+}
+
+// forcePush has the branch begin anew, with the trees of an earlier head.
+func (w *truth) forcePush() {
+	trees := w.treesOf(w.heads[w.r.IntN(len(w.heads))])
+	w.rewrite, w.gone = len(w.heads), len(w.commits)
+	name := fmt.Sprint("k", len(w.commits))
+	w.commits = append([]commit{{name, "", time.Hour, trees}}, w.commits...)
+	w.heads = append(w.heads, name)
+	w.events = append(w.events, fmt.Sprintf("force-push %s: %v", name, trees))
+}
+
+func (w *truth) treesOf(name string) map[string]string {
+	for _, c := range w.commits {
+		if c.name == name {
+			return c.trees
+		}
+	}
+	return nil
+}
+
+// move has a cluster sync, fall ill or get well, and perhaps report.
+func (w *truth) move(c *cluster) {
+	if w.r.IntN(2) == 0 {
+		c.synced += w.r.IntN(len(w.heads) - c.synced)
+	}
+	if w.r.IntN(5) == 0 {
+		c.healthy = !c.healthy
+	}
+	if w.r.IntN(3) > 0 {
+		w.report(c)
+	}
+}
+
+// report adds what a cluster says of itself. What it said before is lost, or arrives as well.
+func (w *truth) report(c *cluster) {
+	if w.r.IntN(8) > 0 {
+		c.reports = nil
+	}
+	branch := "stage"
+	if c.foreign {
+		branch = "prod"
+	}
+	forms := []string{branch + "@sha1:%s", branch + "/%s", "refs/heads/" + branch + "@sha1:%s"}
+	if !c.foreign {
+		forms = append(forms, "%s")
+	}
+	r := deployment.Report{
+		Cluster: c.name, Folder: c.folder, Revision: fmt.Sprintf(forms[w.r.IntN(len(forms))], hash(w.heads[c.synced])),
+		Health: deployment.Healthy, Now: now, Time: ago(time.Duration(w.r.IntN(50)) * time.Minute), Kept: w.r.IntN(4) > 0,
+	}
+	if !c.healthy {
+		r.Health = []deployment.Health{deployment.Failed, deployment.Progressing, deployment.Suspended, deployment.Offline}[w.r.IntN(4)]
+	}
+	if w.r.IntN(20) == 0 { // of the future, and so not to be believed: the cluster may be anywhere
+		r.Time, r.Revision, c.healthy = ago(-time.Hour), hash(w.heads[len(w.heads)-1]), false
+	}
+	if w.r.IntN(20) == 0 { // too old to count, and the cluster fell ill since
+		r.Time, r.Kept, c.healthy = ago(3*time.Hour), true, false
+	}
+	c.reports = append(c.reports, r)
+	if w.r.IntN(10) == 0 {
+		c.reports = append(c.reports, r)
+	}
+	w.events = append(w.events, fmt.Sprintf("%s at %s, healthy %v, says %s", c.name, w.heads[c.synced], c.healthy, r.Revision))
+}
+
+// world is what there is to judge by.
+func (w *truth) world() deployment.World {
+	b := branchOf(w.commits...)
+	b.Complete = w.complete
+	var reports []deployment.Report
+	for _, c := range w.clusters {
+		if w.r.IntN(40) == 0 {
+			w.events = append(w.events, "all reports of "+c.name+" are lost")
+			c.reports = nil
+		}
+		reports = append(reports, c.reports...)
+	}
+	return deployment.World{Branch: b, Reports: reports, Rules: w.rules}
+}
+
+// lie says what is not so in the claim that everything runs; "" where the claim is true.
+func (w *truth) lie() string {
+	if !w.complete {
+		return "a rollout is under way"
+	}
+	for _, c := range w.clusters {
+		switch {
+		case len(c.reports) == 0:
+			return c.name + " said nothing"
+		case c.foreign:
+			return c.name + " follows another branch"
+		case c.synced < w.rewrite:
+			// It syncs what was rewritten: equal trees would be chance.
+			return c.name + " is at a commit that is no more on the branch"
+		case w.treesOf(w.heads[c.synced])[c.folder] != w.head().trees[c.folder]:
+			return c.name + " runs another tree"
+		}
+		// A cluster whose state changed since it spoke can't be known. One that spoke of illness was not well since.
+		for _, r := range c.reports {
+			fresh := !r.Kept || now.Sub(r.Time) <= time.Hour
+			if fresh && r.Health != deployment.Healthy {
+				return c.name + " said that it was not well"
+			}
+			if fresh && r.Time.Sub(now) > deployment.MaxSkew {
+				return c.name + " spoke of the future"
+			}
+		}
+	}
+	return ""
+}
+
+func (w *truth) String() string { return strings.Join(w.events, "\n") }

@@ -1,0 +1,35 @@
+package deployment
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Revision is what a source says was synced.
+type Revision struct {
+	Branch string // "": it names none
+	Hash   string // full, in lower case; "": it names no commit
+}
+
+var fullHash = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
+
+// ParseRevision reads the forms in which Flux, Argo CD and Azure write a revision: branch@sha1:hash, branch/hash, sha1:hash
+// or a hash. A branch may be written as a reference. Of any other text nothing is known.
+func ParseRevision(text string) Revision {
+	text = strings.TrimSpace(text)
+	var r Revision
+	switch i, j := strings.LastIndex(text, "@"), strings.LastIndex(text, "/"); {
+	case i >= 0:
+		r.Branch, r.Hash = text[:i], text[i+1:]
+	case j >= 0:
+		r.Branch, r.Hash = text[:j], text[j+1:]
+	default:
+		r.Hash = text
+	}
+	r.Branch, r.Hash = strings.TrimPrefix(r.Branch, "refs/heads/"), strings.TrimPrefix(r.Hash, "sha1:")
+	if !fullHash.MatchString(r.Hash) {
+		return Revision{Branch: r.Branch}
+	}
+	r.Hash = strings.ToLower(r.Hash)
+	return r
+}

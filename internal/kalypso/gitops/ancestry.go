@@ -1,0 +1,139 @@
+package gitops
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Commit is one commit of a history.
+type Commit struct {
+	Hash    plumbing.Hash
+	Parents []plumbing.Hash
+	When    time.Time // the committer's
+}
+
+// Ancestry is the snapshot's commit and those that it leads to, at most depth generations, without their trees. Parents
+// that are beyond are named by their children alone.
+func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterAll}
+	if err := s.reader.Fetch(want, s.store); err != nil {
+		return nil, err
+	}
+	var all []Commit
+	met := map[plumbing.Hash]bool{s.Commit: true}
+	for queue := []plumbing.Hash{s.Commit}; len(queue) > 0; queue = queue[1:] {
+		c, read, err := s.commitAt(queue[0])
+		switch {
+		case err != nil:
+			return nil, err
+		case !read && queue[0] == s.Commit:
+			return nil, fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
+		case !read:
+			continue
+		}
+		all = append(all, Commit{Hash: c.Hash, Parents: c.ParentHashes, When: c.Committer.When})
+		for _, p := range c.ParentHashes {
+			if !met[p] {
+				met[p] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	return all, nil
+}
+
+// FoldersAt are the folders directly below a path in each of several commits, which [Snapshot.Ancestry] has to have given,
+// with the hashes of their trees. The trees of all commits are fetched together, level by level, without contents of
+// files. A commit in which the path is no folder has none.
+func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]map[string]plumbing.Hash, error) {
+	names, err := splitPath(path.Clean(at))
+	if err != nil {
+		return nil, err
+	}
+	trees := make(map[plumbing.Hash]plumbing.Hash, len(commits)) // by commit
+	for _, hash := range commits {
+		c, read, err := s.commitAt(hash)
+		if err == nil && !read {
+			err = fmt.Errorf("commit %s: %w", hash, errNotSent)
+		}
+		if err != nil {
+			return nil, err
+		}
+		trees[hash] = c.TreeHash
+	}
+	for _, name := range names {
+		if err := s.bringTrees(trees); err != nil {
+			return nil, err
+		}
+		for commit, tree := range trees {
+			delete(trees, commit)
+			entries, err := s.tree(tree)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				if e.name == name && e.isTree() {
+					trees[commit] = e.hash
+				}
+			}
+		}
+	}
+	if err := s.bringTrees(trees); err != nil {
+		return nil, err
+	}
+	folders := make(map[plumbing.Hash]map[string]plumbing.Hash, len(trees))
+	byTree := map[plumbing.Hash]map[string]plumbing.Hash{}
+	for commit, tree := range trees {
+		if byTree[tree] == nil {
+			if byTree[tree], err = s.foldersIn(tree); err != nil {
+				return nil, err
+			}
+		}
+		folders[commit] = byTree[tree]
+	}
+	return folders, nil
+}
+
+func (s *Snapshot) foldersIn(tree plumbing.Hash) (map[string]plumbing.Hash, error) {
+	entries, err := s.tree(tree)
+	folders := map[string]plumbing.Hash{}
+	for _, e := range entries {
+		if e.isTree() {
+			folders[e.name] = e.hash
+		}
+	}
+	return folders, err
+}
+
+// bringTrees fetches trees of several commits. A server that does not give them by their names sends the history down to
+// the oldest of the commits that are here.
+func (s *Snapshot) bringTrees(trees map[plumbing.Hash]plumbing.Hash) error {
+	var wants []plumbing.Hash
+	for _, tree := range trees {
+		if _, here := s.store[tree]; !here {
+			wants = append(wants, tree)
+		}
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	slices.SortFunc(wants, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
+	err := s.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filterAll}, s.store)
+	if errors.Is(err, gitremote.ErrObjectNotServed) {
+		depth := 0
+		for _, o := range s.store {
+			if o.Kind == plumbing.CommitObject {
+				depth++
+			}
+		}
+		err = s.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterBlobs}, s.store)
+	}
+	return err
+}

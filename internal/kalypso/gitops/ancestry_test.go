@@ -1,0 +1,78 @@
+package gitops_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// A history is read to its depth, merges included, and folders of all its commits are told, over every transport.
+func TestAncestry(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		var commits []string
+		for i := range 4 {
+			commits = append(commits, gitserver.Seed(t, repo, "main", map[string]string{
+				"clusters/large/x.yaml": fmt.Sprint(i / 2), fmt.Sprintf("clusters/new%d/x.yaml", i): "x", "other": fmt.Sprint(i),
+			}))
+		}
+		side := strings.TrimSpace(gitserver.Git(t, repo, "commit-tree", "-p", commits[1], "-m", "side", commits[1]+"^{tree}"))
+		merge := strings.TrimSpace(gitserver.Git(t, repo, "commit-tree", "-p", commits[3], "-p", side, "-m", "merge", commits[3]+"^{tree}"))
+		gitserver.Git(t, repo, "update-ref", "refs/heads/main", merge)
+
+		s, err := b.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		all, err := s.Ancestry(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "commits", len(all), 6)
+		equal(t, "parents of the head", fmt.Sprint(all[0].Parents), fmt.Sprintf("[%s %s]", commits[3], side))
+		equal(t, "time", all[0].When.Unix(), int64(1700000000))
+		var hashes []plumbing.Hash
+		for _, c := range all {
+			hashes = append(hashes, c.Hash)
+		}
+		folders, err := s.FoldersAt("clusters", hashes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		large := func(commit string) string { return folders[plumbing.NewHash(commit)]["large"].String() }
+		equal(t, "the folder of the first commit", large(commits[0]), treeHash(map[string]string{"x.yaml": "0"}).String())
+		equal(t, "the same in the second", large(commits[1]), large(commits[0]))
+		equal(t, "the same on the side", large(side), large(commits[0]))
+		equal(t, "another one at head", large(merge), treeHash(map[string]string{"x.yaml": "1"}).String())
+		equal(t, "folders of the second commit", len(folders[plumbing.NewHash(commits[1])]), 3)
+		nowhere, err := s.FoldersAt("other", hashes)
+		if err != nil || len(nowhere) != 0 {
+			t.Errorf("folders in a file: %v, %v", nowhere, err)
+		}
+	})
+}
+
+// What is beyond the depth is named by its children alone.
+func TestAncestryIsCut(t *testing.T) {
+	over(t, []string{"http"}, func(t *testing.T, repo string, b *gitops.Branch) {
+		for i := range 5 {
+			gitserver.Seed(t, repo, "main", map[string]string{"x": fmt.Sprint(i)})
+		}
+		s, err := b.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		all, err := s.Ancestry(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "commits", len(all), 3)
+		equal(t, "parents of the last", len(all[2].Parents), 1)
+	})
+}

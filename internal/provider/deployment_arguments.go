@@ -1,0 +1,218 @@
+package provider
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// defaultLookTime is how long a look at a deployment may take where nobody says.
+const defaultLookTime = 5 * time.Minute
+
+// deploymentArguments are the arguments that say which deployment is looked at, and by what it is judged.
+func deploymentArguments() map[string]schema.Attribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	limit := func(description string) schema.StringAttribute {
+		a := text(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
+		a.Validators = []validator.String{valid{"limit", func(s string) error { _, err := deployment.ParseLimit(s); return err }}}
+		return a
+	}
+	span := func(description string) schema.StringAttribute {
+		a := text(description)
+		a.Validators = []validator.String{valid{"duration", checkDuration}}
+		return a
+	}
+	return map[string]schema.Attribute{
+		"gitops_repo": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Where the rendering goes, as in its `gitops_repo`.",
+			Attributes: map[string]schema.Attribute{
+				"repo":   text("URL of the GitOps repo. Required."),
+				"branch": text("Branch of the repo. Required."),
+				"path":   text("Path of the rendering in the repo. Without it the root."),
+			},
+		},
+		"source": schema.SingleNestedAttribute{
+			Required:            true,
+			MarkdownDescription: "Who reports what runs on the clusters. At least one of these; several are taken together.",
+			Attributes:          sourceAttributes(text),
+		},
+		"expected": schema.MapNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "The clusters that have to follow a folder, by cluster type. A cluster type that is not named here needs one current cluster.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"clusters": schema.ListAttribute{
+					Optional: true, ElementType: types.StringType,
+					MarkdownDescription: "The clusters by name, as the source names them. Others that follow the folder are named and not counted.",
+				},
+				"minimum": schema.Int64Attribute{
+					Optional:            true,
+					MarkdownDescription: "How many current clusters there have to be. The default is `1`; with `0`, a folder that no cluster follows is a success.",
+				},
+			}},
+		},
+		"progress_deadline": span("How long a cluster may progress or be unhealthy before it counts as failed, counted from the later of the folder's last " +
+			"commit and the last transition of the cluster's condition. The default is `1h`."),
+		"stale_after":     span("How old a report of `source.reports` may be. The default is `1h`."),
+		"max_failed":      limit("How many clusters of a folder may have failed without the folder's verdict being `failure`."),
+		"max_unavailable": limit("How many clusters of a folder may be stale, offline, suspended or missing without the folder being `pending`."),
+	}
+}
+
+func sourceAttributes(text func(string) schema.StringAttribute) map[string]schema.Attribute {
+	var states []string
+	for _, s := range deployment.ReportStates {
+		states = append(states, string(s))
+	}
+	state := text("What the cluster says: " + "`" + strings.Join(states, "`, `") + "`. `current` says that what was synced is healthy. Required.")
+	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
+	return map[string]schema.Attribute{
+		"reports": schema.ListNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Reports that are kept somewhere, such as in a file: of clusters that are connected now and then, or never. Any Terraform value " +
+				"does, such as `jsondecode(file(\"reports.json\"))`.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"cluster":  text("Name of the cluster. Required."),
+				"folder":   text("Folder that the cluster follows, below the rendering's path: the cluster type's name. Required."),
+				"revision": text("What was synced: `branch@sha1:hash`, `branch/hash` or the full hash of a commit."),
+				"state":    state,
+				"time":     text("When the cluster said so, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale."),
+				"message":  text("What the cluster says besides, for people."),
+			}},
+		},
+	}
+}
+
+func checkDuration(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is no duration, such as \"90s\", \"15m\" or \"1h\"", text)
+	case d <= 0:
+		return fmt.Errorf("%q is not longer than no time", text)
+	}
+	return nil
+}
+
+// readDeployment reads the arguments. What is wrong with them is reported; what is not known yet is left out.
+func readDeployment(d decoder) observe.Request {
+	request := observe.Request{At: readDeploymentPlace(d), Wait: defaultLookTime}
+	request.Rules = deployment.Rules{
+		Deadline:       readDuration(d, "progress_deadline", deployment.DefaultDeadline),
+		StaleAfter:     readDuration(d, "stale_after", deployment.DefaultStaleAfter),
+		MaxFailed:      readLimit(d, "max_failed"),
+		MaxUnavailable: readLimit(d, "max_unavailable"),
+		Expected:       map[string]deployment.Expectation{},
+	}
+	v, _ := d.argument("expected")
+	set, _ := members(v)
+	for name, e := range set {
+		at := newDecoder(e, d.problems, d.at(fleet.Attr("expected"), fleet.Key(name))...)
+		expected := deployment.Expectation{Clusters: at.strings("clusters"), Minimum: at.int("minimum")}
+		if expected.Minimum != nil && *expected.Minimum < 0 {
+			at.report("Invalid minimum", "minimum is less than 0.", fleet.Attr("minimum"))
+		}
+		request.Rules.Expected[name] = expected
+	}
+	if source, given := d.object("source"); given && !source.unknown {
+		request.Sources = readDeploymentSources(source)
+	}
+	return request
+}
+
+// readDeploymentPlace reads gitops_repo.
+func readDeploymentPlace(d decoder) delivery.Place {
+	repo, given := d.object("gitops_repo")
+	if !given || repo.unknown {
+		return delivery.Place{}
+	}
+	at := delivery.Place{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
+	check := func(name, value string, err func() error) {
+		switch {
+		case fleet.IsUnknown(value):
+		case value == "" && name != "path":
+			repo.report("Missing "+name, "gitops_repo needs repo and branch.", fleet.Attr(name))
+		default:
+			if err := err(); err != nil {
+				repo.report("Invalid "+name, fleet.Sentence(err), fleet.Attr(name))
+			}
+		}
+	}
+	check("repo", at.Repo, func() error { _, err := gitremote.ParseURL(at.Repo); return err })
+	check("branch", at.Branch, func() error { return gitops.CheckName(at.Branch) })
+	check("path", at.Path, func() (err error) { at.Path, err = delivery.CleanPath(at.Path); return err })
+	return at
+}
+
+func readDuration(d decoder, name string, otherwise time.Duration) time.Duration {
+	if given, err := time.ParseDuration(d.string(name)); err == nil && given > 0 {
+		return given
+	}
+	return otherwise // what is wrong, the schema says
+}
+
+func readLimit(d decoder, name string) deployment.Limit {
+	limit, err := deployment.ParseLimit(d.string(name))
+	if err != nil {
+		return deployment.Limit{} // what is wrong, the schema says
+	}
+	return limit
+}
+
+// readDeploymentSources reads the sources. None at all is reported.
+func readDeploymentSources(d decoder) []observe.Source {
+	var sources []observe.Source
+	given := false
+	if v, known := d.argument("reports"); known || v != nil && v.IsUnknown() {
+		given = true
+		sources = append(sources, readReports(d))
+	}
+	if !given {
+		d.report("Missing source", "source names nobody who reports what runs: set at least one of its arguments.")
+	}
+	return sources
+}
+
+// readReports reads reports that somebody kept.
+func readReports(d decoder) observe.Kept {
+	kept := observe.Kept{}
+	if d.isUnknown("reports") {
+		return kept
+	}
+	for _, r := range d.objects("reports") {
+		report := deployment.Report{
+			Cluster: r.string("cluster"), Folder: strings.TrimPrefix(strings.TrimSuffix(r.string("folder"), "/"), "./"), Revision: r.string("revision"),
+			Health: deployment.Health(r.string("state")), Message: r.string("message"), Kept: true,
+		}
+		for _, argument := range []struct{ name, value string }{
+			{"cluster", report.Cluster}, {"folder", report.Folder}, {"state", string(report.Health)},
+		} {
+			if argument.value == "" {
+				r.report("Incomplete report", "A report needs cluster, folder and state; "+argument.name+" is not set.", fleet.Attr(argument.name))
+			}
+		}
+		if text := r.string("time"); text != "" && !fleet.IsUnknown(text) {
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				r.report("Invalid time", fmt.Sprintf("%q is no time such as 2026-01-31T12:00:00Z.", text), fleet.Attr("time"))
+			}
+			report.Time = at
+		}
+		kept = append(kept, report)
+	}
+	return kept
+}

@@ -1,0 +1,116 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*deploymentState)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*deploymentState)(nil)
+)
+
+// deploymentState says whether the clusters run what a branch holds.
+type deploymentState struct{ data *providerData }
+
+func newDeploymentState() datasource.DataSource { return &deploymentState{} }
+
+func (s *deploymentState) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_deployment_state"
+}
+
+func (s *deploymentState) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = deploymentStateSchema()
+}
+
+// Configure keeps the provider's configuration.
+func (s *deploymentState) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	s.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports what is wrong with the arguments as far as they are known.
+func (s *deploymentState) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var ps fleet.Problems
+	readDeployment(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
+	appendProblems(&resp.Diagnostics, ps)
+}
+
+// Read looks once, whatever it sees. Terraform asks for it once all arguments are known.
+func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	arguments := getObject(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var ps fleet.Problems
+	d := decoder{arguments: arguments, problems: &ps}
+	request := readDeployment(d)
+	detail := details.or(d.string("detail"))
+	request.Targets = detail != detailFolders
+	if times, given := d.object("timeouts"); given {
+		request.Wait = readDuration(times, "read", request.Wait)
+	}
+	appendProblems(&resp.Diagnostics, ps)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	seen := s.look(ctx, request, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	maps.Copy(arguments, deploymentValues(seen, detail))
+	resp.Diagnostics.Append(setObject(ctx, &resp.State, arguments)...)
+}
+
+// look looks at a deployment. While the provider's configuration is not known, nothing is contacted, and nothing concluded.
+func (s *deploymentState) look(ctx context.Context, request observe.Request, diags *diag.Diagnostics) *observe.Observation {
+	if !s.data.known {
+		diags.AddWarning("The state of the deployment is not known yet",
+			"The configuration of the provider depends on values that are known after apply, so that nothing is contacted. The verdict is pending.")
+		return &observe.Observation{
+			Branch:  deployment.Branch{Name: request.At.Branch},
+			Outcome: deployment.Outcome{Verdict: deployment.Pending, Summary: "The configuration of the provider is not known yet."},
+			At:      time.Now(),
+		}
+	}
+	request.Client = s.data.Client
+	seen, err := observe.Look(ctx, request, time.Now)
+	if err != nil {
+		appendDeploymentError(diags, request.At, err)
+		return nil
+	}
+	for _, silent := range seen.Silent {
+		diags.AddAttributeWarning(path.Root("source"), "A source did not answer", fleet.Sentence(silent)+
+			" So nothing is concluded: the verdict is pending. The next run asks again.")
+	}
+	tflog.Info(ctx, "looked at a deployment", map[string]any{
+		"head": seen.Head, "verdict": string(seen.Verdict), "summary": seen.Summary, "problems": len(seen.Problems),
+	})
+	return seen
+}
+
+// appendDeploymentError turns an error of a look into a diagnostic: of the repo, or of a source.
+func appendDeploymentError(diags *diag.Diagnostics, at delivery.Place, err error) {
+	var remote *gitremote.Error
+	var source *observe.SourceError
+	switch {
+	case errors.As(err, &source):
+		diags.AddAttributeError(path.Root("source"), "A source can't be used", fleet.Sentence(err))
+	case errors.As(err, &remote):
+		appendDeliveryError(diags, at, err)
+	default:
+		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", fleet.Sentence(err))
+	}
+}

@@ -1,0 +1,289 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// deploymentRoot is a root module that looks at the branch "stage" of a repo.
+type deploymentRoot struct {
+	*root
+	repo string
+	vars map[string]any
+}
+
+func newDeploymentRoot(t *testing.T) *deploymentRoot {
+	t.Helper()
+	d := &deploymentRoot{newRootFrom(t, "testdata/TestAccDeploymentState"), gitserver.InitBare(t), map[string]any{}}
+	d.write("terraform.tf", terraformBlock)
+	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
+	d.reports()
+	return d
+}
+
+// set sets a variable.
+func (d *deploymentRoot) set(name string, value any) {
+	d.t.Helper()
+	d.vars[name] = value
+	d.write("terraform.tfvars.json", toJSON(d.t, d.vars))
+}
+
+// reports are all that the clusters say.
+func (d *deploymentRoot) reports(all ...map[string]any) {
+	d.t.Helper()
+	if all == nil {
+		all = []map[string]any{}
+	}
+	d.set("source_of_reports", map[string]any{"reports": all})
+}
+
+// render commits a rendering to the branch: the contents of the folders of cluster types, with targets of these names.
+func (d *deploymentRoot) render(record map[string]any, folders map[string]string) string {
+	d.t.Helper()
+	all := map[string]any{"version": 1, "environment": "stage", "cluster_types": []string{}, "promoted_commit": strings.Repeat("c", 40)}
+	files := map[string]string{"README.md": "GitOps\n"}
+	var names []string
+	for name, content := range folders {
+		names = append(names, name)
+		files["fleet/"+name+"/shop-web/namespace.yaml"] = content
+	}
+	all["cluster_types"] = names
+	for key, value := range record {
+		all[key] = value
+	}
+	files["fleet/"+recordPath] = toJSON(d.t, all)
+	return gitserver.Seed(d.t, d.repo, "stage", files)
+}
+
+// look runs the data source and returns what it tells.
+func (d *deploymentRoot) look() deploymentSeen {
+	d.t.Helper()
+	d.apply()
+	var seen deploymentSeen
+	if err := json.Unmarshal([]byte(d.succeed("output", "-json", "state").stdout), &seen); err != nil {
+		d.t.Fatal(err)
+	}
+	return seen
+}
+
+type deploymentSeen struct {
+	Head           *string
+	PromotedCommit *string `json:"promoted_commit"`
+	Complete       *bool
+	Verdict        string
+	Summary        string
+	ObservedAt     string `json:"observed_at"`
+	Folders        map[string]struct {
+		TreeHash                                                                *string `json:"tree_hash"`
+		Total, Current, Progressing, Failed, Suspended, Stale, Offline, Missing int
+		Verdict                                                                 string
+		Since                                                                   *string
+	}
+	Problems []struct{ Cluster, Folder, State, Revision, Message string }
+	Targets  map[string]struct{ Current, Total int }
+	Clusters map[string][]struct{ Folder, Revision, State string }
+}
+
+// states are the problems as "state cluster".
+func (s deploymentSeen) states() (all []string) {
+	for _, p := range s.Problems {
+		all = append(all, p.State+" "+p.Cluster)
+	}
+	return all
+}
+
+// report is a report of a cluster that follows the folder large.
+func report(cluster, commit string, more ...string) map[string]any {
+	r := map[string]any{
+		"cluster": cluster, "folder": "large", "revision": "stage@sha1:" + commit, "state": "current",
+		"time": time.Now().Add(-time.Minute).UTC().Format(time.RFC3339),
+	}
+	for i := 0; i < len(more); i += 2 {
+		r[more[i]] = more[i+1]
+	}
+	return r
+}
+
+// A deployment is followed from the first commit to a success, through a commit that leaves the folder as it is, a new tree,
+// a rollback, and a rollout.
+func TestAccDeploymentState(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+
+	seen := d.look()
+	if seen.Head != nil || seen.Complete != nil || seen.PromotedCommit != nil || len(seen.Folders) != 0 || seen.Verdict != "pending" {
+		t.Errorf("no branch: %+v", seen)
+	}
+	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "GitOps\n"})
+	if seen := d.look(); seen.Head != nil || seen.Verdict != "pending" {
+		t.Errorf("no record: %+v", seen)
+	}
+
+	first := d.render(nil, map[string]string{"large": "one"})
+	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Missing != 1 {
+		t.Errorf("no report: %+v", seen)
+	}
+	d.reports(report("a", first), report("b", first))
+	d.set("options", map[string]any{"detail": "clusters"})
+	seen = d.look()
+	tree := strings.TrimSpace(gitserver.Git(t, d.repo, "rev-parse", first+":fleet/large"))
+	if seen.Verdict != "success" || *seen.Head != first || *seen.PromotedCommit != strings.Repeat("c", 40) || !*seen.Complete ||
+		*seen.Folders["large"].TreeHash != tree || seen.Folders["large"].Current != 2 || seen.Folders["large"].Since == nil || len(seen.Problems) != 0 {
+		t.Errorf("deployed: %+v", seen)
+	}
+	if diff := cmp.Diff(map[string]struct{ Current, Total int }{"shop-web": {2, 2}}, seen.Targets); diff != "" || len(seen.Clusters["a"]) != 1 {
+		t.Errorf("the details: %+v", seen)
+	}
+	if _, err := time.Parse(time.RFC3339, seen.ObservedAt); err != nil {
+		t.Error(err)
+	}
+
+	// A newer commit that leaves the folder as it is makes no cluster wait.
+	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "more\n"})
+	if seen := d.look(); seen.Verdict != "success" || *seen.Head == first {
+		t.Errorf("another file changed: %+v", seen)
+	}
+	// A new tree is not there yet. Its commit is of 2023, and so the deadline is over, unless it is long.
+	second := d.render(nil, map[string]string{"large": "two"})
+	if seen := d.look(); seen.Verdict != "failure" || seen.Folders["large"].Failed != 2 || seen.Problems[0].Cluster != "a" {
+		t.Errorf("an older tree past the deadline: %+v", seen)
+	}
+	d.set("options", map[string]any{"progress_deadline": "1000000h"})
+	d.reports(report("a", second), report("b", first))
+	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Progressing != 1 || seen.Targets != nil || seen.Clusters != nil {
+		t.Errorf("an older tree: %+v", seen)
+	}
+	// A rollback is not proven by an earlier report of the same tree.
+	third := d.render(nil, map[string]string{"large": "one"})
+	if diff := cmp.Diff([]string{"progressing a", "progressing b"}, d.look().states()); diff != "" {
+		t.Errorf("rolled back (-want +got):\n%s", diff)
+	}
+	d.reports(report("a", third), report("b", third))
+	if seen := d.look(); seen.Verdict != "success" {
+		t.Errorf("rolled back, and there: %+v", seen)
+	}
+	fourth := d.render(map[string]any{"rollout": map[string]any{"complete": false, "stage": "canary"}}, map[string]string{"large": "one"})
+	d.reports(report("a", fourth))
+	if seen := d.look(); seen.Verdict != "pending" || *seen.Complete || seen.Folders["large"].Verdict != "success" {
+		t.Errorf("a rollout is under way: %+v", seen)
+	}
+	fifth := d.render(map[string]any{"rollout": map[string]any{"complete": true}}, map[string]string{"large": "one"})
+	d.reports(report("a", fifth))
+	if seen := d.look(); seen.Verdict != "success" || !*seen.Complete {
+		t.Errorf("a rollout is complete: %+v", seen)
+	}
+}
+
+// The rows of the table that reports can show, from the arguments to what is told.
+func TestAccDeploymentStateRows(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+	head := d.render(nil, map[string]string{"large": "one", "small": "one"})
+	small := func(r map[string]any) map[string]any { r["folder"] = "small"; return r }
+	hour := func(n int) string { return time.Now().Add(time.Duration(-n) * time.Hour).UTC().Format(time.RFC3339) }
+	for _, test := range []struct {
+		name    string
+		options map[string]any
+		reports []map[string]any
+		verdict string
+		large   string // its verdict
+		states  []string
+	}{
+		{"not healthy", map[string]any{"progress_deadline": "1000000h"}, []map[string]any{report("a", head, "state", "failed", "message", "boom")}, "pending", "pending", []string{"progressing a"}},
+		{"failed past the deadline", nil, []map[string]any{report("a", head, "state", "progressing")}, "failure", "failure", []string{"failed a"}},
+		{"max_failed", map[string]any{"max_failed": 1}, []map[string]any{report("a", head, "state", "failed"), report("b", head)}, "success", "success", []string{"failed a"}},
+		{"stale", nil, []map[string]any{report("a", head, "time", hour(2))}, "pending", "pending", []string{"stale a"}},
+		{"stale_after", map[string]any{"stale_after": "3h"}, []map[string]any{report("a", head, "time", hour(2))}, "success", "success", nil},
+		{"suspended", nil, []map[string]any{report("a", head, "state", "suspended")}, "pending", "pending", []string{"suspended a"}},
+		{"max_unavailable", map[string]any{"max_unavailable": "50%"}, []map[string]any{report("a", head, "state", "suspended"), report("b", head)}, "success", "success", []string{"suspended a"}},
+		{"missing by name", map[string]any{"expected": map[string]any{"large": map[string]any{"clusters": []string{"a", "b"}}}}, []map[string]any{report("a", head), report("c", head)}, "pending", "pending", []string{"missing b", "unexpected c"}},
+		{"missing by number", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 2}}}, []map[string]any{report("a", head)}, "pending", "pending", []string{"missing "}},
+		{"none needed", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 0}}}, nil, "success", "success", nil},
+		{"a folder that is not at head", nil, []map[string]any{report("a", head), report("a", head, "folder", "gone")}, "success", "success", []string{"unexpected a"}},
+		{"an expected cluster type that is not there", map[string]any{"expected": map[string]any{"huge": map[string]any{}}}, []map[string]any{report("a", head)}, "pending", "success", []string{"missing "}},
+		{"not on the branch", nil, []map[string]any{report("a", strings.Repeat("d", 40))}, "pending", "pending", []string{"progressing a"}},
+		{"another branch", nil, []map[string]any{report("a", head, "revision", "prod@sha1:"+head)}, "pending", "pending", []string{"progressing a"}},
+		{"of the future", nil, []map[string]any{report("a", head, "time", hour(-1))}, "pending", "pending", []string{"progressing a"}},
+	} {
+		d.set("options", test.options)
+		if test.options == nil {
+			d.set("options", map[string]any{})
+		}
+		d.reports(append(test.reports, small(report("s", head)))...)
+		seen := d.look()
+		if seen.Verdict != test.verdict || seen.Folders["large"].Verdict != test.large || seen.Folders["small"].Verdict != "success" {
+			t.Errorf("%s: %s, large %s: %+v", test.name, seen.Verdict, seen.Folders["large"].Verdict, seen.Problems)
+		}
+		if diff := cmp.Diff(test.states, seen.states()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// What of the arguments can't be is said at plan, with its place; a repo or a record that can't be read is an error too.
+func TestAccDeploymentStateInvalid(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+	d.set("gitops_repo", map[string]any{"repo": "https://me:canary@acme.io/x", "path": "../x"})
+	d.set("options", map[string]any{"max_failed": "101%", "max_unavailable": "some", "stale_after": "1 day", "progress_deadline": "-1h", "detail": "all"})
+	d.expectError([]string{`"101%" is neither a number`, `"some" is neither`, `"1 day" is no duration`, `"-1h" is not longer`, `"folders" "targets" "clusters"`}, "plan", "-no-color")
+	d.set("options", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": -1}}})
+	d.reports(map[string]any{"cluster": "a", "time": "yesterday"})
+	d.expectError([]string{"carries a user name or password", "Missing branch", "climbs out of the repo", "minimum is less than 0", "folder is not set", "state is not set",
+		`"yesterday" is no time`, "source.reports[0].time"}, "plan", "-no-color")
+	if strings.Contains(d.printed.String(), "canary") {
+		t.Error("a secret is in the errors")
+	}
+	d.set("options", map[string]any{})
+	d.set("source_of_reports", map[string]any{})
+	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo + "-not", "branch": "stage"})
+	d.expectError([]string{"Missing source"}, "plan", "-no-color")
+	d.reports()
+	d.expectError([]string{"Repo not found"}, "plan", "-no-color")
+	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
+	d.render(map[string]any{"version": 99}, map[string]string{"large": "one"})
+	d.expectError([]string{"The branch can't be read", "it is of version 99"}, "plan", "-no-color")
+}
+
+// While the provider's credentials are not known nothing is contacted: pending, with a warning.
+func TestAccDeploymentStateUnknownProvider(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+	d.write("provider.tf", `
+resource "terraform_data" "later" {
+  input = "canary"
+}
+provider "kalypso" {
+  git_credentials = [{ url = "https://git.acme.test", bearer_token = terraform_data.later.output }]
+}
+`)
+	d.set("gitops_repo", map[string]any{"repo": "https://git.acme.test/gitops", "branch": "stage"})
+	planned := d.succeed("plan", "-no-color").text()
+	for _, said := range []string{"The state of the deployment is not known yet", `verdict = "pending"`} {
+		if !strings.Contains(planned, said) {
+			t.Errorf("the plan does not say %q:\n%s", said, planned)
+		}
+	}
+}
+
+// Of many problems the first hundred are told.
+func TestAccDeploymentStateManyProblems(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+	head := d.render(nil, map[string]string{"large": "one"})
+	var all []map[string]any
+	for i := range 150 {
+		all = append(all, report(fmt.Sprintf("c%03d", i), head, "state", "suspended"))
+	}
+	d.reports(all...)
+	if seen := d.look(); len(seen.Problems) != 100 || seen.Folders["large"].Suspended != 150 || seen.Problems[99].Cluster != "c099" {
+		t.Errorf("%d problems, %+v", len(seen.Problems), seen.Folders)
+	}
+}
