@@ -23,7 +23,6 @@ var configSchemaModel = &model{
 				"documents are refused.",
 		},
 	},
-	check: checkConfigSchema,
 	decode: func(m fleet.Meta, d decoder) fleet.Object {
 		return &fleet.ConfigSchema{Meta: m, Schema: d.string("schema")}
 	},

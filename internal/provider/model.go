@@ -29,8 +29,6 @@ type model struct {
 	decode func(m fleet.Meta, d decoder) fleet.Object
 	// encode makes the arguments, name and labels among them, of the object.
 	encode func(o fleet.Object) values
-	// check says what is wrong with the object beyond its Validate; may be nil.
-	check func(o fleet.Object) fleet.Problems
 	// argument leads a problem's path to the argument that it is about where the domain has it elsewhere; may be nil.
 	argument func(d decoder, path []fleet.Step) []fleet.Step
 	// importable says why a document can't be imported as it stands; may be nil.
@@ -91,7 +89,7 @@ func (m *model) argumentTypes() map[string]attr.Type {
 }
 
 // object converts the arguments v, of a resource or nested, into the domain's object. The problems are those of the
-// conversion alone; the object's own are for its Validate.
+// conversion alone; [engine.Check] finds the object's own.
 func (m *model) object(origin fleet.Origin, v attr.Value) (fleet.Object, fleet.Problems) {
 	var ps fleet.Problems
 	d := newDecoder(v, &ps)

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
@@ -58,10 +59,7 @@ func (r *modelResource) ValidateConfig(ctx context.Context, req resource.Validat
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ps = append(ps, o.Validate()...)
-	if r.check != nil {
-		ps = append(ps, problemsOf(o, r.check(o))...)
-	}
+	ps = append(ps, engine.Check(o)...)
 	ps.Sort()
 	if r.argument != nil {
 		d := newDecoder(v, new(fleet.Problems))

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
@@ -138,8 +139,8 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 		if len(got) != 1 || len(ps) > 0 || !fleet.IsUnknown(got[0].Metadata().Name) || len(got[0].Validate()) > 0 {
 			t.Errorf("%s: an unknown map is %v, with %v", m.name, got, ps)
 		}
-		if m.check != nil && len(m.check(got[0])) > 0 {
-			t.Errorf("%s: what is not known is judged: %v", m.name, m.check(got[0]))
+		if ps := engine.Check(got[0]); len(ps) > 0 {
+			t.Errorf("%s: what is not known is judged: %v", m.name, ps)
 		}
 		none, ps := objectsOf(m.attribute, types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
 		if len(none) > 0 || len(ps) > 0 {
@@ -163,10 +164,7 @@ func TestModelUnknownArguments(t *testing.T) {
 			}
 			arguments[name] = unknown
 			o, ps := m.object(fleet.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
-			ps = append(ps, o.Validate()...)
-			if m.check != nil {
-				ps = append(ps, m.check(o)...)
-			}
+			ps = append(ps, engine.Check(o)...)
 			if len(ps) > 0 || !fleet.HasUnknown(o) {
 				t.Errorf("%s.%s: it has something unknown: %v; problems: %v", m.name, name, fleet.HasUnknown(o), ps)
 			}

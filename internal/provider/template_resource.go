@@ -39,7 +39,6 @@ var templateModel = &model{
 				"Terraform reads `${` and `%{` in a string as its own; write `$${` and `%%{`, or take the text from a file with `file`.",
 		},
 	},
-	check: checkTemplate,
 	decode: func(m fleet.Meta, d decoder) fleet.Object {
 		return &fleet.Template{
 			Meta:        m,

@@ -37,7 +37,6 @@ var workloadModel = &model{
 		},
 	},
 	decode: decodeWorkload,
-	check:  checkWorkload,
 	encode: encodeWorkload,
 	argument: func(d decoder, path []fleet.Step) []fleet.Step {
 		if slices.Equal(path, []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.WorkspaceLabel)}) && d.string("workspace") != "" {

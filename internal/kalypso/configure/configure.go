@@ -37,6 +37,13 @@ func New(f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) 
 	return c, problems
 }
 
+// Check reports the schemas of an object that can't be used.
+func Check(o fleet.Object) fleet.Problems {
+	f := &fleet.Fleet{Environment: fleet.Unknown} // which has the targets of all environments
+	f.Add(o)
+	return newResolver().addSchemas(f)
+}
+
 // Of returns the configuration of the assignment n of the schedule's placement i.
 func (c *Configuration) Of(i, n int) Configured { return c.placements[i][n] }
 
