@@ -22,8 +22,8 @@ type Configured struct {
 	target *fleet.DeploymentTarget
 }
 
-// New configures the assignments of a valid fleet's schedule. It parses each config and each schema once, and reports the
-// schemas that can't be used, those that apply to no assignment included.
+// New configures the assignments of a valid fleet's schedule. It parses each config and each schema once, and reports
+// the schemas that can't be used, those that apply to no assignment included.
 func New(f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
 	f.Sort()
 	r := newResolver()

@@ -221,3 +221,32 @@ func TestCheckSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestShared pins that the values say whether assignments share them, before any are merged.
+func TestShared(t *testing.T) {
+	platform := func(name string, labels map[string]string) *fleet.Config {
+		labels[fleet.PlatformConfigLabel] = "true"
+		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels}, Data: map[string]string{"K": name}}
+	}
+	f := &fleet.Fleet{
+		Environment:  "dev",
+		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}}, {Meta: fleet.Meta{Name: "small"}}},
+		Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
+		Configs:      []*fleet.Config{platform("1", map[string]string{}), platform("2", map[string]string{fleet.ClusterTypeLabel: "small", fleet.DeploymentTargetLabel: "app-b"})},
+		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{
+			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev"},
+		}}},
+	}
+	s, _ := schedule.New(f)
+	c, problems := configure.New(f, s)
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	first, own := c.Of(0, 0).Values, c.Of(1, 1).Values
+	if !first.Shared || c.Of(0, 1).Values != first || c.Of(1, 0).Values != first {
+		t.Error("three assignments do not share their values")
+	}
+	if own.Shared || own == first {
+		t.Error("values of one assignment are shared")
+	}
+}

@@ -31,9 +31,9 @@ type Result struct {
 	Tree *tree.Tree
 }
 
-// Run sorts the fleet and takes it through all stages, on all processors. It reports the problems of all stages together,
-// sorted: a stage that finds errors does not stop the next one. Of a fleet that is not decided, it checks all objects and
-// schedules nothing. A run stops early with ctx, which is an error among the problems.
+// Run sorts the fleet and takes it through all stages, on all processors. It reports the problems of all stages
+// together, sorted: a stage that finds errors does not stop the next one. It checks the objects of a fleet that is not
+// decided, and schedules nothing. Once ctx is done it stops, with an error among the problems.
 func Run(ctx context.Context, f *fleet.Fleet, opts Options) (*Result, fleet.Problems) {
 	problems := f.Validate()
 
@@ -57,7 +57,8 @@ func Run(ctx context.Context, f *fleet.Fleet, opts Options) (*Result, fleet.Prob
 
 	result := &Result{Decided: decided}
 	if err := ctx.Err(); err != nil {
-		return result, append(problems, fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err})
+		stopped := fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err}
+		return result, append(problems, stopped)
 	}
 	if decided && valid {
 		result.Schedule, result.Configuration = assignments, configuration

@@ -71,6 +71,7 @@ func TestNames(t *testing.T) {
 
 // TestSortTree compares the order of random entries with that of their paths.
 func TestSortTree(t *testing.T) {
+	modes := []string{gitobject.ModeFile, gitobject.ModeTree, "040000", gitobject.ModeModule}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		names := map[string]bool{}
@@ -83,7 +84,7 @@ func TestSortTree(t *testing.T) {
 		}
 		var got []entry
 		for name := range names {
-			got = append(got, entry{Mode: []string{gitobject.ModeFile, gitobject.ModeTree, "040000", gitobject.ModeModule}[r.IntN(4)], Name: name})
+			got = append(got, entry{Mode: modes[r.IntN(len(modes))], Name: name})
 		}
 		want := slices.Clone(got)
 		key := func(e entry) string {
@@ -103,7 +104,9 @@ func TestSortTree(t *testing.T) {
 // TestParseTree reads a tree as it was written, to the byte, and refuses one that is cut off.
 func TestParseTree(t *testing.T) {
 	entries := []entry{
-		{gitobject.ModeFile, "a", gitobject.Hash{1}}, {"040000", "b", gitobject.Hash{2}}, {gitobject.ModeTree, "c d", gitobject.Hash{0, ' ', 3}},
+		{gitobject.ModeFile, "a", gitobject.Hash{1}},
+		{"040000", "b", gitobject.Hash{2}},
+		{gitobject.ModeTree, "c d", gitobject.Hash{0, ' ', 3}},
 	}
 	raw := gitobject.AppendTree(nil, entries)
 	got, err := gitobject.ParseTree[gitobject.Hash](raw)

@@ -1,4 +1,4 @@
-// Package gitobject encodes Git's objects and names them. Its rules are those of Git's book, "Git Internals - Git Objects".
+// Package gitobject encodes Git's objects and names them. Its rules are those of the chapter "Git Objects" of Git's book.
 package gitobject
 
 import (
@@ -59,8 +59,8 @@ func (h *Hasher) Tree(entries []Entry[Hash]) Hash {
 	return h.Object(Tree, h.tree)
 }
 
-// UntrustedHasher names objects that others made. SHA-1 is broken: whoever makes two contents together can give them the
-// same name. The hasher detects such contents. It is not for concurrent use.
+// UntrustedHasher names objects that others made. SHA-1 is broken: whoever makes two contents together can give them
+// the same name. The hasher detects such contents. It is not for concurrent use.
 type UntrustedHasher struct {
 	sha1cd.CollisionResistantHash
 	header []byte

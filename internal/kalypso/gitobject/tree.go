@@ -63,8 +63,8 @@ func AppendTree[H ~[Size]byte](raw []byte, entries []Entry[H]) []byte {
 	return raw
 }
 
-// SortTree puts entries in Git's order: by name, a folder's name taken with a slash at its end. That is the byte order of
-// the paths below them.
+// SortTree puts entries in Git's order: by name, a folder's name taken with a slash at its end. That is the byte order
+// of the paths below them.
 func SortTree[H ~[Size]byte](entries []Entry[H]) {
 	slices.SortFunc(entries, func(a, b Entry[H]) int {
 		common := min(len(a.Name), len(b.Name))

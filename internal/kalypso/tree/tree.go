@@ -76,10 +76,13 @@ type File struct {
 	MayLack bool
 }
 
-// Build renders the assignments of a schedule, on all processors, and reports what fails. A folder that was rendered from
-// the same inputs before is not rendered again. The tree holds no content: [Tree.Files] renders again what is asked for.
-// progress, unless nil, is called after each folder, by one goroutine at a time. Once ctx is done, the rest is left out.
-func Build(ctx context.Context, s *schedule.Schedule, r *render.Renderer, before Rendered, progress func(done, total int)) (*Tree, fleet.Problems) {
+// Build renders the assignments of a schedule, on all processors, and reports what fails. It does not render a folder
+// that was rendered from the same inputs before. The tree holds no content: [Tree.Files] renders again what is asked
+// for. Build calls progress, unless nil, after each folder, from one goroutine at a time. Once ctx is done, it leaves
+// out the rest.
+func Build(
+	ctx context.Context, s *schedule.Schedule, r *render.Renderer, before Rendered, progress func(done, total int),
+) (*Tree, fleet.Problems) {
 	n := len(s.Placements)
 	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r}
 	failures := make([][]failure, n)
