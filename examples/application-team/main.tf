@@ -25,6 +25,16 @@ variable "git_url" {
   default     = "https://git.acme.io"
 }
 
+variable "allow_local_repos" {
+  description = "Whether registrations may name repos of this machine, as those that run.sh makes."
+  type        = bool
+  default     = false
+}
+
+provider "kalypso" {
+  allow_local_repos = var.allow_local_repos
+}
+
 # What the platform team has in the environment. Other teams' repos are none of this pipeline's business: it needs no access
 # to them.
 data "kalypso_control_plane" "this" {

@@ -7,7 +7,7 @@ set -euo pipefail
 
 make_repos
 use_example application-team
-export TF_VAR_git_url="file://$work"
+export TF_VAR_git_url="file://$work" TF_VAR_allow_local_repos=true
 
 headline "The pull request"
 in_repo shop diff main pull-request

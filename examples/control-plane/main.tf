@@ -14,6 +14,16 @@ variable "control_plane_url" {
   default     = "https://git.acme.io/control-plane"
 }
 
+variable "allow_local_repos" {
+  description = "Whether registrations may name repos of this machine, as those that run.sh makes."
+  type        = bool
+  default     = false
+}
+
+provider "kalypso" {
+  allow_local_repos = var.allow_local_repos
+}
+
 # The branch of the workspace's environment, with the base that its BaseRepo pins, and the Workloads of its registrations.
 data "kalypso_control_plane" "this" {
   repo   = var.control_plane_url

@@ -8,7 +8,7 @@ set -euo pipefail
 make_repos
 use_example control-plane
 tf workspace new dev >/dev/null
-export TF_VAR_control_plane_url="file://$work/control-plane"
+export TF_VAR_control_plane_url="file://$work/control-plane" TF_VAR_allow_local_repos=true
 
 headline "The tree that the operator left"
 in_repo gitops ls-tree -r --name-only dev

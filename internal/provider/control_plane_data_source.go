@@ -114,6 +114,7 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 		FollowBase:          unlessFalse(d, "follow_base_repo"),
 		FollowRegistrations: unlessFalse(d, "follow_registrations"),
 		Pins:                readPins(d),
+		AllowLocal:          c.data.allowLocal,
 	}
 	if d.string("on_error") == errorsLastGood {
 		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]source.Origin, error) {

@@ -62,6 +62,8 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 	case errors.Is(err, gitremote.ErrUnreachable):
 		diags.AddAttributeError(repo, "GitOps repo can't be reached",
 			fleet.Sentence(err)+" Check the URL, the network and the server, and plan again.")
+	case errors.Is(err, gitremote.ErrRedirected):
+		diags.AddAttributeError(repo, "Redirect refused", fleet.Sentence(err))
 	case errors.Is(err, gitremote.ErrUnknownHost):
 		diags.AddAttributeError(repo, "Unknown SSH host", fleet.Sentence(err))
 	case errors.Is(err, context.DeadlineExceeded):

@@ -24,9 +24,11 @@ type providerData struct {
 	Client *gitremote.Client // nil unless known
 	// sources reads control planes and workloads, for all data sources of a run.
 	sources *source.Reader
-	author  commitAuthor
-	github  githubSettings
-	host    hostOnce
+	// allowLocal lets registrations name repos of this machine.
+	allowLocal bool
+	author     commitAuthor
+	github     githubSettings
+	host       hostOnce
 	// secrets are taken out of all that servers say.
 	secrets redact.Secrets
 	claims  claims
@@ -45,7 +47,9 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	d := newDecoder(v, &ps)
 	data := &providerData{author: readAuthor(d), github: readGitHub(d)}
 	credentials := readCredentials(d)
-	data.known = !data.github.unknown()
+	var allowLocalKnown bool
+	data.allowLocal, allowLocalKnown = d.bool("allow_local_repos")
+	data.known = allowLocalKnown && !data.github.unknown()
 	for _, c := range credentials {
 		data.known = data.known && !credentialUnknown(c)
 	}

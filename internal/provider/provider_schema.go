@@ -13,7 +13,7 @@ var providerSchema = schema.Schema{
 			Optional: true,
 			MarkdownDescription: "Credentials for Git repos. One serves a repo when scheme, host and port of its `url` are the repo's, and its " +
 				"path is the repo's or leads to it, segment by segment; the longest path wins. No credential goes over plain http, except to " +
-				"this machine, nor to another host that a server redirects to. Where none serves a repo over HTTPS, `github` does for the repos of its server, " +
+				"this machine, and none to a place that only a redirect names. Where none serves a repo over HTTPS, `github` does for the repos of its server, " +
 				"and the environment variable `GITHUB_TOKEN` for those on github.com.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
@@ -51,6 +51,12 @@ var providerSchema = schema.Schema{
 					Attributes:          appAttributes,
 				},
 			},
+		},
+		"allow_local_repos": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether a workload registration may name a repo of the machine that runs Terraform: a `file://` " +
+				"URL or a path. Whoever writes a registration would choose what is read there, so without it such a registration " +
+				"is refused. What the configuration itself names may always be local: a `gitops_repo`, a control plane and its base.",
 		},
 	},
 }

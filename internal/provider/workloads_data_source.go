@@ -97,7 +97,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	var ps fleet.Problems
 	d := decoder{arguments: arguments, problems: &ps}
 	registrations := readRegistrations(d)
-	follow := source.Follow{Pins: readPins(d)}
+	follow := source.Follow{Pins: readPins(d), AllowLocal: w.data.allowLocal}
 	if repo, ok := d.object("gitops_repo"); ok && d.string("on_error") == errorsLastGood {
 		at := source.GitOpsRepo{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
 		follow.LastGood = func(ctx context.Context) ([]source.Origin, error) { return lastOrigins(ctx, w.data.Client, at) }

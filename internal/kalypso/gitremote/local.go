@@ -56,16 +56,20 @@ func localOpener(repo Location) opener {
 	}
 }
 
-// localEnv is the environment without what would point git at another
-// repository, and with messages in English.
+// localVariables are those of the environment that git and its hooks get: what
+// they need to find programs, settings and a place for temporary files. All
+// others may hold the provider's secrets, such as GITHUB_TOKEN and TF_VAR_…;
+// also GIT_CONFIG_VALUE_…, or point git at another repository.
+var localVariables = []string{
+	"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "TEMP", "TMP", // of Windows
+}
+
+// localEnv is the environment of git and its hooks, with messages in English.
 func localEnv(env []string, protocol string) []string {
-	local := []string{
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-		"GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_PROTOCOL", "LC_ALL", "LANGUAGE",
-	}
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(local, name)
+		return !slices.ContainsFunc(localVariables, func(kept string) bool { return strings.EqualFold(kept, name) })
 	})
 	env = append(env, "LC_ALL=C")
 	if protocol != "" {

@@ -192,6 +192,9 @@ func (l Location) loopback() bool {
 	return err == nil && a.IsLoopback()
 }
 
+// Local tells whether the repository lies on this machine.
+func (l Location) Local() bool { return l.Scheme == schemeFile }
+
 // sameServer tells whether two locations have one scheme, host and port.
 func (l Location) sameServer(other Location) bool {
 	return l.Scheme == other.Scheme && l.Host == other.Host && l.Port == other.Port

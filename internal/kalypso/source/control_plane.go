@@ -16,6 +16,7 @@ type ControlPlaneRequest struct {
 	FollowBase          bool
 	FollowRegistrations bool
 	Pins                map[string]string
+	AllowLocal          bool // as in [Follow]; the control plane itself, its bases and its GitOpsRepo may be local
 	// LastGood are the origins that were last delivered to the GitOps repo of the control plane; nil: what is broken is
 	// an error.
 	LastGood func(context.Context, GitOpsRepo) ([]Origin, error)
@@ -235,7 +236,7 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 			registrations = append(registrations, &at)
 		}
 	}
-	f := Follow{Pins: req.Pins}
+	f := Follow{Pins: req.Pins, AllowLocal: req.AllowLocal}
 	if req.LastGood != nil {
 		f.LastGood = func(ctx context.Context) ([]Origin, error) {
 			if cp.GitOpsRepo == nil {

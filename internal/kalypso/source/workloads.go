@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
 // Follow says how registrations are followed.
@@ -18,6 +19,8 @@ type Follow struct {
 	// LastGood are the origins that a rendering of the same environment was last delivered with. What is broken is read
 	// at the commit that they name for it. Nil: what is broken is an error. It is called when something is broken.
 	LastGood func(context.Context) ([]Origin, error)
+	// AllowLocal lets registrations name repos of this machine, whatever it can read.
+	AllowLocal bool
 }
 
 // Workloads are the Workload documents behind registrations.
@@ -31,7 +34,7 @@ type Workloads struct {
 // Workloads follows registrations: it reads each, at its pin or the head of its branch. All are tried, and all that is
 // wrong with each is reported.
 func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadRegistration, f Follow) *Workloads {
-	all := followed(registrations, f.Pins)
+	all := followed(registrations, f)
 	r.visit(ctx, all)
 	if f.LastGood != nil {
 		r.fallBack(ctx, all, f.LastGood)
@@ -95,16 +98,19 @@ func (a *arrival) twice(first *arrival) Fault {
 }
 
 // followed are the registrations, by name, with where they are read.
-func followed(registrations []*fleet.WorkloadRegistration, pins map[string]string) []*visited {
+func followed(registrations []*fleet.WorkloadRegistration, f Follow) []*visited {
 	var all []*visited
 	byName := map[string]*visited{}
 	for _, reg := range registrations {
 		v := &visited{registration: reg, place: Place{Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String()}}
 		all = append(all, v)
-		if commit := pins[reg.Name]; commit != "" {
+		if commit := f.Pins[reg.Name]; commit != "" {
 			v.place.Commit, v.pinned = commit, true
 		}
 		v.faults = append(v.faults, v.wrong(reg.Validate())...)
+		if at, err := gitremote.ParseURL(reg.Repo); err == nil && at.Local() && !f.AllowLocal {
+			v.faults = append(v.faults, v.fault("Local repo in a registration", localRepo))
+		}
 		if first := byName[reg.Name]; first != nil && reg.Name != "" {
 			v.faults = append(v.faults, v.fault("Duplicate registration", fmt.Sprintf("A WorkloadRegistration named %q is given twice: by %s and by %s. Rename or remove one of them.",
 				reg.Name, first.registration.Origin, reg.Origin)))
@@ -112,8 +118,8 @@ func followed(registrations []*fleet.WorkloadRegistration, pins map[string]strin
 		byName[reg.Name] = v
 	}
 	slices.SortStableFunc(all, func(a, b *visited) int { return strings.Compare(a.registration.Name, b.registration.Name) })
-	for _, name := range sortedKeys(pins) {
-		if byName[name] == nil && pins[name] != "" {
+	for _, name := range sortedKeys(f.Pins) {
+		if byName[name] == nil && f.Pins[name] != "" {
 			all = append(all, &visited{registration: &fleet.WorkloadRegistration{}, faults: Faults{{
 				Summary: "Pin without registration",
 				Detail:  fmt.Sprintf("pins names the registration %q, which is not there. There are: %s.", name, names(byName)),
@@ -122,6 +128,10 @@ func followed(registrations []*fleet.WorkloadRegistration, pins map[string]strin
 	}
 	return all
 }
+
+// localRepo is why a registration is refused that names a repo of this machine.
+const localRepo = "The registration names a repo of the machine that runs Terraform. Whoever writes the registration would " +
+	"choose what is read there. Name a repo on a server, or set allow_local_repos = true in the provider's configuration."
 
 func names(set map[string]*visited) string {
 	if len(set) == 0 {

@@ -168,6 +168,28 @@ func TestWorkloadsPins(t *testing.T) {
 	}
 }
 
+// A registration of a repo of this machine is refused, last_good or not, unless it is allowed; nothing of it is read.
+func TestWorkloadsLocal(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"w.yaml": workload("shop")})
+	for _, url := range []string{"file://" + repo, "FILE://localhost" + repo, repo, " " + repo + "/", "/none"} {
+		registrations := []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "."}}
+		got := reader(t).Workloads(t.Context(), registrations, source.Follow{
+			LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("is not to be called") },
+		})
+		wants(t, got.Faults, []string{"error shop Local repo in a registration"}, "allow_local_repos = true")
+		if len(got.Manifests) > 0 {
+			t.Errorf("%s: %v", url, got.Manifests)
+		}
+		if url == "/none" {
+			continue
+		}
+		got = reader(t).Workloads(t.Context(), registrations, source.Follow{AllowLocal: true})
+		wants(t, got.Faults, nil)
+	}
+}
+
 // What is broken is read where it was last delivered, if that can be told.
 func TestWorkloadsLastGood(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())

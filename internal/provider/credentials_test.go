@@ -1,0 +1,227 @@
+package provider_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccCredentials: whatever opens a private repo of the platform, a team's server that redirects there makes the provider
+// neither read nor push with it; nor does it leave the API of GitHub.
+func TestAccCredentials(t *testing.T) {
+	t.Parallel()
+	needTerraform(t)
+	for name, make := range map[string]func(*testing.T) *private{
+		"basic": func(t *testing.T) *private {
+			s, url := gitserver.Serve(t, privateRepo(t), gitserver.WithBasic("me", "canary-basic"))
+			credentials := []credential{{"url": s.URL, "username": "me", "password": "canary-basic"}}
+			return &private{url: url, git: s, vars: map[string]any{"git_credentials": credentials}}
+		},
+		"bearer": func(t *testing.T) *private {
+			s, url := gitserver.Serve(t, privateRepo(t), gitserver.WithBearer("canary-bearer"))
+			credentials := []credential{{"url": s.URL, "bearer_token": "canary-bearer"}}
+			return &private{url: url, git: s, vars: map[string]any{"git_credentials": credentials}}
+		},
+		"SSH key": func(t *testing.T) *private {
+			s := gitserver.NewSSH(t)
+			credentials := []credential{{"url": "ssh://" + s.Host, "private_key": s.PrivateKey, "known_hosts": s.KnownHosts}}
+			return &private{url: s.URL(privateRepo(t)), vars: map[string]any{"git_credentials": credentials}}
+		},
+		"GITHUB_TOKEN": gitHubDotCom,
+		"github.token": func(t *testing.T) *private {
+			p := onGitHub(t)
+			p.vars = map[string]any{"github": map[string]any{"base_url": p.fake.URL, "token": p.fake.Token}}
+			return p
+		},
+		"github.app": func(t *testing.T) *private {
+			p := onGitHub(t)
+			app := p.fake.AddApp(t)
+			p.vars = map[string]any{"github": map[string]any{"base_url": p.fake.URL, "app": map[string]string{
+				"id": app.ID, "installation_id": app.InstallationID, "private_key": app.PrivateKey,
+			}}}
+			return p
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := make(t)
+			team := newTeamServer(t, p.url)
+			r := newRootFrom(t, "testdata/TestAccCredentials")
+			r.write("terraform.tf", terraformBlock)
+			r.env = append(r.env, p.env...)
+			set := func(name string, value any) {
+				vars := map[string]any{name: value}
+				for name, value := range p.vars {
+					vars[name] = value
+				}
+				r.write("terraform.tfvars.json", toJSON(t, vars))
+				p.forget()
+			}
+			set("registered", p.url)
+			if r.succeed("plan", "-no-color"); p.git != nil && p.credentials() == 0 {
+				t.Error("the private repo was read without a credential")
+			}
+
+			set("registered", team.URL+"/read/repo.git")
+			r.expectError([]string{"redirect", "Registration: team"}, "plan", "-no-color")
+			set("gitops_repo", team.URL+"/push/repo.git")
+			r.expectError([]string{"Redirect refused", "redirect refused: the server redirects"}, "apply", "-no-color", "-auto-approve")
+			if n := p.credentials(); n > 0 {
+				t.Errorf("the private repo got %d requests with a credential", n)
+			}
+			if p.fake != nil {
+				commit := gitserver.Rev(t, filepath.Join(p.git.Root, "acme", "private.git"), "main")
+				set("status", map[string]string{"repo": p.url, "commit": commit})
+				p.fake.Fail("POST", "/statuses/", -1, githubfake.Failure{
+					Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": team.URL + "/api/v3/"},
+				})
+				r.expectError([]string{"the server redirects to an address outside of its API"}, "apply", "-no-color", "-auto-approve")
+			}
+			for _, got := range team.shown() {
+				t.Errorf("the team's server got %q", got)
+			}
+			if strings.Contains(r.printed.String(), "canary") {
+				t.Error("a secret is in the output")
+			}
+		})
+	}
+}
+
+// private is a private repo of the platform, with what opens it.
+type private struct {
+	url  string
+	git  *gitserver.Server // that serves it; nil: over SSH
+	fake *githubfake.Server
+	vars map[string]any
+	env  []string
+}
+
+func privateRepo(t *testing.T) string {
+	t.Helper()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"w.yaml": workloadDocument("secret", "test")})
+	return repo
+}
+
+func onGitHub(t *testing.T) *private {
+	t.Helper()
+	fake := githubfake.New(t)
+	repo := fake.AddRepo(t, "acme/private")
+	gitserver.Seed(t, repo.Path, "main", map[string]string{"w.yaml": workloadDocument("secret", "test")})
+	return &private{url: repo.URL, git: fake.Git, fake: fake}
+}
+
+// gitHubDotCom is a repo on a server of this machine that is reached as https://github.com.
+func gitHubDotCom(t *testing.T) *private {
+	t.Helper()
+	repo := privateRepo(t)
+	git, handler := gitserver.Handler(t, filepath.Dir(repo), gitserver.WithBasic("x-access-token", "canary-environment"))
+	server := httptest.NewUnstartedServer(handler)
+	certificate, authority := certificateFor(t, "github.com")
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return &private{url: "https://github.com/" + filepath.Base(repo), git: git, vars: map[string]any{}, env: []string{
+		"GITHUB_TOKEN=canary-environment", "SSL_CERT_FILE=" + authority,
+		"HTTPS_PROXY=socks5://" + socks(t, server.Listener.Addr().String()),
+	}}
+}
+
+// certificateFor is a certificate of a host, and the file of the authority that signed it.
+func certificateFor(t *testing.T, host string) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
+}
+
+// credentials is how many requests with a credential there were.
+func (p *private) credentials() (n int) {
+	if p.git == nil {
+		return 0
+	}
+	for _, r := range p.git.Requests() {
+		if r.Authorization != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *private) forget() {
+	if p.git != nil {
+		p.git.Forget()
+	}
+}
+
+// teamServer redirects all that is asked of /read, and the pushes to /push, to a private repo. Reads of /push it serves.
+type teamServer struct {
+	*httptest.Server
+	mu  sync.Mutex
+	got []string // the credentials that it was shown, and what was asked of its API
+}
+
+func newTeamServer(t *testing.T, to string) *teamServer {
+	t.Helper()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"README.md": "hello\n"})
+	_, git := gitserver.Handler(t, filepath.Dir(repo))
+	s := &teamServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if authorization := r.Header.Get("Authorization"); authorization != "" || strings.HasPrefix(r.URL.Path, "/api/") {
+			s.mu.Lock()
+			s.got = append(s.got, r.URL.Path+" "+authorization)
+			s.mu.Unlock()
+		}
+		push := strings.Contains(r.RequestURI, "git-receive-pack")
+		if rest, ok := strings.CutPrefix(r.RequestURI, "/read/repo.git"); ok {
+			redirect(w, to+rest)
+		} else if rest, ok := strings.CutPrefix(r.RequestURI, "/push/repo.git"); ok && push {
+			redirect(w, to+rest)
+		} else {
+			http.StripPrefix("/push", git).ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func redirect(w http.ResponseWriter, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusFound)
+}
+
+func (s *teamServer) shown() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got
+}

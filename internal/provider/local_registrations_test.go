@@ -1,0 +1,76 @@
+package provider_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccLocalRegistrations: a registration names no repo of this machine, whichever way it came in, unless the provider says
+// so. A control plane, its base and the GitOps repo may lie on this machine: the configuration names them.
+func TestAccLocalRegistrations(t *testing.T) {
+	t.Parallel()
+	app, base, plane, gitops := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)
+	gitserver.Seed(t, app, "main", map[string]string{"w.yaml": workloadDocument("shop", "test")})
+	document := func(kind, name, spec string) string {
+		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
+	}
+	registration := func(name, repo string) string {
+		return document("WorkloadRegistration", name, "{workload: {repo: \""+repo+"\", branch: main, path: .}}")
+	}
+	gitserver.Seed(t, base, "main", map[string]string{"r.yaml": registration("of-the-base", "file://"+app)})
+	gitserver.Seed(t, plane, "dev", map[string]string{"base.yaml": document("BaseRepo", "base", "{repo: \"file://"+base+"\", branch: main, path: .}")})
+	gitserver.Seed(t, gitops, "main", map[string]string{"README.md": "hello\n"})
+
+	needTerraform(t)
+	r := newRoot(t, map[string]string{
+		"main.tf": terraformBlock + `
+variable "allow" {
+  type    = bool
+  default = null
+}
+provider "kalypso" {
+  allow_local_repos = var.allow
+}
+data "kalypso_workloads" "this" {
+  registrations = {
+    url  = { name = "by-url", workload = { repo = "file://` + app + `", branch = "main", path = "." } }
+    path = { name = "by-path", workload = { repo = "` + strings.TrimSuffix(app, ".git") + `.git", branch = "main", path = "." } }
+  }
+}
+data "kalypso_control_plane" "repo" {
+  repo   = "` + plane + `"
+  branch = "dev"
+}
+data "kalypso_control_plane" "folder" {
+  directory = "${path.module}/folder"
+}
+resource "kalypso_environment_rendering" "this" {
+  environment = "dev"
+  manifests   = data.kalypso_control_plane.repo.manifests
+  gitops_repo = { repo = "` + gitops + `", branch = "main" }
+}
+`,
+		"folder/r.yaml": registration("of-the-folder", "FILE://localhost"+app),
+	})
+	read := []string{"by-url", "by-path", "of-the-base", "of-the-folder"}
+	for _, arguments := range [][]string{{}, {"-var", "allow=false"}} {
+		out := r.terraform(append([]string{"plan", "-no-color"}, arguments...)...).text()
+		for _, name := range read {
+			if !strings.Contains(out, "Registration: "+name) {
+				t.Errorf("with %v, registration %s is not refused:\n%s", arguments, name, out)
+			}
+		}
+		if n := strings.Count(out, "Local repo in a registration"); n != len(read) || !strings.Contains(out, "allow_local_repos = true") {
+			t.Errorf("with %v, %d registrations are refused:\n%s", arguments, n, out)
+		}
+	}
+
+	// The same Workload under one name in one data source is an error of its own.
+	r.write("main.tf", strings.Replace(readFile(t, filepath.Join(r.folder, "main.tf")), "    path = {", "    # path = {", 1))
+	r.apply("-var", "allow=true")
+	r.expectEmptyPlan("-var", "allow=true")
+}
