@@ -79,8 +79,8 @@ func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.H
 				return nil, err
 			}
 			for _, e := range entries {
-				if e.name == name && e.isTree() {
-					trees[commit] = e.hash
+				if e.Name == name && e.IsTree() {
+					trees[commit] = e.Hash
 				}
 			}
 		}
@@ -105,8 +105,8 @@ func (s *Snapshot) foldersIn(tree plumbing.Hash) (map[string]plumbing.Hash, erro
 	entries, err := s.tree(tree)
 	folders := map[string]plumbing.Hash{}
 	for _, e := range entries {
-		if e.isTree() {
-			folders[e.name] = e.hash
+		if e.IsTree() {
+			folders[e.Name] = e.Hash
 		}
 	}
 	return folders, err
