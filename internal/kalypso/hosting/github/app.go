@@ -2,20 +2,14 @@ package github
 
 import (
 	"context"
-	"crypto"
-	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -56,9 +50,9 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 	if err != nil {
 		return nil, errors.New("the installation ID of the GitHub App is no number")
 	}
-	key, err := parseKey(c.App.PrivateKey)
+	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(c.App.PrivateKey))
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the private key of the GitHub App is no RSA key in PEM form without passphrase, such as GitHub gives out")
 	}
 	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, api: newAPI(c, at, &authorisation{
 		credential: func(context.Context) (string, error) {
@@ -94,35 +88,13 @@ func (i *installation) forget(token string) {
 	}
 }
 
-func parseKey(text string) (*rsa.PrivateKey, error) {
-	block, _ := pem.Decode([]byte(text))
-	if block == nil {
-		return nil, errors.New(`the private key of the GitHub App is not in PEM form ("-----BEGIN RSA PRIVATE KEY-----")`)
-	}
-	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
-		return key, nil
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if key, ok := parsed.(*rsa.PrivateKey); err == nil && ok {
-		return key, nil
-	}
-	return nil, errors.New("the private key of the GitHub App is no RSA key without passphrase, such as GitHub gives out")
-}
-
 // sign makes the JSON Web Token by which an app shows that it is the app.
 func sign(id string, key *rsa.PrivateKey, now time.Time) (string, error) {
-	claims, err := json.Marshal(map[string]any{
-		"iss": id, "iat": now.Add(-issuedBefore).Unix(), "exp": now.Add(validFor).Unix(),
-	})
-	if err != nil {
-		return "", err
-	}
-	encode := base64.RawURLEncoding.EncodeToString
-	text := encode([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + encode(claims)
-	sum := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
+	token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
+		Issuer: id, IssuedAt: jwt.NewNumericDate(now.Add(-issuedBefore)), ExpiresAt: jwt.NewNumericDate(now.Add(validFor)),
+	}).SignedString(key)
 	if err != nil {
 		return "", &hosting.Error{Doing: "sign as the GitHub App", Kind: hosting.ErrUnauthenticated, Cause: err}
 	}
-	return text + "." + encode(signature), nil
+	return token, nil
 }
