@@ -18,7 +18,8 @@ type DeploymentTarget struct {
 }
 
 // DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. Two that arrive at the
-// same name are an error that names both.
+// same name are an error that names both. A target with a text that the fleet's validation refuses is left out, so that no
+// template ever sees it.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	var targets []*DeploymentTarget
 	workspaces := f.workspaces()
@@ -33,14 +34,17 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 			maps.Copy(labels, w.Labels)
 			labels[WorkloadLabel] = w.Name
 			labels[WorkspaceLabel] = workspace
-			targets = append(targets, &DeploymentTarget{
+			target := &DeploymentTarget{
 				Name:          w.Name + "-" + t.Name,
 				Workload:      w,
 				Workspace:     workspace,
 				Labels:        labels,
 				Manifests:     t.Manifests,
 				ConfigSchemas: slices.Concat(t.ConfigSchemas, w.ConfigSchemas),
-			})
+			}
+			if !target.refused() {
+				targets = append(targets, target)
+			}
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *DeploymentTarget) int {

@@ -171,6 +171,7 @@ func (w *Workload) Validate() Problems {
 		at := func(steps ...Step) []Step { return append([]Step{Attr("deployment_targets"), Index(i)}, steps...) }
 		ps.name(prefix+t.Name, t.Name, "Invalid deployment target name", at(Attr("name"))...)
 		ps.labels(t.Labels, at(Attr("labels"))...)
+		ps.checkTeamTexts(t.Name, t.Manifests, at(Attr("manifests"))...)
 		if t.Environment == "" {
 			ps.add("Missing environment", fmt.Sprintf("Deployment target %q names no environment; it would be rendered nowhere.", t.Name),
 				at(Attr("environment"))...)

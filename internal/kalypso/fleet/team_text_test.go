@@ -1,0 +1,72 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestTeamTextIsData refuses, on the Workload, what a template or YAML could take for more than data.
+func TestTeamTextIsData(t *testing.T) {
+	tests := []struct{ name, key, value, want string }{
+		{"plain", "path", "./apps/dev", ""},
+		{"a URL", "repo", "https://user@example.com:8443/a~b/c+d?ref=main#x,y=z", ""},
+		{"braces", "values", `{"a": {"b": 1}}`, ""},
+		{"quotes", "note", `it's "so"`, ""},
+		{"other letters", "note", "héllo ☃", ""},
+		{"a template", "path", "{{ .ConfigData.V }}", "holds {{"},
+		{"the beginning of one", "path", "a{{", "holds {{"},
+		{"in a key", "{{ .ConfigData.V }}", "x", "The key"},
+		{"a line break", "path", "a\nkind: Secret", "line break (U+000A)"},
+		{"a carriage return", "path", "a\rb", "line break (U+000D)"},
+		{"YAML 1.1's line breaks", "path", "a\u0085b", "line break (U+0085)"},
+		{"a line separator", "path", "a\u2028b", "line break (U+2028)"},
+		{"a tab", "path", "a\tb", "control character (U+0009)"},
+		{"a NUL", "path", "a\x00b", "control character (U+0000)"},
+		{"an escape", "path", "\x1b[31m", "control character (U+001B)"},
+		{"no UTF-8", "path", "a\xffb", "no UTF-8"},
+		{"not known yet", "path", Unknown, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &Fleet{Environment: "dev", Workloads: []*Workload{{Meta: Meta{Name: "app"}, Targets: []Target{
+				{Name: "test", Environment: "dev", Manifests: map[string]string{tt.key: tt.value}},
+				{Name: "other", Environment: "dev"},
+			}}}}
+			problems := f.Validate()
+			targets, _ := f.DeploymentTargets()
+			if tt.want == "" {
+				if err := problems.Err(); err != nil || len(targets) != 2 {
+					t.Fatalf("%d targets, %v", len(targets), err)
+				}
+				return
+			}
+			err := problems.Err()
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `Workload "app"`) {
+				t.Errorf("%v\ndoes not say %q of the Workload", err, tt.want)
+			}
+			if len(targets) != 1 || targets[0].Name != "app-other" {
+				t.Errorf("%d targets are left, want the other one", len(targets))
+			}
+		})
+	}
+}
+
+// TestPlainText pins which texts mean nothing in YAML, and what stands in for the others.
+func TestPlainText(t *testing.T) {
+	for _, text := range []string{"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b", "git@host:repo.git", "x - y"} {
+		if !IsPlain(text) || StandIn(text) != text {
+			t.Errorf("%q is not plain", text)
+		}
+	}
+	for text, standIn := range map[string]string{
+		"a: b": "a:xb", "a:": "ax", "- a": "xxa", "---": "x-x", "...": "x.x", "... a": "x..xa", "@a": "xa", " a": "xa", "a ": "ax", "a  b": "axxb",
+		"a # b": "axxxb", "[a, b]": "xaxxbx", "{a: 1}": "xa:x1x", "*a": "xa", "&a": "xa", "!a": "xa", `"a"`: "xax", "|": "x", "é": "x",
+		"https://x/y?z#w": "https://x/yxzxw", "a\nb": "axb", "%a": "xa", "`a`": "xax", "-a": "xa",
+	} {
+		got := StandIn(text)
+		if IsPlain(text) || got != standIn || !IsPlain(got) || utf8.RuneCountInString(got) != utf8.RuneCountInString(text) {
+			t.Errorf("%q: plain %v, stand-in %q, want %q", text, IsPlain(text), got, standIn)
+		}
+	}
+}
