@@ -60,7 +60,7 @@ func (renderTemplateFunction) Run(ctx context.Context, req function.RunRequest, 
 	if resp.Error = argumentError(1, ps); resp.Error != nil {
 		return
 	}
-	text, err := render.Text(template, data)
+	text, err := render.Text(ctx, template, data)
 	if err != nil {
 		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
 		return

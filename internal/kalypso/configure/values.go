@@ -14,6 +14,7 @@ import (
 type Values struct {
 	Configs []*fleet.Config // in the order in which they merge
 	Shared  bool            // more than one assignment has them
+	Derived sync.Map        // what others make of values that are shared, by their own keys
 
 	sources []*source
 	digest  digest.Digest // of the sources
@@ -22,7 +23,6 @@ type Values struct {
 
 	mu      sync.Mutex
 	checked map[*jsonschema.Schema][]string
-	derived map[any]string
 }
 
 // Merged is what the values of the configs merge to.
@@ -124,30 +124,6 @@ func (v *Values) merge() Merged {
 		}
 	}
 	return m
-}
-
-// Derive returns what work makes of the values, done once a key where the values are shared.
-func (v *Values) Derive(key any, work func() (string, error)) (string, error) {
-	if !v.Shared {
-		return work()
-	}
-	v.mu.Lock()
-	text, ok := v.derived[key]
-	v.mu.Unlock()
-	if ok {
-		return text, nil
-	}
-	text, err := work()
-	if err != nil {
-		return "", err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.derived == nil {
-		v.derived = map[any]string{}
-	}
-	v.derived[key] = text
-	return text, nil
 }
 
 // offences are those against the schema, looked for once where the values are shared.

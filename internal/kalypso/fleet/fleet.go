@@ -201,6 +201,7 @@ type Fleet struct {
 	Policies      []*SchedulingPolicy
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
+	Limits        Limits
 	// Incomplete says that there may be more objects than these: YAML that is not known yet.
 	Incomplete bool
 }

@@ -12,29 +12,24 @@ import (
 // What a Workload says is its team's. To the platform's templates it is data: it may not become a part of a template, nor
 // end a line of YAML.
 
-// checkTeamText reports a text of a team that holds the beginning of a template, a line break or a control character.
-func (ps *Problems) checkTeamText(what, text string, path ...Step) {
-	if IsUnknown(text) {
-		return
-	}
-	if reason := refusal(text); reason != "" {
-		ps.add("Refused text", fmt.Sprintf("%s %s. Templates take what a Workload says as data, on one line. Remove it.", what, reason), path...)
-	}
-}
-
-// checkTeamTexts reports the keys and values of a target's manifests that are refused. Names and labels can't hold what is
-// refused: Kubernetes' rules say more about them.
+// checkTeamTexts reports the keys and values of a target's manifests that hold the beginning of a template, a line break or
+// a control character. Names and labels can't: Kubernetes' rules say more about them.
 func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, path ...Step) {
 	for _, k := range slices.Sorted(maps.Keys(manifests)) {
-		at := append(slices.Clone(path), Key(k))
-		ps.checkTeamText(fmt.Sprintf("The key %.200q of the manifests of deployment target %q", k, target), k, at...)
-		ps.checkTeamText(fmt.Sprintf("The value of %.200q in the manifests of deployment target %q", k, target), manifests[k], at...)
+		check := func(what, text string) {
+			if reason := refusal(text); reason != "" {
+				ps.add("Refused text", fmt.Sprintf("The %s %.200q of the manifests of deployment target %q %s. Templates take what a Workload says as data, on one line. Remove it.",
+					what, k, target, reason), append(slices.Clone(path), Key(k))...)
+			}
+		}
+		check("key", k)
+		check("value of", manifests[k])
 	}
 }
 
 // refusal says why a text of a team is refused; empty where it is not.
 func refusal(text string) string {
-	if IsPlain(text) {
+	if IsPlain(text) || IsUnknown(text) {
 		return ""
 	}
 	if strings.Contains(text, "{{") {
@@ -56,7 +51,7 @@ func refusal(text string) string {
 
 // refused reports whether a text of the target is refused.
 func (t *DeploymentTarget) refused() bool {
-	return anyText(t, func(text string) bool { return !IsUnknown(text) && refusal(text) != "" })
+	return anyText(t, func(text string) bool { return refusal(text) != "" })
 }
 
 // IsPlain reports whether no text of the target means anything in YAML, wherever a template puts it; see [IsPlain].

@@ -16,7 +16,7 @@ func TestTeamTextIsData(t *testing.T) {
 		{"other letters", "note", "héllo ☃", ""},
 		{"a template", "path", "{{ .ConfigData.V }}", "holds {{"},
 		{"the beginning of one", "path", "a{{", "holds {{"},
-		{"in a key", "{{ .ConfigData.V }}", "x", "The key"},
+		{"in a key", "{{ .ConfigData.V }}", "x", "The key "},
 		{"a line break", "path", "a\nkind: Secret", "line break (U+000A)"},
 		{"a carriage return", "path", "a\rb", "line break (U+000D)"},
 		{"YAML 1.1's line breaks", "path", "a\u0085b", "line break (U+0085)"},

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"reflect"
@@ -14,13 +15,6 @@ import (
 	"github.com/Masterminds/sprig/v3"
 	"github.com/mitchellh/hashstructure/v2"
 	"go.yaml.in/yaml/v3"
-)
-
-// Bounds on what one manifest may ask for, so that a template that loops ends with an error.
-const (
-	maxIterations = 1_000_000
-	maxBytes      = 16 << 20
-	maxPasses     = 8 // renderings of what a rendering left of templates
 )
 
 // notHermetic are functions of Sprig that its hermetic map still has, and whose result depends on the clock, the time
@@ -47,8 +41,10 @@ var functions = func() template.FuncMap {
 		"osBase": path.Base, "osDir": path.Dir, "osClean": path.Clean, "osExt": path.Ext, "osIsAbs": path.IsAbs,
 		// Sprig's follow the order of the map.
 		"keys": keys, "values": values,
-		// Sprig's take any count.
-		"repeat": repeat, "until": until, "untilStep": untilStep, "seq": seq, "indent": indent, "nindent": nindent,
+		// Sprig's count on for ever near the largest number.
+		"until": until, "untilStep": untilStep, "seq": seq,
+		// Go's are here to be metered.
+		"print": fmt.Sprint, "println": fmt.Sprintln, "html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 		// Go's can print where a value lies in memory.
 		"printf": printf,
 
@@ -128,28 +124,6 @@ func values(dict map[string]any) []any {
 	return all
 }
 
-func repeat(count int, s string) (string, error) {
-	if count < 0 || len(s) > 0 && count > maxBytes/len(s) {
-		return "", fmt.Errorf("repeat: %d times is out of bounds", count)
-	}
-	return strings.Repeat(s, count), nil
-}
-
-// indent is Sprig's, within bounds.
-func indent(spaces int, s string) (string, error) {
-	lines := 1 + strings.Count(s, "\n")
-	if spaces < 0 || spaces > maxBytes/lines {
-		return "", fmt.Errorf("indent: %d blanks are out of bounds", spaces)
-	}
-	pad := strings.Repeat(" ", spaces)
-	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
-}
-
-func nindent(spaces int, s string) (string, error) {
-	text, err := indent(spaces, s)
-	return "\n" + text, err
-}
-
 var pointerVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
 
 func printf(format string, args ...any) (string, error) {
@@ -159,58 +133,54 @@ func printf(format string, args ...any) (string, error) {
 	return fmt.Sprintf(format, args...), nil
 }
 
-func until(count int) ([]int, error) {
+func until(count int) []int {
 	if count < 0 {
 		return untilStep(0, count, -1)
 	}
 	return untilStep(0, count, 1)
 }
 
-func untilStep(start, stop, step int) ([]int, error) {
-	var v []int
-	if step == 0 || step > 0 && stop <= start || step < 0 && stop >= start {
-		return v, nil
-	}
-	if (stop-start)/step >= maxIterations {
-		return nil, fmt.Errorf("more than %d numbers", maxIterations)
-	}
-	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
-		v = append(v, i)
-	}
-	return v, nil
+func untilStep(start, stop, step int) []int {
+	return slices.Collect(func(yield func(int) bool) {
+		for n := range steps(start, stop, step) {
+			if n == stop || !yield(n) {
+				return
+			}
+		}
+	})
 }
 
 // seq is Sprig's: "end", "start end" or "start step end", the numbers between with blanks, the end included.
-func seq(params ...int) (string, error) {
+func seq(params ...int) string {
 	var start, step, end int
 	switch len(params) {
 	case 1:
-		start, end = 1, params[0]
+		start, step, end = 1, 1, params[0]
 	case 2:
-		start, end = params[0], params[1]
+		start, step, end = params[0], 1, params[1]
 	case 3:
 		start, step, end = params[0], params[1], params[2]
-		if step == 0 || step > 0 && end < start || step < 0 && end > start {
-			return "", nil
-		}
 	default:
-		return "", nil
+		return ""
 	}
-	if step == 0 {
-		step = 1
-		if end < start {
-			step = -1
-		}
+	if end < start && len(params) < 3 {
+		step = -1
 	}
-	numbers, err := untilStep(start, end+step/abs(step), step)
-	if err != nil {
-		return "", err
+	var texts []string
+	for n := range steps(start, end, step) {
+		texts = append(texts, strconv.Itoa(n))
 	}
-	texts := make([]string, len(numbers))
-	for i, n := range numbers {
-		texts[i] = strconv.Itoa(n)
-	}
-	return strings.Join(texts, " "), nil
+	return strings.Join(texts, " ")
 }
 
-func abs(i int) int { return max(i, -i) }
+// steps are the numbers from start to end, both included where a step leads there.
+func steps(start, end, step int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := start; step > 0 && n <= end || step < 0 && n >= end; {
+			before := n
+			if n += step; !yield(before) || (n > before) != (step > 0) { // it overflowed
+				return
+			}
+		}
+	}
+}

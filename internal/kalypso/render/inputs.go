@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strconv"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
@@ -11,6 +13,7 @@ func (r *Renderer) Digest(i int) digest.Digest {
 	p := r.schedule.Placements[i]
 	inputs := digest.New("folder")
 	inputs.Text(r.environment)
+	inputs.Text(strconv.FormatInt(r.fileSize, 10))
 	inputs.Text(p.ClusterType.Name)
 	for _, t := range r.templates[p.ClusterType] {
 		if t == nil {

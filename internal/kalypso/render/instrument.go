@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -12,77 +13,142 @@ import (
 
 // The functions that instrument calls. They are added when a template is parsed, so that none can call them itself.
 const (
-	presentFunc = "kalypso_present"
-	boundedFunc = "kalypso_bounded"
-	tickFunc    = "kalypso_tick"
+	ownPrefix   = "kalypso_"
+	presentFunc = ownPrefix + "present"
+	entriesFunc = ownPrefix + "entries"
+	compareFunc = ownPrefix + "compare"
+	tickFunc    = ownPrefix + "tick"
+	enterFunc   = ownPrefix + "enter"
+	leaveFunc   = ownPrefix + "leave"
 )
 
-// instrument makes every action that prints refuse a missing or null value, every turn of a loop and every call of a
-// defined template count, and what they hand on from one to the next bounded: a text that a loop doubles soon fills any
-// memory.
+// instruments are the functions with a budget.
+func (b *budget) instruments() template.FuncMap {
+	return template.FuncMap{
+		presentFunc: b.present, entriesFunc: b.entries, compareFunc: b.compare, tickFunc: b.tick, enterFunc: b.enter, leaveFunc: b.leave,
+	}
+}
+
+// compares are the functions of text/template that read as many bytes as their arguments have, and can't be replaced: they
+// treat missing values as no function of ours could.
+var compares = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "index": true}
+
+// instrument makes every action that prints refuse a missing or null value, and whatever can be repeated charge the
+// budget: turns of loops, calls of defined templates, comparisons, values that are printed.
 func instrument(root *template.Template) {
-	root.Funcs(template.FuncMap{presentFunc: present, boundedFunc: bounded, tickFunc: func() (string, error) { return "", nil }})
+	root.Funcs((*budget)(nil).instruments())
+	variables := 0
 	for _, t := range root.Templates() {
-		instrumentNode(t.Root)
+		variables += weigh(t.Root).variables
+	}
+	for _, t := range root.Templates() {
+		in := instrumenter{variables, t != root}
+		enter := in.call(enterFunc, t.Root)
+		in.node(t.Root)
 		if t != root {
-			t.Root.Nodes = append([]parse.Node{tick(t.Root.Pos, 0)}, t.Root.Nodes...)
+			t.Root.Nodes = slices.Concat(enter, t.Root.Nodes, in.call(leaveFunc, nil))
 		}
 	}
 }
 
-func instrumentNode(node parse.Node) {
+type instrumenter struct {
+	variables int
+	repeats   bool // what it looks at may be executed more than once
+}
+
+func (in instrumenter) node(node parse.Node) {
 	switch node := node.(type) {
 	case *parse.ListNode:
 		if node != nil {
 			for _, child := range node.Nodes {
-				instrumentNode(child)
+				in.node(child)
 			}
 		}
 	case *parse.TemplateNode:
-		if node.Pipe != nil {
-			node.Pipe.Cmds = append(node.Pipe.Cmds, command(boundedFunc, node.Pos))
-		}
+		in.pipe(node.Pipe)
 	case *parse.ActionNode:
-		if len(node.Pipe.Decl) > 0 {
-			node.Pipe.Cmds = append(node.Pipe.Cmds, command(boundedFunc, node.Pos))
-		} else {
-			source := node.Pipe.String()
+		source := node.Pipe.String()
+		in.pipe(node.Pipe)
+		if len(node.Pipe.Decl) == 0 {
 			node.Pipe.Cmds = append(node.Pipe.Cmds, command(presentFunc, node.Pos,
 				&parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Quoted: strconv.Quote(source), Text: source}))
 		}
 	case *parse.IfNode:
-		instrumentNode(node.List)
-		instrumentNode(node.ElseList)
+		in.branch(&node.BranchNode)
 	case *parse.WithNode:
-		instrumentNode(node.List)
-		instrumentNode(node.ElseList)
+		in.branch(&node.BranchNode)
 	case *parse.RangeNode:
-		instrumentNode(node.List)
-		instrumentNode(node.ElseList)
-		node.List.Nodes = append([]parse.Node{tick(node.Pos, node.Line)}, node.List.Nodes...)
+		tick := in.call(tickFunc, node.List)
+		body := instrumenter{in.variables, true}
+		in.pipe(node.Pipe)
+		body.node(node.List)
+		in.node(node.ElseList)
+		if in.repeats {
+			node.Pipe.Cmds = append(node.Pipe.Cmds, command(entriesFunc, node.Pos))
+		}
+		node.List.Nodes = append(tick, node.List.Nodes...)
 	}
 }
 
-// tick is an action that counts.
-func tick(pos parse.Pos, line int) parse.Node {
-	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Line: line, Pipe: &parse.PipeNode{
-		NodeType: parse.NodePipe, Pos: pos, Line: line, Cmds: []*parse.CommandNode{command(tickFunc, pos)},
-	}}
+func (in instrumenter) branch(b *parse.BranchNode) {
+	in.pipe(b.Pipe)
+	in.node(b.List)
+	in.node(b.ElseList)
 }
+
+// pipe makes what is handed to comparisons charge the budget.
+func (in instrumenter) pipe(p *parse.PipeNode) {
+	if p == nil || !in.repeats {
+		return
+	}
+	var cmds []*parse.CommandNode
+	for i, cmd := range p.Cmds {
+		function, ok := cmd.Args[0].(*parse.IdentifierNode)
+		compares := ok && compares[function.Ident]
+		if compares && i > 0 {
+			cmds = append(cmds, command(compareFunc, cmd.Pos))
+		}
+		for n, arg := range cmd.Args {
+			switch arg := arg.(type) {
+			case *parse.PipeNode:
+				in.pipe(arg)
+			case *parse.ChainNode:
+				if inner, ok := arg.Node.(*parse.PipeNode); ok {
+					in.pipe(inner)
+				}
+			}
+			switch arg.(type) {
+			case *parse.PipeNode, *parse.ChainNode, *parse.FieldNode, *parse.VariableNode, *parse.DotNode:
+				if compares {
+					cmd.Args[n] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: arg.Position(), Cmds: []*parse.CommandNode{command(compareFunc, arg.Position(), arg)}}
+				}
+			}
+		}
+		cmds = append(cmds, cmd)
+	}
+	p.Cmds = cmds
+}
+
+// call is an action that calls one of our functions, with the weight of the body that it counts.
+func (in instrumenter) call(function string, body *parse.ListNode) []parse.Node {
+	cmd := command(function, 0)
+	action := &parse.ActionNode{NodeType: parse.NodeAction, Pipe: &parse.PipeNode{NodeType: parse.NodePipe, Cmds: []*parse.CommandNode{cmd}}}
+	if body != nil {
+		action.Pos, cmd.Pos, action.Pipe.Pos = body.Pos, body.Pos, body.Pos
+		weight := int64(weigh(body).nodes * (1 + in.variables/variablesPerNode))
+		cmd.Args = append(cmd.Args, &parse.NumberNode{NodeType: parse.NodeNumber, Pos: body.Pos, IsInt: true, Int64: weight, Text: strconv.FormatInt(weight, 10)})
+	}
+	return []parse.Node{action}
+}
+
+// variablesPerNode is how many variables can be looked through in about the time that a node takes.
+const variablesPerNode = 32
 
 func command(function string, pos parse.Pos, args ...parse.Node) *parse.CommandNode {
 	return &parse.CommandNode{
 		NodeType: parse.NodeCommand, Pos: pos,
 		Args: append([]parse.Node{parse.NewIdentifier(function).SetPos(pos)}, args...),
 	}
-}
-
-// LoopError is a template that loops, or calls templates that it defines, more often than any should.
-type LoopError struct{}
-
-// Error implements error.
-func (*LoopError) Error() string {
-	return fmt.Sprintf("the template loops, or calls templates that it defines, more than %d times; does it ever end?", maxIterations)
 }
 
 // MissingValueError is an action that prints a missing or null value.
@@ -93,33 +159,38 @@ func (e *MissingValueError) Error() string {
 	return fmt.Sprintf("{{ %s }} prints a missing or null value; give it a value, or a default: {{ %s | default \"…\" }}", e.Action, e.Action)
 }
 
-func present(action string, v any) (any, error) {
+// present hands on what an action prints.
+func (b *budget) present(action string, v any) (any, error) {
 	if v == nil {
 		return nil, &MissingValueError{action}
 	}
-	return v, nil
-}
-
-// SizeError is a variable, or the data of a defined template, that grows larger than any should.
-type SizeError struct{}
-
-// Error implements error.
-func (*SizeError) Error() string {
-	return fmt.Sprintf("a value grows to more than %d bytes or %d elements; does a loop double it?", maxBytes, maxIterations)
-}
-
-func bounded(v any) (any, error) {
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.String:
-		if r.Len() > maxBytes {
-			return nil, &SizeError{}
+	if r := reflect.ValueOf(v); composite(r) {
+		w, err := b.measure(r, 0)
+		if err != nil {
+			return nil, err
 		}
-	case reflect.Slice, reflect.Map:
-		if r.Len() > maxIterations {
-			return nil, &SizeError{}
-		}
+		return v, b.charge(cost{work: w.bytes})
 	}
 	return v, nil
+}
+
+// entries hands on what a loop ranges over. The keys of a map are sorted before the first turn.
+func (b *budget) entries(v reflect.Value) (reflect.Value, error) {
+	work := int64(0)
+	if r := inside(v); r.Kind() == reflect.Map {
+		work = breadth(r)
+	}
+	return v, b.charge(cost{work: work})
+}
+
+// compare hands on what is compared, or looked up.
+func (b *budget) compare(v reflect.Value) (reflect.Value, error) {
+	const atOnce = 16 // bytes
+	work := int64(0)
+	if r := inside(v); r.Kind() == reflect.String {
+		work = int64(r.Len() / atOnce)
+	}
+	return v, b.charge(cost{1, work})
 }
 
 // LineError is an error at a line of a manifest.
@@ -158,9 +229,11 @@ func lineOf(err error) error {
 		return err
 	}
 	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
-	text = strings.ReplaceAll(text, " | "+boundedFunc, "") // the user did not write it
 	if m := executing.FindStringSubmatch(text); m != nil {
 		text = m[1] + ": " + m[2]
+		if strings.Contains(m[1], ownPrefix) { // the user did not write it
+			text = m[2]
+		}
 	}
 	return &LineError{Line: line, Text: inOurWords.Replace(text), Err: err}
 }

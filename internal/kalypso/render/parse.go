@@ -2,6 +2,8 @@ package render
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -22,11 +24,13 @@ type manifest struct {
 	prints bool
 }
 
-// piece is a part of a manifest: literal text, the namespace, or what tmpl renders.
+// piece is a part of a manifest: literal text, the namespace, or what the template of that name in root renders.
 type piece struct {
 	text      string
 	namespace bool
-	tmpl      *template.Template
+	root      *template.Template
+	name      string
+	functions []string // that root calls
 	scope     scope
 	mutates   bool // the data that it is given
 }
@@ -36,7 +40,11 @@ func parseManifest(text string) (*manifest, error) {
 	if !strings.Contains(text, "{{") {
 		return &manifest{pieces: []piece{{text: text}}, needs: needs{}, prints: strings.TrimSpace(text) != ""}, nil
 	}
-	root, err := template.New(manifestName).Funcs(functionsIn(text)).Parse(text)
+	if actions := strings.Count(text, "{{"); actions > maxActions {
+		return nil, boundError("the template has %d actions; at most %d are allowed", actions, maxActions)
+	}
+	called := functionsIn(text)
+	root, err := template.New(manifestName).Funcs(called).Parse(text)
 	if err != nil {
 		return nil, lineOf(err)
 	}
@@ -61,11 +69,12 @@ func parseManifest(text string) (*manifest, error) {
 		splittable = splittable && !declares(node)
 	}
 	instrument(root)
+	whole := piece{root: root, name: manifestName, functions: slices.Sorted(maps.Keys(called)), scope: everything, mutates: mutates}
 	if !splittable {
-		m.pieces = []piece{{tmpl: root, scope: everything, mutates: mutates}}
+		m.pieces = []piece{whole}
 		return m, nil
 	}
-	return m, m.split(root, dependencies, namespaces)
+	return m, m.split(whole, dependencies, namespaces)
 }
 
 // functionsIn are the functions whose names stand in the text. To add all of them takes longer than to parse a manifest.
@@ -99,7 +108,7 @@ func declares(node parse.Node) bool {
 }
 
 // split groups the nodes at the top level into pieces.
-func (m *manifest) split(root *template.Template, dependencies []dependency, namespaces []bool) error {
+func (m *manifest) split(whole piece, dependencies []dependency, namespaces []bool) error {
 	var group []parse.Node
 	var groupScope scope
 	flush := func() error {
@@ -111,16 +120,15 @@ func (m *manifest) split(root *template.Template, dependencies []dependency, nam
 			m.pieces = append(m.pieces, piece{text: text})
 			return nil
 		}
-		tree := root.Copy()
-		tree.Root.Nodes = group
-		tmpl, err := root.AddParseTree(fmt.Sprintf("%s#%d", manifestName, len(m.pieces)), tree)
-		if err != nil {
-			return err
-		}
-		m.pieces = append(m.pieces, piece{tmpl: tmpl, scope: groupScope})
-		return nil
+		p := whole
+		p.name, p.scope = fmt.Sprintf("%s#%d", manifestName, len(m.pieces)), groupScope
+		tree := *whole.root.Tree // which has the text, for the lines of errors
+		tree.Name, tree.Root = p.name, &parse.ListNode{NodeType: parse.NodeList, Nodes: group}
+		_, err := whole.root.AddParseTree(p.name, &tree)
+		m.pieces = append(m.pieces, p)
+		return err
 	}
-	for i, node := range root.Root.Nodes {
+	for i, node := range whole.root.Root.Nodes {
 		s := dependencies[i].scope
 		joins := len(group) == 0 || groupScope&ofAssignment == 0 && (s == groupScope || s == 0 || groupScope == 0)
 		if !joins || namespaces[i] {

@@ -29,15 +29,16 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			}
 			continue
 		}
-		r := &Renderer{targets: map[*fleet.DeploymentTarget]placed{}}
+		r := &Renderer{targets: map[*fleet.DeploymentTarget]placed{}, fileSize: fleet.DefaultLimits.FileSize}
 		subjects := subjectsOf(r)
 		for _, clusterType := range []string{"large", "small"} {
-			w := worker{Renderer: r, executor: newExecutor()}
+			w := r.worker(t.Context())
 			for _, s := range subjects {
 				s.data.ClusterType = clusterType
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
 				want, wantErr := plainly(text, s.data.copied())
 				w.buf.Reset()
+				w.spent = cost{}
 				err := w.manifest(m, s)
 				got := w.buf.String()
 				switch {

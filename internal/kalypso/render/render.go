@@ -3,6 +3,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -49,11 +50,12 @@ type File struct {
 // Renderer renders the assignments of a schedule.
 type Renderer struct {
 	environment string
+	fileSize    int64 // the limit, bytes
 	schedule    *schedule.Schedule
 	config      *configure.Configuration
 	templates   map[*fleet.ClusterType][3]*parsed
 	targets     map[*fleet.DeploymentTarget]placed
-	kept        sync.Map // pieceKey → what the piece is
+	kept        sync.Map // pieceKey → renderedPiece
 	executors   sync.Pool
 }
 
@@ -69,6 +71,7 @@ func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) 
 	var problems fleet.Problems
 	r := &Renderer{
 		environment: f.Environment,
+		fileSize:    f.Limits.WithDefaults().FileSize,
 		schedule:    s,
 		config:      config,
 		templates:   map[*fleet.ClusterType][3]*parsed{},
@@ -117,13 +120,13 @@ func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) 
 }
 
 // Placement renders the assignments of the schedule's placement i from one to before another, in their order. It is for
-// concurrent use. What fails is reported assignment by assignment; an assignment that fails has no files.
-func (r *Renderer) Placement(i, from, to int) iter.Seq2[*schedule.Assignment, Rendered] {
+// concurrent use. What fails is reported assignment by assignment; an assignment that fails has no files. It stops with ctx.
+func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, Rendered] {
 	return func(yield func(*schedule.Assignment, Rendered) bool) {
-		w := r.worker()
+		w := r.worker(ctx)
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
-		for n := from; n < to; n++ {
+		for n := from; n < to && ctx.Err() == nil; n++ {
 			if a := &p.Assignments[n]; !yield(a, w.assignment(a, r.config.Of(i, n))) {
 				return
 			}
@@ -132,18 +135,19 @@ func (r *Renderer) Placement(i, from, to int) iter.Seq2[*schedule.Assignment, Re
 }
 
 // Assignment renders the assignment n of the schedule's placement i alone. It is for concurrent use.
-func (r *Renderer) Assignment(i, n int) Rendered {
-	w := r.worker()
+func (r *Renderer) Assignment(ctx context.Context, i, n int) Rendered {
+	w := r.worker(ctx)
 	defer r.executors.Put(w.executor)
 	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
 }
 
 // worker returns a worker whose executor belongs back into the pool.
-func (r *Renderer) worker() *worker {
+func (r *Renderer) worker(ctx context.Context) *worker {
 	x, ok := r.executors.Get().(*executor)
 	if !ok {
-		x = newExecutor()
+		x = newExecutor(r.fileSize)
 	}
+	x.ctx = ctx
 	return &worker{Renderer: r, executor: x}
 }
 
@@ -166,6 +170,12 @@ type Failure struct {
 type pieceKey struct {
 	piece *piece
 	of    string
+}
+
+// renderedPiece is what a piece rendered to, and at what cost.
+type renderedPiece struct {
+	text string
+	cost cost
 }
 
 type worker struct {
@@ -245,6 +255,7 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 	var failures []Failure
 	exists := name != PlatformConfigFile
 	w.buf.Reset()
+	w.spent = cost{}
 	for i, m := range p.manifests {
 		start := w.buf.Len()
 		if start > 0 {
@@ -315,50 +326,58 @@ func inPass(pass int, err error) error {
 // piece appends what p renders to. What it depends on says how often it is rendered; keep says that p will be asked for
 // again.
 func (w *worker) piece(p *piece, s *subject, keep bool) error {
+	text := p.text
 	switch {
 	case p.namespace:
-		w.buf.WriteString(s.data.Namespace)
-		return nil
-	case p.tmpl == nil:
-		w.buf.WriteString(p.text)
-		return nil
+		text = s.data.Namespace
+	case p.root != nil:
+		var err error
+		if text, err = w.shared(p, s, keep); err != nil {
+			return err
+		}
 	}
-	text, err := w.shared(p, s, keep, func() (string, error) { return w.execute(p, &s.data, keep) })
+	if err := w.fits("the file renders to", int64(w.buf.Len()+len(text))); err != nil {
+		return err
+	}
 	w.buf.WriteString(text)
-	return err
+	return nil
 }
 
 // shared returns what p is for the values, the cluster type or the target, where it depends on that alone, and else
 // executes it.
-func (w *worker) shared(p *piece, s *subject, keep bool, execute func() (string, error)) (string, error) {
+func (w *worker) shared(p *piece, s *subject, keep bool) (string, error) {
+	var kept *sync.Map
 	key := pieceKey{piece: p}
 	switch {
-	case keep && p.scope == ofValues:
-		return s.values.Derive(p, execute)
+	case keep && p.scope == ofValues && s.values.Shared:
+		kept = &s.values.Derived
 	case keep && p.scope&^ofClusterType == 0:
-		key.of = s.data.ClusterType
+		kept, key.of = &w.kept, s.data.ClusterType
 	case keep && p.scope == ofTarget && w.targets[s.target].twice:
-		key.of = s.target.Name
+		kept, key.of = &w.kept, s.target.Name
 	default:
-		return execute()
+		return w.execute(p, &s.data, keep)
 	}
-	if text, ok := w.kept.Load(key); ok {
-		return text.(string), nil //nolint:forcetypeassert // only strings are stored
+	if found, ok := kept.Load(key); ok {
+		if done := found.(renderedPiece); w.afford(done.cost) { //nolint:forcetypeassert // nothing else is stored
+			return done.text, nil
+		}
 	}
-	text, err := execute()
+	before := w.spent
+	text, err := w.execute(p, &s.data, keep)
 	if err == nil {
-		w.kept.Store(key, text)
+		kept.Store(key, renderedPiece{text, cost{w.spent.steps - before.steps, w.spent.work - before.work}})
 	}
 	return text, err
 }
 
 // Text renders all manifests of a template with the data, joined as in a file.
-func Text(t *fleet.Template, data Data) (string, error) {
+func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 	p, problems := parseTemplate(t)
 	if err := problems.Err(); err != nil {
 		return "", err
 	}
-	w := worker{Renderer: &Renderer{}, executor: newExecutor()}
+	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx)
 	file, failures := w.file(ReconcilerFile, p, &subject{data: data, values: &configure.Values{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"text/template"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
@@ -107,39 +108,45 @@ var ErrPasses = fmt.Errorf("the result still holds a template ({{) after %d more
 
 // executor renders manifests, one after another.
 type executor struct {
-	ticks  int
-	funcs  template.FuncMap
-	clones map[*template.Template]*template.Template
-	out    bytes.Buffer
+	budget
+	functions template.FuncMap // with the budget, by name
+	clones    map[*template.Template]*template.Template
+	out       bytes.Buffer
 }
 
-func newExecutor() *executor {
-	x := &executor{clones: map[*template.Template]*template.Template{}}
-	x.funcs = template.FuncMap{tickFunc: x.tick}
+func newExecutor(size int64) *executor {
+	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{}}
+	x.functions = x.instruments()
 	return x
 }
 
-func (x *executor) tick() (string, error) {
-	if x.ticks++; x.ticks > maxIterations {
-		return "", &LoopError{}
+// charging are the functions of these names with the budget.
+func (x *executor) charging(names []string) template.FuncMap {
+	all := x.instruments()
+	for _, name := range names {
+		f, ok := x.functions[name]
+		if !ok {
+			f = x.metered(name, functions[name])
+			x.functions[name] = f
+		}
+		all[name] = f
 	}
-	return "", nil
+	return all
 }
 
-// execute renders one piece with the data. A piece that will be executed again gets a copy of its template with the
-// executor's own counter, which is kept.
+// execute renders one piece with the data. Of a manifest that will be executed again it keeps a copy with its own functions.
 func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
-	tmpl, ok := x.clones[p.tmpl]
+	tmpl, ok := x.clones[p.root]
 	switch {
 	case ok:
 	case again:
 		var err error
-		if tmpl, err = p.tmpl.Clone(); err != nil {
+		if tmpl, err = p.root.Clone(); err != nil {
 			return "", err
 		}
-		x.clones[p.tmpl] = tmpl.Funcs(x.funcs)
+		x.clones[p.root] = tmpl.Funcs(x.charging(p.functions))
 	default:
-		tmpl = p.tmpl.Funcs(x.funcs)
+		tmpl = p.root.Funcs(x.charging(p.functions))
 	}
 	// By value, so that no template can print where it lies in memory.
 	dot := *d
@@ -147,8 +154,8 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 		dot = d.copied()
 	}
 	x.out.Reset()
-	x.ticks = 0
-	if err := tmpl.Execute(&limitedWriter{&x.out}, dot); err != nil {
+	x.depth = 0
+	if err := tmpl.ExecuteTemplate(&limitedWriter{&x.out, x}, p.name, dot); err != nil {
 		return "", executionError(err)
 	}
 	return x.out.String(), nil
@@ -162,24 +169,24 @@ func executionError(err error) error {
 		return located
 	}
 	var missing *MissingValueError
-	var loop *LoopError
-	var size *SizeError
+	var bound *BoundError
 	switch {
 	case errors.As(err, &missing):
 		line.Text = missing.Error()
-	case errors.As(err, &loop):
-		line.Text = loop.Error()
-	case errors.As(err, &size):
-		line.Text = size.Error()
+	case errors.As(err, &bound) && strings.Contains(line.Text, ownPrefix):
+		line.Text = bound.Error()
 	}
 	return line
 }
 
-type limitedWriter struct{ b *bytes.Buffer }
+type limitedWriter struct {
+	b *bytes.Buffer
+	x *executor
+}
 
 func (w *limitedWriter) Write(p []byte) (int, error) {
-	if w.b.Len()+len(p) > maxBytes {
-		return 0, fmt.Errorf("the manifest renders to more than %d bytes", maxBytes)
+	if err := w.x.fits("the file renders to", int64(w.b.Len()+len(p))); err != nil {
+		return 0, err
 	}
 	return w.b.Write(p)
 }

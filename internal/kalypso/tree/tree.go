@@ -92,7 +92,7 @@ func Build(
 		if ctx.Err() != nil {
 			return
 		}
-		t.Folders[i], failures[i] = t.build(i, before)
+		t.Folders[i], failures[i] = t.build(ctx, i, before)
 		if progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -110,13 +110,13 @@ func Build(
 }
 
 // build is the folder i: as before, where its inputs were rendered before, else rendered.
-func (t *Tree) build(i int, before Rendered) (Folder, []failure) {
+func (t *Tree) build(ctx context.Context, i int, before Rendered) (Folder, []failure) {
 	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Digest: t.renderer.Digest(i)}
 	if was, ok := before[folder.Digest]; ok && !folder.Digest.IsZero() {
 		folder.Hash, folder.Targets = was.Hash, was.Targets
 		return folder, nil
 	}
-	placed := t.renderTargets(i)
+	placed := t.renderTargets(ctx, i)
 	entries := make([]entry, 0, len(placed)+1)
 	entries = append(entries, readme)
 	var failures []failure
@@ -142,11 +142,11 @@ type renderedTarget struct {
 const together = 64
 
 // renderTargets renders the targets of the folder i on all processors: after most changes it is the only folder.
-func (t *Tree) renderTargets(i int) []renderedTarget {
+func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
 	return slices.Concat(parallel.Map((n+together-1)/together, func(chunk int) (all []renderedTarget) {
 		h := gitobject.NewHasher()
-		for a, rendered := range t.renderer.Placement(i, chunk*together, min(n, (chunk+1)*together)) {
+		for a, rendered := range t.renderer.Placement(ctx, i, chunk*together, min(n, (chunk+1)*together)) {
 			r := renderedTarget{name: a.Target.Name, empty: true}
 			for _, f := range rendered.Failures {
 				r.failures = append(r.failures, failure{f, a})
@@ -169,7 +169,7 @@ func (t *Tree) renderTargets(i int) []renderedTarget {
 func (t *Tree) WholeTargets(i int) Targets {
 	folder := &t.Folders[i]
 	if !folder.Targets.Whole() {
-		rendered, _ := t.build(i, nil)
+		rendered, _ := t.build(context.Background(), i, nil)
 		folder.Targets = rendered.Targets
 	}
 	return folder.Targets
@@ -217,10 +217,11 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 	}
 }
 
-// TargetFiles renders the files of the target n of the folder i, by name.
+// TargetFiles renders the files of the target n of the folder i, by name. No context stops it: half of the files would look
+// like all of them.
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
-		for _, f := range t.renderer.Assignment(i, n).Files {
+		for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
 			if !yield(File{f.Name, f.Content, f.Unknown, f.MayLack}) {
 				return
 			}

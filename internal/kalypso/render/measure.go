@@ -1,0 +1,107 @@
+package render
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// written is how large a value would be if it were written out: what is shared counts wherever it stands. That a value
+// holds itself shows by its depth.
+type written struct {
+	indent int64 // bytes a level, of each element on its line
+	most   int64 // bytes
+	bytes  int64
+	parts  int // that were looked at
+}
+
+// measure counts a value, and stops where it exceeds the bound of a value: it looks at no more parts than that has bytes.
+// indent is what a level of lists and maps adds to each line.
+func (b *budget) measure(v reflect.Value, indent int64) (written, error) {
+	w := written{indent: indent, most: b.size}
+	if err := w.add(v, 0); err != nil {
+		return w, err
+	}
+	if w.bytes > w.most {
+		return w, boundError("the value takes more than %s written out, all that limits.file_size allows; do its parts share parts?", fleet.Bytes(b.size))
+	}
+	return w, nil
+}
+
+var errNested = boundError("the value is nested more than %d deep, or holds itself", maxDepth)
+
+func (w *written) add(v reflect.Value, depth int) error {
+	if w.bytes > w.most {
+		return nil
+	}
+	w.parts++
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			w.bytes += 4
+			return nil
+		}
+		if v.Kind() == reflect.Pointer {
+			depth++
+		}
+		return w.add(v.Elem(), depth)
+	case reflect.String:
+		w.bytes += int64(v.Len())
+		return nil
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
+		if depth >= maxDepth {
+			return errNested
+		}
+		return w.children(v, depth+1)
+	case reflect.Int, reflect.Int64:
+		w.bytes += int64(digits(v.Int()))
+	default:
+		w.bytes += 8
+	}
+	return nil
+}
+
+// children adds the parts of v, each with what stands around it.
+func (w *written) children(v reflect.Value, depth int) error {
+	around := 3 + w.indent*int64(depth-1)
+	w.bytes += 2
+	switch v.Kind() {
+	case reflect.Map:
+		for it := v.MapRange(); it.Next() && w.bytes <= w.most; {
+			w.bytes += around
+			if err := w.add(it.Key(), depth); err != nil {
+				return err
+			}
+			if err := w.add(it.Value(), depth); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.bytes += around + int64(len(v.Type().Field(i).Name))
+			if err := w.add(v.Field(i), depth); err != nil {
+				return err
+			}
+		}
+	default:
+		for i := 0; i < v.Len() && w.bytes <= w.most; i++ {
+			w.bytes += around
+			if err := w.add(v.Index(i), depth); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func digits(i int64) int {
+	if i >= 0 && i < 10 {
+		return 1
+	}
+	if i == math.MinInt64 {
+		return 20
+	}
+	return len(strconv.FormatInt(i, 10))
+}
