@@ -21,12 +21,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccCredentials: whatever opens a private repo of the platform, a team's server that redirects there makes the provider
-// neither read nor push with it; nor does it leave the API of GitHub.
+// TestAccCredentials: whatever opens a private repo of the platform, a team's server that redirects there makes the
+// provider neither read nor push with it; nor does it leave the API of GitHub.
 func TestAccCredentials(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)
-	for name, make := range map[string]func(*testing.T) *private{
+	apply := []string{"apply", "-no-color", "-auto-approve"}
+	for name, start := range map[string]func(*testing.T) *private{
 		"basic": func(t *testing.T) *private {
 			s, url := gitserver.Serve(t, privateRepo(t), gitserver.WithBasic("me", "canary-basic"))
 			credentials := []credential{{"url": s.URL, "username": "me", "password": "canary-basic"}}
@@ -59,7 +60,7 @@ func TestAccCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := make(t)
+			p := start(t)
 			team := newTeamServer(t, p.url)
 			r := newRootFrom(t, "testdata/TestAccCredentials")
 			r.write("terraform.tf", terraformBlock)
@@ -80,7 +81,7 @@ func TestAccCredentials(t *testing.T) {
 			set("registered", team.URL+"/read/repo.git")
 			r.expectError([]string{"redirect", "Registration: team"}, "plan", "-no-color")
 			set("gitops_repo", team.URL+"/push/repo.git")
-			r.expectError([]string{"Redirect refused", "redirect refused: the server redirects"}, "apply", "-no-color", "-auto-approve")
+			r.expectError([]string{"Redirect refused", "redirect refused: the server redirects"}, apply...)
 			if n := p.credentials(); n > 0 {
 				t.Errorf("the private repo got %d requests with a credential", n)
 			}
@@ -90,7 +91,7 @@ func TestAccCredentials(t *testing.T) {
 				p.fake.Fail("POST", "/statuses/", -1, githubfake.Failure{
 					Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": team.URL + "/api/v3/"},
 				})
-				r.expectError([]string{"the server redirects to an address outside of its API"}, "apply", "-no-color", "-auto-approve")
+				r.expectError([]string{"the server redirects to an address outside of its API"}, apply...)
 			}
 			for _, got := range team.shown() {
 				t.Errorf("the team's server got %q", got)
@@ -150,7 +151,8 @@ func certificateFor(t *testing.T, host string) (tls.Certificate, string) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), DNSNames: []string{host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -183,7 +185,8 @@ func (p *private) forget() {
 	}
 }
 
-// teamServer redirects all that is asked of /read, and the pushes to /push, to a private repo. Reads of /push it serves.
+// teamServer redirects all that is asked of /read, and the pushes to /push, to a private repo. It serves the reads of
+// /push.
 type teamServer struct {
 	*httptest.Server
 	mu  sync.Mutex

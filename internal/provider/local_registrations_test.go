@@ -9,20 +9,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccLocalRegistrations: a registration names no repo of this machine, whichever way it came in, unless the provider says
-// so. A control plane, its base and the GitOps repo may lie on this machine: the configuration names them.
+// TestAccLocalRegistrations: a registration names no repo of this machine, whichever way it came in, unless the
+// provider says so. A control plane, its base and the GitOps repo may lie on this machine: the configuration names them.
 func TestAccLocalRegistrations(t *testing.T) {
 	t.Parallel()
 	app, base, plane, gitops := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)
 	gitserver.Seed(t, app, "main", map[string]string{"w.yaml": workloadDocument("shop", "test")})
 	document := func(kind, name, spec string) string {
-		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
+		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
+			kind, name, spec)
 	}
 	registration := func(name, repo string) string {
 		return document("WorkloadRegistration", name, "{workload: {repo: \""+repo+"\", branch: main, path: .}}")
 	}
 	gitserver.Seed(t, base, "main", map[string]string{"r.yaml": registration("of-the-base", "file://"+app)})
-	gitserver.Seed(t, plane, "dev", map[string]string{"base.yaml": document("BaseRepo", "base", "{repo: \"file://"+base+"\", branch: main, path: .}")})
+	gitserver.Seed(t, plane, "dev", map[string]string{
+		"base.yaml": document("BaseRepo", "base", "{repo: \"file://"+base+"\", branch: main, path: .}"),
+	})
 	gitserver.Seed(t, gitops, "main", map[string]string{"README.md": "hello\n"})
 
 	needTerraform(t)
@@ -38,7 +41,7 @@ provider "kalypso" {
 data "kalypso_workloads" "this" {
   registrations = {
     url  = { name = "by-url", workload = { repo = "file://` + app + `", branch = "main", path = "." } }
-    path = { name = "by-path", workload = { repo = "` + strings.TrimSuffix(app, ".git") + `.git", branch = "main", path = "." } }
+    path = { name = "by-path", workload = { repo = "` + app + `", branch = "main", path = "." } }
   }
 }
 data "kalypso_control_plane" "repo" {
@@ -64,13 +67,15 @@ resource "kalypso_environment_rendering" "this" {
 				t.Errorf("with %v, registration %s is not refused:\n%s", arguments, name, out)
 			}
 		}
-		if n := strings.Count(out, "Local repo in a registration"); n != len(read) || !strings.Contains(out, "allow_local_repos = true") {
+		n := strings.Count(out, "Local repo in a registration")
+		if n != len(read) || !strings.Contains(out, "allow_local_repos = true") {
 			t.Errorf("with %v, %d registrations are refused:\n%s", arguments, n, out)
 		}
 	}
 
 	// The same Workload under one name in one data source is an error of its own.
-	r.write("main.tf", strings.Replace(readFile(t, filepath.Join(r.folder, "main.tf")), "    path = {", "    # path = {", 1))
+	main := readFile(t, filepath.Join(r.folder, "main.tf"))
+	r.write("main.tf", strings.Replace(main, "    path = {", "    # path = {", 1))
 	r.apply("-var", "allow=true")
 	r.expectEmptyPlan("-var", "allow=true")
 }

@@ -15,8 +15,8 @@ const (
 	shownEvil = `\x1b[2J\u202e`
 )
 
-// TestAccPrintable: control characters of hooks, authors, subjects and file names are escaped in what is printed and logged,
-// in commits and in descriptions.
+// TestAccPrintable: control characters of hooks, authors, subjects and file names are escaped in what is printed and
+// logged, in commits and in descriptions.
 func TestAccPrintable(t *testing.T) {
 	t.Parallel()
 	const operators = "This folder contains deployment targets scheduled on the cluster type"
@@ -29,36 +29,45 @@ func TestAccPrintable(t *testing.T) {
 	// File names: in errors, in warnings and in the commit that removes them.
 	r.options("adopt", true)
 	r.expectError([]string{"Guardrails stop the change", shownEvil + "/a"}, "plan", "-no-color")
-	r.options("guardrails", map[string]any{"max_removed": 10, "allow_empty": true}, "delivery", map[string]any{"strategy": "push", "describe": "keys"})
-	if out := r.apply(); !strings.Contains(out.text(), "Folders are taken over") || !strings.Contains(out.text(), shownEvil) {
-		t.Errorf("apply says nothing of what it takes over:\n%s", out.stdout)
+	r.options("guardrails", map[string]any{"max_removed": 10, "allow_empty": true})
+	r.options("delivery", map[string]any{"strategy": "push", "describe": "keys"})
+	out := r.apply().text()
+	if !strings.Contains(out, "Folders are taken over") || !strings.Contains(out, shownEvil) {
+		t.Errorf("apply says nothing of what it takes over:\n%s", out)
 	}
-	if message := gitserver.Git(t, r.repo, "log", "-1", "--format=%B", "dev"); !strings.Contains(message, shownEvil+":") || strings.Contains(message, "\x1b") {
+	message := gitserver.Git(t, r.repo, "log", "-1", "--format=%B", "dev")
+	if !strings.Contains(message, shownEvil+":") || strings.Contains(message, "\x1b") {
 		t.Errorf("the commit says %q", message)
 	}
-	if description, _ := r.rendered()["description"].(string); !strings.Contains(description, "`"+shownEvil+"`") || strings.Contains(description, "\x1b") {
+	description, _ := r.rendered()["description"].(string)
+	if !strings.Contains(description, "`"+shownEvil+"`") || strings.Contains(description, "\x1b") {
 		t.Errorf("the description is %q", description)
 	}
 
 	// Authors, subjects and paths of others' commits.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/" + evil: "by hand\n"})
 	drift := exec.Command("git", "commit-tree", "-p", "dev~1", "-m", "Hotfix "+evil, "dev^{tree}")
-	drift.Dir, drift.Env = r.repo, append(gitserver.Env(), "GIT_AUTHOR_NAME=Some"+evil+"body", "GIT_AUTHOR_EMAIL=a"+evil+"@acme.io")
+	drift.Dir = r.repo
+	drift.Env = append(gitserver.Env(), "GIT_AUTHOR_NAME=Some"+evil+"body", "GIT_AUTHOR_EMAIL=a"+evil+"@acme.io")
 	commit, err := drift.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", strings.TrimSpace(string(commit)))
-	r.expectError([]string{"by Some" + shownEvil + "body <a" + shownEvil + "@acme.io>", "Hotfix " + shownEvil, "- large/" + shownEvil}, "plan", "-no-color")
+	r.expectError([]string{
+		"by Some" + shownEvil + "body <a" + shownEvil + "@acme.io>", "Hotfix " + shownEvil, "- large/" + shownEvil,
+	}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	r.apply()
 
 	// Hooks.
 	gitserver.Hook(t, r.repo, "pre-receive", "go "+evil+" away", 1)
 	r.set("value", "2")
-	r.expectError([]string{"The server refused the push", "remote: go " + shownEvil + " away"}, "apply", "-no-color", "-auto-approve")
+	refused := []string{"The server refused the push", "remote: go " + shownEvil + " away"}
+	r.expectError(refused, "apply", "-no-color", "-auto-approve")
 
-	for place, text := range map[string]string{"output": r.printed.String(), "log": readFile(t, filepath.Join(r.folder, logName))} {
+	log := readFile(t, filepath.Join(r.folder, logName))
+	for place, text := range map[string]string{"output": r.printed.String(), "log": log} {
 		if i := strings.IndexAny(text, "\x1b\u202e"); i >= 0 {
 			t.Errorf("the %s has it as it is: …%q…", place, text[max(0, i-300):min(len(text), i+100)])
 		}

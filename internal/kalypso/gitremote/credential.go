@@ -62,7 +62,8 @@ func (e CredentialErrors) Error() string {
 }
 
 // ambiguousPath is why a path gets no credential.
-const ambiguousPath = `has a path that servers may take for another one: write it without "%", "\", control characters, and segments of dots`
+const ambiguousPath = "has a path that servers may take for another one: " +
+	`write it without "%", "\", control characters, and segments of dots`
 
 // served is a credential made ready for use.
 type served struct {
@@ -137,7 +138,8 @@ func (s *served) checkHTTP(c Credential, report func(Field, string)) {
 	case c.Username != "" && c.Password == "":
 		report(FieldPassword, "is needed with username")
 	case c.Username == "" && c.Password != "":
-		report(FieldUsername, `is needed with password; for a token, most servers take any name ("x-access-token" for GitHub)`)
+		report(FieldUsername, "is needed with password; for a token, most servers take any name "+
+			`("x-access-token" for GitHub)`)
 	case !basic && c.BearerToken == "" && c.CACertificate == "":
 		report(FieldURL, "has no credential beside it: set username and password, bearer_token, or ca_certificate")
 	}

@@ -61,7 +61,8 @@ func localOpener(repo Location) opener {
 // others may hold the provider's secrets, such as GITHUB_TOKEN and TF_VAR_…;
 // also GIT_CONFIG_VALUE_…, or point git at another repository.
 var localVariables = []string{
-	"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR",
+	"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 	"SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "TEMP", "TMP", // of Windows
 }
 

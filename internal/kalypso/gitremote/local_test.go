@@ -17,8 +17,9 @@ import (
 // environment.
 func TestHookEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
-		"GITHUB_TOKEN": "canary-1", "TF_VAR_password": "canary-2", "AWS_SECRET_ACCESS_KEY": "canary-3", "GIT_DIR": "/canary-4",
-		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": "Authorization: canary-5", "ANYTHING": "canary-6",
+		"GITHUB_TOKEN": "canary-1", "TF_VAR_password": "canary-2", "AWS_SECRET_ACCESS_KEY": "canary-3",
+		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": "Authorization: canary-4",
+		"GIT_DIR": "/canary-5", "ANYTHING": "canary-6",
 	} {
 		t.Setenv(name, value)
 	}
@@ -37,7 +38,8 @@ func TestHookEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(environment); strings.Contains(text, "canary") || !strings.Contains(text, "PATH=") || !strings.Contains(text, "LC_ALL=C") {
+	text := string(environment)
+	if strings.Contains(text, "canary") || !strings.Contains(text, "PATH=") || !strings.Contains(text, "LC_ALL=C") {
 		t.Errorf("the hook's environment is\n%s", text)
 	}
 }

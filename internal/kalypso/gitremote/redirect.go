@@ -18,7 +18,8 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	asked, to := requested(via[0].URL), requested(next.URL)
 	switch before := via[len(via)-1]; {
 	case next.Method != http.MethodGet:
-		return fmt.Errorf("%w: the server redirects a request that is not the first; use the URL that it redirects to", ErrRedirected)
+		return fmt.Errorf("%w: the server redirects a request that is not the first; use the URL that it redirects to",
+			ErrRedirected)
 	case next.URL.Scheme != schemeHTTP && next.URL.Scheme != schemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from %s to another protocol", ErrRedirected, before.URL.Scheme)
 	case before.URL.Scheme == schemeHTTPS && next.URL.Scheme != schemeHTTPS:

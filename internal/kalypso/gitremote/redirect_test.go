@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestRedirectedCredential: a credential goes where it was asked for. A repository that a redirect leads to gets neither
-// the credential of the one that was asked for, nor its own, unless the same credential serves both on one server.
+// TestRedirectedCredential: a credential goes where it was asked for. A repository that a redirect leads to gets
+// neither the credential of the one that was asked for, nor its own, unless the same one serves both on one server.
 func TestRedirectedCredential(t *testing.T) {
 	target, origin := redirecting(t)
 	for name, tc := range map[string]struct {
@@ -98,7 +98,9 @@ func TestRedirectToSSH(t *testing.T) {
 
 // TestRedirectedBody: nothing that a redirect leads to is shown, be it on this machine.
 func TestRedirectedBody(t *testing.T) {
-	internal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "internal", http.StatusForbidden) }))
+	internal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "internal", http.StatusForbidden)
+	}))
 	defer internal.Close()
 	_, origin := redirecting(t)
 	for _, to := range []string{internal.URL, origin.URL + "/forbidden"} {
@@ -116,8 +118,8 @@ func TestAmbiguousPath(t *testing.T) {
 	server, _ := gitserver.Serve(t, gitserver.InitBare(t))
 	ssh := gitserver.NewSSH(t)
 	for _, path := range []string{
-		"/acme/..%5Cevil", "/acme/%252e%252e/evil", "/acme/../evil", "/acme/./evil", "/acme/%2e%2e/evil", "/acme/..;/evil", "/acme/..%20/evil",
-		"/acme/%255c", "/acme/x%00", "/acme/x%0A", "/acme/.../evil", "/acme/%25u002e",
+		"/acme/..%5Cevil", "/acme/%252e%252e/evil", "/acme/../evil", "/acme/./evil", "/acme/%2e%2e/evil", "/acme/..;/evil",
+		"/acme/..%20/evil", "/acme/%255c", "/acme/x%00", "/acme/x%0A", "/acme/.../evil", "/acme/%25u002e",
 	} {
 		server.Forget()
 		client := func(credential gitremote.Credential) *gitremote.Client {
@@ -128,13 +130,17 @@ func TestAmbiguousPath(t *testing.T) {
 			}
 			return client
 		}
-		for _, credential := range []gitremote.Credential{{URL: server.URL, Username: "me", Password: "canary"}, {URL: server.URL + "/acme", BearerToken: "canary"}} {
+		for _, credential := range []gitremote.Credential{
+			{URL: server.URL, Username: "me", Password: "canary"},
+			{URL: server.URL + "/acme", BearerToken: "canary"},
+		} {
 			r, err := client(credential).Remote(server.URL + path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = r.Ref(t.Context(), main)
-			if err == nil || errors.Is(err, gitremote.ErrRepoNotFound) && !strings.Contains(err.Error(), "no credential is sent, as the URL has a path") {
+			says := err != nil && strings.Contains(err.Error(), "no credential is sent, as the URL has a path")
+			if err == nil || errors.Is(err, gitremote.ErrRepoNotFound) && !says {
 				t.Errorf("%s: the error does not say why there is no credential: %v", path, err)
 			}
 		}
@@ -143,15 +149,16 @@ func TestAmbiguousPath(t *testing.T) {
 				t.Errorf("%s: the server got a credential with %s", path, r.Path)
 			}
 		}
-		r, err := client(gitremote.Credential{URL: "ssh://" + ssh.Host, PrivateKey: ssh.PrivateKey, KnownHosts: ssh.KnownHosts}).
-			Remote("ssh://" + ssh.User + "@" + ssh.Host + path)
+		key := gitremote.Credential{URL: "ssh://" + ssh.Host, PrivateKey: ssh.PrivateKey, KnownHosts: ssh.KnownHosts}
+		r, err := client(key).Remote("ssh://" + ssh.User + "@" + ssh.Host + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = r.Ref(t.Context(), main)
 		is(t, err, gitremote.ErrUnauthorized)
 	}
-	if _, err := gitremote.NewClient([]gitremote.Credential{{URL: server.URL + "/acme/..%5Cevil", BearerToken: "canary"}}); err == nil {
+	ambiguous := gitremote.Credential{URL: server.URL + "/acme/..%5Cevil", BearerToken: "canary"}
+	if _, err := gitremote.NewClient([]gitremote.Credential{ambiguous}); err == nil {
 		t.Error("a credential for such a path is taken")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestHookWords: what a hook prints is shown without secrets, be it one that begins with another, and escaped, over every
-// transport.
+// TestHookWords: what a hook prints is shown without secrets, be it one that begins with another, and escaped, over
+// every transport.
 func TestHookWords(t *testing.T) {
 	const printed = "\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 canary-and-longer canary \u009b31m\x07"
 	const want = `\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 (secret) (secret) \u009b31m\a`

@@ -77,14 +77,18 @@ func New(c Config) (*Client, error) {
 		}
 		auth = &authorisation{credential: tokens.get, renew: tokens.forget}
 	}
-	return &Client{api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential, clock: c.Clock}, nil
+	return &Client{
+		api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential, clock: c.Clock,
+	}, nil
 }
 
 // newAPI is go-github above our own transport. What go-github would do by
 // itself with redirects and rate limits, the transport has done before.
 func newAPI(c Config, at endpoints, auth *authorisation) *github.Client {
 	api := github.NewClient(&http.Client{
-		Transport:     &transport{base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, told: c.Waiting},
+		Transport: &transport{
+			base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, told: c.Waiting,
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
 	api.BaseURL = at.rest
@@ -155,7 +159,8 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	}
 	other := func(reason string) error {
 		return &hosting.Error{
-			Doing: "find " + loc.String() + " on the GitHub server " + c.web.String(), Kind: hosting.ErrOtherHost, Cause: errors.New(reason),
+			Doing: "find " + loc.String() + " on the GitHub server " + c.web.String(),
+			Kind:  hosting.ErrOtherHost, Cause: errors.New(reason),
 		}
 	}
 	if !c.hosts(loc) {
@@ -163,7 +168,8 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	}
 	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), c.web.Path+"/")
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
-	if !ok || len(parts) != 2 || !name.MatchString(parts[0]) || !name.MatchString(parts[1]) || gitremote.AmbiguousPath(loc.Path) {
+	named := ok && len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
+	if !named || gitremote.AmbiguousPath(loc.Path) {
 		return nil, other("a repo on GitHub has the path owner/name")
 	}
 	return &repo{client: c, owner: parts[0], name: parts[1]}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // Find asks for the pull requests between the two branches, the first of which
@@ -176,7 +177,7 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 // convert is a pull request as GitHub shows it, in a list or by itself.
 func (r *repo) convert(p *github.PullRequest) *hosting.PullRequest {
 	c := &hosting.PullRequest{
-		Number: p.GetNumber(), ID: p.GetNodeID(), URL: p.GetHTMLURL(), State: hosting.Open, Title: p.GetTitle(), Body: p.GetBody(),
+		Number: p.GetNumber(), ID: p.GetNodeID(), URL: printable.Line(p.GetHTMLURL()), State: hosting.Open, Title: p.GetTitle(), Body: p.GetBody(),
 		Branch: p.GetHead().GetRef(), Target: p.GetBase().GetRef(), HeadCommit: p.GetHead().GetSHA(), Draft: p.GetDraft(),
 		AutoMerge: hosting.MergeMethod(p.GetAutoMerge().GetMergeMethod()),
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// Neither request nor credential leaves the API, by token or as an app, and what an answer with a redirect says is not shown.
+// TestRedirectsElsewhere: neither request nor credential leaves the API, by token or as an app, and what an answer with
+// a redirect says is not shown.
 func TestRedirectsElsewhere(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -31,7 +32,9 @@ func TestRedirectsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for who, repo := range map[string]hosting.Repo{
-		"token": p.as(github.Config{Token: p.fake.Token}), "app": p.as(github.Config{App: installation}), "installation": installed,
+		"token":        p.as(github.Config{Token: p.fake.Token}),
+		"app":          p.as(github.Config{App: installation}),
+		"installation": installed,
 	} {
 		for name, tc := range map[string]struct {
 			to, said string
@@ -47,7 +50,8 @@ func TestRedirectsElsewhere(t *testing.T) {
 		} {
 			p.fake.Recover()
 			p.fake.Forget()
-			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: map[string]string{"Location": tc.to}})
+			location := map[string]string{"Location": tc.to}
+			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: location})
 			_, err := repo.Open(t.Context(), p.proposal())
 			expectError(t, err, hosting.ErrRefused, tc.said)
 			if strings.Contains(err.Error(), "internal") {

@@ -2,16 +2,10 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
@@ -87,7 +81,8 @@ func (t *transport) wait(ctx context.Context, v verdict, attempt int) error {
 	up := &gaveUp{kind: v.kind, status: v.status, words: v.words, cause: v.cause}
 	deadline, limited := ctx.Deadline()
 	switch {
-	case limited && t.clock.Now().Add(v.wait).After(deadline), !limited && attempt >= attempts, v.most > 0 && attempt >= v.most:
+	case limited && t.clock.Now().Add(v.wait).After(deadline), !limited && attempt >= attempts,
+		v.most > 0 && attempt >= v.most:
 		return up
 	case t.told != nil:
 		t.told(ctx, up, v.wait)
@@ -98,15 +93,6 @@ func (t *transport) wait(ctx context.Context, v verdict, attempt int) error {
 	}
 	return nil
 }
-
-// maxRedirects within the API: a renamed repo has one.
-const maxRedirects = 3
-
-// Redirects that are not followed. What such an answer says is not shown.
-var (
-	errElsewhere = errors.New("the server redirects to an address outside of its API, which gets neither the request nor the credential")
-	errEndless   = errors.New("the server redirects more than " + strconv.Itoa(maxRedirects) + " times")
-)
 
 // try makes one attempt, following redirects within the API, which alone gets
 // the credential: with the same method and body, as GitHub means them.
@@ -149,70 +135,6 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 		}
 		to = next
 	}
-}
-
-// redacted is an answer with errors, in which GitHub, or what stands before it,
-// may repeat what it was shown.
-func (t *transport) redacted(data []byte) *body {
-	var answer any
-	if json.Unmarshal(data, &answer) == nil { // a text in it may be escaped
-		if clean, err := json.Marshal(t.redactTexts(answer)); err == nil {
-			return newBody(clean)
-		}
-	}
-	return newBody([]byte(t.secrets.Redact(string(data))))
-}
-
-// redactTexts redacts the texts of a JSON value.
-func (t *transport) redactTexts(value any) any {
-	switch value := value.(type) {
-	case string:
-		return t.secrets.Redact(value)
-	case []any:
-		for i := range value {
-			value[i] = t.redactTexts(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = t.redactTexts(value[name])
-		}
-	}
-	return value
-}
-
-// redactedError is an error of the network with its text redacted.
-type redactedError struct {
-	text  string
-	cause error
-}
-
-func (e *redactedError) Error() string { return e.text }
-func (e *redactedError) Unwrap() error { return e.cause }
-
-func redirected(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}
-
-// hold reports whether a URL is one of the API: of the same scheme, host, port
-// and path, and written so that no server takes it for another one.
-func (e endpoints) hold(u *url.URL) bool {
-	if u.Scheme != e.rest.Scheme || address(u) != address(e.rest) || u.User != nil || u.RawPath != "" || gitremote.AmbiguousPath(u.Path) {
-		return false
-	}
-	return strings.HasPrefix(u.Path, e.rest.Path) || u.Path == e.graphql.Path
-}
-
-// address is the host and port of a URL.
-func address(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
-	}
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 func discard(resp *http.Response) {

@@ -15,12 +15,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// TestWords: what the API says is shown without secrets, its own and those of Git, and escaped: in errors, and in what is
-// told of waits.
+// TestWords: what the API says is shown without secrets, its own and those of Git, and escaped: in errors, and in what
+// is told of waits.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	app := p.fake.AddApp(t)
+	const want = `\x1b[2J\u202eBearer (secret), (secret) and (secret)`
 	var secrets redact.Secrets
 	secrets.Add("canary-of-git")
 	var mu sync.Mutex
@@ -43,19 +44,22 @@ func TestWords(t *testing.T) {
 		pr := must(t)(repo.Open(t.Context(), p.proposal()))
 		shown := "Bearer " + p.authorization()
 		message := "\x1b[2J\u202e" + shown + ", canary-of-git and " + key
-		body, err := json.Marshal(map[string]any{"message": message, "errors": []any{map[string]any{"type": "FORBIDDEN", "message": message}, message}})
+		errs := []any{map[string]any{"type": "FORBIDDEN", "message": message}, message}
+		body, err := json.Marshal(map[string]any{"message": message, "errors": errs})
 		if err != nil {
 			t.Fatal(err)
 		}
+		read := func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }
+		merge := func(ctx context.Context) error { _, err := repo.MergeWhenReady(ctx, pr, hosting.Squash); return err }
 		for name, tc := range map[string]struct {
 			status int
 			body   string
 			ask    func(context.Context) error
 		}{
-			"REST":    {422, string(body), func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }},
-			"escaped": {403, escaped(string(body)), func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }},
-			"later":   {503, string(body), func(ctx context.Context) error { _, err := repo.Read(ctx, pr.Number); return err }},
-			"GraphQL": {200, string(body), func(ctx context.Context) error { _, err := repo.MergeWhenReady(ctx, pr, hosting.Squash); return err }},
+			"REST":    {422, string(body), read},
+			"escaped": {403, escaped(string(body)), read},
+			"later":   {503, string(body), read},
+			"GraphQL": {200, string(body), merge},
 		} {
 			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: tc.body})
 			err := tc.ask(p.within(time.Minute))
@@ -64,7 +68,7 @@ func TestWords(t *testing.T) {
 				t.Fatalf("%s, %s: no error", who, name)
 			}
 			for _, text := range append(told, err.Error()) {
-				if !strings.Contains(text, `\x1b[2J\u202eBearer (secret), (secret) and (secret)`) || strings.ContainsAny(text, "\x1b\u202e") {
+				if !strings.Contains(text, want) || strings.ContainsAny(text, "\x1b\u202e") {
 					t.Errorf("%s, %s: got %q", who, name, text)
 				}
 			}

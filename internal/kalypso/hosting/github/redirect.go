@@ -1,0 +1,50 @@
+package github
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// maxRedirects within the API: a renamed repo has one.
+const maxRedirects = 3
+
+// Redirects that are not followed. What such an answer says is not shown.
+var (
+	errElsewhere = errors.New("the server redirects to an address outside of its API, " +
+		"which gets neither the request nor the credential")
+	errEndless = errors.New("the server redirects more than " + strconv.Itoa(maxRedirects) + " times")
+)
+
+func redirected(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// hold reports whether a URL is one of the API: of the same scheme, host, port
+// and path, and written so that no server takes it for another one.
+func (e endpoints) hold(u *url.URL) bool {
+	ambiguous := u.RawPath != "" || gitremote.AmbiguousPath(u.Path)
+	if ambiguous || u.Scheme != e.rest.Scheme || address(u) != address(e.rest) || u.User != nil {
+		return false
+	}
+	return strings.HasPrefix(u.Path, e.rest.Path) || u.Path == e.graphql.Path
+}
+
+// address is the host and port of a URL.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}

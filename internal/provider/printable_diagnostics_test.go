@@ -1,0 +1,57 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+)
+
+// TestPrintableDiagnostics: whatever way a name or a text of others takes into a diagnostic, it is escaped there.
+func TestPrintableDiagnostics(t *testing.T) {
+	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
+	host := &hosting.Error{Doing: evil, Kind: hosting.ErrRefused, Words: evil, Cause: errors.New(evil)}
+	for name, add := range map[string]func(*diag.Diagnostics){
+		"file of a registration": func(d *diag.Diagnostics) {
+			appendFaults(d, source.Faults{{Registration: evil, File: evil, Summary: "Broken YAML", Detail: evil}})
+		},
+		"problem of an object": func(d *diag.Diagnostics) {
+			appendProblems(d, fleet.Problems{{Kind: fleet.KindWorkload, Name: evil, Summary: "Wrong", Detail: evil}})
+		},
+		"problem with a list": func(d *diag.Diagnostics) {
+			appendProblems(d, fleet.Problems{{Summary: "Wrong", Detail: fleet.Lines([]string{evil, "x\ny"}, 5)}})
+		},
+		"API":            func(d *diag.Diagnostics) { appendHostError(d, path.Root("repo"), host) },
+		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Place{}, host) },
+		"other delivery": func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Place{}, errors.New(evil)) },
+		"no rendering": func(d *diag.Diagnostics) {
+			appendDeliveryError(d, delivery.Place{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
+		},
+		"drift": func(d *diag.Diagnostics) {
+			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
+			appendDrift(d, driftFail, &delivery.State{Drift: []delivery.Drift{drift}})
+		},
+		"adoption": func(d *diag.Diagnostics) {
+			appendTakeover(d, delivery.Place{}, delivery.Takeover{Adopted: []string{evil}})
+		},
+	} {
+		var diags diag.Diagnostics
+		add(&diags)
+		for _, d := range diags {
+			if text := d.Summary() + d.Detail(); strings.ContainsAny(text, "\x1b\u202e") || !strings.Contains(text, shown) {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+		if len(diags) == 0 {
+			t.Errorf("%s: no diagnostic", name)
+		}
+	}
+}
