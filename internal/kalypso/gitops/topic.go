@@ -46,7 +46,16 @@ func (b *Branch) Rebuild(ctx context.Context, base *Branch, opts UpdateOptions, 
 // Delete takes the branch away, if it still is at a commit: else
 // [gitremote.ErrBranchMoved].
 func (b *Branch) Delete(ctx context.Context, at plumbing.Hash) error {
-	return b.remote.Push(ctx, gitremote.PushRequest{Branch: b.ref, Old: at})
+	w, err := b.remote.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: at})
+	if !w.Sent() {
+		return err
+	}
+	return b.confirm(ctx, outcome{old: at, err: err, wait: wait})
 }
 
 // Last is what the commit of the snapshot says, and its parents.

@@ -56,11 +56,16 @@ type Result struct {
 // The branch moves only from the head that build saw, never by force. An
 // absent branch without CreateBranch is [ErrBranchNotFound]; a refusal of the
 // server [gitremote.ErrRejected]; a race that is lost over and over
-// [gitremote.ErrBranchMoved].
+// [gitremote.ErrBranchMoved]. After each push the branch is read: one that the
+// server reports as done and does not hold is [ErrPushLost].
 func (b *Branch) Update(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
 	opts = opts.withDefaults()
 	return b.again(ctx, opts, func() (Result, error) { return b.try(ctx, opts, build) })
 }
+
+// lockedTries is how often a branch that is locked is pushed to. Another push holds its lock for some milliseconds, and Git
+// waits for that by itself.
+const lockedTries = 3
 
 // again runs an update of the branch, alone in this process, until it is not
 // overtaken.
@@ -72,10 +77,14 @@ func (b *Branch) again(ctx context.Context, opts UpdateOptions, update func() (R
 	defer unlock()
 	for try := 1; ; try++ {
 		result, err := update()
-		if !errors.Is(err, gitremote.ErrBranchMoved) {
+		locked := errors.Is(err, gitremote.ErrBranchLocked)
+		switch {
+		case locked && try >= min(lockedTries, opts.Tries):
+			return Result{}, err
+		case locked: // perhaps by a push that is being written
+		case !errors.Is(err, gitremote.ErrBranchMoved):
 			return result, err
-		}
-		if try >= opts.Tries {
+		case try >= opts.Tries:
 			return Result{}, fmt.Errorf("%s kept moving, %d tries were overtaken: %w", b, try, err)
 		}
 		if err := opts.Wait(ctx, try); err != nil {
@@ -144,10 +153,11 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 	pack := p.send(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
 	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
-		err = failed // and what the server says is of a pack that broke off
+		return Result{}, failed // and what the server says is of a pack that broke off
 	}
-	if err != nil {
-		err = b.afterwards(ctx, old, after.Commit, err)
+	if w.Sent() {
+		talk, _ := s.reader.(*gitremote.Reader)
+		err = b.confirm(ctx, outcome{old: old, pushed: after.Commit, err: err, open: talk, wait: opts.Wait})
 	}
 	if err != nil {
 		return Result{}, err
@@ -185,24 +195,4 @@ func (o UpdateOptions) result(s *Snapshot, pushed bool) Result {
 		r.Way = s.Way(o.WayTo)
 	}
 	return r
-}
-
-// afterwards looks where a push that failed left the branch. A connection that
-// broke may have broken after the server took the commit; a refusal may be of
-// a race, in words that are not known.
-func (b *Branch) afterwards(ctx context.Context, old, pushed plumbing.Hash, err error) error {
-	broken := errors.Is(err, gitremote.ErrUnreachable)
-	if !broken && !errors.Is(err, gitremote.ErrRejected) {
-		return err
-	}
-	head, headErr := b.Head(ctx)
-	switch {
-	case headErr != nil:
-		return err
-	case head == pushed && broken:
-		return nil
-	case head != old:
-		return fmt.Errorf("%w: %w", gitremote.ErrBranchMoved, err)
-	}
-	return err
 }

@@ -39,7 +39,7 @@ func TestUpdateKnown(t *testing.T) {
 	equal(t, "trees on the way", len(way.Trees), 3)
 
 	way, known := apply("two", way)
-	equal(t, "requests where all is known: the reference, and the folder's tree", known, 2)
+	equal(t, "requests where all is known: the reference, the folder's tree, and after the push the reference again", known, 3)
 	_, unknown := apply("three", gitops.Way{})
 	equal(t, "requests where nothing is known: the commit and three trees more", unknown, known+4)
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
@@ -15,13 +17,21 @@ import (
 // safe for concurrent use.
 type Client struct {
 	credentials []*served
-	maxRead     int64
-	password    PasswordFunc // nil: there is none
-	secrets     *redact.Secrets
+	limits
+	password PasswordFunc // nil: there is none
+	secrets  *redact.Secrets
 
 	mu         sync.Mutex
 	transports map[*served]*http.Transport
 	opened     map[string]bool // addresses that the password function gave one for
+}
+
+// limits bound what servers may say, and how long they may take.
+type limits struct {
+	maxRead    int64
+	maxRefList int64
+	patience   time.Duration // with the beginning of an answer
+	wait       func(ctx context.Context, d time.Duration) error
 }
 
 // Option changes a [Client].
@@ -29,9 +39,9 @@ type Option func(*settings)
 
 type settings struct {
 	githubToken string
-	maxRead     int64
-	password    PasswordFunc
-	secrets     *redact.Secrets
+	limits
+	password PasswordFunc
+	secrets  *redact.Secrets
 }
 
 // PasswordFunc gives the user name and the password that open a repository over
@@ -60,15 +70,37 @@ func WithMaxRead(bytes int64) Option {
 	return func(s *settings) { s.maxRead = bytes }
 }
 
+// WithMaxRefList bounds the bytes that a server may list references with; more
+// is [ErrTooManyRefs]. The default is 64 MiB, about 700,000 references.
+func WithMaxRefList(bytes int64) Option {
+	return func(s *settings) { s.maxRefList = bytes }
+}
+
+// WithHeaderTimeout bounds how long a server may take to begin an answer, or to
+// let somebody in over SSH; more is [ErrUnreachable]. What it says to a pack
+// takes as long as the context has. The default is two minutes.
+func WithHeaderTimeout(d time.Duration) Option {
+	return func(s *settings) { s.patience = d }
+}
+
+// WithRetryWait has the function wait before a request is sent again. The
+// default waits for d, or until ctx is done.
+func WithRetryWait(wait func(ctx context.Context, d time.Duration) error) Option {
+	return func(s *settings) { s.wait = wait }
+}
+
 // NewClient makes a client. What is wrong with the credentials comes all at
 // once, as [CredentialErrors]; nothing is contacted.
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
-	set := settings{maxRead: 1 << 30, secrets: &redact.Secrets{}}
+	set := settings{
+		limits:  limits{maxRead: 1 << 30, maxRefList: 64 << 20, patience: 2 * time.Minute, wait: pause.For},
+		secrets: &redact.Secrets{},
+	}
 	for _, o := range options {
 		o(&set)
 	}
 	c := &Client{
-		maxRead: set.maxRead, password: set.password, secrets: set.secrets,
+		limits: set.limits, password: set.password, secrets: set.secrets,
 		transports: map[*served]*http.Transport{}, opened: map[string]bool{},
 	}
 	var wrong CredentialErrors

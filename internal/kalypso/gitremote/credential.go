@@ -193,7 +193,8 @@ func (s *served) checkSSH(c Credential, report func(Field, string)) {
 		report(FieldURL, "has no credential beside it: set private_key or known_hosts")
 	}
 	if c.KnownHosts != "" {
-		if _, err := parseKnownHosts(c.KnownHosts); err != nil {
+		// What this machine can't do says nothing of the text: whoever connects tries again.
+		if _, err := parseKnownHosts(c.KnownHosts); err != nil && !errors.Is(err, ErrNoTempFile) {
 			report(FieldKnownHosts, "is not the text of a known_hosts file: "+err.Error())
 			return
 		}

@@ -120,7 +120,7 @@ func TestWrongCredentials(t *testing.T) {
 func TestPushDenied(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	_, url := gitserver.Serve(t, repo, gitserver.WithPushDenied())
-	err := open(t, url, nil).Push(t.Context(), gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
+	err := pushTo(t.Context(), open(t, url, nil), gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
 	is(t, err, gitremote.ErrUnauthorized)
 	if !strings.Contains(err.Error(), "this token may not write") {
 		t.Errorf("the server's words are not in %v", err)

@@ -27,23 +27,70 @@ var (
 	ErrUnknownHost = errors.New("unknown SSH host")
 	// ErrUnreachable: no answer, or a connection that broke.
 	ErrUnreachable = errors.New("repository cannot be reached")
+	// ErrRateLimited: the server takes no more requests for now (HTTP 429).
+	ErrRateLimited = errors.New("the server limits requests")
+	// ErrEmptyAnswer: the server lists no reference at all, and does not confirm
+	// that the one asked for is not there.
+	ErrEmptyAnswer = errors.New("the server's answer is empty")
 	// ErrRejected: the server refused the push and means it: a protected
 	// branch, a hook. See [RejectedError] for its words.
 	ErrRejected = errors.New("push rejected")
 	// ErrBranchMoved: the branch is not where the push wanted it; somebody was
 	// faster, and another try may do.
 	ErrBranchMoved = errors.New("branch moved")
+	// ErrBranchLocked: a lock file of the branch lies on the server: another push
+	// is being written, or one broke off and left it.
+	ErrBranchLocked = errors.New("the branch is locked on the server")
+	// ErrServerFull: the server has no space left for what is pushed.
+	ErrServerFull = errors.New("the server has no space left")
 	// ErrObjectNotServed: the server does not hand out the wanted object by
 	// its name, by its settings.
 	ErrObjectNotServed = errors.New("object not served by name")
 	// ErrTooLarge: the answer passed the bound of [WithMaxRead].
 	ErrTooLarge = errors.New("repository too large to read")
+	// ErrTooManyRefs: the list of references passed the bound of [WithMaxRefList].
+	ErrTooManyRefs = errors.New("the server lists too many references")
+	// ErrNoTempFile: this machine cannot write a temporary file.
+	ErrNoTempFile = errors.New("no temporary file can be written on this machine")
 	// ErrCollision: an object of the repository is part of an attack on SHA-1.
 	ErrCollision = errors.New("the repository holds an object made to share its SHA-1 name with another (a collision attack)")
 	// ErrGitMissing: a local repository needs the git program, which is not in
 	// PATH.
 	ErrGitMissing = errors.New("git is not installed")
 )
+
+// summaries name the kinds of errors for the head of a message.
+var summaries = []struct {
+	kind error
+	text string
+}{
+	{ErrEmptyAnswer, "Empty answer of the server"}, // before what led to it
+	{ErrTooLarge, "Too much to read"},
+	{ErrTooManyRefs, "Too many references"},
+	{ErrRepoNotFound, "Repo not found"},
+	{ErrUnauthorized, "Credentials refused"},
+	{ErrRedirected, "Redirect refused"},
+	{ErrUnknownHost, "Unknown SSH host"},
+	{ErrRateLimited, "The server limits requests"},
+	{ErrBranchLocked, "The branch is locked on the server"},
+	{ErrServerFull, "No space left on the server"},
+	{ErrCollision, "SHA-1 collision in the repo"},
+	{ErrNoTempFile, "No temporary file"},
+	{ErrGitMissing, "Git is not installed"},
+	{ErrUnreachable, "Repo can't be reached"},
+	{context.DeadlineExceeded, "Out of time"},
+}
+
+// Summary names the kind of an error in a few words, for the head of a message. It is empty for a refused push, whose
+// words the server gives, and for errors of other packages.
+func Summary(err error) string {
+	for _, known := range summaries {
+		if errors.Is(err, known.kind) {
+			return known.text
+		}
+	}
+	return ""
+}
 
 // Error is what failed on which repository. It unwraps to one of this
 // package's sentinels, or to the context's error, never to the text of a
@@ -99,8 +146,9 @@ func kindOf(err error) error {
 		err = unexpected.Err // it has no Unwrap
 	}
 	for _, kind := range []error{
-		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrRedirected, ErrTooLarge, ErrUnauthorized,
-		ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrCollision, ErrBranchMoved, ErrRejected, ErrUnreachable,
+		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrRedirected, ErrTooLarge, ErrTooManyRefs, ErrNoTempFile,
+		ErrUnauthorized, ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrCollision, ErrBranchLocked, ErrServerFull,
+		ErrBranchMoved, ErrRejected, ErrRateLimited, ErrEmptyAnswer, ErrUnreachable,
 	} {
 		if errors.Is(err, kind) {
 			return kind
@@ -119,6 +167,14 @@ func kindOf(err error) error {
 		kind  error
 		texts []string
 	}{
+		{ErrServerFull, []string{ // first, as a full disk also shows as a file that may not be written
+			"No space left on device",
+			"Disk quota exceeded",
+		}},
+		{ErrBranchLocked, []string{
+			".lock': File exists", // git: "Unable to create '…/refs/heads/main.lock': File exists."
+			"LOCK_FAILURE",        // JGit
+		}},
 		{ErrUnauthorized, []string{
 			"ssh: unable to authenticate",           // x/crypto/ssh: every method was refused
 			"Permission denied",                     // a forced command, or the file system
@@ -142,7 +198,7 @@ func kindOf(err error) error {
 			"unadvertised object",           // JGit and others: "Server does not allow request for unadvertised object"
 		}},
 		{ErrBranchMoved, []string{
-			"cannot lock ref",              // git: "is at … but expected …", "unable to create lock"
+			"cannot lock ref",              // git: "is at … but expected …"
 			"failed to update ref",         // receive-pack: the reference transaction failed
 			"failed to lock",               // older git
 			"incorrect old value provided", // git 2.4x, reftable

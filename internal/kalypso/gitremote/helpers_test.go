@@ -1,6 +1,7 @@
 package gitremote_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
 // is wants an error of a kind, with none of the secrets that the servers of
@@ -23,6 +26,16 @@ func is(t *testing.T, err, kind error) {
 			t.Errorf("the error holds a secret: %v", e)
 		}
 	}
+}
+
+// pushTo makes one push.
+func pushTo(ctx context.Context, r *gitremote.Remote, req gitremote.PushRequest) error {
+	w, err := r.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	return w.Push(req)
 }
 
 func encryptedKey(t *testing.T, passphrase string) string {

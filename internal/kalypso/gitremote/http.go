@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,8 +28,9 @@ type httpSession struct {
 	base     string   // the repository's URL, after redirects
 	service  string
 	protocol string
+	patience time.Duration // with the beginning of an answer
 	hello    *bufio.Reader
-	open     []io.ReadCloser
+	open     []io.Closer
 }
 
 func (c *Client) httpOpener(repo Location, s *served) opener {
@@ -36,7 +39,7 @@ func (c *Client) httpOpener(repo Location, s *served) opener {
 		CheckRedirect: checkRedirect,
 	}
 	return func(ctx context.Context, service, protocol string) (session, error) {
-		h := &httpSession{ctx: ctx, client: client, asked: repo, base: repo.String(), service: service, protocol: protocol}
+		h := &httpSession{ctx: ctx, client: client, asked: repo, base: repo.String(), service: service, protocol: protocol, patience: c.patience}
 		if err := h.greet(); err != nil {
 			_ = h.Close()
 			return nil, err
@@ -85,7 +88,9 @@ func (h *httpSession) exchange(request io.Reader, size int64, _ bool) (*bufio.Re
 }
 
 func (h *httpSession) do(method, target string, body io.Reader, size int64) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(h.ctx, method, target, body)
+	ctx, cancel := context.WithCancel(h.ctx)
+	h.open = append(h.open, closeFunc(cancel))
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +103,22 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 		req.Header.Set("Content-Type", "application/x-"+h.service+"-request")
 		req.Header.Set("Accept", "application/x-"+h.service+"-result")
 	}
+	patience := h.patience
+	if method == http.MethodPost && h.service == receivePack {
+		patience = math.MaxInt64 // the pack takes its time, and so do hooks; what was sent may have been taken
+	}
+	hurry := time.AfterFunc(patience, cancel)
 	res, err := h.client.Do(req)
-	if err != nil {
+	late := !hurry.Stop() && h.ctx.Err() == nil
+	if err == nil {
+		h.open = append(h.open, answerBody{res.Body})
+	}
+	switch {
+	case late:
+		return nil, fmt.Errorf("%w: the server did not begin to answer within %s", ErrUnreachable, patience)
+	case err != nil:
 		return nil, err
 	}
-	h.open = append(h.open, res.Body)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return nil, h.statusError(res)
 	}
@@ -135,8 +151,12 @@ func (h *httpSession) statusError(res *http.Response) error {
 		e.kind = ErrRepoNotFound
 	case http.StatusRequestEntityTooLarge:
 		e.kind = ErrRejected
+	case http.StatusInsufficientStorage:
+		e.kind = ErrServerFull
+	case http.StatusTooManyRequests:
+		e.kind, e.busy, e.wait = ErrRateLimited, true, retryAfter(res.Header)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		e.kind = ErrUnreachable
+		e.kind, e.busy, e.wait = ErrUnreachable, true, retryAfter(res.Header)
 	}
 	return e
 }
@@ -146,10 +166,16 @@ type statusError struct {
 	kind       error // of this package; nil: none
 	text       string
 	redirected bool // the answer is not that of the repository that was asked for
+
+	busy bool          // another attempt may do
+	wait time.Duration // that the server asks for before it; negative: it does not say
 }
 
 func (e *statusError) Error() string { return e.text }
 func (e *statusError) Unwrap() error { return e.kind }
+
+// stateless: each request is answered by a process of its own, and so from what the repository holds now.
+func (h *httpSession) stateless() bool { return true }
 
 func (h *httpSession) explain(err error) error {
 	if h.ctx.Err() != nil {
@@ -158,15 +184,28 @@ func (h *httpSession) explain(err error) error {
 	return err
 }
 
-// Close frees the connections. What is left of a short answer is read, so that
-// the connection can be used again.
+// Close frees the connections: the bodies of the answers before the contexts of
+// their requests.
 func (h *httpSession) Close() error {
-	for _, body := range h.open {
-		_, _ = io.CopyN(io.Discard, body, 64<<10)
-		_ = body.Close()
+	for _, c := range slices.Backward(h.open) {
+		_ = c.Close()
 	}
 	h.open = nil
 	return nil
+}
+
+// closeFunc is a function as a Closer.
+type closeFunc func()
+
+func (f closeFunc) Close() error { f(); return nil }
+
+// answerBody is a body of which, if what is left is short, the end is read, so
+// that the connection can be used again.
+type answerBody struct{ io.ReadCloser }
+
+func (b answerBody) Close() error {
+	_, _ = io.CopyN(io.Discard, b.ReadCloser, 64<<10)
+	return b.ReadCloser.Close()
 }
 
 // roundTripper is the connection pool of a credential, as its certificate

@@ -13,18 +13,19 @@ import (
 
 // parseKnownHosts reads the text of a known_hosts file. The library wants
 // files, so the text is one for as long as that takes; it is no secret.
+// Where it can't be, the error is [ErrNoTempFile].
 func parseKnownHosts(text string) (*knownhosts.HostKeyDB, error) {
 	f, err := os.CreateTemp("", "known_hosts")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNoTempFile, err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	if _, err = f.WriteString(text + "\n"); err != nil {
 		_ = f.Close()
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNoTempFile, err)
 	}
 	if err = f.Close(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNoTempFile, err)
 	}
 	db, err := knownhosts.NewDB(f.Name())
 	if err != nil {

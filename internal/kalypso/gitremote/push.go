@@ -31,22 +31,32 @@ type Writer struct {
 	ctx  context.Context
 	s    session
 	refs *packp.AdvRefs
+	sent bool
 }
 
 // Writer starts a push, which costs a round trip or more, while what is to be
 // pushed is not ready yet. Close it.
 func (r *Remote) Writer(ctx context.Context) (*Writer, error) {
-	s, err := r.open(ctx, receivePack, "")
-	if err != nil {
+	w := &Writer{r: r, ctx: ctx}
+	if err := r.retry(ctx, w.start); err != nil {
 		return nil, r.fail(ctx, "push to", err)
 	}
-	refs, err := readRefs(s.greeting())
+	return w, nil
+}
+
+func (w *Writer) start() error {
+	s, err := w.r.open(w.ctx, receivePack, "")
+	if err != nil {
+		return err
+	}
+	refs, err := readRefs(s.greeting(), w.r.client.maxRefList)
 	if err != nil {
 		err = s.explain(err)
 		_ = s.Close()
-		return nil, r.fail(ctx, "push to", err)
+		return err
 	}
-	return &Writer{r: r, ctx: ctx, s: s, refs: refs}, nil
+	w.s, w.refs = s, refs
+	return nil
 }
 
 // Close ends the conversation.
@@ -54,26 +64,22 @@ func (w *Writer) Close() { _ = w.s.Close() }
 
 // Push sends the pack and moves the branch, if it still is where it should be:
 // else [ErrBranchMoved]. A refusal of another kind is an [ErrRejected] with
-// the server's words. After an [ErrUnreachable] it is not known whether the
-// server took it. Nothing can be pushed after it.
+// the server's words. Nothing can be pushed after it.
+//
+// Once [Writer.Sent], neither an error nor its absence tells where the branch
+// is: an answer can get lost, and a server can say what it does not do.
 func (w *Writer) Push(req PushRequest) error {
-	if err := push(w.s, w.refs, req); err != nil {
+	if err := w.push(req); err != nil {
 		return w.r.fail(w.ctx, "push to", err)
 	}
 	return nil
 }
 
-// Push makes one push; see [Writer.Push].
-func (r *Remote) Push(ctx context.Context, req PushRequest) error {
-	w, err := r.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	return w.Push(req)
-}
+// Sent tells whether a push was sent, so that the server may have taken it.
+func (w *Writer) Sent() bool { return w.sent }
 
-func push(s session, refs *packp.AdvRefs, req PushRequest) error {
+func (w *Writer) push(req PushRequest) error {
+	s, refs := w.s, w.refs
 	// A reference that is not listed may be hidden; the server decides then.
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
 		return fmt.Errorf("%w: it is at %s, not at %s", ErrBranchMoved, at, req.Old)
@@ -103,13 +109,14 @@ func push(s session, refs *packp.AdvRefs, req PushRequest) error {
 	if req.Pack != nil {
 		request = io.MultiReader(&head, req.Pack)
 	}
+	w.sent = true
 	answer, err := s.exchange(request, size, true)
 	if err != nil {
 		return s.explain(err)
 	}
 	demux := newSideband(answer)
 	report := packp.NewReportStatus()
-	if err := report.Decode(demux); err != nil {
+	if err := report.Decode(&boundedReader{r: demux, left: maxReport, err: errors.New("the report on the push is too long")}); err != nil {
 		if lines := demux.said.lines(); len(lines) > 0 {
 			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)
 		}
@@ -120,6 +127,9 @@ func push(s session, refs *packp.AdvRefs, req PushRequest) error {
 	_, _ = io.Copy(io.Discard, demux)
 	return outcome(report, req.Branch, demux.said.lines())
 }
+
+// maxReport is the size of the longest report on a push, which is on one branch, bytes.
+const maxReport = 1 << 20
 
 // crossing refuses a new branch whose name would be a folder of another branch's, or the other way round: Git keeps
 // branches like files, and its servers say no more of it than that the branch could not be locked.
@@ -147,10 +157,15 @@ func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []s
 	if reason == "" {
 		return nil
 	}
-	for _, text := range append([]string{reason}, said...) {
-		// A hook may say anything; git's own reason decides first.
-		if errors.Is(kindOf(errors.New(text)), ErrBranchMoved) && !strings.Contains(reason, "hook declined") {
-			return fmt.Errorf("%w: %s", ErrBranchMoved, strings.Join(append([]string{reason}, said...), "; "))
+	if strings.Contains(reason, "hook declined") { // git's own reason decides first: a hook may say anything
+		return &RejectedError{Branch: branch.Short(), Reason: reason, Words: said}
+	}
+	texts := append([]string{reason}, said...)
+	for _, kind := range []error{ErrServerFull, ErrBranchLocked, ErrBranchMoved} {
+		for _, text := range texts {
+			if errors.Is(kindOf(errors.New(text)), kind) {
+				return fmt.Errorf("%w: %s", kind, strings.Join(texts, "; "))
+			}
 		}
 	}
 	return &RejectedError{Branch: branch.Short(), Reason: reason, Words: said}

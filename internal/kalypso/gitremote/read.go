@@ -37,16 +37,38 @@ type Reader struct {
 	s     session
 	v2    *capabilitiesV2 // nil: the server speaks the older protocol
 	v0    *packp.AdvRefs
-	spent bool // the older protocol answers one request
+	spent bool // the conversation is over: the older protocol answers one request, and a failed one may leave the other end anywhere
 }
 
 // Reader starts to read. Close it.
 func (r *Remote) Reader(ctx context.Context) (*Reader, error) {
 	rd := &Reader{r: r, ctx: ctx}
-	if err := rd.start(); err != nil {
+	if err := r.retry(ctx, rd.start); err != nil {
 		return nil, r.fail(ctx, "read", err)
 	}
 	return rd, nil
+}
+
+// talk runs one request, in a new conversation where the last one is over.
+func (rd *Reader) talk(op string, request func() error) error {
+	err := rd.r.retry(rd.ctx, func() error {
+		if rd.spent {
+			_ = rd.s.Close()
+			if err := rd.start(); err != nil {
+				return err
+			}
+		}
+		err := request()
+		if err != nil {
+			rd.spent = true
+			err = rd.s.explain(err)
+		}
+		return err
+	})
+	if err != nil {
+		return rd.r.fail(rd.ctx, op, err)
+	}
+	return nil
 }
 
 func (rd *Reader) start() error {
@@ -56,6 +78,7 @@ func (rd *Reader) start() error {
 	}
 	rd.s, rd.v2, rd.v0, rd.spent = s, nil, nil, false
 	if err := rd.greet(s.greeting()); err != nil {
+		rd.spent = true
 		err = s.explain(err)
 		_ = s.Close()
 		return err
@@ -72,16 +95,16 @@ func (rd *Reader) greet(hello *bufio.Reader) error {
 			return err
 		}
 	}
-	refs, err := readRefs(hello)
+	refs, err := readRefs(hello, rd.r.client.maxRefList)
 	rd.v0 = refs
 	return err
 }
 
 // readRefs reads the list of references of the older protocol. An empty
 // repository has an empty list.
-func readRefs(hello io.Reader) (*packp.AdvRefs, error) {
+func readRefs(hello io.Reader, most int64) (*packp.AdvRefs, error) {
 	refs := packp.NewAdvRefs()
-	if err := refs.Decode(hello); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
+	if err := refs.Decode(&boundedReader{r: hello, left: most, err: ErrTooManyRefs}); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
 		var unexpected *packp.ErrUnexpectedData
 		switch {
 		case errors.Is(err, packp.ErrEmptyInput):
@@ -108,40 +131,79 @@ func (rd *Reader) CanFilter() bool {
 	return rd.v0.Capabilities.Supports(capability.Filter)
 }
 
-// Ref looks up one reference; the zero hash where it is not there.
+// Ref looks up one reference; the zero hash where it is not there. That a
+// repository without any reference says so is told apart from an answer that
+// is empty, which is [ErrEmptyAnswer].
 func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
-	if rd.v2 == nil {
-		return rd.v0.References[name.String()], nil
+	if rd.v2 == nil && rd.v0 != nil { // the list is here, whatever became of the conversation
+		found, err := rd.refV0(name)
+		if err != nil {
+			err = rd.r.fail(rd.ctx, "read the references of", err)
+		}
+		return found, err
 	}
-	h, err := rd.refV2(name)
+	var found plumbing.Hash
+	err := rd.talk("read the references of", func() (err error) {
+		if rd.v2 == nil { // after a retry the server may speak the older protocol
+			found, err = rd.refV0(name)
+		} else {
+			found, err = rd.refV2(name)
+		}
+		return err
+	})
+	return found, err
+}
+
+// RefNow looks up a reference as it is now, where Ref may know it from the
+// beginning of the conversation.
+func (rd *Reader) RefNow(name plumbing.ReferenceName) (plumbing.Hash, error) {
+	if rd.v2 == nil || !rd.s.stateless() {
+		_ = rd.s.Close()
+		if err := rd.r.retry(rd.ctx, rd.start); err != nil {
+			return plumbing.ZeroHash, rd.r.fail(rd.ctx, "read the references of", err)
+		}
+	}
+	return rd.Ref(name)
+}
+
+func (rd *Reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
+	found := rd.v0.References[name.String()]
+	if found.IsZero() && len(rd.v0.References) == 0 && rd.v0.Capabilities.IsEmpty() {
+		return found, rd.confirmAbsent(name)
+	}
+	return found, nil
+}
+
+// confirmAbsent asks the service that takes pushes whether the repository has a reference, where the one that is read from
+// lists none at all. Both say so of a repository that is empty, but the latter in newer versions of Git alone.
+func (rd *Reader) confirmAbsent(name plumbing.ReferenceName) error {
+	w, err := rd.r.Writer(rd.ctx)
 	if err != nil {
-		return plumbing.ZeroHash, rd.r.fail(rd.ctx, "read the references of", rd.s.explain(err))
+		why := err.Error()
+		return fmt.Errorf("%w: it lists no reference at all, and nothing else tells that %s is not there: %s", ErrEmptyAnswer, name, why)
 	}
-	return h, nil
+	defer w.Close()
+	switch _, listed := w.refs.References[name.String()]; {
+	case listed:
+		return fmt.Errorf("%w: it lists no reference at all to those who read, and %s to those who push", ErrEmptyAnswer, name)
+	case len(w.refs.References) == 0 && w.refs.Capabilities.IsEmpty():
+		return fmt.Errorf("%w: it lists no reference at all, and does not say that the repo is empty", ErrEmptyAnswer)
+	}
+	return nil
 }
 
 // Fetch brings objects. [ErrObjectNotServed] where the server
 // does not give a wanted one by its name.
 func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
-	if rd.spent {
-		_ = rd.s.Close()
-		if err := rd.start(); err != nil {
-			return rd.r.fail(rd.ctx, "read", err)
+	return rd.talk("fetch from", func() error {
+		if !rd.CanFilter() {
+			req.Filter = ""
 		}
-	}
-	if !rd.CanFilter() {
-		req.Filter = ""
-	}
-	var err error
-	if rd.v2 != nil {
-		err = rd.fetchV2(req, into)
-	} else {
-		err = rd.fetchV0(req, into)
-	}
-	if err != nil {
-		return rd.r.fail(rd.ctx, "fetch from", rd.s.explain(err))
-	}
-	return nil
+		if rd.v2 != nil {
+			return rd.fetchV2(req, into)
+		}
+		return rd.fetchV0(req, into)
+	})
 }
 
 func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
@@ -174,7 +236,7 @@ func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
 		return err
 	}
 	res := packp.NewUploadPackResponse(req)
-	if err := res.Decode(io.NopCloser(answer)); err != nil {
+	if err := res.Decode(io.NopCloser(&boundedReader{r: answer, left: rd.r.client.maxRead, err: ErrTooLarge})); err != nil {
 		return err
 	}
 	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {
@@ -186,7 +248,7 @@ func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
 // store reads a pack, up to the bounds of the request and the client.
 func (rd *Reader) store(pack io.Reader, want FetchRequest, into Objects) error {
 	most := rd.r.client.maxRead
-	bounded := &boundedReader{r: pack, left: most}
+	bounded := &boundedReader{r: pack, left: most, err: ErrTooLarge}
 	if want.MaxRead > 0 {
 		most = min(most, want.MaxRead)
 	}
@@ -201,14 +263,16 @@ func (rd *Reader) store(pack io.Reader, want FetchRequest, into Objects) error {
 	return err
 }
 
+// boundedReader gives err once more was read than was left.
 type boundedReader struct {
 	r    io.Reader
 	left int64
+	err  error
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, ErrTooLarge
+		return 0, b.err
 	}
 	n, err := b.r.Read(p)
 	b.left -= int64(n)
@@ -219,11 +283,15 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 type capabilitiesV2 struct {
 	filter  bool
 	shallow bool
+	unborn  bool // ls-refs tells of a HEAD whose branch is not there
 }
+
+// maxCapabilities is how many capabilities a server may name; Git has a dozen.
+const maxCapabilities = 1000
 
 func readCapabilitiesV2(r *bufio.Reader) (*capabilitiesV2, error) {
 	caps := &capabilitiesV2{}
-	for {
+	for range maxCapabilities {
 		p, err := readPacket(r)
 		if err != nil {
 			return nil, err
@@ -238,10 +306,13 @@ func readCapabilitiesV2(r *bufio.Reader) (*capabilitiesV2, error) {
 				caps.filter = caps.filter || feature == "filter"
 				caps.shallow = caps.shallow || feature == "shallow"
 			}
+		case "ls-refs":
+			caps.unborn = value == "unborn"
 		case "object-format":
 			if value != "sha1" {
 				return nil, fmt.Errorf("the repository names its objects with %s; only sha1 is supported", value)
 			}
 		}
 	}
+	return nil, fmt.Errorf("the answer is not of the Git protocol: it names more than %d capabilities", maxCapabilities)
 }

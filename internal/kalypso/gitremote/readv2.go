@@ -10,11 +10,17 @@ import (
 )
 
 // refV2 asks for the references that start with the name, and takes the one
-// that is it.
+// that is it. It asks for HEAD too, so that a server that knows the repository
+// has something to say even if the reference is not there.
 func (rd *Reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	var b bytes.Buffer
 	writePacket(&b, "command=ls-refs")
 	writeDelim(&b)
+	if rd.v2.unborn {
+		writePacket(&b, "symrefs") // without which HEAD is not told of
+		writePacket(&b, "unborn")
+	}
+	writePacket(&b, "ref-prefix HEAD")
 	writePacket(&b, "ref-prefix %s", name)
 	writeFlush(&b)
 	request, size := buffered(&b)
@@ -23,15 +29,24 @@ func (rd *Reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, err
 	}
 	var found plumbing.Hash
-	for {
+	left := rd.r.client.maxRefList
+	for silent := true; ; silent = false {
 		p, err := readPacket(answer)
-		if err != nil {
+		switch {
+		case err != nil:
 			return plumbing.ZeroHash, err
-		}
-		if p.kind != dataPacket {
+		case p.kind == flushPacket && silent:
+			return found, rd.confirmAbsent(name)
+		case p.kind == flushPacket:
 			return found, nil
+		case p.kind != dataPacket:
+			return plumbing.ZeroHash, errors.New("the answer is not of the Git protocol: it does not end")
 		}
-		if hash, ref, ok := strings.Cut(string(p.data), " "); ok && ref == name.String() && plumbing.IsHash(hash) {
+		if left -= int64(len(p.data)); left < 0 {
+			return plumbing.ZeroHash, ErrTooManyRefs
+		}
+		hash, rest, _ := strings.Cut(string(p.data), " ")
+		if ref, _, _ := strings.Cut(rest, " "); ref == name.String() && plumbing.IsHash(hash) { // attributes may follow
 			found = plumbing.NewHash(hash)
 		}
 	}

@@ -57,7 +57,7 @@ func TestRedirectedCredential(t *testing.T) {
 					r := open(origin.URL + "/team")
 					var err error
 					if push {
-						err = r.Push(t.Context(), gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
+						err = pushTo(t.Context(), r, gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
 						if tc.refused {
 							is(t, err, gitremote.ErrRedirected)
 						}

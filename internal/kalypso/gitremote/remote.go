@@ -29,7 +29,7 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 	case schemeFile:
 		r.open = localOpener(at)
 	case schemeSSH:
-		r.open = sshOpener(at, r.with)
+		r.open = sshOpener(at, r.with, c.patience)
 	default:
 		r.open = c.httpOpener(at, r.with)
 	}
@@ -73,12 +73,16 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 		// What broke, broke as the context ended.
 		return &Error{Op: op, Repo: r.String(), Kind: ctx.Err()}
 	}
-	kind := kindOf(err)
+	kind, note := kindOf(err), ""
+	var retried *retriedError
+	if errors.As(err, &retried) {
+		note = retried.note()
+	}
 	var request *url.Error
 	if errors.As(err, &request) {
 		err = request.Err // without the address, which may be where a redirect led
 	}
-	e := &Error{Op: op, Repo: r.String(), Kind: kind, Text: r.client.clean(err.Error())}
+	e := &Error{Op: op, Repo: r.String(), Kind: kind, Text: r.client.clean(err.Error() + note)}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
 		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.clean(rejected.Reason)}
@@ -118,8 +122,26 @@ func (r *Remote) hint(kind error) string {
 		return credential + "; check the URL, and that the credential may see the repository"
 	case errors.Is(kind, ErrRepoNotFound):
 		return "check the path"
-	case errors.Is(kind, ErrGitMissing):
-		return "install git, or use an https or ssh URL"
+	}
+	for _, known := range advice {
+		if errors.Is(kind, known.kind) {
+			return known.text
+		}
 	}
 	return ""
+}
+
+// advice is what to do about kinds of errors, whatever the repository.
+var advice = []struct {
+	kind error
+	text string
+}{
+	{ErrGitMissing, "install git, or use an https or ssh URL"},
+	{ErrBranchLocked, "if no other push is running there, one broke off: remove the lock file that the server names, on the server"},
+	{ErrServerFull, "free space on the server, or raise the quota of the repo"},
+	{ErrRateLimited, "try again later, or raise timeouts"},
+	{ErrEmptyAnswer, "look at the server, and at what stands in front of it; if the repo really is empty, push a commit to it"},
+	{ErrTooManyRefs, "have the server speak version 2 of Git's protocol (over SSH: AcceptEnv GIT_PROTOCOL), or hide references (transfer.hideRefs)"},
+	{ErrNoTempFile, "free space where temporary files go, or set TMPDIR to another folder"},
+	{ErrCollision, "have the owner of the repo remove that object from its history"},
 }

@@ -34,6 +34,9 @@ type session interface {
 	// exchange sends a request of size bytes, or if that is negative, until its
 	// end. last: nothing follows it.
 	exchange(request io.Reader, size int64, last bool) (*bufio.Reader, error)
+	// stateless tells whether each exchange is answered from what the repository
+	// holds by then, and not from what the service saw before.
+	stateless() bool
 	// explain adds to the error of a read what the server said elsewhere.
 	explain(err error) error
 	// Close ends the conversation. It may be called twice.
@@ -89,13 +92,15 @@ func (p *pipe) Close() error {
 	return err
 }
 
+func (p *pipe) stateless() bool { return false }
+
 func (p *pipe) explain(err error) error {
 	p.finished = true
 	closeErr := p.Close()
 	if closeErr == nil {
 		closeErr = err
 	}
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyRefs) {
 		return err
 	}
 	if lines := p.stderr.lines(); len(lines) > 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	sshagent "github.com/xanzy/ssh-agent"
 	"golang.org/x/crypto/ssh"
@@ -14,9 +15,9 @@ import (
 )
 
 // sshOpener runs a service at the other end of an SSH connection of its own.
-func sshOpener(repo Location, s *served) opener {
+func sshOpener(repo Location, s *served, patience time.Duration) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
-		client, hangUp, err := dialSSH(ctx, repo, s)
+		client, hangUp, err := dialSSH(ctx, repo, s, patience)
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +38,7 @@ func sshOpener(repo Location, s *served) opener {
 
 // dialSSH connects. The connection closes when ctx ends, which ends the
 // handshake too.
-func dialSSH(ctx context.Context, repo Location, s *served) (*ssh.Client, func(), error) {
+func dialSSH(ctx context.Context, repo Location, s *served, patience time.Duration) (*ssh.Client, func(), error) {
 	config, closeAgent, err := sshConfig(repo, s)
 	if err != nil {
 		return nil, nil, err
@@ -55,11 +56,16 @@ func dialSSH(ctx context.Context, repo Location, s *served) (*ssh.Client, func()
 		_ = conn.Close()
 		closeAgent()
 	}
+	hurry := time.AfterFunc(patience, func() { _ = conn.Close() })
 	c, channels, requests, err := ssh.NewClientConn(conn, repo.address(), config)
-	if err != nil {
+	late := !hurry.Stop()
+	if err != nil || late {
 		hangUp()
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
+		case late:
+			return nil, nil, fmt.Errorf("%w: the server did not let anybody in within %s", ErrUnreachable, patience)
 		}
 		return nil, nil, err
 	}

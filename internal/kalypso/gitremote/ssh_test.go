@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -119,4 +120,15 @@ func TestTooLarge(t *testing.T) {
 	}
 	err = r.Fetch(t.Context(), gitremote.FetchRequest{Wants: []hash{at}, Depth: 1}, gitremote.Objects{})
 	is(t, err, gitremote.ErrTooLarge)
+}
+
+// TestNoTempFile: a machine that can't write a temporary file has no wrong credential.
+func TestNoTempFile(t *testing.T) {
+	server := gitserver.NewSSH(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	_, err := open(t, server.URL("/none"), sshCredential(server)).Ref(t.Context(), main)
+	is(t, err, gitremote.ErrNoTempFile)
+	if !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("what to do is not in %v", err)
+	}
 }

@@ -32,7 +32,7 @@ func TestHookWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = r.Push(t.Context(), gitremote.PushRequest{Branch: main, Old: head})
+			err = pushTo(t.Context(), r, gitremote.PushRequest{Branch: main, Old: head})
 			is(t, err, gitremote.ErrRejected)
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("got %q, want %q in it", err, want)

@@ -69,7 +69,7 @@ type Server struct {
 	mu     sync.Mutex
 	log    []Request
 	before func()
-	after  func(http.ResponseWriter) bool
+	faults []*Fault
 }
 
 // Request is one request that the server got.
@@ -155,14 +155,6 @@ func (s *Server) BeforeReceive(f func()) {
 	s.before = f
 }
 
-// DropAnswer breaks the connection of the next push once the server has taken
-// it.
-func (s *Server) DropAnswer() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.after = func(http.ResponseWriter) bool { return true }
-}
-
 func (s *Server) handler(git string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		counted := &counter{ResponseWriter: w}
@@ -188,21 +180,19 @@ func (s *Server) handler(git string) http.Handler {
 			http.Error(counted, "this token may not write", http.StatusForbidden)
 			return
 		}
-		drop := false
 		if req.Method == http.MethodPost && service(req) == "git-receive-pack" {
-			drop = s.receiving()
+			s.receiving()
 		}
 		if err := spool(req); err != nil {
 			http.Error(counted, err.Error(), http.StatusBadRequest)
 			return
 		}
 		backend := s.backend(git)
-		if !drop {
-			backend.ServeHTTP(counted, req)
+		if fault := s.fault(req); fault != nil {
+			fault.answer(counted, req, backend)
 			return
 		}
-		backend.ServeHTTP(httptest.NewRecorder(), req)
-		panic(http.ErrAbortHandler)
+		backend.ServeHTTP(counted, req)
 	})
 }
 
@@ -217,15 +207,14 @@ func spool(req *http.Request) error {
 }
 
 // receiving runs what a test asked for, outside of the lock.
-func (s *Server) receiving() (drop bool) {
+func (s *Server) receiving() {
 	s.mu.Lock()
-	before, after := s.before, s.after
-	s.before, s.after = nil, nil
+	before := s.before
+	s.before = nil
 	s.mu.Unlock()
 	if before != nil {
 		before()
 	}
-	return after != nil
 }
 
 func (s *Server) lets(req *http.Request) bool {

@@ -177,12 +177,16 @@ func Log(t testing.TB, repo, branch string) []string {
 // with the code.
 func Hook(t testing.TB, repo, name, text string, code int) {
 	t.Helper()
-	script := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code)
+	writeHook(t, repo, name, fmt.Sprintf("cat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code))
+}
+
+func writeHook(t testing.TB, repo, name, script string) {
+	t.Helper()
 	dir := filepath.Join(repo, "hooks")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -24,6 +24,8 @@ type SSHServer struct {
 	PrivateKey string // the key that it lets in, OpenSSH form
 	KnownHosts string // its line
 	HostKey    ssh.PublicKey
+
+	dir string // of its files
 }
 
 // URL is the SSH URL of a path on this machine.
@@ -60,7 +62,7 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	userPrivate, userPublic := newKey(t)
 	write(t, filepath.Join(dir, "host_key"), hostPrivate)
 	write(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
-	write(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, set))
+	write(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, installFaults(t, dir), set))
 
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -72,12 +74,12 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 		t.Fatal(err)
 	}
 	return &SSHServer{
-		Host: listener.Addr().String(), User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
+		dir: dir, Host: listener.Addr().String(), User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
 		KnownHosts: fmt.Sprintf("[127.0.0.1]:%s %s", port, ssh.MarshalAuthorizedKey(hostPublic)),
 	}
 }
 
-func sshdConfig(dir string, set sshSettings) string {
+func sshdConfig(dir, forceCommand string, set sshSettings) string {
 	lines := []string{
 		"HostKey " + filepath.Join(dir, "host_key"),
 		"AuthorizedKeysFile " + filepath.Join(dir, "authorized_keys"),
@@ -90,6 +92,7 @@ func sshdConfig(dir string, set sshSettings) string {
 		"PermitUserEnvironment no",
 		"LogLevel ERROR",
 		"SetEnv " + quoted(hermetic),
+		forceCommand,
 	}
 	if !set.protocolV0 {
 		lines = append(lines, "AcceptEnv GIT_PROTOCOL")

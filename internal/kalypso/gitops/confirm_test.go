@@ -1,0 +1,215 @@
+package gitops_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// pushed is the request that carries a pack.
+var pushed = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
+
+// TestUpdateLostAnswer: the server took the push, and its answer got lost or says otherwise. It is neither a failure nor
+// pushed twice.
+func TestUpdateLostAnswer(t *testing.T) {
+	for name, test := range map[string]func(f *gitserver.Fault){
+		"dropped":         func(*gitserver.Fault) {},
+		"gateway timeout": func(f *gitserver.Fault) { f.Status = http.StatusGatewayTimeout },
+		"forbidden":       func(f *gitserver.Fault) { f.Status = http.StatusForbidden },
+		"no answer":       func(f *gitserver.Fault) { f.Hang = true },
+		"empty answer":    func(f *gitserver.Fault) { f.Status = http.StatusOK },
+	} {
+		t.Run("http/"+name, func(t *testing.T) {
+			t.Parallel()
+			repo := gitserver.InitBare(t)
+			gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+			server, url := gitserver.Serve(t, repo)
+			fault := pushed
+			fault.Serve = true
+			test(&fault)
+			server.Fail(fault)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			r, err := open(t, url, "main").Update(ctx, noWait, always(edit("ours", folder("large", first))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+			equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
+		})
+	}
+	t.Run("ssh", func(t *testing.T) {
+		t.Parallel()
+		repo, server, b := overSSH(t)
+		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		server.DropAnswer(t, repo)
+		r := update(t, b, noWait, edit("ours", folder("large", first)))
+		equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
+	})
+}
+
+// TestUpdateLostAnswerOvertaken: somebody pushed on top of the push whose answer got lost.
+func TestUpdateLostAnswerOvertaken(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
+	fault, ours := pushed, ""
+	fault.Serve = true
+	fault.Then = func() {
+		ours = gitserver.Rev(t, repo, "main")
+		gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"})
+	}
+	server.Fail(fault)
+	r := update(t, open(t, url, "main"), gitops.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
+	equal(t, "commit", r.Commit.String(), ours)
+	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"Seed", "ours"})
+}
+
+// TestUpdateNotTaken: the server did not take the push, and its answer got lost: that is an error, and pushed once.
+func TestUpdateNotTaken(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+	server, url := gitserver.Serve(t, repo)
+	for _, status := range []int{0, http.StatusServiceUnavailable, http.StatusTooManyRequests} {
+		fault := pushed
+		fault.Status, fault.Times = status, -1
+		server.Fail(fault)
+		server.Forget()
+		_, err := open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		kind := gitremote.ErrUnreachable
+		if status == http.StatusTooManyRequests {
+			kind = gitremote.ErrRateLimited
+		}
+		fails(t, err, kind)
+		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+		packs := 0
+		for _, r := range server.Requests() {
+			if r.Method == http.MethodPost && r.Service == "git-receive-pack" {
+				packs++
+			}
+		}
+		equal(t, "packs sent", packs, 1)
+	}
+}
+
+// TestUpdateFalseOK: the server says that it took the push, and did not.
+func TestUpdateFalseOK(t *testing.T) {
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		repo := gitserver.InitBare(t)
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		server, url := gitserver.Serve(t, repo)
+		fault := pushed
+		fault.Status, fault.Body = http.StatusOK, []byte(gitserver.FalseReport("main"))
+		server.Fail(fault)
+		_, err := open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		fails(t, err, gitops.ErrPushLost)
+		if !strings.Contains(err.Error(), head) {
+			t.Errorf("where the branch is, is not in %v", err)
+		}
+		server.Fail(fault)
+		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitops.ErrPushLost)
+
+		// Nor is it what another commit on the branch holds.
+		fault.Then = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
+		server.Fail(fault)
+		_, err = open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		fails(t, err, gitops.ErrPushLost)
+	})
+	t.Run("ssh", func(t *testing.T) {
+		t.Parallel()
+		repo, server, b := overSSH(t)
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		server.Fail(t, gitserver.SSHFault{
+			Service: "git-receive-pack", Output: []byte(gitserver.PushGreeting("main", head) + gitserver.FalseReport("main")),
+		})
+		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		fails(t, err, gitops.ErrPushLost)
+	})
+}
+
+// TestUpdateLateReplica: the server answers reads from a copy that lags behind for a moment.
+func TestUpdateLateReplica(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+	server, url := gitserver.Serve(t, repo)
+	old := gitserver.Packet(head+" HEAD\n") + gitserver.Packet(head+" refs/heads/main\n") + "0000"
+	server.Fail(gitserver.Fault{
+		Service: "git-upload-pack", Method: http.MethodPost, Skip: 2, Times: 2, Status: http.StatusOK, Body: []byte(old),
+	})
+	r := update(t, open(t, url, "main"), noWait, edit("ours", folder("large", first)))
+	equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
+}
+
+// TestUpdateLocked: a push that broke off left its lock on the server. That is no race: it is told as what it is, soon.
+func TestUpdateLocked(t *testing.T) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		lock := filepath.Join(repo, "refs", "heads", "main.lock")
+		if err := os.WriteFile(lock, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		opts := noWait
+		opts.Wait = func(context.Context, int) error { tries++; return nil }
+		_, err := b.Update(t.Context(), opts, always(edit("ours", folder("large", first))))
+		fails(t, err, gitremote.ErrBranchLocked)
+		if tries > 2 || !strings.Contains(err.Error(), "main.lock") || !strings.Contains(err.Error(), "remove the lock file") {
+			t.Errorf("after %d more tries: %v", tries, err)
+		}
+		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+
+		// One that goes away was of a push that was being written.
+		opts.Wait = func(context.Context, int) error { return os.Remove(lock) }
+		update(t, b, opts, edit("ours", folder("large", first)))
+	})
+}
+
+// TestUpdateServerFull: there is no space on the server, whose git prints that in several places.
+func TestUpdateServerFull(t *testing.T) {
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		repo := gitserver.InitBare(t)
+		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		server, url := gitserver.Serve(t, repo)
+		words := gitserver.Packet("\x02error: unable to write file ./objects/ab: No space left on device\nfatal: failed to write object: Permission denied\n")
+		report := gitserver.Packet("unpack unpack-objects abnormal exit\n") + gitserver.Packet("ng refs/heads/main unpacker error\n") + "0000"
+		for _, f := range []gitserver.Fault{
+			{Status: http.StatusOK, Body: []byte(words + gitserver.Packet("\x01"+report) + "0000")},
+			{Status: http.StatusInsufficientStorage},
+		} {
+			f.Service, f.Method = pushed.Service, pushed.Method
+			server.Fail(f)
+			_, err := open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+			fails(t, err, gitremote.ErrServerFull)
+		}
+	})
+	t.Run("ssh", func(t *testing.T) {
+		t.Parallel()
+		repo, server, b := overSSH(t)
+		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		server.Fail(t, gitserver.SSHFault{
+			Service: "git-receive-pack", Stderr: "fatal: unable to create '/srv/gitops.git/objects/tmp': No space left on device\nPermission denied\n",
+		})
+		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		fails(t, err, gitremote.ErrServerFull)
+	})
+}
+
+func overSSH(t *testing.T) (repo string, server *gitserver.SSHServer, b *gitops.Branch) {
+	repo, server = gitserver.InitBare(t), gitserver.NewSSH(t)
+	b = open(t, server.URL(repo), "main", gitremote.Credential{
+		URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts,
+	})
+	return repo, server, b
+}

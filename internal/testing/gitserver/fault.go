@@ -1,0 +1,184 @@
+package gitserver
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Fault is what an HTTP server does to a request in place of an answer of git. The zero value breaks the connection.
+type Fault struct {
+	Service string // of the requests that it hits: git-upload-pack or git-receive-pack; empty: both
+	Method  string // of those requests: GET for the greeting, POST for what follows; empty: both
+	Skip    int    // how many of them are answered before the first one that it hits
+	Times   int    // how many it hits; 0: one, negative: all
+
+	Serve  bool        // git gets the request all the same, and its answer is lost
+	Then   func()      // runs before the answer
+	Hang   bool        // no answer comes, until the client gives up
+	Cut    int         // bytes of git's answer that come before the connection breaks
+	Status int         // of the answer; 0: the connection breaks
+	Header http.Header // of the answer
+	Body   []byte      // of the answer
+}
+
+// Fail puts a fault before those that the server has already.
+func (s *Server) Fail(f Fault) {
+	if f.Times == 0 {
+		f.Times = 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append([]*Fault{&f}, s.faults...)
+}
+
+// DropAnswer breaks the connection of the next push once the server has taken it.
+func (s *Server) DropAnswer() {
+	s.Fail(Fault{Service: "git-receive-pack", Method: http.MethodPost, Serve: true})
+}
+
+// fault is the fault that hits a request; nil where none does.
+func (s *Server) fault(req *http.Request) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		if f.Service != "" && f.Service != service(req) || f.Method != "" && f.Method != req.Method || f.Times == 0 {
+			continue
+		}
+		if f.Skip > 0 {
+			f.Skip--
+			continue
+		}
+		f.Times--
+		return f
+	}
+	return nil
+}
+
+func (f *Fault) answer(w http.ResponseWriter, req *http.Request, git http.Handler) {
+	if f.Serve {
+		git.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	if f.Then != nil {
+		f.Then()
+	}
+	switch {
+	case f.Hang:
+		_, _ = io.Copy(io.Discard, req.Body) // else the server would not see the client go
+		<-req.Context().Done()
+		panic(http.ErrAbortHandler)
+	case f.Cut > 0:
+		whole := httptest.NewRecorder()
+		git.ServeHTTP(whole, req)
+		for name, values := range whole.Header() {
+			w.Header()[name] = values
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+		_, _ = w.Write(whole.Body.Bytes()[:min(f.Cut, whole.Body.Len())])
+		_ = http.NewResponseController(w).Flush()
+	}
+	if f.Status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range f.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(f.Body)
+}
+
+// SSHFault is what an SSH server does to a command in place of running git. The zero value breaks the connection.
+type SSHFault struct {
+	Service string // of the commands that it hits: git-upload-pack or git-receive-pack; empty: both
+	Times   int    // how many it hits; 0: one, negative: all
+
+	Output []byte // what the command prints; it ends well then
+	Stderr string // what it prints to its standard error; it fails then
+}
+
+// Fail has the server's next commands run into a fault. A later one comes before an earlier one.
+func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
+	t.Helper()
+	if f.Times == 0 {
+		f.Times = 1
+	}
+	faults, err := filepath.Glob(filepath.Join(s.dir, "fault-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(s.dir, fmt.Sprintf("fault-%03d", 999-len(faults)))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "output"), string(f.Output))
+	write(t, filepath.Join(dir, "stderr"), f.Stderr)
+	act := "kill -9 $PPID; exit 1"
+	switch {
+	case f.Stderr != "":
+		act = fmt.Sprintf("cat '%s/stderr' >&2; exit 128", dir)
+	case f.Output != nil:
+		act = fmt.Sprintf("cat '%s/output'; exit 0", dir)
+	}
+	write(t, filepath.Join(dir, "act"), act)
+	write(t, filepath.Join(dir, "service"), f.Service)
+	write(t, filepath.Join(dir, "times"), strconv.Itoa(f.Times))
+}
+
+// faultScript is the command that every login runs: the first fault that hits, else what was asked for.
+const faultScript = `#!/bin/sh
+GITSERVER_SSHD=$PPID; export GITSERVER_SSHD
+case "$SSH_ORIGINAL_COMMAND" in git-upload-pack*|git-receive-pack*) echo x >>'DIR/commands' ;; esac
+for fault in 'DIR'/fault-*; do
+	[ -d "$fault" ] || continue
+	read -r service <"$fault/service" || true
+	read -r times <"$fault/times" || true
+	case "$SSH_ORIGINAL_COMMAND" in "$service"*) ;; *) continue ;; esac
+	[ "$times" -eq 0 ] && continue
+	echo $((times - 1)) >"$fault/times"
+	. "$fault/act"
+done
+exec sh -c "$SSH_ORIGINAL_COMMAND"
+`
+
+func installFaults(t testing.TB, dir string) (forceCommand string) {
+	t.Helper()
+	script := filepath.Join(dir, "login")
+	write(t, script, strings.ReplaceAll(faultScript, "DIR", dir))
+	return "ForceCommand /bin/sh " + script
+}
+
+// DropAnswer breaks the connections of all pushes to a repository once the server has taken them.
+func (s *SSHServer) DropAnswer(t testing.TB, repo string) {
+	t.Helper()
+	writeHook(t, repo, "reference-transaction", "[ \"$1\" = committed ] && kill -9 \"$GITSERVER_SSHD\"; exit 0\n")
+}
+
+// Commands is how many commands of git the server was asked to run so far.
+func (s *SSHServer) Commands(t testing.TB) int {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join(s.dir, "commands"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(log), "\n")
+}
+
+// Packet is a packet of the Git protocol, as faults are made of them.
+func Packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
+
+// FalseReport is the report of a server that says that it took a push to a branch.
+func FalseReport(branch string) string {
+	report := Packet("unpack ok\n") + Packet("ok refs/heads/"+branch+"\n") + "0000"
+	return Packet("\x01"+report) + "0000"
+}
+
+// PushGreeting is what a server greets a push with over SSH: where the branch is, and that it reports what becomes of it.
+func PushGreeting(branch, commit string) string {
+	return Packet(commit+" refs/heads/"+branch+"\x00report-status side-band-64k delete-refs ofs-delta\n") + "0000"
+}
