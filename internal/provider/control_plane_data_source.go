@@ -29,8 +29,8 @@ func (c *controlPlane) Metadata(_ context.Context, req datasource.MetadataReques
 	resp.TypeName = req.ProviderTypeName + "_control_plane"
 }
 
-func (c *controlPlane) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = controlPlaneSchema
+func (c *controlPlane) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = controlPlaneSchema(ctx)
 }
 
 // Configure keeps the provider's configuration.
@@ -91,7 +91,9 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found := c.data.sources.ControlPlane(ctx, request)
+	limited, cancel := withinRead(ctx, arguments, &resp.Diagnostics)
+	defer cancel()
+	found := c.data.sources.ControlPlane(limited, request)
 	appendFaults(&resp.Diagnostics, found.Faults)
 	if resp.Diagnostics.HasError() {
 		return

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -11,18 +12,20 @@ import (
 
 var gitopsRepoTypes = map[string]attr.Type{"repo": types.StringType, "branch": types.StringType, "path": types.StringType}
 
-var controlPlaneSchema = schema.Schema{
-	MarkdownDescription: "A Kalypso control plane as it is: the objects of an environment, those of the base that its BaseRepo pins, and the " +
-		"Workloads behind its registrations, ready for a `kalypso_environment_rendering`. Terraform reads it at plan and keeps it in the " +
-		"plan, so apply renders what plan showed. Output `commit` and `workload_commits` to have the next plan show what moved, from where " +
-		"to where.\n\n" +
-		"Files that end in `.yaml` or `.yml` are read. Left out are dot folders and what a `.sourceignore` names (in the root, in the folder, and in " +
-		"those below it; its syntax is that of `.gitignore`). Symbolic links and submodules are not followed, which a warning says; a " +
-		"Kustomization is not carried out. A file is at most 10 MiB, and what is handed on 64 MiB. Every run reads anew: Terraform hands a data source nothing of the run before.",
-	Attributes: controlPlaneAttributes(),
+func controlPlaneSchema(ctx context.Context) schema.Schema {
+	return schema.Schema{
+		MarkdownDescription: "A Kalypso control plane as it is: the objects of an environment, those of the base that its BaseRepo pins, and the " +
+			"Workloads behind its registrations, ready for a `kalypso_environment_rendering`. Terraform reads it at plan and keeps it in the " +
+			"plan, so apply renders what plan showed. Output `commit` and `workload_commits` to have the next plan show what moved, from where " +
+			"to where.\n\n" +
+			"Files that end in `.yaml` or `.yml` are read. Left out are dot folders and what a `.sourceignore` names (in the root, in the folder, and in " +
+			"those below it; its syntax is that of `.gitignore`). Symbolic links and submodules are not followed, which a warning says; a " +
+			"Kustomization is not carried out. A file is at most 10 MiB, and what is handed on 64 MiB. Every run reads anew: Terraform hands a data source nothing of the run before.",
+		Attributes: controlPlaneAttributes(ctx),
+	}
 }
 
-func controlPlaneAttributes() map[string]schema.Attribute {
+func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 	text := func(description string) resource.StringAttribute {
 		return resource.StringAttribute{Optional: true, MarkdownDescription: description}
 	}
@@ -40,7 +43,7 @@ func controlPlaneAttributes() map[string]schema.Attribute {
 			"it pins none. The default is `true`."),
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
 	})
-	maps.Copy(attributes, followArguments("the record on the branch of the control plane's GitOpsRepo"))
+	maps.Copy(attributes, followArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
 	attributes["commit"] = schema.StringAttribute{
 		Optional:            true,
 		Computed:            true,

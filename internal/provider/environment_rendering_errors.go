@@ -54,20 +54,21 @@ func appendDeliveryError(diags *diag.Diagnostics, place delivery.Place, err erro
 			fmt.Sprintf("The repo %s has no branch %q. Check the name, or push the branch. With the strategy push, create_branch = true creates it; a pull request goes to a branch that is there.", place.Repo, place.Branch))
 	case errors.As(err, &rejected):
 		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", place, fleet.Sentence(err)))
-	case errors.Is(err, gitremote.ErrRepoNotFound):
-		diags.AddAttributeError(repo, "Repo not found", fleet.Sentence(err))
+	case errors.Is(err, gitops.ErrPushLost):
+		diags.AddAttributeError(repo, "The branch doesn't hold the push",
+			fleet.Sentence(err)+" Look at the server's hooks and replicas, and at who else pushes to the branch, then apply again.")
+	case errors.Is(err, gitremote.ErrEmptyAnswer): // before what led to it
+		diags.AddAttributeError(repo, gitremote.Summary(err), fleet.Sentence(err))
 	case errors.Is(err, gitremote.ErrUnauthorized):
 		diags.AddAttributeError(repo, "Credentials refused",
 			fleet.Sentence(err)+" The entry whose url is the longest prefix of the repo's is used; it needs the right to read and to push.")
 	case errors.Is(err, gitremote.ErrUnreachable):
 		diags.AddAttributeError(repo, "GitOps repo can't be reached",
 			fleet.Sentence(err)+" Check the URL, the network and the server, and plan again.")
-	case errors.Is(err, gitremote.ErrRedirected):
-		diags.AddAttributeError(repo, "Redirect refused", fleet.Sentence(err))
-	case errors.Is(err, gitremote.ErrUnknownHost):
-		diags.AddAttributeError(repo, "Unknown SSH host", fleet.Sentence(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		diags.AddError("Out of time", fmt.Sprintf("At %s: %s. Raise timeouts, or look at why the server is slow.", place, text))
+	case gitremote.Summary(err) != "":
+		diags.AddAttributeError(repo, gitremote.Summary(err), fleet.Sentence(err))
 	case errors.As(err, &remote):
 		diags.AddAttributeError(repo, "GitOps repo can't be used", fleet.Sentence(err))
 	default:

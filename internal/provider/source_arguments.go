@@ -7,7 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -29,9 +31,23 @@ const (
 
 var errorReactions = enumeration{errorsFail, errorsLastGood}
 
+// sourceTimeout is the time that a data source has for its repos where timeouts says nothing.
+const sourceTimeout = 5 * time.Minute
+
+// withinRead bounds ctx by timeouts.read of a data source.
+func withinRead(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+	limit := sourceTimeout
+	if given, ok := arguments["timeouts"].(timeouts.Value); ok {
+		var ds diag.Diagnostics
+		limit, ds = given.Read(ctx, sourceTimeout)
+		diags.Append(ds...)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
 // followArguments are those of a data source that follows registrations.
-func followArguments(record string) map[string]schema.Attribute {
-	return dataSourceArguments(map[string]resource.Attribute{
+func followArguments(ctx context.Context, record string) map[string]schema.Attribute {
+	arguments := dataSourceArguments(map[string]resource.Attribute{
 		"pins": resource.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
@@ -43,6 +59,10 @@ func followArguments(record string) map[string]schema.Attribute {
 			"are told. With `last_good` one is read at the commit that " + record + " names for it, with a warning; where there is none, " +
 			"or it is pinned, it is an error."),
 	})
+	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
+		ReadDescription: "How long reading all repos may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` or `10m`. The default is `5m`.",
+	})
+	return arguments
 }
 
 func computedStrings(description string) schema.MapAttribute {

@@ -28,7 +28,7 @@ func (w *workloads) Metadata(_ context.Context, req datasource.MetadataRequest, 
 	resp.TypeName = req.ProviderTypeName + "_workloads"
 }
 
-func (w *workloads) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	arguments := workloadRegistrationModel.attributes()
 	delete(arguments, manifestAttribute)
 	attributes := dataSourceArguments(map[string]resource.Attribute{
@@ -48,7 +48,7 @@ func (w *workloads) Schema(_ context.Context, _ datasource.SchemaRequest, resp *
 			},
 		},
 	})
-	maps.Copy(attributes, followArguments("the record on `gitops_repo`"))
+	maps.Copy(attributes, followArguments(ctx, "the record on `gitops_repo`"))
 	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a `kalypso_environment_rendering`: `repo@commit:path#name` → " +
 		"YAML. Each has the workspace of its registration, whatever its own labels claim.")
 	attributes["commits"] = computedStrings("The commit at which each registration was read, by its name.")
@@ -106,7 +106,9 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found := w.data.sources.Workloads(ctx, registrations, follow)
+	limited, cancel := withinRead(ctx, arguments, &resp.Diagnostics)
+	defer cancel()
+	found := w.data.sources.Workloads(limited, registrations, follow)
 	appendFaults(&resp.Diagnostics, found.Faults)
 	if resp.Diagnostics.HasError() {
 		return

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -97,16 +98,13 @@ func summary(err error) string {
 		{gitops.ErrCommitNotFound, "Commit not found"},
 		{ErrNoFolder, "Folder not found"},
 		{ErrNotCommit, "Invalid commit"},
-		{gitremote.ErrTooLarge, "Too much to read"},
-		{gitremote.ErrRepoNotFound, "Repo not found"},
-		{gitremote.ErrUnauthorized, "Credentials refused"},
-		{gitremote.ErrRedirected, "Redirect refused"},
-		{gitremote.ErrUnknownHost, "Unknown SSH host"},
-		{gitremote.ErrUnreachable, "Repo can't be reached"},
 	} {
 		if errors.Is(err, known.kind) {
 			return known.text
 		}
+	}
+	if known := gitremote.Summary(err); known != "" {
+		return known
 	}
 	return "Place can't be read"
 }
@@ -118,6 +116,8 @@ func advice(p Place, err error) string {
 		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
 	case errors.Is(err, gitops.ErrCommitNotFound):
 		return text + " It may have been pushed away by force, or lie in another repo. Name one that is there."
+	case errors.Is(err, context.DeadlineExceeded):
+		return text + " Raise timeouts, or look at why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):
 		return text + " Have the server filter what it sends (uploadpack.allowFilter), or keep the objects in a smaller repo."
 	}

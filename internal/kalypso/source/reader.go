@@ -44,8 +44,8 @@ func NewReader(client *gitremote.Client, limits Limits) *Reader {
 
 // repo is one repo, read by one at a time.
 type repo struct {
-	mu  sync.Mutex
-	git *gitops.Repo
+	slot chan struct{}
+	git  *gitops.Repo
 }
 
 // contents are what a place holds.
@@ -120,7 +120,7 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.repos[key] = &repo{git: git}
+	r.repos[key] = &repo{slot: make(chan struct{}, 1), git: git}
 	return r.repos[key], nil
 }
 
@@ -133,8 +133,15 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 		}
 		return
 	}
-	repo.mu.Lock()
-	defer repo.mu.Unlock()
+	select {
+	case repo.slot <- struct{}{}:
+		defer func() { <-repo.slot }()
+	case <-ctx.Done(): // who reads it may have more time
+		for _, c := range asked {
+			c.err = ctx.Err()
+		}
+		return
+	}
 	repo.git.Visit(ctx, func() {
 		at := map[string][]*contents{} // by commit
 		for _, c := range asked {

@@ -1,0 +1,67 @@
+package provider_test
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// A server that takes a request, or a connection, and says nothing ends a data source's time, not the patience of whoever
+// waits for the plan.
+func TestAccDataSourceTimeouts(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t)
+	h.commit("silent", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test")})
+	h.Fail(gitserver.Fault{Hang: true, Times: -1})
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }() // nobody takes the connections
+	key := gitserver.NewSSH(t)
+	at := silent.Addr().String()
+	_, port, _ := strings.Cut(at, ":")
+	_, hostKey, _ := strings.Cut(key.KnownHosts, " ")
+
+	r := newRootFrom(t, "testdata/TestAccDataSourceTimeouts")
+	r.write("terraform.tf", terraformBlock)
+	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+		"http": h.URL, "password": gitHostPassword, "ssh": "ssh://git@" + at, "private_key": key.PrivateKey,
+		"known_hosts": "[127.0.0.1]:" + port + " " + hostKey,
+	}))
+	start := time.Now()
+	out := r.terraform("plan", "-no-color")
+	took := time.Since(start)
+	if n := strings.Count(out.text(), "Error: Out of time"); n != 4 || !strings.Contains(out.text(), "Raise timeouts") {
+		t.Errorf("%d of 4 data sources ran out of time:\n%s", n, out.text())
+	}
+	if took > time.Minute {
+		t.Errorf("the plan took %s", took)
+	}
+}
+
+// What a busy server could not answer is asked for again, within a plan as within an apply.
+func TestAccBusyServer(t *testing.T) {
+	t.Parallel()
+	h := newGitHost(t, gitserver.WithFilter())
+	h.dir("gitops")
+	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test")})
+	r := newWorkloads(t, h, map[string]string{"shop": "shop-src"})
+	busy := func() {
+		after := http.Header{"Retry-After": {"0"}}
+		h.Fail(gitserver.Fault{Service: "git-upload-pack", Status: http.StatusServiceUnavailable, Header: after, Times: 2})
+		h.Fail(gitserver.Fault{Service: "git-receive-pack", Method: http.MethodGet, Status: http.StatusTooManyRequests, Header: after})
+		h.Fail(gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost, Serve: true})
+	}
+	busy()
+	r.apply()
+	busy()
+	r.expectEmptyPlan()
+	if log := gitserver.Log(t, h.dir("gitops"), "dev"); len(log) != 1 {
+		t.Errorf("the branch has the commits %q", log)
+	}
+}
