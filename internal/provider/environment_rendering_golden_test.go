@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// samples is the folder with the repos of Kalypso's samples: the control plane, its GitOps repo and two of applications, a
-// folder a branch.
+// samples is the folder with the repos of Kalypso's samples: the control plane, its GitOps repo and two of
+// applications, a folder a branch.
 const samples = "testdata/samples"
 
 const (

@@ -6,7 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingImport: what is read from the branch is what was delivered, and the same configuration changes nothing.
+// TestAccRenderingImport: what is read from the branch is what was delivered, and the same configuration changes
+// nothing.
 func TestAccRenderingImport(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"
@@ -38,7 +39,8 @@ func TestAccRenderingImport(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccRenderingImportBranch: ref names the branch as it stands in the configuration, a plus too, or with percent signs.
+// TestAccRenderingImportBranch: ref names the branch as it stands in the configuration, a plus too, or with percent
+// signs.
 func TestAccRenderingImportBranch(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"

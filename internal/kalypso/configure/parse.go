@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// parseValue is the value of a config key: what is between single quotes, if blanks around them are passed over; else the
-// map or list that the text is in YAML 1.1; else the text. As in the operator, all the quotes at both ends go.
+// parseValue is the value of a config key: what is between single quotes, if blanks around them are passed over; else
+// the map or list that the text is in YAML 1.1; else the text. As in the operator, all the quotes at both ends go.
 func parseValue(text string) any {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "'") && strings.HasSuffix(t, "'") {
 		return strings.Trim(t, "'")
@@ -59,8 +59,8 @@ func keyText(k any) string {
 	return fmt.Sprint(k)
 }
 
-// merge is what later makes of earlier: maps key by key, lists appended, a map element with a name merged into the first
-// earlier element of that name; anything else is replaced. Neither argument is changed.
+// merge is what later makes of earlier: maps key by key, lists appended, a map element with a name merged into the
+// first earlier element of that name; anything else is replaced. Neither argument is changed.
 func merge(earlier, later any) any {
 	switch l := later.(type) {
 	case map[string]any:

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Reader makes an object of a document, given as JSON, and gives the paths of the fields that no object of the kind has.
+// Reader makes an object of a document, given as JSON, and gives the paths of the fields that no object of the kind
+// has.
 type Reader func(document []byte) (o Object, unknown []string, err error)
 
 var readers = map[Kind]Reader{
@@ -55,8 +56,8 @@ func ReaderOf[S any](build func(Meta, S) Object) Reader {
 	}
 }
 
-// decode reads JSON as the API server does: the names of fields count letter for letter. It gives the paths of the fields
-// that into does not have, at most 100.
+// decode reads JSON as the API server does: the names of fields count letter for letter. It gives the paths of the
+// fields that into does not have, at most 100.
 func decode(data []byte, into any) (unknown []string, err error) {
 	strict, err := kjson.UnmarshalStrict(data, into, kjson.DisallowUnknownFields)
 	for _, e := range strict {

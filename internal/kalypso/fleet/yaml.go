@@ -17,8 +17,8 @@ const APIVersion = apiGroup + "/v1alpha1"
 
 const apiGroup = "scheduler.kalypso.io"
 
-// OperatorKinds are the kinds of the Kalypso API that are no part of a fleet: they say where things lie, or the operator
-// computes them.
+// OperatorKinds are the kinds of the Kalypso API that are no part of a fleet: they say where things lie, or the
+// operator computes them.
 var OperatorKinds = []Kind{"Environment", "BaseRepo", "GitOpsRepo", "Assignment", "AssignmentPackage", "DeploymentTarget"}
 
 // ErrYAML is YAML that can't be read, or an object that is not of its kind's form.
@@ -106,8 +106,8 @@ func (r *reading) read(data []byte) {
 		r.problems = append(r.problems, Problems{{
 			Severity: Warning,
 			Summary:  "Unknown fields",
-			Detail: fmt.Sprintf("A %s has no such fields, and they are ignored:\n%s\nCheck their spelling, upper and lower case too, or remove them.",
-				tm.Kind, Lines(unknown, len(unknown))),
+			Detail: fmt.Sprintf("A %s has no such fields, and they are ignored:\n%s\n"+
+				"Check their spelling, upper and lower case too, or remove them.", tm.Kind, Lines(unknown, len(unknown))),
 		}}.of(o)...)
 	}
 }
@@ -118,10 +118,11 @@ func (r *reading) passOver(kind Kind, data []byte) {
 	meant := kindInAnyCase(data)
 	switch {
 	case kind == "" && meant != "":
-		r.warn("Kind in another case", fmt.Sprintf("Document %d (line %d) is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. "+
-			"Change their case, and it is a %s.", r.at.Document, r.at.Line, meant))
+		r.warn("Kind in another case", fmt.Sprintf("Document %d (line %d) is ignored: Kubernetes reads the fields apiVersion "+
+			"and kind in this case alone. Change their case, and it is a %s.", r.at.Document, r.at.Line, meant))
 	case kind != "" && !slices.Contains(OperatorKinds, kind):
-		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q. Document %d (line %d) is passed over. Mind its spelling.", kind, r.at.Document, r.at.Line))
+		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q. Document %d (line %d) is passed over. Mind its spelling.",
+			kind, r.at.Document, r.at.Line))
 	}
 }
 

@@ -101,9 +101,9 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownFields pins that names of fields count letter for letter, as for the API server, and that all fields
-// that no object of the kind has are warned of: one that is misspelt could select everything. What clusters add to an
-// object is no such field.
+// TestParseYAMLUnknownFields pins that names of fields count letter for letter, as for the API server, and that all
+// fields that no object of the kind has are warned of: one that is misspelt could select everything. What clusters add
+// to an object is no such field.
 func TestParseYAMLUnknownFields(t *testing.T) {
 	const selector = "clusterTypeSelector: {labelSelector: {%s: {a: b}}}"
 	tests := []struct {
@@ -111,16 +111,23 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 		want             string // the fields that the warning names; empty: there is none
 	}{
 		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
-		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: null, annotations: {a: b}, managedFields: [{manager: m}], " +
-			"ownerReferences: [{kind: K}], finalizers: [f], resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
-		{"deep down", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n", "spec.clusterTypeSelector.labelSelector.matchLabel"},
-		{"every one", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n  - {name: t, env: dev}\n  - {name: u, env: dev, path: x}\n  targets: []\nextra: 1\n",
-			"extra metadata.label spec.deploymentTargets[0].env spec.deploymentTargets[1].env spec.deploymentTargets[1].path spec.targets"},
+		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: null, " +
+			"annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
+		{"deep down", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n",
+			"spec.clusterTypeSelector.labelSelector.matchLabel"},
+		{"every one", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n" +
+			"  - {name: t, env: dev}\n  - {name: u, env: dev, path: x}\n  targets: []\nextra: 1\n",
+			"extra metadata.label spec.deploymentTargets[0].env spec.deploymentTargets[1].env " +
+				"spec.deploymentTargets[1].path spec.targets"},
 		{"upper case", "ClusterType", "metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n", "spec.RECONCILER"},
-		{"twice but for the case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n", "spec.configtype"},
-		{"metadata and spec", "ClusterType", "Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n", "Metadata Spec metadata.Labels"},
-		{"of a selector", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n", "spec.clusterTypeSelector.labelSelector.MatchLabels"},
-		{"of a ConfigMap", "ConfigMap", "metadata: {name: a}\nbinaryData: {}\nimmutable: true\nData: {A: b}\nspec: {}\n", "Data spec"},
+		{"twice but for the case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
+			"spec.configtype"},
+		{"metadata and spec", "ClusterType", "Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n",
+			"Metadata Spec metadata.Labels"},
+		{"of a selector", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n",
+			"spec.clusterTypeSelector.labelSelector.MatchLabels"},
+		{"of a ConfigMap", "ConfigMap", "metadata: {name: a}\nbinaryData: {}\nimmutable: true\nData: {A: b}\nspec: {}\n",
+			"Data spec"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,8 +167,8 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 	}
 }
 
-// TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and that
-// kinds of the operator and of others are not.
+// TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and
+// that kinds of the operator and of others are not.
 func TestParseYAMLUnknownKind(t *testing.T) {
 	objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
@@ -176,14 +183,14 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 // TestParseYAMLKindInOtherCase pins that a document which would be an object if case did not count is warned of.
 func TestParseYAMLKindInOtherCase(t *testing.T) {
 	objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
-		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
+		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+
+			"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
 	if len(objects) != 0 || passed != 3 || len(problems) != 2 || problems.HasErrors() {
 		t.Fatalf("%d objects, %d passed over, problems %v", len(objects), passed, problems)
 	}
-	for i, want := range []string{
-		`Document 2 (line 3) is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. Change their case, and it is a ClusterType.`,
-		`Document 3 (line 6) is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. Change their case, and it is a Workload.`,
-	} {
+	for i, at := range []string{"Document 2 (line 3)", "Document 3 (line 6)"} {
+		want := at + " is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. " +
+			"Change their case, and it is a " + []string{"ClusterType", "Workload"}[i] + "."
 		if problems[i].Detail != want {
 			t.Errorf("%q, want %q", problems[i].Detail, want)
 		}

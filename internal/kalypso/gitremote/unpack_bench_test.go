@@ -12,8 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// BenchmarkUnpack reads what a server sends of a branch with 10,000 targets in 200 cluster types, its trees alone and all
-// of it, beside go-git's own parser, which stores objects in memory too.
+// BenchmarkUnpack reads what a server sends of a branch with 10,000 targets in 200 cluster types, its trees alone and
+// all of it, beside go-git's own parser, which stores objects in memory too.
 func BenchmarkUnpack(b *testing.B) {
 	branch := renderedBranch(b)
 	for _, sent := range []struct{ name, filter string }{{"trees", "--filter=blob:none"}, {"whole", "--no-filter"}} {

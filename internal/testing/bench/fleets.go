@@ -20,8 +20,8 @@ const (
 	fleet100k = "large-100k"
 )
 
-// load reads a fleet, sorted, so that a change changes a line. That of 1,000 assignments is large-10k with every tenth of its
-// cluster types.
+// load reads a fleet, sorted, so that a change changes a line. That of 1,000 assignments is large-10k with every tenth
+// of its cluster types.
 func load(name string) (*fleet.Fleet, error) {
 	from := name
 	if name == fleet1k {

@@ -1,6 +1,6 @@
-// Command bench measures what the provider costs at fleet size and prints a Markdown table: every figure that is compared
-// with another is measured in the same run. It measures the large golden fleets, and holds the trees of all runs against
-// theirs.
+// Command bench measures what the provider costs at fleet size and prints a Markdown table: every figure that is
+// compared with another is measured in the same run. It measures the large golden fleets, and holds the trees of all
+// runs against theirs.
 package main
 
 import (

@@ -19,8 +19,8 @@ import (
 type Fleet struct {
 	Name    string
 	Summary Summary
-	// Files by path: the documents of its objects, what the GitOps branch held before, and the tree that it is rendered to,
-	// which is empty where only its hash is known.
+	// Files by path: the documents of its objects, what the GitOps branch held before, and the tree that it is rendered
+	// to, which is empty where only its hash is known.
 	Objects, Existing, Tree map[string]string
 }
 
@@ -75,7 +75,8 @@ func (f *Fleet) Promoted() (string, error) {
 	return base.Spec.Commit, err
 }
 
-// FluxLabels are the labels that Flux gave to the objects of a document in the operator's cluster; nil where it gave none.
+// FluxLabels are the labels that Flux gave to the objects of a document in the operator's cluster; nil where it gave
+// none.
 func (f *Fleet) FluxLabels(path string) map[string]string {
 	below, ok := strings.CutPrefix(path, "workloads/")
 	if !ok {
@@ -110,8 +111,8 @@ func (f *Fleet) Read() (*fleet.Fleet, error) {
 	return read, nil
 }
 
-// SHA256 is the hash of a tree's files: over path, NUL, the hexadecimal SHA-256 of the content and LF of each, in the byte
-// order of the paths.
+// SHA256 is the hash of a tree's files: over path, NUL, the hexadecimal SHA-256 of the content and LF of each, in the
+// byte order of the paths.
 func SHA256(files map[string]string) string {
 	h := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(files)) {

@@ -15,12 +15,13 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that names a folder of more golden fleets, laid out as those of this repo. One that is
-// the same to the byte as a fleet of this repo adds nothing; another one of the same name has "-more" after its name.
+// Variable is the environment variable that names a folder of more golden fleets, laid out as those of this repo. One
+// that is the same to the byte as a fleet of this repo adds nothing; another one of the same name has "-more" after its
+// name.
 const Variable = "KALYPSO_GOLDEN"
 
-// folder is where the golden fleets of this repo are, from its root: folders, and what is large or was made by chance as
-// archives. README.md there tells how they are laid out and packed.
+// folder is where the golden fleets of this repo are, from its root: folders, and what is large or was made by chance
+// as archives. README.md there tells how they are laid out and packed.
 const folder = "internal/kalypso/engine/testdata/golden"
 
 const archiveSuffix = ".tar.gz"
