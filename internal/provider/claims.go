@@ -12,11 +12,11 @@ import (
 type claims struct {
 	mu        sync.Mutex
 	planned   []claim
-	delivered []delivery.Place
+	delivered []delivery.Destination
 }
 
 type claim struct {
-	place       delivery.Place
+	at          delivery.Destination
 	environment string
 	tree        string // its hash, empty where it is not known
 	create      bool
@@ -27,8 +27,8 @@ func (c *claims) plan(claimed claim) (other string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, taken := range c.planned {
-		if taken.place.SameBranch(claimed.place) && taken.place.Nested(claimed.place) && !taken.replacedBy(claimed) {
-			return taken.place.Path, false
+		if taken.at.SameBranch(claimed.at) && taken.at.Nested(claimed.at) && !taken.replacedBy(claimed) {
+			return taken.at.Path, false
 		}
 	}
 	c.planned = append(c.planned, claimed)
@@ -43,19 +43,19 @@ func (c claim) replacedBy(other claim) bool {
 }
 
 // taken reports whether a rendering that stays is at the place.
-func (c *claims) taken(place delivery.Place) bool {
+func (c *claims) taken(at delivery.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.place.Same(place) })
+	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
 }
 
 // deliver reports whether nothing was delivered to the place in this run.
-func (c *claims) deliver(place delivery.Place) bool {
+func (c *claims) deliver(at delivery.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if slices.ContainsFunc(c.delivered, place.Same) {
+	if slices.ContainsFunc(c.delivered, at.Same) {
 		return false
 	}
-	c.delivered = append(c.delivered, place)
+	c.delivered = append(c.delivered, at)
 	return true
 }

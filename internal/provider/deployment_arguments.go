@@ -135,12 +135,12 @@ func readDeployment(d decoder) observe.Request {
 }
 
 // readDeploymentPlace reads gitops_repo.
-func readDeploymentPlace(d decoder) delivery.Place {
+func readDeploymentPlace(d decoder) delivery.Destination {
 	repo, given := d.object("gitops_repo")
 	if !given || repo.unknown {
-		return delivery.Place{}
+		return delivery.Destination{}
 	}
-	at := delivery.Place{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
+	at := delivery.Destination{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
 	check := func(name, value string, err func() error) {
 		switch {
 		case fleet.IsUnknown(value):

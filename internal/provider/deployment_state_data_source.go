@@ -102,7 +102,7 @@ func (s *deploymentState) look(ctx context.Context, request observe.Request, dia
 }
 
 // appendDeploymentError turns an error of a look into a diagnostic: of the repo, or of a source.
-func appendDeploymentError(diags *diag.Diagnostics, at delivery.Place, err error) {
+func appendDeploymentError(diags *diag.Diagnostics, at delivery.Destination, err error) {
 	var remote *gitremote.Error
 	var source *observe.SourceError
 	switch {

@@ -79,7 +79,7 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.set("types", []string{"large", "small", "team"})
 	r.expectRefused([]string{"Folders are not this rendering's", "team"}, "plan")
 	r.set("types", []string{"large", "small", "link"})
-	r.expectRefused([]string{"these are there and no folders", "link"}, "plan")
+	r.expectRefused([]string{"these exist but are not directories", "link"}, "plan")
 	r.set("types", []string{"large", "small", "team"})
 	r.options("adopt", true)
 	if out := r.expectCommits(1); !strings.Contains(out.text(), "Folders are taken over") {

@@ -2,12 +2,10 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -15,204 +13,178 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
 // ModifyPlan plans every computed attribute. Terraform calls it again during apply, so that what it plans as known
 // follows from the configuration, the prior state and private state alone; the branch is read for errors.
 func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var state map[string]attr.Value
+	diags := &resp.Diagnostics
+	var state *environmentRenderingModel
 	if !req.State.Raw.IsNull() {
-		state = getObject(ctx, req.State, &resp.Diagnostics)
+		if state = readModel(ctx, req.State, diags); state == nil {
+			return
+		}
 	}
 	if req.Plan.Raw.IsNull() {
-		if state != nil && protected(state) {
-			appendProtection(&resp.Diagnostics, state)
+		if state != nil && state.protected() {
+			appendProtection(diags, state)
 		}
 		return
 	}
-	values := getObject(ctx, req.Plan, &resp.Diagnostics)
-	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	plan := readModel(ctx, req.Plan, diags)
+	var before *delivery.State
+	if state != nil { // after a refresh that found nothing, Terraform hands in the private state of before
+		before = readDelivery(ctx, req.Private, diags)
+	}
+	if diags.HasError() {
 		return
 	}
-	request, ofArguments := readRenderingRequest(values)
-	outcome, ofFleet := request.outcome(ctx, before)
-	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
-	if resp.Diagnostics.HasError() {
+	rendering, ps := plan.rendering(r.data)
+	appendProblems(diags, append(ps, rendering.run(ctx)...))
+	if diags.HasError() {
 		return
 	}
-	if err := outcome.set(values); err != nil {
-		resp.Diagnostics.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+	if err := plan.setRendered(rendering); err != nil {
+		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return
 	}
-	outcome.readReview(r.data)
-	r.claim(outcome, state == nil, &resp.Diagnostics)
-	r.checkReviewers(outcome, &resp.Diagnostics)
-	if state == nil {
-		r.planCreate(ctx, outcome, values, &resp.Diagnostics)
-	} else {
-		r.planUpdate(ctx, outcome, state, before, values, &resp.Diagnostics)
-	}
-	if resp.Diagnostics.HasError() {
+	r.claim(rendering, state == nil, diags)
+	r.checkReviewers(rendering.Desired, diags)
+	r.planDelivery(ctx, rendering, plan, state, before, diags)
+	if diags.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(setObject(ctx, &resp.Plan, values)...)
+	diags.Append(resp.Plan.Set(ctx, plan)...)
 	if r.data != nil {
-		r.data.lastPlan.keep(values, outcome)
+		r.data.lastPlan.keep(plan, rendering)
 	}
 }
 
-func (r *environmentRendering) planCreate(ctx context.Context, o *renderingOutcome, values map[string]attr.Value, diags *diag.Diagnostics) {
-	values["changes"], values["description"] = types.MapUnknown(types.StringType), types.StringUnknown()
-	o.planDelivery(values)
-	r.check(ctx, o, nil, timeouts.Value.Create, values, diags)
-}
+// contacts reports whether anything may be contacted.
+func (r *environmentRendering) contacts() bool { return r.data != nil && r.data.known }
 
-func (r *environmentRendering) planUpdate(ctx context.Context, o *renderingOutcome, state map[string]attr.Value, before *delivery.State, values map[string]attr.Value, diags *diag.Diagnostics) {
-	if before.Current() && o.delivers() && o.settled && o.decided() {
-		judgeChange(diags, o, before)
+// planDelivery plans what becomes of the tree, and reports what there is to say about it. state is nil for a create.
+func (r *environmentRendering) planDelivery(
+	ctx context.Context, o *rendering, plan, state *environmentRenderingModel, before *delivery.State, diags *diag.Diagnostics,
+) {
+	decision := delivery.Decide(o.Desired, state.prior(), before)
+	for _, err := range decision.Errors {
+		appendDeliveryError(diags, o.Destination, err)
 	}
-	switch o.writesAfter(state, before) {
-	case writesNothing:
-		keep(values, state)
-		appendAbandoned(diags, o, before)
+	appendAdoption(diags, o.Destination, decision.Adoption)
+	if decision.Action == delivery.Keep {
+		plan.deliveryResults = state.deliveryResults
+		appendAbandoned(diags, o.Desired, before)
 		return
-	case writesMaybe:
-		values["changes"], values["description"] = types.MapUnknown(types.StringType), types.StringUnknown()
-	case writesChange:
-		values["changes"], values["description"] = o.changesAfter(before), o.descriptionAfter(before)
 	}
-	o.planDelivery(values)
-	if o.delivers() {
-		for _, s := range o.order(commitAuthor{}, before).Overwritten() {
-			appendDrift(diags, o.onDrift, s)
+	plan.planResults(o.Strategy)
+	if decision.Known {
+		plan.Changes = stringMapOf(decision.Changes)
+		if o.describable() {
+			plan.Description = types.StringValue(o.Describe(before))
 		}
 	}
-	if o.strategy == strategyNone {
-		appendLeft(diags, state, before)
+	for _, s := range decision.Drift {
+		appendDrift(diags, o.onDrift, s)
 	}
-	forgot := forgotten(state, before) && o.delivers() && r.data != nil && r.data.known
-	if forgot {
-		before = r.remember(ctx, state, values, diags)
+	appendLeft(diags, decision, before)
+	limit := timeouts.Value.Create
+	if state != nil {
+		limit = timeouts.Value.Update
 	}
-	if o.settled && (forgot || !before.Current() || !before.Place.Same(o.place)) {
-		r.check(ctx, o, before, timeouts.Value.Update, values, diags)
+	if decision.Unreadable && r.contacts() {
+		before = r.recoverForPlan(ctx, o, plan, state, diags)
 	}
-}
-
-// keep keeps what tells of the last change.
-func keep(values, state map[string]attr.Value) {
-	for _, name := range deliveryResults {
-		values[name] = state[name]
-	}
-}
-
-// appendLeft says what becomes of a delivered tree that is only computed from now on.
-func appendLeft(diags *diag.Diagnostics, state map[string]attr.Value, before *delivery.State) {
-	if !before.Current() {
-		return
-	}
-	if p := before.Proposal; p.Open() {
-		diags.AddAttributeWarning(path.Root("delivery"), "The pull request stays open",
-			fmt.Sprintf("With the strategy none, nobody looks at pull request %d to %s any more. Close it, or merge it.", p.Number, before.Place))
-	}
-	if commit, _ := state["commit_sha"].(types.String); commit.IsNull() {
-		return
-	}
-	diags.AddAttributeWarning(path.Root("delivery"), "The delivered tree stays on the branch",
-		fmt.Sprintf("With the strategy none, what was delivered to %s is neither changed nor removed any more, by a destroy or a later move either. "+
-			"Delivering to the same place again takes it over.", before.Place))
-}
-
-// judgeChange reports what the guardrails and the ownership refuse, as far as the last read of the branch tells.
-func judgeChange(diags *diag.Diagnostics, o *renderingOutcome, before *delivery.State) {
-	takeover, errs := o.order(commitAuthor{}, before).Foresee()
-	for _, err := range errs {
-		appendDeliveryError(diags, o.place, err)
-	}
-	if len(takeover.Adopted) > 0 {
-		appendTakeover(diags, o.place, takeover)
+	if decision.Check {
+		r.check(ctx, o, before, limit, plan, diags)
 	}
 }
 
 // claim reports another rendering of the configuration whose folders would lie in this one's.
-func (r *environmentRendering) claim(o *renderingOutcome, create bool, diags *diag.Diagnostics) {
-	if r.data == nil || !o.delivers() || !o.placed() || anyUnknown(o.fleet.Environment) {
+func (r *environmentRendering) claim(o *rendering, create bool, diags *diag.Diagnostics) {
+	if r.data == nil || !o.Delivers() || !o.Located() || anyUnknown(o.Environment) {
 		return
 	}
-	c := claim{place: o.place, environment: o.fleet.Environment, create: create}
-	if o.known() {
-		c.tree = o.tree.Hash.String()
+	c := claim{at: o.Destination, environment: o.Environment, create: create}
+	if o.Known() {
+		c.tree = o.Tree.Hash.String()
 	}
 	if other, ok := r.data.claims.plan(c); !ok {
 		diags.AddAttributeError(path.Root("gitops_repo"), "Two renderings at one place",
-			fmt.Sprintf("Another rendering of this configuration goes to path %q of the same branch, this one to %q: %s. Choose paths beside each other.", other, o.place.Path, delivery.ErrNested))
+			fmt.Sprintf("Another rendering of this configuration goes to path %q of the same branch, this one to %q: %s. Choose paths beside each other.",
+				other, o.Destination.Path, delivery.ErrNested))
 	}
 }
 
-// check reads the place for errors: whether the branch is there, and what is there may be written. It takes no longer than
-// the operation that is planned may take.
+// check reads the destination for errors: whether the branch is there, and what is there may be written. It takes no longer
+// than the operation that is planned may take.
 func (r *environmentRendering) check(
-	ctx context.Context, o *renderingOutcome, before *delivery.State, limit timeoutGetter, values map[string]attr.Value, diags *diag.Diagnostics,
+	ctx context.Context, o *rendering, before *delivery.State, limit timeoutGetter, plan *environmentRenderingModel, diags *diag.Diagnostics,
 ) {
-	if !o.delivers() || !o.settled || r.data == nil || !r.data.known || diags.HasError() {
+	if !r.contacts() || diags.HasError() {
 		return
 	}
-	ctx, cancel := within(ctx, values, limit, writeTimeout, diags)
+	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags)
 	defer cancel()
-	order := o.order(r.data.author, before)
-	if !o.decided() {
-		order.Tree = nil
+	if o.Strategy == delivery.PullRequest {
+		if pulls := pullRequests(r.data.hostFor(diags), o.Desired); pulls != nil {
+			if err := pulls.Check(ctx, o.Desired); err != nil {
+				appendDeliveryError(diags, o.Destination, err)
+			}
+		}
 	}
-	if o.strategy == strategyPullRequest {
-		r.checkReview(ctx, o, diags)
-	}
-	takeover, err := delivery.Check(ctx, r.data.Client, order)
+	adoption, err := delivery.Check(ctx, r.data.Client, o.Desired, before)
 	if err != nil {
-		appendDeliveryError(diags, o.place, err)
+		appendDeliveryError(diags, o.Destination, err)
 		return
 	}
-	if len(takeover.Adopted) > 0 {
-		appendTakeover(diags, o.place, takeover)
+	appendAdoption(diags, o.Destination, adoption)
+}
+
+// checkReviewers reports whom the host can't ask for a review.
+func (r *environmentRendering) checkReviewers(d *delivery.Desired, diags *diag.Diagnostics) {
+	if d.Strategy != delivery.PullRequest || d.Incomplete || len(d.PullRequest.Reviewers) == 0 || !r.contacts() {
+		return
+	}
+	pulls := pullRequests(r.data.hostFor(diags), d)
+	if pulls == nil {
+		return
+	}
+	if err := pulls.CheckReviewers(d.Destination); err != nil && !errors.Is(err, hosting.ErrOtherHost) {
+		diags.AddAttributeError(path.Root("delivery"), "Reviewers that can't be asked", fleet.Sentence(err))
 	}
 }
 
-func appendTakeover(diags *diag.Diagnostics, place delivery.Place, takeover delivery.Takeover) {
-	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n%s", place, fleet.Lines(takeover.Adopted, shown))
-	if len(takeover.Removed) > 0 {
-		detail += "\nThese of them are no cluster type's and go:\n" + fleet.Lines(takeover.Removed, shown)
+// recoverState reads from the branch what private state would have, where that is of another version of the provider. Read
+// writes it anew; without a refresh, plan and apply see to it that nothing of others is overwritten unseen.
+func (r *environmentRendering) recoverState(ctx context.Context, state *environmentRenderingModel) (*delivery.State, error) {
+	d, _ := state.desired()
+	p := state.prior()
+	if p.Commit == "" || d.Strategy != delivery.Push && !state.Delivered.ValueBool() { // the tree may only have been proposed
+		return delivery.Import(ctx, r.data.Client, d.Destination, d.Environment)
 	}
-	diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
+	return delivery.Recover(ctx, r.data.Client, d.Destination, d.Environment, p.TreeHash, p.Commit)
 }
 
-// appendDrift reports what others did to our folders.
-func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Place)
-	for _, d := range s.Drift {
-		if d.Commit != "" {
-			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
-			fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, author, d.Time, subject)
-		} else {
-			fmt.Fprintf(&b, "\n%s:\n", d.Subject)
-		}
-		paths := slices.Clone(d.Paths)
-		if d.More > 0 {
-			paths = append(paths, fmt.Sprintf("and %d more", d.More))
-		}
-		for _, p := range paths {
-			fmt.Fprintf(&b, "  - %s\n", printable.Line(p))
-		}
-	}
+// recoverForPlan is recoverState for a change that is planned: what others did meanwhile is reported. It returns nil where
+// nothing of ours is there any more.
+func (r *environmentRendering) recoverForPlan(
+	ctx context.Context, o *rendering, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
+) *delivery.State {
+	ctx, cancel := plan.within(ctx, timeouts.Value.Update, writeTimeout, diags)
+	defer cancel()
+	s, err := r.recoverState(ctx, state)
+	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
 	switch {
-	case onDrift == driftOverwrite:
-		diags.AddAttributeWarning(path.Root("on_drift"), "Changes of others are overwritten", b.String()+"\nThe apply puts the rendered tree back.")
-	case fleet.IsUnknown(onDrift):
-		diags.AddAttributeWarning(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
-			"\non_drift is known after apply; then it decides whether the apply stops, or puts the rendered tree back.")
-	default:
-		diags.AddAttributeError(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
-			"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or set on_drift = \"overwrite\" to put the rendered tree back.")
+	case err != nil && !gone:
+		appendDeliveryError(diags, o.Destination, err)
+	case s != nil && s.Drifted():
+		appendDrift(diags, o.onDrift, s)
 	}
+	if gone {
+		return nil
+	}
+	return s
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -54,154 +52,279 @@ func (r *environmentRendering) Configure(_ context.Context, req resource.Configu
 
 // Create delivers the tree. Where it fails there is no state; the next one finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	values := r.write(ctx, req.Plan, nil, nil, resp.Private, &resp.Diagnostics)
-	if values == nil {
-		return
+	if created := r.write(ctx, req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
 	}
-	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
 }
 
 // Update delivers a changed tree, and only then changes the state.
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	state := getObject(ctx, req.State, &resp.Diagnostics)
+	state := readModel(ctx, req.State, &resp.Diagnostics)
 	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if forgotten(state, before) {
-		before = r.remember(ctx, state, getObject(ctx, req.Plan, &resp.Diagnostics), &resp.Diagnostics)
+	if updated := r.write(ctx, req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
+		resp.Diagnostics.Append(resp.State.Set(ctx, updated)...)
 	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	values := r.write(ctx, req.Plan, state, before, resp.Private, &resp.Diagnostics)
-	if values == nil {
-		return
-	}
-	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
 }
 
-// write applies a plan, and returns the values of the new state, or nil where it failed.
-func (r *environmentRendering) write(ctx context.Context, plan getter, state map[string]attr.Value, before *delivery.State, private privateState, diags *diag.Diagnostics) map[string]attr.Value {
-	values := getObject(ctx, plan, diags)
-	if diags.HasError() {
+// write applies a plan, and returns the new state, or nil where it failed. state is nil for a create.
+func (r *environmentRendering) write(
+	ctx context.Context, plan getter, state *environmentRenderingModel, before *delivery.State, private privateState, diags *diag.Diagnostics,
+) *environmentRenderingModel {
+	next := readModel(ctx, plan, diags)
+	if next == nil {
 		return nil
 	}
-	ctx, cancel := within(ctx, values, timeoutOf(state), writeTimeout, diags)
+	limit := timeouts.Value.Create
+	if state != nil {
+		limit = timeouts.Value.Update
+	}
+	ctx, cancel := next.within(ctx, limit, writeTimeout, diags)
 	defer cancel()
-	outcome := r.outcome(ctx, values, before, diags)
+	o := r.rendered(ctx, next, diags)
 	if diags.HasError() {
 		return nil
 	}
-	planned := maps.Clone(values)
-	if err := outcome.set(values); err != nil {
+	planned := next.deliveryResults
+	if err := next.setRendered(o); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return nil
 	}
-	if state != nil && outcome.writesAfter(state, before) == writesNothing {
-		keep(values, state)
+	decision := delivery.Decide(o.Desired, state.prior(), before)
+	if decision.Action == delivery.Keep {
+		next.deliveryResults = state.deliveryResults
 		if before != nil {
-			writeDelivery(ctx, private, before.Renewed(outcome.tree).WithInputs(outcome.order(commitAuthor{}, before)), diags)
+			writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
 		}
-		return values
+		return next
 	}
-	changes, found := r.deliver(ctx, outcome, before, values, private, diags)
+	if decision.Unreadable {
+		before = r.recoverForPlan(ctx, o, next, state, diags)
+	}
 	if diags.HasError() {
 		return nil
 	}
-	values["changes"], values["description"] = planned["changes"], planned["description"]
-	if values["changes"].IsUnknown() {
-		values["changes"] = stringMapOf(changes)
+	result := r.deliver(ctx, o, next, before, private, diags)
+	if result == nil {
+		return nil
 	}
-	if values["description"].IsUnknown() {
-		values["description"] = outcome.description(found)
+	if next.Changes = planned.Changes; next.Changes.IsUnknown() {
+		next.Changes = stringMapOf(result.Changes)
 	}
-	return values
+	if next.Description = planned.Description; next.Description.IsUnknown() {
+		next.Description = types.StringValue(o.Describe(result.Before))
+	}
+	return next
 }
 
-// outcome is that of the plan, which Terraform has just made again, or the same made anew.
-func (r *environmentRendering) outcome(ctx context.Context, planned map[string]attr.Value, before *delivery.State, diags *diag.Diagnostics) *renderingOutcome {
+// rendered is what the plan rendered, which Terraform has just made again, or the same rendered anew.
+func (r *environmentRendering) rendered(ctx context.Context, planned *environmentRenderingModel, diags *diag.Diagnostics) *rendering {
 	if o := r.data.lastPlan.take(planned); o != nil {
 		return o
 	}
-	request, ps := readRenderingRequest(planned)
-	appendProblems(diags, ps)
-	if diags.HasError() {
-		return nil
-	}
-	o, ps := request.outcome(ctx, before)
-	appendProblems(diags, slices.DeleteFunc(ps, func(p fleet.Problem) bool {
+	o, ps := planned.rendering(r.data)
+	appendProblems(diags, slices.DeleteFunc(append(ps, o.run(ctx)...), func(p fleet.Problem) bool {
 		return p.Severity == fleet.Warning // the plan has shown it
 	}))
-	if o != nil {
-		o.readReview(r.data)
-	}
 	return o
 }
 
-// deliver brings the tree to the branch, sets commit_sha and the private state, and returns what became of the targets, and
-// what was there before.
-func (r *environmentRendering) deliver(ctx context.Context, o *renderingOutcome, before *delivery.State, values map[string]attr.Value, private privateState, diags *diag.Diagnostics) (map[string]string, *delivery.State) {
-	if o.strategy == strategyNone {
-		state := delivery.Computed(o.order(commitAuthor{}, before))
-		setDelivery(values, "", false, nil)
-		values["delivered"] = types.BoolNull()
-		writeDelivery(ctx, private, state, diags)
-		if before == nil {
-			before = &delivery.State{}
-		}
-		return delivery.Changes(before.Seen, state.Seen), before
+// deliver brings the tree to its destination, and sets the results and the private state. It returns nil where it failed.
+func (r *environmentRendering) deliver(
+	ctx context.Context, o *rendering, next *environmentRenderingModel, before *delivery.State, private privateState, diags *diag.Diagnostics,
+) *delivery.Result {
+	if o.Strategy == delivery.ComputeOnly {
+		next.setComputedOnly()
+		result := delivery.Compute(o.Desired, before)
+		writeDelivery(ctx, private, result.State, diags)
+		return result
 	}
-	if !r.data.claims.deliver(o.place) {
+	if !r.data.claims.deliver(o.Destination) {
 		diags.AddAttributeError(path.Root("gitops_repo"), "Two renderings at one place",
-			fmt.Sprintf("Another rendering of this configuration has just been written to %s. Give each a path of its own.", o.place))
-		return nil, nil
+			fmt.Sprintf("Another rendering of this configuration has just been written to %s. Give each a path of its own.", o.Destination))
+		return nil
 	}
-	receipt, err := r.bring(ctx, o, before, diags)
+	result, err := r.bring(ctx, o.Desired, before, diags)
 	if err != nil {
-		appendDeliveryError(diags, o.place, err)
+		appendDeliveryError(diags, o.Destination, err)
 	}
-	if err != nil || receipt == nil {
-		return nil, nil
+	if err != nil || result == nil {
+		return nil
 	}
-	writeDelivery(ctx, private, receipt.State, diags)
-	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": receipt.Commit, "pushed": receipt.Pushed, "cluster_types_changed": len(receipt.Changes)})
-	if receipt.Kept != nil {
-		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place was not cleaned",
-			fmt.Sprintf("%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.", receipt.Kept, receipt.Commit))
-	}
-	if receipt.Removal != nil {
-		appendRemoval(diags, before.Place, receipt.Removal)
-	}
-	appendAbandoned(diags, o, receipt.State)
-	setDelivery(values, receipt.Commit, receipt.State.Proposal == nil && !receipt.State.Drifted(), receipt.PullRequest)
-	return receipt.Changes, receipt.Before
+	writeDelivery(ctx, private, result.State, diags)
+	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed, "cluster_types_changed": len(result.Changes)})
+	appendResult(diags, o.Desired, before, result)
+	next.setDelivery(result.Commit, result.State.Proposal == nil && !result.State.Drifted(), result.PullRequest)
+	return result
 }
 
-// order is what the domain is asked to deliver.
-func (o *renderingOutcome) order(author commitAuthor, before *delivery.State) *delivery.Order {
-	order := &delivery.Order{
-		Place:          o.place,
-		Environment:    o.fleet.Environment,
-		Tree:           o.tree,
-		PromotedCommit: o.promoted,
-		Origins:        o.origins,
-		Configs:        o.fleet.Configs,
-		Registrations:  o.fleet.Registrations,
-		Review:         o.review,
-		Adopt:          o.adopt,
-		CreateBranch:   o.createBranch && o.strategy == strategyPush,
-		Guardrails:     o.guardrails,
-		Message:        o.message,
-		Author:         gitops.Signature{Name: author.Name, Email: author.Email, When: time.Now()},
+// bring delivers the tree by its strategy. It returns nil where an error was reported.
+func (r *environmentRendering) bring(ctx context.Context, d *delivery.Desired, before *delivery.State, diags *diag.Diagnostics) (*delivery.Result, error) {
+	proposed := before.Current() && before.Proposal != nil
+	if d.Strategy == delivery.Push && !proposed {
+		return delivery.Deliver(ctx, r.data.Client, d, before, logProgress(ctx, logEvery))
 	}
-	if before.Current() {
-		order.Before = before
+	pulls := pullRequests(r.data.hostFor(diags), d)
+	switch {
+	case pulls == nil:
+		return nil, nil //nolint:nilnil // the error is in diags
+	case d.Strategy == delivery.PullRequest:
+		return pulls.Propose(ctx, r.data.Client, d, before, logProgress(ctx, logEvery))
 	}
-	if o.strategy == strategyNone {
-		order.Place = delivery.Place{} // it goes nowhere
+	result, err := delivery.Deliver(ctx, r.data.Client, d, before, logProgress(ctx, logEvery))
+	if err != nil {
+		return result, err
 	}
-	return order
+	return result, delivery.ClosePullRequest(ctx, r.data.Client, pulls.Host, before.Proposal)
+}
+
+// Read compares what is ours on the branch with what was delivered, and keeps what it finds in private state.
+func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	diags := &resp.Diagnostics
+	state := readModel(ctx, req.State, diags)
+	before := readDelivery(ctx, req.Private, diags)
+	if diags.HasError() || !r.contacts() {
+		return
+	}
+	ctx, cancel := state.within(ctx, timeouts.Value.Read, readTimeout, diags)
+	defer cancel()
+	d, _ := state.desired()
+	if d.Strategy == delivery.ComputeOnly || state.CommitSHA.IsNull() && d.Strategy == delivery.Push {
+		return
+	}
+	renamed := before.Current() && !before.BaselineUnknown() && before.RenameTo(d.Destination)
+	now, pr, err := r.follow(ctx, state, before, diags)
+	switch {
+	case errors.Is(err, delivery.ErrRemoved):
+		resp.State.RemoveResource(ctx)
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		diags.AddWarning("The branch of a rendering is gone",
+			fmt.Sprintf("Environment %q was rendered to %s, and there is no such branch any more. It is planned anew.", d.Environment, d.Destination))
+		resp.State.RemoveResource(ctx)
+	case errors.Is(err, delivery.ErrNoRendering):
+		// plan delivers anew
+	case err != nil:
+		appendDeliveryError(diags, d.Destination, err)
+	case now != nil:
+		if now != before || renamed { // else it is kept as it is
+			writeDelivery(ctx, resp.Private, now, diags)
+		}
+		if state.setFound(now, pr) {
+			diags.Append(resp.State.Set(ctx, state)...)
+		}
+	}
+}
+
+// follow reads what became of what was delivered, or proposed. It returns nil where an error was reported.
+func (r *environmentRendering) follow(
+	ctx context.Context, state *environmentRenderingModel, before *delivery.State, diags *diag.Diagnostics,
+) (*delivery.State, *hosting.PullRequest, error) {
+	if !before.Current() || before.BaselineUnknown() {
+		now, err := r.recoverState(ctx, state)
+		return now, nil, err
+	}
+	var host hosting.Host
+	if before.Proposal != nil || before.Removal != 0 {
+		if host = r.data.hostFor(diags); host == nil {
+			return nil, nil, nil
+		}
+	}
+	return delivery.Follow(ctx, r.data.Client, host, before)
+}
+
+// Delete removes what is ours from the branch.
+func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	diags := &resp.Diagnostics
+	state := readModel(ctx, req.State, diags)
+	before := readDelivery(ctx, req.Private, diags)
+	if diags.HasError() {
+		return
+	}
+	if state.protected() {
+		appendProtection(diags, state)
+		return
+	}
+	ctx, cancel := state.within(ctx, timeouts.Value.Delete, writeTimeout, diags)
+	defer cancel()
+	d, _ := state.desired()
+	if destructions.or(state.OnDestroy.ValueString()) == destroyKeep || d.Strategy == delivery.ComputeOnly ||
+		state.CommitSHA.IsNull() && d.Strategy == delivery.Push {
+		return
+	}
+	if !before.Current() {
+		before = &delivery.State{Destination: d.Destination, Environment: d.Environment}
+	}
+	if r.data.claims.taken(before.Destination) {
+		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
+		diags.AddAttributeWarning(path.Root("gitops_repo"), "The tree was left to its new rendering",
+			fmt.Sprintf("Another rendering of this configuration goes to %s. Nothing was removed there.", before.Destination))
+		return
+	}
+	message := "Remove the rendering of environment " + before.Environment
+	if d.Strategy == delivery.PullRequest {
+		r.removeByPullRequest(ctx, d, before, message, resp.Private, diags)
+		return
+	}
+	if err := delivery.Remove(ctx, r.data.Client, before, message, r.data.author.sign()); err != nil {
+		appendDeliveryError(diags, before.Destination, err)
+	}
+}
+
+// removeByPullRequest has the removal of the rendering reviewed.
+func (r *environmentRendering) removeByPullRequest(
+	ctx context.Context, d *delivery.Desired, before *delivery.State, message string, private privateState, diags *diag.Diagnostics,
+) {
+	pulls := pullRequests(r.data.hostFor(diags), d)
+	if pulls == nil {
+		return
+	}
+	pr, err := pulls.Remove(ctx, r.data.Client, before, message, r.data.author.sign())
+	var review *delivery.ReviewError
+	if errors.As(err, &review) {
+		waited := *before
+		waited.Removal = review.PullRequest.Number
+		writeDelivery(ctx, private, &waited, diags)
+	}
+	switch {
+	case err != nil:
+		appendDeliveryError(diags, before.Destination, err)
+	case pr != nil:
+		appendRemoval(diags, before.Destination, pr)
+	}
+}
+
+// deliveryKey is the key of the delivery's state in private state.
+const deliveryKey = "delivery"
+
+// privateState is Terraform's private state of a resource.
+type privateState interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// readDelivery returns what the last run kept; nil where there is nothing, or nothing that this version reads.
+func readDelivery(ctx context.Context, private privateState, diags *diag.Diagnostics) *delivery.State {
+	data, ds := private.GetKey(ctx, deliveryKey)
+	diags.Append(ds...)
+	if len(data) == 0 {
+		return nil
+	}
+	s, err := delivery.DecodeState(data)
+	if err != nil {
+		return nil // of another version: Read fetches it anew from the branch
+	}
+	return s
+}
+
+func writeDelivery(ctx context.Context, private privateState, s *delivery.State, diags *diag.Diagnostics) {
+	data, err := s.Encode()
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, deliveryKey, data)...)
 }
 
 // logEvery is how often long work says how far it is.
@@ -221,126 +344,4 @@ func logProgress(ctx context.Context, every time.Duration) func(stage string, do
 			tflog.Info(ctx, stage, fields)
 		}
 	}
-}
-
-// Read compares what is ours on the branch with what was delivered, and keeps what it finds in private state.
-func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	values := getObject(ctx, req.State, &resp.Diagnostics)
-	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || !r.data.known {
-		return
-	}
-	ctx, cancel := within(ctx, values, timeouts.Value.Read, readTimeout, &resp.Diagnostics)
-	defer cancel()
-	commit, _ := values["commit_sha"].(types.String)
-	request, _ := readRenderingRequest(map[string]attr.Value{
-		"environment": values["environment"], "gitops_repo": values["gitops_repo"], "delivery": values["delivery"],
-	})
-	if request.strategy == strategyNone || commit.IsNull() && request.strategy == strategyPush {
-		return
-	}
-	var now *delivery.State
-	var pr *hosting.PullRequest
-	var err error
-	renamed := false
-	if before.Current() && !before.Vague() {
-		if before.Place.Same(request.place) {
-			renamed = before.Place != request.place
-			before.Place = request.place // the URL as it is written now
-		}
-		now, pr, err = r.follow(ctx, before, &resp.Diagnostics)
-	} else {
-		now, err = r.recall(ctx, values)
-	}
-	switch {
-	case errors.Is(err, delivery.ErrRemoved):
-		resp.State.RemoveResource(ctx)
-	case errors.Is(err, gitops.ErrBranchNotFound):
-		resp.Diagnostics.AddWarning("The branch of a rendering is gone",
-			fmt.Sprintf("Environment %q was rendered to %s, and there is no such branch any more. It is planned anew.", request.fleet.Environment, request.place))
-		resp.State.RemoveResource(ctx)
-	case errors.Is(err, delivery.ErrNoRendering):
-		// plan delivers anew
-	case err != nil:
-		appendDeliveryError(&resp.Diagnostics, request.place, err)
-	case now != nil:
-		if now != before || renamed { // else it is kept as it is
-			writeDelivery(ctx, resp.Private, now, &resp.Diagnostics)
-		}
-		if setFound(values, now, pr) {
-			resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
-		}
-	}
-}
-
-// Delete removes what is ours from the branch.
-func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	values := getObject(ctx, req.State, &resp.Diagnostics)
-	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if protected(values) {
-		appendProtection(&resp.Diagnostics, values)
-		return
-	}
-	ctx, cancel := within(ctx, values, timeouts.Value.Delete, writeTimeout, &resp.Diagnostics)
-	defer cancel()
-	request, _ := readRenderingRequest(values)
-	onDestroy, _ := values["on_destroy"].(types.String)
-	commit, _ := values["commit_sha"].(types.String)
-	if destructions.or(onDestroy.ValueString()) == destroyKeep || request.strategy == strategyNone || commit.IsNull() && request.strategy == strategyPush {
-		return
-	}
-	if !before.Current() {
-		before = &delivery.State{Place: request.place, Environment: request.fleet.Environment}
-	}
-	if r.data.claims.taken(before.Place) {
-		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
-		resp.Diagnostics.AddAttributeWarning(path.Root("gitops_repo"), "The tree was left to its new rendering",
-			fmt.Sprintf("Another rendering of this configuration goes to %s. Nothing was removed there.", before.Place))
-		return
-	}
-	author := gitops.Signature{Name: r.data.author.Name, Email: r.data.author.Email, When: time.Now()}
-	message := "Remove the rendering of environment " + before.Environment
-	if request.strategy == strategyPullRequest {
-		r.withdraw(ctx, request, before, message, author, resp.Private, &resp.Diagnostics)
-		return
-	}
-	if err := delivery.Withdraw(ctx, r.data.Client, before, message, author); err != nil {
-		appendDeliveryError(&resp.Diagnostics, before.Place, err)
-	}
-}
-
-func protected(values map[string]attr.Value) bool {
-	v, _ := values["deletion_protection"].(types.Bool)
-	return v.IsNull() || v.ValueBool()
-}
-
-func appendProtection(diags *diag.Diagnostics, values map[string]attr.Value) {
-	environment, _ := values["environment"].(types.String)
-	diags.AddAttributeError(path.Root("deletion_protection"), "The rendering is protected",
-		fmt.Sprintf("The rendering of environment %q may not be destroyed: clusters follow its folders. If that is meant, set deletion_protection = false, apply, and destroy then.", environment.ValueString()))
-}
-
-// timeoutGetter is the timeout of one operation.
-type timeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
-
-// timeoutOf is the timeout of a create, or of an update where there is a state.
-func timeoutOf(state map[string]attr.Value) timeoutGetter {
-	if state == nil {
-		return timeouts.Value.Create
-	}
-	return timeouts.Value.Update
-}
-
-// within bounds ctx by the timeout of an operation, or by fallback where timeouts says nothing.
-func within(ctx context.Context, values map[string]attr.Value, of timeoutGetter, fallback time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
-	v, ok := values["timeouts"].(timeouts.Value)
-	if !ok {
-		return context.WithTimeout(ctx, fallback)
-	}
-	d, ds := of(v, ctx, fallback)
-	diags.Append(ds...)
-	return context.WithTimeout(ctx, d)
 }

@@ -12,13 +12,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
 // enumeration is the values of a string argument; the first is the default.
 type enumeration []string
 
 var (
-	strategies     = enumeration{strategyPush, strategyPullRequest, strategyNone}
+	strategies     = enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
 	driftReactions = enumeration{driftFail, driftOverwrite}
 	previews       = enumeration{previewAssignments, previewNone, previewManifests}
 	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
@@ -26,10 +29,6 @@ var (
 )
 
 const (
-	strategyPush        = "push"
-	strategyPullRequest = "pull_request"
-	strategyNone        = "none"
-
 	driftFail      = "fail"
 	driftOverwrite = "overwrite"
 
@@ -151,6 +150,39 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			"configuration, renders the templates, and commits the tree to the environment's branch of the GitOps repo.\n\n" +
 			"The plan shows what the apply commits. **Everything in the tree is committed in clear**, also what comes from sensitive values.",
 		Attributes: typed(attributes),
+	}
+}
+
+func deliveryAttributes() map[string]schema.Attribute {
+	merges := make([]string, len(hosting.MergeMethods))
+	for i, m := range hosting.MergeMethods {
+		merges[i] = string(m)
+	}
+	autoMerge := enumeration(merges).attribute("")
+	autoMerge.MarkdownDescription = "Ask GitHub to merge the pull request once its checks have passed, by `merge`, `squash` or `rebase`; where nothing is awaited, it is merged at once. The default is that people merge."
+	return map[string]schema.Attribute{
+		"strategy": strategies.attribute("`push` commits to the branch, `pull_request` commits to a branch of its own and opens a pull request on GitHub, `none` computes alone, and contacts and writes nothing. The other attributes but `describe_values` are for `pull_request`."),
+		"branch_prefix": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "What the name of the pull request's branch begins with; the rest follows from environment, branch and path. The default is `" + defaultBranchPrefix + "`.",
+		},
+		"labels": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Labels of the pull request, besides `" + delivery.PromotedLabel + "`, which it has exactly when it changes the promoted commit.",
+		},
+		"reviewers": schema.SetAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Who is asked for a review: users, and teams of the organisation that owns the repo, such as `acme/platform`.",
+		},
+		"draft":          schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether the pull request is a draft. The default is `false`."},
+		"auto_merge":     autoMerge,
+		"wait_for_merge": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether an apply ends only when the pull request is merged, and fails when it is closed or `timeouts` runs out; the next apply goes on waiting. The default is `false`."},
+		"describe_values": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Show the values of configs that change, old and new, in `description`, and so in the plan, in the pull request and wherever it is posted; " +
+				"also those that come from sensitive values. Otherwise it names the keys alone. The default is `false`.",
+		},
+		"reopen": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether a tree whose pull request people closed gets a new one. Otherwise the next different tree does. The default is `false`."},
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 // A plan serves the apply of the same values alone, and once.
 func TestLastPlan(t *testing.T) {
-	values := func(environment types.String, manifest string) map[string]attr.Value {
-		return map[string]attr.Value{
-			"environment": environment,
-			"manifests":   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
-			"unscheduled": types.ListNull(types.StringType),
+	values := func(environment types.String, manifest string) *environmentRenderingModel {
+		return &environmentRenderingModel{
+			Environment: environment,
+			Manifests:   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
+			Unscheduled: types.ListNull(types.StringType),
 		}
 	}
 	dev := types.StringValue("dev")
@@ -21,13 +21,13 @@ func TestLastPlan(t *testing.T) {
 	if l.take(values(dev, "1")) != nil {
 		t.Error("there is a plan before the first")
 	}
-	one, two := &renderingOutcome{}, &renderingOutcome{}
+	one, two := &rendering{}, &rendering{}
 	l.keep(values(dev, "1"), one)
 	more := values(dev, "1")
-	more["preview"] = types.StringNull()
-	for name, other := range map[string]map[string]attr.Value{
+	more.Preview = types.StringValue("none")
+	for name, other := range map[string]*environmentRenderingModel{
 		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"), "no environment": values(types.StringNull(), "1"),
-		"one more attribute": more, "nothing": {},
+		"another preview": more, "nothing": {},
 	} {
 		if l.take(other) != nil {
 			t.Errorf("the plan serves %s", name)

@@ -30,17 +30,17 @@ func TestPrintableDiagnostics(t *testing.T) {
 			appendProblems(d, fleet.Problems{{Summary: "Wrong", Detail: fleet.Lines([]string{evil, "x\ny"}, 5)}})
 		},
 		"API":            func(d *diag.Diagnostics) { appendHostError(d, path.Root("repo"), host) },
-		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Place{}, host) },
-		"other delivery": func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Place{}, errors.New(evil)) },
+		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Destination{}, host) },
+		"other delivery": func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Destination{}, errors.New(evil)) },
 		"no rendering": func(d *diag.Diagnostics) {
-			appendDeliveryError(d, delivery.Place{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
+			appendDeliveryError(d, delivery.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
 		},
 		"drift": func(d *diag.Diagnostics) {
 			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
 			appendDrift(d, driftFail, &delivery.State{Drift: []delivery.Drift{drift}})
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			appendTakeover(d, delivery.Place{}, delivery.Takeover{Adopted: []string{evil}})
+			appendAdoption(d, delivery.Destination{}, delivery.Adoption{Adopted: []string{evil}})
 		},
 	} {
 		var diags diag.Diagnostics

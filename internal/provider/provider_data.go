@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"os"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -38,6 +39,11 @@ type providerData struct {
 
 // commitAuthor is the author and committer of commits.
 type commitAuthor struct{ Name, Email string }
+
+// sign signs a commit that is made now.
+func (a commitAuthor) sign() gitops.Signature {
+	return gitops.Signature{Name: a.Name, Email: a.Email, When: time.Now()}
+}
 
 var defaultAuthor = commitAuthor{Name: "Kalypso", Email: "kalypso@localhost"}
 

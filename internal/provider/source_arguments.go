@@ -90,7 +90,7 @@ func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOps
 	if err != nil {
 		return nil, err
 	}
-	texts, err := delivery.Origins(ctx, client, delivery.Place{Repo: at.Repo, Branch: at.Branch, Path: clean})
+	texts, err := delivery.Origins(ctx, client, delivery.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -37,9 +36,7 @@ type platformSchema struct {
 
 // applying is what applies where the same conditions hold.
 type applying struct {
-	Values *Values
-	// Digest is of what the values come from, and of the schemas but those of the target.
-	Digest   digest.Digest
+	Values   *Values
 	schemas  []platformSchema
 	compiled map[string]*jsonschema.Schema // all schemas by their text
 }
@@ -208,12 +205,8 @@ func (r *resolver) apply(cluster, target held) *applying {
 		r.bySources[key] = values
 	}
 	found := &applying{Values: values, compiled: r.compiled}
-	inputs := digest.New("configuration")
-	inputs.Digest(values.digest)
 	for _, i := range r.applyingSchemas.where(cluster, target) {
 		found.schemas = append(found.schemas, r.schemas[i])
-		inputs.Text(r.schemas[i].object.Schema)
 	}
-	found.Digest = inputs.Sum()
 	return found
 }

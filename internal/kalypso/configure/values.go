@@ -5,7 +5,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
@@ -17,7 +16,6 @@ type Values struct {
 	Derived sync.Map        // what others make of values that are shared, by their own keys
 
 	sources []*source
-	digest  digest.Digest // of the sources
 	once    sync.Once
 	merged  Merged
 
@@ -40,7 +38,6 @@ type source struct {
 	texts  map[string]string // that are known
 	// unknown are the keys whose values are not known yet; fleet.Unknown among them: any key.
 	unknown []string
-	digest  digest.Digest
 
 	once   sync.Once
 	parsed map[string]any
@@ -48,10 +45,7 @@ type source struct {
 
 func newSource(config *fleet.Config, path string, data map[string]string) *source {
 	s := &source{config: config, path: path, texts: data}
-	inputs := digest.New("source")
-	inputs.Map(data)
-	s.digest = inputs.Sum()
-	if !s.digest.IsZero() {
+	if !fleet.AnyUnknown(data) {
 		return s
 	}
 	s.texts = map[string]string{}
@@ -68,7 +62,6 @@ func newSource(config *fleet.Config, path string, data map[string]string) *sourc
 // obscure says that these keys are not known.
 func (s *source) obscure(keys ...string) {
 	s.unknown = append(s.unknown, keys...)
-	s.digest = digest.Digest{}
 }
 
 // values are the texts parsed, once.
@@ -84,14 +77,11 @@ func (s *source) values() map[string]any {
 
 func newValues(sources []*source) *Values {
 	v := &Values{sources: sources}
-	inputs := digest.New("values")
 	for _, s := range sources {
 		if n := len(v.Configs); n == 0 || v.Configs[n-1] != s.config {
 			v.Configs = append(v.Configs, s.config)
 		}
-		inputs.Digest(s.digest)
 	}
-	v.digest = inputs.Sum()
 	return v
 }
 

@@ -39,12 +39,6 @@ func newBranch(t *testing.T) *branch {
 // build renders an environment whose cluster types have the targets named, each with files that hold the value.
 func build(t testing.TB, environment, value string, targets map[string][]string) *tree.Tree {
 	t.Helper()
-	return rebuild(t, environment, value, targets, nil)
-}
-
-// rebuild is build where something was rendered before.
-func rebuild(t testing.TB, environment, value string, targets map[string][]string, before *delivery.State) *tree.Tree {
-	t.Helper()
 	var text strings.Builder
 	add := func(kind, name, rest string) {
 		fmt.Fprintf(&text, "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {type: %s}}\nspec: %s\n", kind, name, name, rest)
@@ -62,39 +56,54 @@ func rebuild(t testing.TB, environment, value string, targets map[string][]strin
 	objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
-	made, problems := engine.Run(t.Context(), f, engine.Options{Rendered: before.Rendered()})
+	made, problems := engine.Run(t.Context(), f, nil)
 	if err := errors.Join(ps.Err(), problems.Err()); err != nil {
 		t.Fatal(err)
 	}
 	return made.Tree
 }
 
+// order is what is desired, and the state that the plan was made from.
+type order struct {
+	*delivery.Desired
+	before *delivery.State
+}
+
+// overwrites reports whether the plan says that the apply overwrites changes of others.
+func (o order) overwrites() bool {
+	return len(delivery.Decide(o.Desired, &delivery.Prior{Commit: o.before.Base}, o.before).Drift) > 0
+}
+
 // order is one for the environment "dev" at the root of the branch.
-func (b *branch) order(value string, targets map[string][]string, before *delivery.State) *delivery.Order {
+func (b *branch) order(value string, targets map[string][]string, before *delivery.State) order {
 	b.Helper()
-	return &delivery.Order{
-		Place:        delivery.Place{Repo: b.repo, Branch: "dev", Path: "."},
+	return order{&delivery.Desired{
+		Strategy:     delivery.Push,
+		Destination:  delivery.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
-		Tree:         rebuild(b, "dev", value, targets, before),
+		Tree:         build(b, "dev", value, targets),
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
 		Author:       gitops.Signature{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
-		Before:       before,
-	}
+	}, before}
 }
 
 // deliver delivers an order, in so many commits.
-func (b *branch) deliver(o *delivery.Order, commits int) *delivery.State {
+func (b *branch) deliver(o order, commits int) *delivery.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
-	receipt, err := delivery.Deliver(b.Context(), b.client, o, func(string, int, int) {})
+	result, err := delivery.Deliver(b.Context(), b.client, o.Desired, o.before, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	if got := len(gitserver.Log(b, b.repo, "dev")) - before; got != commits {
 		b.Errorf("%d commits, want %d", got, commits)
 	}
-	return receipt.State
+	return result.State
+}
+
+func (b *branch) tryDeliver(o order) (*delivery.Result, error) {
+	return delivery.Deliver(b.Context(), b.client, o.Desired, o.before, nil)
 }
 
 func (b *branch) observe(s *delivery.State) *delivery.State {
@@ -153,7 +162,7 @@ func TestDrift(t *testing.T) {
 				t.Fatalf("drift is %+v, want that of commit %s", now.Drift, commit)
 			}
 			o := b.order("1", usual, now)
-			if !o.Overwrites() {
+			if !o.overwrites() {
 				t.Error("the order does not say that it overwrites")
 			}
 			o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 100, Percentage: true}}
@@ -195,7 +204,7 @@ func TestTakenByAnother(t *testing.T) {
 	commit := gitserver.Seed(t, b.repo, "dev", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
 	for _, before := range []*delivery.State{nil, b.observe(s)} {
 		var ownership *delivery.OwnershipError
-		if _, err := delivery.Deliver(t.Context(), b.client, b.order("2", usual, before), nil); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
+		if _, err := b.tryDeliver(b.order("2", usual, before)); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
 			t.Errorf("the error is %v", err)
 		}
 	}
@@ -217,13 +226,13 @@ func TestOverwritesNothing(t *testing.T) {
 		t.Error("what changed since is not seen")
 	}
 	o := b.order("2", more, now)
-	if o.Overwrites() {
+	if o.overwrites() {
 		t.Error("the order overwrites its own push")
 	}
 	if b.deliver(o, 0).Drifted() {
 		t.Error("still drifted")
 	}
-	if !b.order("3", more, now).Overwrites() || !b.order("2", usual, now).Overwrites() {
+	if !b.order("3", more, now).overwrites() || !b.order("2", usual, now).overwrites() {
 		t.Error("an order for another tree does not overwrite it")
 	}
 	// One folder changed by others as the fleet has it now, another folder by the fleet alone.
@@ -231,14 +240,14 @@ func TestOverwritesNothing(t *testing.T) {
 	hotfix := build(t, "dev", "2", map[string][]string{"large": {"a"}, "drone": {}, "small": {"c"}})
 	gitserver.SeedFiles(t, b.repo, "dev", "Away with b and d", map[string]gitserver.File{"large/b-x": {}, "large/d-x": {}})
 	o = b.order("2", map[string][]string{"large": {"a"}, "drone": {"e"}, "small": {"c"}}, b.observe(second))
-	if o.Overwrites() || hotfix.Folders[1].Hash != o.Tree.Folders[1].Hash {
+	if o.overwrites() || hotfix.Folders[1].Hash != o.Tree.Folders[1].Hash {
 		t.Error("the hotfix that came into the fleet is overwritten")
 	}
 	b.deliver(o, 1)
 }
 
 // The record says what to remove. Where it is gone, it is what still is as it was delivered.
-func TestWithdraw(t *testing.T) {
+func TestRemove(t *testing.T) {
 	t.Parallel()
 	theirs := map[string]string{"team/x": "theirs", "README.md": "theirs", "large.txt": "theirs"}
 	for _, test := range []struct {
@@ -262,7 +271,7 @@ func TestWithdraw(t *testing.T) {
 			gitserver.Seed(t, b.repo, "dev", theirs)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			before := b.paths()
-			err := delivery.Withdraw(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"})
+			err := delivery.Remove(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"})
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
 				var ownership *delivery.OwnershipError
@@ -279,7 +288,7 @@ func TestWithdraw(t *testing.T) {
 			// Once more, and on a branch that is gone, there is nothing to do.
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
-				if err := delivery.Withdraw(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"}); err != nil {
+				if err := delivery.Remove(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"}); err != nil {
 					t.Errorf("on a branch that is gone: %v", err)
 				}
 			}
@@ -296,10 +305,10 @@ func TestAdopt(t *testing.T) {
 		"large/README.md": readme, "large/a-x/config.yaml": "stale", "large/old-x/reconciler.yaml": "",
 		"legacy/README.md": readme, "legacy/old-x/reconciler.yaml": "old", "team/README.md": "theirs",
 	})
-	refused := func(o *delivery.Order) error {
+	refused := func(o order) error {
 		t.Helper()
 		head := gitserver.Rev(t, b.repo, "dev")
-		_, err := delivery.Deliver(t.Context(), b.client, o, nil)
+		_, err := b.tryDeliver(o)
 		if err == nil || gitserver.Rev(t, b.repo, "dev") != head {
 			t.Errorf("the error is %v, and the head %s", err, gitserver.Rev(t, b.repo, "dev"))
 		}
@@ -316,12 +325,12 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("with adopt: %v", err)
 	}
 	o.Guardrails.MaxRemoved = delivery.Limit{Number: 2}
-	takeover, err := delivery.Check(t.Context(), b.client, o)
+	adoption, err := delivery.Check(t.Context(), b.client, o.Desired, o.before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(delivery.Takeover{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}}, takeover); diff != "" {
-		t.Errorf("takeover (-want +got):\n%s", diff)
+	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}}, adoption); diff != "" {
+		t.Errorf("adoption (-want +got):\n%s", diff)
 	}
 	s := b.deliver(o, 1)
 	want := []string{
@@ -331,7 +340,54 @@ func TestAdopt(t *testing.T) {
 	if diff := cmp.Diff(want, b.paths()); diff != "" {
 		t.Errorf("the branch (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"team"}, s.Others); diff != "" {
-		t.Errorf("folders of others (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"large", "small", "team"}, s.Seen.Folders.Names()); diff != "" {
+		t.Errorf("folders (-want +got):\n%s", diff)
+	}
+}
+
+// A change is delivered with one look-up of the branch, one fetch of the trees that differ, and one look-up after the push.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	server, url := gitserver.Serve(t, b.repo, gitserver.WithFilter())
+	at := func(value string, before *delivery.State) order {
+		o := b.order(value, usual, before)
+		o.Destination.Repo = url
+		return o
+	}
+	s := kept(t, b.deliver(at("1", nil), 1))
+	server.Forget()
+	b.deliver(at("2", s), 1)
+	if reads := server.Reads(); reads != 3 {
+		t.Errorf("the branch was read with %d requests", reads)
+	}
+	gitserver.Fsck(t, b.repo)
+}
+
+// What moves is delivered whole where nothing of it is, and is gone where it was.
+func TestMoves(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	s := kept(t, b.deliver(b.order("1", usual, nil), 1))
+	o := b.order("1", usual, s)
+	o.Destination.Path = "deep/down"
+	moved := b.deliver(o, 1)
+	if moved.Delivered.TreeHash() != o.Tree.Hash {
+		t.Errorf("the tree is %s", moved.Delivered.TreeHash())
+	}
+	for _, path := range b.paths() {
+		if !strings.HasPrefix(path, "deep/down/") {
+			t.Errorf("%s is left", path)
+		}
+	}
+	o = b.order("1", usual, kept(t, moved))
+	o.Destination = delivery.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
+	result, err := b.tryDeliver(o)
+	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {
+		t.Fatalf("%v, %v", result, err)
+	}
+	gitserver.Fsck(t, o.Destination.Repo)
+	if modes := gitserver.Modes(t, o.Destination.Repo, "other"); modes["large/a-x/reconciler.yaml"] == "" || modes["small/c-x/reconciler.yaml"] == "" {
+		t.Errorf("on the new branch are %v", modes)
 	}
 }

@@ -26,58 +26,65 @@ func (r Review) max() int {
 }
 
 // Describe is what the order changes, in Markdown, for the people who review it: a pull request's description, with the
-// marker that names the rendering. before is what was delivered, or found; see [Receipt]. It depends on both alone.
-func (o *Order) Describe(before *State) string {
-	c := describe.Change{
-		Environment: o.Environment,
-		Branch:      o.Place.Branch,
-		Path:        o.Place.Path,
-		Policies:    o.policies(),
-		Links:       o.Review.Links,
-		Marker:      hosting.Marker(o.Environment, o.Place.Branch, o.Place.Path),
-		Max:         o.Review.max(),
+// marker that names the rendering. before is what was delivered, or found; see [Result]. It depends on both alone.
+func (d *Desired) Describe(before *State) string {
+	at := d.Destination
+	if d.Strategy == ComputeOnly { // the tree goes nowhere
+		at = Destination{}
 	}
-	c.ClusterTypes = before.Found().changesTo(FootprintOf(o.Tree))
-	if was := before.Place; was.Branch != "" && o.Place.Branch != "" && !was.Same(o.Place) {
+	c := describe.Change{
+		Environment: d.Environment,
+		Branch:      at.Branch,
+		Path:        at.Path,
+		Policies:    d.policies(),
+		Links:       d.Review.Links,
+		Marker:      hosting.Marker(d.Environment, at.Branch, at.Path),
+		Max:         d.Review.max(),
+	}
+	c.ClusterTypes = before.Found().changesTo(d.tree())
+	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.Left = describe.Place{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
-		if repoKey(was.Repo) == repoKey(o.Place.Repo) {
+		if repoKey(was.Repo) == repoKey(at.Repo) {
 			c.Left.Repo = ""
 		}
 	}
-	if before.Environment != o.Environment {
+	if before.Environment != d.Environment {
 		c.Replaced = before.Environment
 	}
-	is := o.inputs()
-	was, known := before.Inputs.unpack()
-	known = known || len(before.Found()) == 0 // there was nothing
+	is := d.inputs()
+	was := inputs{}
+	if before.Inputs != nil {
+		was = *before.Inputs
+	}
+	known := before.Inputs != nil || len(before.Found()) == 0 // there was nothing
 	if known {
 		c.Origins = describe.Moves(was.Origins, is.Origins)
-		o.nameRegistrations(c.Origins)
+		d.nameRegistrations(c.Origins)
 	}
 	if was.Configs != nil {
-		c.Configs = o.configChanges(was.Configs, is.Configs)
+		c.Configs = d.configChanges(was.Configs, is.Configs)
 	} else if len(before.Found()) > 0 {
 		c.Uncompared = append(c.Uncompared, "configuration")
 	}
 	if !known {
 		c.Uncompared = append(c.Uncompared, "sources")
 	}
-	if before.PromotedCommit != o.PromotedCommit {
+	if before.PromotedCommit != d.PromotedCommit {
 		c.Promoted = describe.Promotion{
-			Repo: repoOf(before.PromotedCommit, o.PromotedCommit, was.Origins, is.Origins),
-			From: before.PromotedCommit, To: o.PromotedCommit,
+			Repo: repoOf(before.PromotedCommit, d.PromotedCommit, was.Origins, is.Origins),
+			From: before.PromotedCommit, To: d.PromotedCommit,
 		}
 	}
 	return describe.Markdown(c)
 }
 
 // nameRegistrations says through which registrations what moves came.
-func (o *Order) nameRegistrations(moves []describe.Move) {
+func (d *Desired) nameRegistrations(moves []describe.Move) {
 	if len(moves) == 0 {
 		return
 	}
 	byRepo := map[string][]*fleet.WorkloadRegistration{}
-	for _, r := range o.Registrations {
+	for _, r := range d.Registrations {
 		key := repoKey(r.Repo)
 		byRepo[key] = append(byRepo[key], r)
 	}
@@ -91,30 +98,30 @@ func (o *Order) nameRegistrations(moves []describe.Move) {
 	}
 }
 
-// DescribeRemoval is the same of the removal of what was delivered.
-func DescribeRemoval(before *State, r Review) string {
+// DescribeRemoval returns the same of the removal of what a destination holds of an environment.
+func DescribeRemoval(at Destination, environment string, held Inventory, r Review) string {
 	c := describe.Change{
-		Environment: before.Environment,
-		Branch:      before.Place.Branch,
-		Path:        before.Place.Path,
+		Environment: environment,
+		Branch:      at.Branch,
+		Path:        at.Path,
 		Removal:     true,
 		Links:       r.Links,
-		Marker:      hosting.Marker(before.Environment, before.Place.Branch, before.Place.Path),
+		Marker:      hosting.Marker(environment, at.Branch, at.Path),
 		Max:         r.max(),
 	}
-	c.ClusterTypes = before.Seen.changesTo(nil)
+	c.ClusterTypes = held.changesTo(nil)
 	return describe.Markdown(c)
 }
 
 // policies finds those that place a target on a cluster type.
-func (o *Order) policies() func(clusterType, target string) []string {
+func (d *Desired) policies() func(clusterType, target string) []string {
 	placements := map[string]map[string][]*fleet.SchedulingPolicy{}
 	of := func(clusterType string) map[string][]*fleet.SchedulingPolicy {
 		if found, ok := placements[clusterType]; ok {
 			return found
 		}
 		all := map[string][]*fleet.SchedulingPolicy{}
-		for _, p := range o.Tree.Schedule.Placements {
+		for _, p := range d.Tree.Schedule.Placements {
 			if p.ClusterType.Name == clusterType {
 				for _, a := range p.Assignments {
 					all[a.Target.Name] = a.Policies
@@ -133,12 +140,12 @@ func (o *Order) policies() func(clusterType, target string) []string {
 }
 
 // configChanges compares the configs, and says what those that changed apply to now.
-func (o *Order) configChanges(was, is map[string]configInputs) []describe.Config {
+func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Config {
 	var changed []describe.Config
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		c := describe.Config{Name: name, Labels: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, o.Review.Values)}
+		c := describe.Config{Name: name, Labels: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, d.Review.Values)}
 		switch {
 		case !before:
 			c.Kind = describe.Added
@@ -149,7 +156,7 @@ func (o *Order) configChanges(was, is map[string]configInputs) []describe.Config
 		}
 		changed = append(changed, c)
 	}
-	o.reach(changed)
+	d.reach(changed)
 	return changed
 }
 
@@ -177,13 +184,13 @@ func keyChanges(was, is map[string]keyInput, values bool) []describe.Key {
 }
 
 // reach finds the assignments to which the configs apply.
-func (o *Order) reach(changed []describe.Config) {
+func (d *Desired) reach(changed []describe.Config) {
 	index := map[string]int{}
 	for i, c := range changed {
 		index[c.Name] = i
 	}
-	f := &fleet.Fleet{Environment: o.Environment}
-	for _, config := range o.Configs {
+	f := &fleet.Fleet{Environment: d.Environment}
+	for _, config := range d.Configs {
 		if _, ok := index[config.Name]; ok {
 			f.Configs = append(f.Configs, config)
 		}
@@ -191,8 +198,8 @@ func (o *Order) reach(changed []describe.Config) {
 	if len(f.Configs) == 0 {
 		return
 	}
-	configuration, _ := configure.New(f, o.Tree.Schedule) // what is wrong with the fleet was reported before there was a tree
-	for i, p := range o.Tree.Schedule.Placements {
+	configuration, _ := configure.New(f, d.Tree.Schedule) // what is wrong with the fleet was reported before there was a tree
+	for i, p := range d.Tree.Schedule.Placements {
 		sharing := map[*configure.Values]int{} // of the assignments
 		for n := range p.Assignments {
 			sharing[configuration.Of(i, n).Values]++

@@ -1,10 +1,8 @@
 package delivery_test
 
 import (
-	"bytes"
-	"compress/gzip"
+	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -26,7 +24,7 @@ func config(name string, labels, data map[string]string) *fleet.Config {
 }
 
 // described is an order of the usual targets with configs of a value, and origins at a commit.
-func (b *branch) described(value string, commit int, before *delivery.State) *delivery.Order {
+func (b *branch) described(value string, commit int, before *delivery.State) order {
 	o := b.order(value, usual, before)
 	o.Configs = []*fleet.Config{
 		config("all", nil, map[string]string{"A": value, "B": "canary-stays", "only-" + value: value}),
@@ -56,7 +54,7 @@ func TestDescribe(t *testing.T) {
 	shown.Review.Values = true
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, kept(t, first))
-	text := o.Describe(o.Before)
+	text := o.Describe(o.before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
 	for _, want := range []string{
 		"0 added, 0 removed, 3 changed on 2 cluster types",
@@ -75,25 +73,25 @@ func TestDescribe(t *testing.T) {
 	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") || strings.Contains(text, "stays") {
 		t.Errorf("it tells a value, or what stays:\n%s", text)
 	}
-	moved := *o
-	moved.Environment, moved.Place.Path = "stage", "clusters"
+	moved := *o.Desired
+	moved.Environment, moved.Destination.Path = "stage", "clusters"
 	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\nIt takes the place of environment `dev`.\nIt moves there from branch `dev`.\n"
-	if text := moved.Describe(o.Before); !strings.Contains(text, left) || strings.Contains(o.Describe(o.Before), "It ") {
+	if text := moved.Describe(o.before); !strings.Contains(text, left) || strings.Contains(o.Describe(o.before), "It ") {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}
 	for range 10 {
 		rand.Shuffle(len(o.Configs), func(i, j int) { o.Configs[i], o.Configs[j] = o.Configs[j], o.Configs[i] })
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Registrations)
-		if diff := cmp.Diff(text, o.Describe(o.Before)); diff != "" {
+		if diff := cmp.Diff(text, o.Describe(o.before)); diff != "" {
 			t.Fatalf("in another order (-before +after):\n%s", diff)
 		}
 	}
-	receipt, err := delivery.Deliver(t.Context(), b.client, o, func(string, int, int) {})
+	result, err := b.tryDeliver(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(text, o.Describe(receipt.Before)); diff != "" {
+	if diff := cmp.Diff(text, o.Describe(result.Before)); diff != "" {
 		t.Errorf("after the delivery (-before +after):\n%s", diff)
 	}
 }
@@ -105,38 +103,34 @@ func TestInputsKeepNoValue(t *testing.T) {
 	o := b.described("canary-1", 1, nil)
 	delete(o.Configs[0].Data, "only-canary-1")
 	unpacked := func(s *delivery.State) string {
-		z, err := gzip.NewReader(bytes.NewReader(s.Inputs))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(z)
+		text, err := json.Marshal(s.Inputs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}
-	s := delivery.Computed(o)
+	s := delivery.Computed(o.Desired)
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Review.Values = true
 	o.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
-	if n := strings.Count(unpacked(delivery.Computed(o)), "canary-long"); n == 0 || n > 10 {
+	if n := strings.Count(unpacked(delivery.Computed(o.Desired)), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is kept %d times over", n)
 	}
 
 	// Values come and go with an apply that delivers nothing, unless they are not those that were delivered.
 	delete(o.Configs[0].Data, "long")
-	s = s.WithInputs(o)
+	s = s.WithInputs(o.Desired)
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Review.Values = false
-	if text := unpacked(s.WithInputs(o)); strings.Contains(text, "canary") {
+	if text := unpacked(s.WithInputs(o.Desired)); strings.Contains(text, "canary") {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Configs[0].Data["B"] = "another"
-	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o))); diff != "" {
+	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o.Desired))); diff != "" {
 		t.Errorf("other values took the place of those that were delivered:\n%s", diff)
 	}
 }
@@ -149,14 +143,12 @@ func TestDescribeNotKnown(t *testing.T) {
 	o := b.described("1", 1, nil)
 	s := b.deliver(o, 1)
 	const configuration, both = "not compared: the configuration before", "not compared: the configuration and the sources before"
-	imported, _, err := delivery.Import(t.Context(), b.client, s.Place, "dev")
+	imported, err := delivery.Import(t.Context(), b.client, s.Destination, "dev")
 	if err != nil {
 		t.Fatal(err)
 	}
 	older := kept(t, s)
 	older.Inputs = nil
-	later := kept(t, s)
-	later.Inputs = []byte("of another form")
 	for name, test := range map[string]struct {
 		before *delivery.State
 		says   string
@@ -165,9 +157,8 @@ func TestDescribeNotKnown(t *testing.T) {
 		"nothing":      {&delivery.State{}, "", true},
 		"an import":    {imported, configuration, true},
 		"older":        {older, both, false},
-		"later":        {later, both, false},
-		"renewed":      {imported.WithInputs(o), "", true},
-		"older, anew":  {older.WithInputs(o), "", true},
+		"renewed":      {imported.WithInputs(o.Desired), "", true},
+		"older, anew":  {older.WithInputs(o.Desired), "", true},
 		"what is kept": {s, "", true},
 	} {
 		text := b.described("2", 2, nil).Describe(test.before)
@@ -188,11 +179,11 @@ func TestDescribeNotKnown(t *testing.T) {
 	b.deliver(o, 1)
 	gone := b.order("1", usual, nil)
 	gone.Environment, gone.Adopt = "dev", true
-	receipt, err := delivery.Deliver(t.Context(), b.client, gone, func(string, int, int) {})
+	result, err := b.tryDeliver(gone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := gone.Describe(receipt.Before); !strings.Contains(text, "No deployment target changes.") || !strings.Contains(text, configuration) {
+	if text := gone.Describe(result.Before); !strings.Contains(text, "No deployment target changes.") || !strings.Contains(text, configuration) {
 		t.Errorf("of what was there already it says\n%s", text)
 	}
 }
@@ -211,7 +202,7 @@ func TestDescribeLimit(t *testing.T) {
 		o.Configs = append(o.Configs, config(fmt.Sprint("config-", i), nil, map[string]string{strings.Repeat("K", 200): "1"}))
 		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
 	}
-	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil))
+	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil).Desired)
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
 		want := describe.DefaultMax
@@ -222,7 +213,7 @@ func TestDescribeLimit(t *testing.T) {
 			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}
 	}
-	if text := delivery.DescribeRemoval(delivery.Computed(o), o.Review); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") || len([]rune(text)) > describe.DefaultMax {
+	if text := delivery.DescribeRemoval(o.Destination, o.Environment, delivery.InventoryOf(o.Tree), o.Review); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") || len([]rune(text)) > describe.DefaultMax {
 		t.Errorf("the removal is described as\n%.1000s", text)
 	}
 }

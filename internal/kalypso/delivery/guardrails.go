@@ -67,15 +67,15 @@ func (e *GuardrailError) Error() string {
 
 // Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all
 // become empty is taken away; with replaced, as when the environment changes, all of before are.
-func (g Guardrails) Check(before, after Footprint, replaced bool) error {
+func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 	var removed []string
 	total := 0
 	for name, folder := range before {
-		total += folder.Targets.Len()
+		total += len(folder.Targets)
 		if !replaced && after[name].Hash == folder.Hash {
 			continue
 		}
-		for was, now := range folder.Targets.Pairs(after[name].Targets) {
+		for was, now := range pairs(folder.Targets, after[name].Targets) {
 			if was != nil && (replaced || now == nil || now.Empty && !was.Empty) {
 				removed = append(removed, name+"/"+was.Name)
 			}

@@ -1,12 +1,9 @@
 package delivery
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"maps"
 	"strconv"
 
@@ -32,10 +29,10 @@ type keyInput struct {
 	Shown *string `json:"v,omitempty"` // what descriptions show of it; nil: nothing
 }
 
-// inputs are those of the order's tree.
-func (o *Order) inputs() inputs {
-	in := inputs{Origins: o.Origins, Configs: make(map[string]configInputs, len(o.Configs))}
-	for _, config := range o.Configs {
+// inputs returns what the tree is made of.
+func (d *Desired) inputs() *inputs {
+	in := &inputs{Origins: d.Origins, Configs: make(map[string]configInputs, len(d.Configs))}
+	for _, config := range d.Configs {
 		c := configInputs{Keys: make(map[string]keyInput, len(config.Data))}
 		if len(config.Labels) > 0 {
 			labels, err := json.Marshal(config.Labels)
@@ -46,7 +43,7 @@ func (o *Order) inputs() inputs {
 		}
 		for name, value := range config.Data {
 			key := keyInput{Value: fingerprint(config, name, value)}
-			if o.Review.Values {
+			if d.Review.Values {
 				key.Shown = new(describe.Clip(value))
 			}
 			c.Keys[name] = key
@@ -56,25 +53,23 @@ func (o *Order) inputs() inputs {
 	return in
 }
 
-// WithInputs is s with what a tree that is delivered or proposed already is made of by now, where that tells no other story: what could
-// not be known before, after an import, and values that may be shown from now on, or no more.
-func (s *State) WithInputs(o *Order) *State {
+// WithInputs returns s with what a tree that is delivered or proposed already is made of by now, where that tells no other
+// story: what could not be known before, after an import, and values that may be shown from now on, or no more.
+func (s *State) WithInputs(d *Desired) *State {
 	now := *s
 	if s.Proposal != nil { // it is what has the tree
 		p := *s.Proposal
-		p.Head = p.Head.WithInputs(o)
+		p.Head = p.Head.WithInputs(d)
 		now.Proposal = &p
 		return &now
 	}
-	was, known := s.Inputs.unpack()
-	is := o.inputs()
-	switch {
-	case !known:
-		was = is
+	is := d.inputs()
+	switch was := s.Inputs; {
+	case was == nil:
+		now.Inputs = is
 	case was.Configs == nil || maps.EqualFunc(was.Configs, is.Configs, configInputs.same):
-		was.Configs = is.Configs
+		now.Inputs = &inputs{Origins: was.Origins, Configs: is.Configs}
 	}
-	now.Inputs = was.pack()
 	return &now
 }
 
@@ -83,7 +78,7 @@ func (c configInputs) same(other configInputs) bool {
 }
 
 // inputsOf are what a record says of the tree that it was written with.
-func inputsOf(r *Record) inputs { return inputs{Origins: r.Origins} }
+func inputsOf(r *Record) *inputs { return &inputs{Origins: r.Origins} }
 
 // fingerprintSize is that of a fingerprint, bytes.
 const fingerprintSize = 6
@@ -96,26 +91,4 @@ func fingerprint(config *fleet.Config, key, value string) string {
 		h.Write([]byte(strconv.Itoa(len(text)) + ":" + text))
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:fingerprintSize])
-}
-
-// packedInputs are compressed inputs: they lie in private state, which every plan reads, and are unpacked where something
-// changes alone.
-type packedInputs []byte
-
-func (in inputs) pack() packedInputs {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if err := errors.Join(json.NewEncoder(z).Encode(in), z.Close()); err != nil {
-		panic(err) // strings always marshal, and memory takes them
-	}
-	return b.Bytes()
-}
-
-// unpack returns false where there is nothing, or nothing that this version reads.
-func (p packedInputs) unpack() (in inputs, ok bool) {
-	z, err := gzip.NewReader(bytes.NewReader(p))
-	if err != nil || json.NewDecoder(z).Decode(&in) != nil {
-		return inputs{}, false
-	}
-	return in, true
 }

@@ -11,8 +11,8 @@ import (
 
 // Origins are those that the record at a place names: what was delivered there last came from them. [ErrNoRendering] where
 // there is no record.
-func Origins(ctx context.Context, client *gitremote.Client, place Place) ([]string, error) {
-	branch, err := gitops.Open(client, place.Repo, place.Branch)
+func Origins(ctx context.Context, client *gitremote.Client, at Destination) ([]string, error) {
+	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -21,16 +21,16 @@ func Origins(ctx context.Context, client *gitremote.Client, place Place) ([]stri
 		return nil, err
 	}
 	defer snapshot.Close()
-	data, err := snapshot.ReadFile(place.RecordPath())
+	data, err := snapshot.ReadFile(at.RecordPath())
 	switch {
 	case errors.Is(err, gitops.ErrNoFile):
-		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", ErrNoRendering, place)
+		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", ErrNoRendering, at)
 	case err != nil:
 		return nil, err
 	}
 	record, err := ParseRecord(data)
 	if err != nil {
-		return nil, fmt.Errorf("the record at %s can't be used: %w", place, err)
+		return nil, fmt.Errorf("the record at %s can't be used: %w", at, err)
 	}
 	return record.Origins, nil
 }

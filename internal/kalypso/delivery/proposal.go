@@ -27,12 +27,12 @@ type Proposal struct {
 	// of the target branch since.
 	Lost  bool `json:"lost,omitempty"`
 	Stale bool `json:"stale,omitempty"`
-	// Adopted is what the place held of others when it was proposed to take that over.
-	Adopted Footprint `json:"adopted,omitempty"`
+	// Adopted is what the destination held of others when it was proposed to adopt that.
+	Adopted Inventory `json:"adopted,omitempty"`
 	// Others are commits that people put on top of ours and that change nothing of what is proposed. They stay until our
 	// branch is written anew.
 	Others []Drift `json:"others,omitempty"`
-	// Tracking is the target's at the time of the proposal.
+	// Tracking is the target's [BranchState.PromotedCommitFile] at the time of the proposal.
 	Tracking string `json:"tracking,omitempty"`
 }
 
@@ -42,25 +42,26 @@ func (p *Proposal) Open() bool { return p != nil && p.State == hosting.Open }
 // Broken reports whether a proposal that waits for people has to be put right.
 func (p *Proposal) Broken() bool { return p.Open() && (p.Lost || p.Stale || p.Head.Drifted()) }
 
-// Aim is the environment of what was delivered or proposed last.
-func (s *State) Aim() string {
+// desiredEnvironment returns the environment of what was delivered or proposed last.
+func (s *State) desiredEnvironment() string {
 	if s.Proposal != nil {
 		return s.Proposal.Head.Environment
 	}
 	return s.Environment
 }
 
-// Found is what the place holds that is ours, or that is proposed to become ours: what a change is compared with.
-func (s *State) Found() Footprint {
-	if s.Proposal == nil || len(s.Proposal.Adopted) == 0 {
-		return s.Seen
+// Found returns what the destination holds that is ours, or that is proposed to become ours: what a change is compared with.
+func (s *State) Found() Inventory {
+	found := s.Ours()
+	if s.Proposal != nil {
+		adopted := maps.Clone(s.Proposal.Adopted)
+		maps.DeleteFunc(adopted, func(name string, _ Folder) bool { _, ours := found[name]; return ours })
+		maps.Copy(found, adopted)
 	}
-	all := maps.Clone(s.Proposal.Adopted)
-	maps.Copy(all, s.Seen)
-	return all
+	return found
 }
 
-// Abandoned is the pull request that people closed without merging it; 0 where there is none.
+// Abandoned returns the number of the pull request that people closed without merging it; 0 where there is none.
 func (s *State) Abandoned() int {
 	if s == nil || s.Proposal == nil || s.Proposal.Open() {
 		return 0
@@ -68,7 +69,7 @@ func (s *State) Abandoned() int {
 	return s.Proposal.Number
 }
 
-// autoMerge is how the host was asked to merge the pull request.
+// autoMerge returns how the host was asked to merge the pull request.
 func (s *State) autoMerge() hosting.MergeMethod {
 	if s == nil || s.Proposal == nil {
 		return ""
@@ -76,15 +77,10 @@ func (s *State) autoMerge() hosting.MergeMethod {
 	return s.Proposal.AutoMerge
 }
 
-// holds reports whether the place holds what was proposed.
-func (s *State) holds(p *Proposal) bool {
-	return s.SeenRecord == p.Head.DeliveredRecord && s.Seen.Equal(p.Head.Delivered)
-}
-
-// key names a rendering among all of a repo: its environment, and its place in there.
+// key names a rendering among all of a repo: its environment, and its destination in there.
 type key struct{ environment, branch, path string }
 
-func (o *Order) key() key { return key{o.Environment, o.Place.Branch, o.Place.Path} }
+func (d *Desired) key() key { return key{d.Environment, d.Destination.Branch, d.Destination.Path} }
 
 func (k key) marker() string { return hosting.Marker(k.environment, k.branch, k.path) }
 
@@ -93,8 +89,8 @@ var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 // maxName is how much of a name the branch shows, in bytes: Git and file systems bound it.
 const maxName = 60
 
-// branchName is the name of our branch: the same for one rendering always, and another one for each, which the digest sees
-// to. Below the prefix it has one part, so that it can't lie in another branch's name.
+// branchName returns the name of our branch: the same for one rendering always, and another one for each, which the digest
+// sees to. Below the prefix it has one part, so that it can't lie in another branch's name.
 func branchName(prefix string, k key) string {
 	parts := []string{k.environment}
 	if k.branch != k.environment {
@@ -119,37 +115,128 @@ func CheckBranchPrefix(prefix string) error {
 	return nil
 }
 
-// sealLine begins the last line of our commits' messages.
-const sealLine = "Kalypso-Rendering: "
+// trailerKey begins the last line of our commits' messages.
+const trailerKey = "Kalypso-Rendering: "
 
-// seal is a line that tells our commit of these contents from every other one. By it a branch is known as ours, and as
-// untouched, without any state: after an apply that was killed.
-func (k key) seal(record string, folders map[string]tree.Hash) string {
+// trailer returns the line that tells our commit of these contents from every other one. By it a branch is known as ours, and
+// as untouched, without any state: after an apply that was killed.
+func (k key) trailer(record string, folders map[string]tree.Hash) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n%s\n", k.marker(), record)
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
 		fmt.Fprintf(sum, "%s %s\n", folders[name], name)
 	}
-	return sealLine + hex.EncodeToString(sum.Sum(nil)[:20])
+	return trailerKey + hex.EncodeToString(sum.Sum(nil)[:20])
 }
 
-func (f Footprint) hashes() map[string]tree.Hash {
-	hashes := make(map[string]tree.Hash, len(f))
-	for name, folder := range f {
-		hashes[name] = folder.Hash
+func withTrailer(message, trailer string) string {
+	return strings.TrimRight(message, "\n") + "\n\n" + trailer + "\n"
+}
+
+// reviewBranch is our own branch, from which a pull request comes.
+type reviewBranch struct {
+	*BranchState
+	trailer bool     // its last commit is ours, and nobody changed what it held
+	parents []string // of its last commit
+}
+
+// readReviewBranch reads our own branch at a destination on it.
+func readReviewBranch(snapshot *gitops.Snapshot, at Destination, k key) (*reviewBranch, error) {
+	b, err := readBranch(snapshot, at, nil, nil)
+	if err != nil || b.Head == "" {
+		return &reviewBranch{BranchState: b}, err
 	}
-	return hashes
-}
-
-// sealed reports whether the last commit of a branch is ours and nobody changed what it held.
-func (s *survey) sealed(k key) (bool, error) {
-	message, _, err := s.snapshot.Last()
+	message, parents, err := snapshot.Last()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+k.seal(s.recordHash, s.hashes(s.listed()))), nil
+	trailer := k.trailer(b.RecordHash, b.Folders.only(b.listed()).hashes())
+	r := &reviewBranch{BranchState: b, trailer: strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+trailer)}
+	for _, parent := range parents {
+		r.parents = append(r.parents, parent.String())
+	}
+	return r, nil
 }
 
-func withSeal(message, seal string) string {
-	return strings.TrimRight(message, "\n") + "\n\n" + seal + "\n"
+// onTopOf reports whether the branch is one commit on top of another branch's head.
+func (r *reviewBranch) onTopOf(head string) bool { return slices.Equal(r.parents, []string{head}) }
+
+// mayRebuild returns why our branch may not be written anew, or nil: it is not ours, or others pushed to it since the plan was
+// made. pr is the pull request from it, or nil.
+func (r *reviewBranch) mayRebuild(at Destination, s *State, pr *hosting.PullRequest, overwrite bool) error {
+	if r.Head == "" || r.trailer {
+		return nil
+	}
+	if s != nil && s.Proposal != nil && s.Proposal.Head.Destination.Same(at) {
+		if moved := r.changedSince(s.Proposal.Head); len(moved) > 0 {
+			return &MovedError{at, moved}
+		}
+		return nil
+	}
+	switch {
+	case pr != nil && (overwrite || pr.State != hosting.Open && pr.HeadCommit == r.Head):
+		return nil
+	case pr != nil && pr.State == hosting.Open:
+		return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
+			"people pushed to the branch of pull request %d (%s). Merge it, close it, or set on_drift = \"overwrite\" to put the rendered tree back.",
+			pr.Number, pr.URL)}
+	}
+	return &OwnershipError{Destination: at, Reason: "the branch is there and not this rendering's. Choose another delivery.branch_prefix, or remove it."}
+}
+
+// reviewAction is what becomes of our own branch.
+type reviewAction int
+
+const (
+	reviewRebuild reviewAction = iota // it is written anew, on top of the target
+	reviewKeep                        // it holds what is desired, on top of the target
+	reviewAbandon                     // people closed the pull request of what it holds, and it stays closed
+	reviewNothing                     // the target holds what is desired: there is nothing to propose
+)
+
+// review decides what becomes of our own branch, given what the change makes of the target. pr is the pull request from it, or
+// nil.
+func (d *Desired) review(s *State, c *Change, target *BranchState, ours *reviewBranch, at Destination, pr *hosting.PullRequest) (reviewAction, error) {
+	if !c.Needed {
+		return reviewNothing, nil
+	}
+	if !d.heldBy(ours.BranchState) {
+		return reviewRebuild, ours.mayRebuild(at, s, pr, d.PullRequest.Overwrite)
+	}
+	switch {
+	case !d.PullRequest.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == ours.Head:
+		return reviewAbandon, nil
+	case ours.onTopOf(target.Head):
+		return reviewKeep, nil
+	}
+	return reviewRebuild, nil
+}
+
+// promotes reports whether the change brings another promoted commit. What moves within the branch, or is adopted from the
+// operator, has no record there that names the one before.
+func (d *Desired) promotes(s *State, c *Change, at *BranchState) bool {
+	switch {
+	case at.Record != nil:
+	case d.movesWithin(s):
+		return s.PromotedCommit != d.PromotedCommit
+	case len(c.Adoption.Adopted) > 0 && d.PromotedCommit != "":
+		return at.PromotedCommitFile != blobHash([]byte(d.PromotedCommit))
+	}
+	return at.promotedCommit() != d.PromotedCommit
+}
+
+// standing returns the state of the branch that a pull request goes to: what it holds of ours, which what is proposed does not
+// change yet.
+func (d *Desired) standing(p *plannedChange) *State {
+	s := newState(d.Destination, d.Environment)
+	if p.at.Record != nil {
+		s.Environment = p.at.Record.Environment
+	}
+	s.Delivered = p.Held.only(without(p.Held.Names(), p.Adoption.Adopted))
+	s.DeliveredRecord, s.PromotedCommit = p.at.RecordHash, p.at.promotedCommit()
+	s.Base, s.Seen, s.Cache = p.at.Head, *p.at, p.cache
+	if len(s.Delivered) > 0 {
+		s.Inputs = p.before.Inputs
+	}
+	return &s
 }

@@ -40,20 +40,20 @@ func TestBranchName(t *testing.T) {
 	}
 }
 
-// TestSeal: it is of all that our branch holds of ours, and of whose that is.
-func TestSeal(t *testing.T) {
+// TestTrailer: it is of all that our branch holds of ours, and of whose that is.
+func TestTrailer(t *testing.T) {
 	k, folders := key{"dev", "dev", "."}, map[string]tree.Hash{"large": {1}, "small": {2}}
-	seals := map[string]bool{}
+	trailers := map[string]bool{}
 	for _, s := range []string{
-		k.seal("r", folders), key{"dev", "dev", "a"}.seal("r", folders), k.seal("s", folders), k.seal("r", nil),
-		k.seal("r", map[string]tree.Hash{"large": {1}}), k.seal("r", map[string]tree.Hash{"large": {2}, "small": {1}}),
+		k.trailer("r", folders), key{"dev", "dev", "a"}.trailer("r", folders), k.trailer("s", folders), k.trailer("r", nil),
+		k.trailer("r", map[string]tree.Hash{"large": {1}}), k.trailer("r", map[string]tree.Hash{"large": {2}, "small": {1}}),
 	} {
-		if seals[s] || strings.Contains(s, "\n") {
+		if trailers[s] || strings.Contains(s, "\n") {
 			t.Errorf("%q is twice, or more than a line", s)
 		}
-		seals[s] = true
+		trailers[s] = true
 	}
-	if k.seal("", nil) != k.seal("", map[string]tree.Hash{}) {
+	if k.trailer("", nil) != k.trailer("", map[string]tree.Hash{}) {
 		t.Error("no folders are two things")
 	}
 }

@@ -2,11 +2,8 @@ package delivery_test
 
 import (
 	"crypto/sha1" // as Git does
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,12 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 )
 
-// footprint is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
-func footprint(entries ...string) delivery.Footprint {
-	f := delivery.Footprint{}
+// inventory is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
+func inventory(entries ...string) delivery.Inventory {
+	inv := delivery.Inventory{}
 	slices.SortFunc(entries, func(a, b string) int {
 		one, _, _ := strings.Cut(a, "=")
 		two, _, _ := strings.Cut(b, "=")
@@ -29,127 +25,95 @@ func footprint(entries ...string) delivery.Footprint {
 	for _, entry := range entries {
 		at, hash, _ := strings.Cut(entry, "=")
 		name, target, ok := strings.Cut(at, "/")
-		folder := f[name]
-		folder.ClusterType = name
+		folder := inv[name]
 		if ok {
-			folder.Targets.Add(target, sha1.Sum([]byte(hash)), hash == "-")
+			sum := sha1.Sum([]byte(hash))
+			folder.Targets = append(folder.Targets, delivery.Target{Name: target, Hash: delivery.ShortHash(sum[:6]), Empty: hash == "-"})
 		}
 		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
-		f[name] = folder
+		inv[name] = folder
 	}
-	return f
+	return inv
+}
+
+// kept is the state as the next run finds it.
+func kept(t *testing.T, s *delivery.State) *delivery.State {
+	t.Helper()
+	text, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := delivery.DecodeState(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// seen is a branch that holds folders.
+func seen(inv delivery.Inventory) delivery.BranchState {
+	return delivery.BranchState{Head: "1", Folders: inv}
 }
 
 // A state is the same once it was in private state, also where the branch holds something else than was delivered.
-func TestStateJSON(t *testing.T) {
-	one, two := footprint("large/a=1", "large/b=1", "small/c=2"), footprint("large/a=1", "small/c=2", "theirs/d=1")
-	rendered := footprint("large/a=1", "large/c=-", "small/a=2", "small/b=3")
-	small := rendered["small"]
-	small.Digest = digest.Digest{1, 2}
-	rendered["small"] = small
-	for name, want := range map[string]delivery.State{
-		"as delivered": {Head: "1", Delivered: one, Seen: one},
-		"drifted":      {Head: "1", Delivered: one, Seen: two},
-		"all gone":     {Head: "1", Delivered: one, Seen: delivery.Footprint{}},
-		"empty":        {Head: "1", Delivered: delivery.Footprint{}, Seen: delivery.Footprint{}},
-		"computed":     {Seen: one},
-		"of nothing":   {Seen: delivery.Footprint{}},
+func TestState(t *testing.T) {
+	one, two := inventory("large/a=1", "large/b=1", "small/c=2"), inventory("large/a=1", "small/c=2", "theirs/d=1")
+	for name, want := range map[string]*delivery.State{
+		"as delivered": {Delivered: one, Seen: seen(one)},
+		"drifted":      {Delivered: one, Seen: seen(two)},
+		"all gone":     {Delivered: one, Seen: seen(delivery.Inventory{})},
+		"empty":        {Delivered: delivery.Inventory{}, Seen: seen(delivery.Inventory{})},
 		"zero":         {},
-		"nested":       {Head: "1", Delivered: one, Seen: one, Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: one}}},
-		"odd names": {Delivered: footprint("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5", "large/ä=6"),
-			Seen: footprint("large/b=1", "a b/a\x00=-")},
-		"rendered": {Delivered: rendered, Seen: footprint("large/a=1", "small/c=3"), Inputs: []byte{1, 2}},
+		"nested":       {Delivered: one, Seen: seen(one), Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: seen(two)}}},
+		"odd names": {
+			Delivered: inventory("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5", "large/ä=6"),
+			Seen:      seen(inventory("large/b=1", "a b/a\x00=-")),
+		},
 	} {
-		for _, s := range []any{want, &want} {
-			text, err := json.Marshal(s)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(want, kept(t, want), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("after the round trip (-want +got):\n%s", diff)
 			}
-			var got delivery.State
-			if err := json.Unmarshal(text, &got); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || (got.Seen == nil) != (want.Seen == nil) || (got.Delivered == nil) != (want.Delivered == nil) {
-				t.Errorf("%s, after the round trip (-want +got):\n%s", name, diff)
-			}
-		}
+		})
 	}
 }
 
-// The hashes of the targets of a large fleet are cut short, and show what changes all the same.
-func TestStateOfMany(t *testing.T) {
-	entries := make([]string, 20_000)
+// Private state stays small on a large fleet: every step of a plan copies it.
+func TestStateSize(t *testing.T) {
+	entries := make([]string, 100_000)
 	for i := range entries {
-		entries[i] = fmt.Sprintf("ct-%03d/t-%03d=%d", i/100, i%100, i)
+		entries[i] = fmt.Sprintf("ct-%03d/workload-%03d-target=%d", i/100, i%100, i)
 	}
-	edited := slices.Clone(entries)
-	edited[0], edited[101] = "ct-000/t-000=other", "ct-001/new=1"
-	for _, test := range []struct {
-		targets, most int // bytes a target in private state
-		whole         bool
-	}{{16_300, 28, true}, {20_000, 8, false}} {
-		of := footprint(entries[:test.targets]...)
-		state := &delivery.State{Delivered: of, Seen: of}
-		text, err := json.Marshal(state)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if most := test.most * test.targets; len(text) > most {
-			t.Errorf("the state of %d targets has %d bytes", test.targets, len(text))
-		}
-		next := kept(t, state)
-		if diff := cmp.Diff(of, next.Delivered); diff != "" {
-			t.Error(diff)
-		}
-		if whole := next.Seen["ct-001"].Targets.Whole(); whole != test.whole {
-			t.Errorf("of %d targets, hashes are whole: %t", test.targets, whole)
-		}
-		want := map[string]string{"ct-000": "+0 -0 ~1", "ct-001": "+1 -1 ~0"}
-		if diff := cmp.Diff(want, delivery.Changes(next.Seen, footprint(edited[:test.targets]...))); diff != "" {
-			t.Errorf("changes (-want +got):\n%s", diff)
-		}
+	of := inventory(entries...)
+	text, err := (&delivery.State{Delivered: of, Seen: seen(of)}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 20 * len(entries); len(text) > most {
+		t.Errorf("the state of %d targets has %d bytes, more than %d", len(entries), len(text), most)
 	}
 }
 
 // TestStateBroken reads what is no state, or only a part of one.
 func TestStateBroken(t *testing.T) {
-	one := footprint("large/a=1", "large/b=-", "small/c=2")
-	text, err := json.Marshal(delivery.State{Head: "1", Delivered: one, Seen: footprint("large/a=1", "large/b=-", "new/d=1")})
+	one := inventory("large/a=1", "large/b=-", "small/c=2")
+	whole, err := (&delivery.State{Delivered: one, Seen: seen(one)}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole []byte
-	if err := json.Unmarshal(text, &whole); err != nil {
-		t.Fatal(err)
-	}
-	read := func(packed []byte) error {
-		text, err := json.Marshal(packed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return json.Unmarshal(text, &delivery.State{})
-	}
-	if err := read(whole); err != nil {
-		t.Fatal(err)
-	}
 	for i := range whole {
-		if read(whole[:i]) == nil {
+		if _, err := delivery.DecodeState(whole[:i]); err == nil {
 			t.Errorf("the first %d of %d bytes are taken for a state", i, len(whole))
 		}
-		for _, b := range []byte{0, 1, 0x7f, 0xff} {
-			broken := slices.Clone(whole)
-			broken[i] = b
-			_ = read(broken) // is refused, or another state
-		}
-		// The largest number that is read: where int has 32 bits, what is reckoned with it must not pass its end.
-		_ = read(slices.Concat(whole[:i], binary.AppendUvarint(nil, math.MaxInt32), whole[i+1:]))
 	}
-	if read(append(whole, 0)) == nil {
-		t.Error("a state with something after it is taken for one")
-	}
-	for _, text := range []string{`{"version": 2}`, `1`, `""`, `"-"`, `"H4sIAAAA"`} {
-		if json.Unmarshal([]byte(text), &delivery.State{}) == nil {
+	for _, text := range []string{`{"version": 2}`, `1`, `""`, `"-"`, `"H4sIAAAA"`, `null`} {
+		if _, err := delivery.DecodeState([]byte(text)); err == nil {
 			t.Errorf("%s is taken for a state", text)
+		}
+	}
+	for _, text := range []string{"", "0123456789ab", "0123456789 a", "0123456789abc a", "0123456789ag a", "0123456789ab-- a"} {
+		if err := new(delivery.Target).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is taken for a target", text)
 		}
 	}
 }
@@ -157,13 +121,13 @@ func TestStateBroken(t *testing.T) {
 func TestChanges(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		before, after delivery.Footprint
+		before, after delivery.Inventory
 		want          map[string]string
 	}{
-		{"nothing", footprint("large/a=1"), footprint("large/a=1"), map[string]string{}},
-		{"first", nil, footprint("large/a=1", "large/b=1", "small"), map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
-		{"all", footprint("large/a=1", "large/b=1", "large/c=1"), footprint("large/a=1", "large/b=2", "large/d=1"), map[string]string{"large": "+1 -1 ~1"}},
-		{"a cluster type goes", footprint("large/a=1", "small/b=1"), footprint("large/a=1"), map[string]string{"small": "+0 -1 ~0"}},
+		{"nothing", inventory("large/a=1"), inventory("large/a=1"), map[string]string{}},
+		{"first", nil, inventory("large/a=1", "large/b=1", "small"), map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
+		{"all", inventory("large/a=1", "large/b=1", "large/c=1"), inventory("large/a=1", "large/b=2", "large/d=1"), map[string]string{"large": "+1 -1 ~1"}},
+		{"a cluster type goes", inventory("large/a=1", "small/b=1"), inventory("large/a=1"), map[string]string{"small": "+0 -1 ~0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, delivery.Changes(test.before, test.after)); diff != "" {
@@ -174,31 +138,31 @@ func TestChanges(t *testing.T) {
 }
 
 func TestGuardrails(t *testing.T) {
-	four := footprint("large/a=1", "large/b=1", "small/c=1", "small/d=1")
+	four := inventory("large/a=1", "large/b=1", "small/c=1", "small/d=1")
 	empty := delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 100, Percentage: true}, AllowEmpty: true}
 	number := func(n int) delivery.Guardrails { return delivery.Guardrails{MaxRemoved: delivery.Limit{Number: n}} }
 	usual := delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
 	for _, test := range []struct {
 		name          string
 		guardrails    delivery.Guardrails
-		before, after delivery.Footprint
+		before, after delivery.Inventory
 		replaced      bool
 		removed       []string // nil: allowed
 		reason        string
 	}{
 		{"nothing there", usual, nil, four, false, nil, ""},
-		{"changed", usual, four, footprint("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
-		{"half", usual, four, footprint("large/a=1", "small/c=1"), false, nil, ""},
-		{"more than half", usual, four, footprint("large/a=1"), false, []string{"large/b", "small/c", "small/d"}, `takes away 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
-		{"moved to another cluster type", usual, four, footprint("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false, []string{"large/a", "large/b", "small/d"}, "3 of 4"},
-		{"number", number(1), four, footprint("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
-		{"number allows", number(2), four, footprint("large/a=1", "small/c=1"), false, nil, ""},
-		{"zero", number(0), four, footprint("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
-		{"all", number(100), four, footprint("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4 deployment target folders. If that is meant, set guardrails.allow_empty = true. What"},
+		{"changed", usual, four, inventory("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
+		{"half", usual, four, inventory("large/a=1", "small/c=1"), false, nil, ""},
+		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"}, `takes away 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
+		{"moved to another cluster type", usual, four, inventory("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false, []string{"large/a", "large/b", "small/d"}, "3 of 4"},
+		{"number", number(1), four, inventory("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
+		{"number allows", number(2), four, inventory("large/a=1", "small/c=1"), false, nil, ""},
+		{"zero", number(0), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
+		{"all", number(100), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4 deployment target folders. If that is meant, set guardrails.allow_empty = true. What"},
 		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"}, `set guardrails.allow_empty = true and guardrails.max_removed = "100%". What`},
 		{"all allowed", empty, four, nil, false, nil, ""},
-		{"emptied", number(0), four, footprint("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
-		{"empty before", number(0), footprint("large/a=-", "large/b=1"), footprint("large/a=-", "large/b=1"), false, nil, ""},
+		{"emptied", number(0), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
+		{"empty before", number(0), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil, ""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
 		{"another environment allowed", empty, four, four, true, nil, ""},
 	} {
@@ -242,10 +206,7 @@ func TestParseLimit(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"})
-	text, err := record.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := record.Marshal()
 	want := `{
   "version": 1,
   "environment": "dev",
@@ -299,9 +260,9 @@ func TestCleanPath(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
-	at := func(path string) delivery.Place {
-		return delivery.Place{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
+func TestDestinations(t *testing.T) {
+	at := func(path string) delivery.Destination {
+		return delivery.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
 	}
 	for _, test := range []struct {
 		a, b   string
@@ -320,7 +281,7 @@ func TestPlaces(t *testing.T) {
 	for repo, same := range map[string]bool{
 		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false, "https://acme.io:8443/gitops": false, "not a URL": false,
 	} {
-		other := delivery.Place{Repo: repo, Branch: "dev", Path: "a"}
+		other := delivery.Destination{Repo: repo, Branch: "dev", Path: "a"}
 		if got := at("a").Same(other); got != same {
 			t.Errorf("%s is the same place: %t", repo, got)
 		}

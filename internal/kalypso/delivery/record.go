@@ -34,18 +34,23 @@ func NewRecord(environment string, clusterTypes []string, promotedCommit string,
 	return r
 }
 
-// Marshal is the record as it is committed.
-func (r Record) Marshal() ([]byte, error) {
+// Marshal returns the record as it is committed.
+func (r Record) Marshal() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(r)
-	return b.Bytes(), err
+	if err := e.Encode(r); err != nil {
+		panic(err) // strings always marshal
+	}
+	return b.Bytes()
 }
 
-// blob is the hash of a record's file.
-func blob(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
+// hash returns the hash of the record's blob.
+func (r Record) hash() string { return blobHash(r.Marshal()) }
+
+// blobHash returns the hash of a file with the text.
+func blobHash(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
 // ParseRecord reads a record. What it lists is ours to remove, so nothing in it may lead out of its place.
 func ParseRecord(data []byte) (Record, error) {

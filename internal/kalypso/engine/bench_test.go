@@ -1,12 +1,9 @@
 package engine_test
 
 import (
-	"fmt"
 	"runtime"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
@@ -27,32 +24,5 @@ func BenchmarkBuild(b *testing.B) {
 			}
 			b.ReportMetric(float64(assignments)/b.Elapsed().Seconds(), "assignments/s")
 		})
-	}
-}
-
-// BenchmarkRebuild is the same where all of it was rendered before, or all but one cluster type.
-func BenchmarkRebuild(b *testing.B) {
-	for _, name := range []string{"large-10k", "large-100k"} {
-		f := objectsOf(b, golden.Named(b, name))
-		built, problems := build(b.Context(), f)
-		if err := problems.Err(); err != nil {
-			b.Fatal(err)
-		}
-		for _, changed := range []int{0, 1} {
-			b.Run(fmt.Sprintf("%s/%d-changed", name, changed), func(b *testing.B) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-				before := tree.Rendered{}
-				for _, folder := range built.Folders[changed:] {
-					before[folder.Digest] = folder
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					made, problems := engine.Run(b.Context(), f, engine.Options{Rendered: before})
-					if err := problems.Err(); err != nil || made.Tree.Hash != built.Hash {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }

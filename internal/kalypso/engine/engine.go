@@ -11,14 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Options save time or show progress. They do not change the result.
-type Options struct {
-	// Rendered are folders that an earlier run rendered. A folder with the same inputs is not rendered again.
-	Rendered tree.Rendered
-	// Progress, unless nil, is called after each folder, by one goroutine at a time.
-	Progress func(done, total int)
-}
-
 // Result is what the stages make of a fleet.
 type Result struct {
 	// Decided reports whether all is known that the assignments depend on; see [schedule.Decided].
@@ -33,8 +25,9 @@ type Result struct {
 
 // Run sorts the fleet and takes it through all stages, on all processors. It reports the problems of all stages
 // together, sorted: a stage that finds errors does not stop the next one. It checks the objects of a fleet that is not
-// decided, and schedules nothing. Once ctx is done it stops, with an error among the problems.
-func Run(ctx context.Context, f *fleet.Fleet, opts Options) (*Result, fleet.Problems) {
+// decided, and schedules nothing. It calls progress, unless nil, after each folder, from one goroutine at a time. Once
+// ctx is done it stops, with an error among the problems.
+func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, fleet.Problems) {
 	problems := f.Validate()
 
 	decided := schedule.Decided(f)
@@ -52,7 +45,7 @@ func Run(ctx context.Context, f *fleet.Fleet, opts Options) (*Result, fleet.Prob
 	renderer, ps := render.New(f, assignments, configuration)
 	problems = append(problems, ps...)
 
-	files, ps := tree.Build(ctx, assignments, renderer, opts.Rendered, opts.Progress)
+	files, ps := tree.Build(ctx, assignments, renderer, progress)
 	problems = append(problems, ps...)
 
 	result := &Result{Decided: decided}

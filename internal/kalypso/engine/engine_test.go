@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 			for _, change := range tt.change {
 				change(f)
 			}
-			result, problems := engine.Run(t.Context(), f, engine.Options{})
+			result, problems := engine.Run(t.Context(), f, nil)
 			var got []string
 			for _, p := range problems {
 				got = append(got, p.Summary)
@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		result, problems := engine.Run(ctx, read(t, "dev", base), engine.Options{})
+		result, problems := engine.Run(ctx, read(t, "dev", base), nil)
 		if len(problems) != 1 || !errors.Is(problems, context.Canceled) || made(result) != "decided" {
 			t.Errorf("%v, made %q", problems, made(result))
 		}

@@ -16,7 +16,7 @@ import (
 
 // build runs a fleet and returns its tree.
 func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, fleet.Problems) {
-	made, problems := engine.Run(ctx, f, engine.Options{})
+	made, problems := engine.Run(ctx, f, nil)
 	return made.Tree, problems
 }
 

@@ -24,7 +24,7 @@ type Explanation struct {
 // decides on the schedule or the values. What fails in the rendering alone, a template or a schema that refuses values, is
 // a warning: the explanation shows what it fails on.
 func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
-	made, problems := engine.Run(ctx, f, engine.Options{})
+	made, problems := engine.Run(ctx, f, nil)
 	if made.Schedule == nil {
 		return nil, problems
 	}

@@ -29,7 +29,7 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			}
 			continue
 		}
-		r := &Renderer{targets: map[*fleet.DeploymentTarget]placed{}, fileSize: fleet.DefaultLimits.FileSize}
+		r := &Renderer{placedTwice: map[*fleet.DeploymentTarget]bool{}, fileSize: fleet.DefaultLimits.FileSize}
 		subjects := subjectsOf(r)
 		for _, clusterType := range []string{"large", "small"} {
 			w := r.worker(t.Context())
@@ -113,7 +113,7 @@ func subjectsOf(r *Renderer) []*subject {
 			data = config("own")
 		}
 		target := &fleet.DeploymentTarget{Name: fmt.Sprintf("app-%d", i)}
-		r.targets[target] = placed{twice: i != 1}
+		r.placedTwice[target] = i != 1
 		subjects = append(subjects, &subject{target: target, values: values, data: Data{
 			DeploymentTargetName: target.Name,
 			Environment:          "dev",

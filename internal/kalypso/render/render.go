@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -54,15 +53,10 @@ type Renderer struct {
 	schedule    *schedule.Schedule
 	config      *configure.Configuration
 	templates   map[*fleet.ClusterType][3]*parsed
-	targets     map[*fleet.DeploymentTarget]placed
+	// placedTwice are the deployment targets that are placed on more than one cluster type.
+	placedTwice map[*fleet.DeploymentTarget]bool
 	kept        sync.Map // pieceKey → renderedPiece
 	executors   sync.Pool
-}
-
-// placed is what is known of a deployment target that is placed.
-type placed struct {
-	digest digest.Digest
-	twice  bool // placed on more than one cluster type
 }
 
 // New prepares the rendering of a valid fleet's schedule with its configuration: it parses each template once, and
@@ -75,7 +69,7 @@ func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) 
 		schedule:    s,
 		config:      config,
 		templates:   map[*fleet.ClusterType][3]*parsed{},
-		targets:     map[*fleet.DeploymentTarget]placed{},
+		placedTwice: map[*fleet.DeploymentTarget]bool{},
 	}
 	byTemplate := map[*fleet.Template]*parsed{}
 	parse := func(t *fleet.Template) *parsed {
@@ -106,13 +100,8 @@ func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) 
 		r.templates[ct] = parts
 		for i := range p.Assignments {
 			t := p.Assignments[i].Target
-			switch before, again := r.targets[t]; {
-			case !again:
-				r.targets[t] = placed{digest: digestOfTarget(t)}
-			case !before.twice:
-				before.twice = true
-				r.targets[t] = before
-			}
+			_, again := r.placedTwice[t]
+			r.placedTwice[t] = again
 		}
 	}
 	problems.Sort()
@@ -353,7 +342,7 @@ func (w *worker) shared(p *piece, s *subject, keep bool) (string, error) {
 		kept = &s.values.Derived
 	case keep && p.scope&^ofClusterType == 0:
 		kept, key.of = &w.kept, s.data.ClusterType
-	case keep && p.scope == ofTarget && w.targets[s.target].twice:
+	case keep && p.scope == ofTarget && w.placedTwice[s.target]:
 		kept, key.of = &w.kept, s.target.Name
 	default:
 		return w.execute(p, &s.data, keep)

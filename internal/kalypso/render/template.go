@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
@@ -76,12 +75,11 @@ func deepCopy(v any) any {
 // parsed is a template with its manifests parsed.
 type parsed struct {
 	template  *fleet.Template
-	digest    digest.Digest
 	manifests []*manifest // nil elements: not known yet
 }
 
 func parseTemplate(t *fleet.Template) (*parsed, fleet.Problems) {
-	p := &parsed{template: t, digest: digestOfTemplate(t)}
+	p := &parsed{template: t}
 	var problems fleet.Problems
 	for i, text := range t.Manifests {
 		if fleet.IsUnknown(text) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/digest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
@@ -43,29 +42,17 @@ type Hash = gitobject.Hash
 type Folder struct {
 	ClusterType string
 	Hash        Hash
-	Targets     Targets // those of its placement
+	Targets     []Target // those of its placement, by name
 	Unknown     bool
-	// Digest is of all that the folder depends on; zero where that is not all known.
-	Digest digest.Digest
 }
 
-// Raw is the tree of the folder as Git keeps it. There is none where the hashes of its targets are not whole, or where it
-// holds something else than them and the README.
-func (f Folder) Raw() ([]byte, bool) {
-	if !f.Targets.Whole() {
-		return nil, false
-	}
-	entries := []entry{readme}
-	for i, name := range f.Targets.Names {
-		entries = append(entries, folderEntry(name, Hash(f.Targets.At(i).Hash)))
-	}
-	gitobject.SortTree(entries)
-	raw := gitobject.AppendTree(nil, entries)
-	return raw, gitobject.NewHasher().Object(gitobject.Tree, raw) == f.Hash
+// Target is the folder of a deployment target.
+type Target struct {
+	Name    string
+	Hash    Hash
+	Empty   bool // all its files are empty
+	Unknown bool
 }
-
-// Rendered are folders that were rendered before without a failure, by the digests of their inputs.
-type Rendered map[digest.Digest]Folder
 
 // File is a file of the tree.
 type File struct {
@@ -76,12 +63,11 @@ type File struct {
 	MayLack bool
 }
 
-// Build renders the assignments of a schedule, on all processors, and reports what fails. It does not render a folder
-// that was rendered from the same inputs before. The tree holds no content: [Tree.Files] renders again what is asked
-// for. Build calls progress, unless nil, after each folder, from one goroutine at a time. Once ctx is done, it leaves
-// out the rest.
+// Build renders the assignments of a schedule, on all processors, and reports what fails. The tree holds no content:
+// [Tree.Files] renders again what is asked for. Build calls progress, unless nil, after each folder, from one goroutine
+// at a time. Once ctx is done, it leaves out the rest.
 func Build(
-	ctx context.Context, s *schedule.Schedule, r *render.Renderer, before Rendered, progress func(done, total int),
+	ctx context.Context, s *schedule.Schedule, r *render.Renderer, progress func(done, total int),
 ) (*Tree, fleet.Problems) {
 	n := len(s.Placements)
 	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r}
@@ -92,7 +78,7 @@ func Build(
 		if ctx.Err() != nil {
 			return
 		}
-		t.Folders[i], failures[i] = t.build(ctx, i, before)
+		t.Folders[i], failures[i] = t.build(ctx, i)
 		if progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -109,33 +95,26 @@ func Build(
 	return t, report(slices.Concat(failures...))
 }
 
-// build is the folder i: as before, where its inputs were rendered before, else rendered.
-func (t *Tree) build(ctx context.Context, i int, before Rendered) (Folder, []failure) {
-	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Digest: t.renderer.Digest(i)}
-	if was, ok := before[folder.Digest]; ok && !folder.Digest.IsZero() {
-		folder.Hash, folder.Targets = was.Hash, was.Targets
-		return folder, nil
-	}
-	placed := t.renderTargets(ctx, i)
-	entries := make([]entry, 0, len(placed)+1)
+// build renders the folder i.
+func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
+	rendered := t.renderTargets(ctx, i)
+	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Targets: make([]Target, len(rendered))}
+	entries := make([]entry, 0, len(rendered)+1)
 	entries = append(entries, readme)
 	var failures []failure
-	for _, p := range placed {
-		failures = append(failures, p.failures...)
-		folder.Unknown = folder.Unknown || p.unknown
-		folder.Targets.Add(p.name, p.hash, p.empty)
-		entries = append(entries, folderEntry(p.name, p.hash))
+	for n, r := range rendered {
+		failures = append(failures, r.failures...)
+		folder.Unknown = folder.Unknown || r.Unknown
+		folder.Targets[n] = r.Target
+		entries = append(entries, folderEntry(r.Name, r.Hash))
 	}
 	folder.Hash = gitobject.NewHasher().Tree(entries)
 	return folder, failures
 }
 
-// renderedTarget is the folder of a deployment target.
 type renderedTarget struct {
-	name           string
-	hash           Hash
-	empty, unknown bool
-	failures       []failure
+	Target
+	failures []failure
 }
 
 // together is how many targets are rendered one after the other.
@@ -147,32 +126,21 @@ func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	return slices.Concat(parallel.Map((n+together-1)/together, func(chunk int) (all []renderedTarget) {
 		h := gitobject.NewHasher()
 		for a, rendered := range t.renderer.Placement(ctx, i, chunk*together, min(n, (chunk+1)*together)) {
-			r := renderedTarget{name: a.Target.Name, empty: true}
+			r := renderedTarget{Target: Target{Name: a.Target.Name, Empty: true}}
 			for _, f := range rendered.Failures {
 				r.failures = append(r.failures, failure{f, a})
 			}
 			files := make([]entry, len(rendered.Files))
 			for k, f := range rendered.Files {
-				r.unknown = r.unknown || f.Unknown
-				r.empty = r.empty && !f.Unknown && len(f.Content) == 0
+				r.Unknown = r.Unknown || f.Unknown
+				r.Empty = r.Empty && !f.Unknown && len(f.Content) == 0
 				files[k] = entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
 			}
-			r.hash = h.Tree(files)
+			r.Hash = h.Tree(files)
 			all = append(all, r)
 		}
 		return all
 	})...)
-}
-
-// WholeTargets are the targets of the folder i with whole hashes: rendered again, once, where only the beginnings are known. It
-// is not for concurrent use.
-func (t *Tree) WholeTargets(i int) Targets {
-	folder := &t.Folders[i]
-	if !folder.Targets.Whole() {
-		rendered, _ := t.build(context.Background(), i, nil)
-		folder.Targets = rendered.Targets
-	}
-	return folder.Targets
 }
 
 // FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
@@ -206,9 +174,9 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 		if !yield(File{Path: ReadmeFile, Content: []byte(Readme)}) {
 			return
 		}
-		for n, name := range t.Folders[i].Targets.Names {
+		for n, target := range t.Folders[i].Targets {
 			for f := range t.TargetFiles(i, n) {
-				f.Path = name + "/" + f.Path
+				f.Path = target.Name + "/" + f.Path
 				if !yield(f) {
 					return
 				}

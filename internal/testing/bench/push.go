@@ -127,30 +127,32 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 	if err != nil {
 		return err
 	}
-	order := delivery.Order{
-		Place:        delivery.Place{Repo: "file://" + bare, Branch: "main", Path: "."},
+	desired := delivery.Desired{
+		Strategy:     delivery.Push,
+		Destination:  delivery.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Tree:         t,
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
 		Author:       gitops.Signature{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
+	var state *delivery.State
 	deliver := func(name string) error {
 		if err := b.measure(name, func() (sample, error) {
 			return timed(func() error {
-				receipt, err := delivery.Deliver(ctx, client, &order, nil)
-				if err == nil && !receipt.Pushed {
+				result, err := delivery.Deliver(ctx, client, &desired, state, nil)
+				if err == nil && !result.Pushed {
 					err = errors.New("nothing was pushed")
 				}
 				if err == nil {
-					order.Before = receipt.State
+					state = result.State
 				}
 				return err
 			})
 		}); err != nil {
 			return err
 		}
-		return checkBranch(ctx, bare, "main", order.Tree)
+		return checkBranch(ctx, bare, "main", desired.Tree)
 	}
 	if err := deliver(name); err != nil {
 		return err
@@ -159,7 +161,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		if f, err = changed(f, c.which, "changed"); err != nil {
 			return err
 		}
-		if order.Tree, _, err = build(ctx, f); err != nil {
+		if desired.Tree, _, err = build(ctx, f); err != nil {
 			return err
 		}
 		if err := deliver(name + "/" + c.name); err != nil {

@@ -15,7 +15,7 @@ import (
 // build schedules and renders a fleet.
 func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, sample, error) {
 	start := time.Now()
-	made, problems := engine.Run(ctx, f, engine.Options{})
+	made, problems := engine.Run(ctx, f, nil)
 	return made.Tree, sample{time: time.Since(start)}, problems.Err()
 }
 

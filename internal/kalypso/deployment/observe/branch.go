@@ -24,14 +24,14 @@ var depths = []int{64, 1024}
 // branch is a branch that is being read, in one conversation with its server.
 type branch struct {
 	deployment.Branch
-	at       delivery.Place
+	at       delivery.Destination
 	snapshot *gitops.Snapshot
 	names    []string // the cluster types of the record, sorted
 	trees    map[plumbing.Hash]map[string]plumbing.Hash
 }
 
 // openBranch reads the head of a branch and the record there. A branch or a record that is not there leaves Head empty.
-func openBranch(ctx context.Context, client *gitremote.Client, at delivery.Place) (*branch, error) {
+func openBranch(ctx context.Context, client *gitremote.Client, at delivery.Destination) (*branch, error) {
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
 	remote, err := gitops.Open(client, at.Repo, at.Branch)

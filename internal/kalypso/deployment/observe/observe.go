@@ -28,7 +28,7 @@ var ErrNoAnswer = errors.New("no answer in time")
 // Request says what to look at.
 type Request struct {
 	Client  *gitremote.Client
-	At      delivery.Place
+	At      delivery.Destination
 	Sources []Source
 	Rules   deployment.Rules
 	Targets bool          // whether to count deployment targets

@@ -10,28 +10,27 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Place is where a tree goes.
-type Place struct {
+// Destination is where a tree goes.
+type Destination struct {
 	Repo   string `json:"repo"`
 	Branch string `json:"branch"`
 	Path   string `json:"path"` // from the repo's root; see [CleanPath]
 }
 
 // String names the place in messages.
-func (p Place) String() string {
+func (p Destination) String() string {
 	return fmt.Sprintf("path %q on branch %q of %s", p.Path, p.Branch, p.Repo)
 }
 
 // SameBranch reports whether both places are on one branch, however its repo's URL is written.
-func (p Place) SameBranch(other Place) bool {
+func (p Destination) SameBranch(other Destination) bool {
 	return p.Branch == other.Branch && (p.Repo == other.Repo || repoKey(p.Repo) == repoKey(other.Repo))
 }
 
 // Same reports whether both are one place.
-func (p Place) Same(other Place) bool { return p.SameBranch(other) && p.Path == other.Path }
+func (p Destination) Same(other Destination) bool { return p.SameBranch(other) && p.Path == other.Path }
 
 func repoKey(repo string) string {
 	location, err := gitremote.ParseURL(repo)
@@ -42,10 +41,10 @@ func repoKey(repo string) string {
 }
 
 // Join is the path from the repo's root of what lies at name below the place.
-func (p Place) Join(name string) string { return path.Join(p.Path, name) }
+func (p Destination) Join(name string) string { return path.Join(p.Path, name) }
 
 // RecordPath is the path of the record from the repo's root.
-func (p Place) RecordPath() string { return p.Join(RecordFile) }
+func (p Destination) RecordPath() string { return p.Join(RecordFile) }
 
 // CleanPath is a path from the repo's root in the form that compares: "." for the root, else without a leading "./" or
 // a trailing slash. One that is absolute, climbs out, or is Git's own is an error.
@@ -71,27 +70,9 @@ func CleanPath(p string) (string, error) {
 var ErrNested = errors.New("two renderings at equal or nested paths")
 
 // Nested reports whether the folders of one of the two places would lie in the other's, on one branch.
-func (p Place) Nested(other Place) bool { return nested(p.Path, other.Path) }
+func (p Destination) Nested(other Destination) bool { return nested(p.Path, other.Path) }
 
 // nested reports whether one of two clean paths is the other, or lies in it.
 func nested(a, b string) bool {
 	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
-}
-
-// CheckPromotedCommit refuses a tree at a place where a folder of it, or its record, would hold the file with the promoted
-// commit, or lie in it. Without a promoted commit there is no such file.
-func CheckPromotedCommit(place Place, t *tree.Tree, promoted string) error {
-	if promoted == "" {
-		return nil
-	}
-	paths := []string{place.RecordPath()}
-	for _, folder := range t.Folders {
-		paths = append(paths, place.Join(folder.ClusterType))
-	}
-	for _, at := range paths {
-		if nested(at, tree.PromotedCommitFile) {
-			return fmt.Errorf("%q and the file with the promoted commit, %s, can't both be on the branch; choose another path", at, tree.PromotedCommitFile)
-		}
-	}
-	return nil
 }

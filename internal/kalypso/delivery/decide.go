@@ -1,0 +1,193 @@
+package delivery
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Action is what an apply does.
+type Action int
+
+// The actions.
+const (
+	// Keep writes nothing: what was delivered, or proposed, is what is desired.
+	Keep Action = iota
+	// Undecided depends on values that are not known yet.
+	Undecided
+	// Write brings the tree to its branch, or to a pull request; where it is only computed, it changes the state.
+	Write
+)
+
+// Prior is what Terraform's state says of a rendering, besides the private state.
+type Prior struct {
+	TreeHash       string
+	PromotedCommit string // empty: none
+	Commit         string // on the branch that holds the tree; empty: none does
+	Delivered      bool
+	PullRequest    PullRequestSettings
+}
+
+// Decision is what an apply does, and what there is to say about it. It follows from what is desired, what the state says,
+// and what was last seen of the branch. A plan decides by the branch as the state has it; [Check] and the deliveries judge the
+// branch that they read by the same rules, see [Desired.change].
+type Decision struct {
+	Action Action
+	// Changes are what becomes of the targets of each cluster type that changes. Known says whether they are known.
+	Changes map[string]string
+	Known   bool
+	// Adoption is what of others becomes ours.
+	Adoption Adoption
+	// Drift are the states whose branches hold changes of others that the apply overwrites: the destination's, and our own of a
+	// pull request.
+	Drift []*State
+	// Abandoned is the number of the pull request that people closed without merging it, and that is not reopened; 0 for none.
+	Abandoned int
+	// Left is the destination whose tree, and LeftOpen the pull request, that nobody looks at any more, as the rendering is only
+	// computed from now on. Nil and 0 where there is none.
+	Left     *Destination
+	LeftOpen int
+	// Unreadable says that a tree was delivered, and that the private state tells nothing of it: [Recover] reads that.
+	Unreadable bool
+	// Check says that the state tells nothing of the destination, so that the branch is to be read for errors.
+	Check bool
+	// Errors are why the apply can't be made, as far as the state tells.
+	Errors []error
+}
+
+// Decide decides what an apply does. p is nil for a create; s is nil where there is no private state that can be read. It
+// contacts nothing, and decides the same at plan and at apply.
+func Decide(d *Desired, p *Prior, s *State) *Decision {
+	decision := &Decision{Action: Write}
+	if p == nil {
+		decision.Check = d.Delivers() && !d.Incomplete
+		return decision
+	}
+	decision.Action = d.action(p, s)
+	if d.Strategy == PullRequest {
+		decision.Abandoned = s.Abandoned()
+	}
+	if decision.Action == Keep {
+		return decision
+	}
+	if decision.Known = decision.Action == Write && d.Known() && d.comparable(s); decision.Known {
+		decision.Changes = Changes(s.Found(), d.tree())
+	}
+	switch {
+	case d.Strategy == ComputeOnly:
+		decision.Left, decision.LeftOpen = left(p, s)
+	case d.Delivers():
+		decision.Drift = d.overwritten(s)
+		decision.Unreadable = p.Commit != "" && !s.Current()
+		decision.Check = !d.Incomplete && !d.updates(s)
+		if s.Current() && !d.Incomplete && d.Tree != nil {
+			decision.judge(d, s)
+		}
+	}
+	return decision
+}
+
+// action decides by the configuration and by what the last apply left alone.
+func (d *Desired) action(p *Prior, s *State) Action {
+	current := s.Current()
+	switch {
+	case fleet.IsUnknown(string(d.Strategy)):
+		return Undecided
+	case d.Strategy == Push && (p.Commit == "" || !current || s.Drifted()),
+		d.Strategy == PullRequest && (!current || d.proposes(p, s)),
+		d.Strategy == ComputeOnly && (p.Commit != "" || s != nil && s.Proposal != nil),
+		d.Known() && p.TreeHash != d.tree().TreeHash().String(),
+		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
+		current && d.Located() && !s.Destination.Same(d.Destination),
+		!fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit:
+		return Write
+	case !d.Known() || !d.Located() || fleet.IsUnknown(d.PromotedCommit):
+		return Undecided
+	}
+	return Keep
+}
+
+// proposes reports whether an apply has something to propose, or to put right, though the tree is the one before.
+func (d *Desired) proposes(p *Prior, s *State) bool {
+	switch proposal := s.Proposal; {
+	case proposal == nil:
+		return p.Commit == "" || s.Drifted()
+	case !proposal.Open():
+		return d.PullRequest.Reopen
+	default:
+		return proposal.Broken() || s.Drifted() || !p.PullRequest.Equal(d.PullRequest)
+	}
+}
+
+// comparable reports whether the state says what there is to compare the tree with.
+func (d *Desired) comparable(s *State) bool {
+	return s != nil && s.Delivered != nil && (!d.Delivers() || s.Current())
+}
+
+// left returns what stays of a delivered tree that is only computed from now on.
+func left(p *Prior, s *State) (at *Destination, pullRequest int) {
+	if !s.Current() {
+		return nil, 0
+	}
+	if s.Proposal.Open() {
+		pullRequest = s.Proposal.Number
+	}
+	if p.Commit != "" {
+		at = &s.Destination
+	}
+	return at, pullRequest
+}
+
+// judge decides by the branch as it was last read: of a destination that the state does not know, by its guardrails alone.
+func (decision *Decision) judge(d *Desired, s *State) {
+	if !d.updates(s) {
+		if err := d.Guardrails.Check(s.Ours(), d.tree(), s.Environment != d.Environment); err != nil {
+			decision.Errors = append(decision.Errors, err)
+		}
+		return
+	}
+	change, errs := d.change(s, &s.Seen, nil)
+	decision.Adoption, decision.Errors = change.Adoption, errs
+}
+
+// overwritten returns the states of the branches on which the apply changes what others made of our folders: the
+// destination's, and our own of a proposal.
+func (d *Desired) overwritten(s *State) []*State {
+	var all []*State
+	if d.overwrites(s, d.updates(s)) {
+		all = append(all, s)
+	}
+	if !s.Current() || s.Proposal == nil {
+		return all
+	}
+	p := s.Proposal
+	switch {
+	case d.overwrites(p.Head, d.updates(s)):
+		all = append(all, p.Head)
+	case len(p.Others) > 0:
+		others := *p.Head
+		others.Drift = p.Others
+		all = append(all, &others)
+	}
+	return all
+}
+
+// overwrites reports whether the apply changes what others made of our folders on the branch of s. It does not where they are
+// as desired: a change of others that came into the fleet, or an apply that was killed after its push.
+func (d *Desired) overwrites(s *State, updates bool) bool {
+	if !s.Current() || !s.Drifted() {
+		return false
+	}
+	wanted, record := Inventory{}, ""
+	if updates {
+		if d.Tree == nil {
+			return true
+		}
+		wanted, record = d.tree(), d.record().hash()
+	}
+	ours := s.Ours()
+	for _, name := range s.Delivered.differing(ours) {
+		if ours[name].Hash != wanted[name].Hash {
+			return true
+		}
+	}
+	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record
+}

@@ -1,0 +1,54 @@
+package delivery
+
+import (
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// edit returns the commit that a change makes. Folders that the branch holds as they are wanted have no part in it, and are not
+// rendered for it.
+func (d *Desired) edit(c *Change) *gitops.Edit {
+	edit := &gitops.Edit{
+		Files:   map[string][]byte{d.Destination.RecordPath(): c.Record.Marshal()},
+		Remove:  c.Remove,
+		Message: d.commitMessage(c),
+		Author:  d.Author,
+	}
+	if d.PromotedCommit != "" {
+		edit.Files[tree.PromotedCommitFile] = []byte(d.PromotedCommit)
+	}
+	for i, folder := range d.Tree.Folders {
+		if c.Held[folder.ClusterType].Hash != folder.Hash {
+			edit.Folders = append(edit.Folders, clusterTypeFolder(d.Tree, i, d.Destination.Join(folder.ClusterType)))
+		}
+	}
+	return edit
+}
+
+// clusterTypeFolder returns the folder i of a tree at a path. Of its targets, only those are rendered again that the branch
+// does not hold.
+func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
+	folder := gitops.Folder{
+		Path: at,
+		Hash: plumbing.Hash(t.Folders[i].Hash),
+		Files: func(yield func(gitops.File, error) bool) {
+			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
+		},
+	}
+	for n, target := range t.Folders[i].Targets {
+		folder.Folders = append(folder.Folders, gitops.Folder{
+			Path: target.Name,
+			Hash: plumbing.Hash(target.Hash),
+			Files: func(yield func(gitops.File, error) bool) {
+				for f := range t.TargetFiles(i, n) {
+					if !yield(gitops.File{Path: f.Path, Content: f.Content}, nil) {
+						return
+					}
+				}
+			},
+		})
+	}
+	return folder
+}

@@ -1,0 +1,82 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// Import reads the state of the rendering of an environment at a destination from its record.
+func Import(ctx context.Context, client *gitremote.Client, at Destination, environment string) (*State, error) {
+	branch, err := gitops.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	if snapshot.Commit.IsZero() {
+		return nil, gitops.ErrBranchNotFound
+	}
+	found, err := readBranch(snapshot, at, nil, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.RecordError != "":
+		return nil, at.brokenRecord(found)
+	case found.Record == nil:
+		return nil, fmt.Errorf("%w: there is no record %s; a tree that the operator wrote is taken over with adopt = true instead",
+			ErrNoRendering, at.RecordPath())
+	case found.Record.Environment != environment:
+		return nil, fmt.Errorf("%w of environment %q: the record %s says %q", ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
+	}
+	s := newState(at, environment)
+	s.Delivered, s.DeliveredRecord = found.Folders.only(found.listed()), found.RecordHash
+	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, inputsOf(found.Record), found.Head
+	s.Seen, s.Cache = *found, snapshot.Way(at.RecordPath())
+	return &s, nil
+}
+
+// Recover is [Import] for a rendering of which no more is kept than the hash of the tree that was delivered, and a commit of the
+// branch that holds it: its state is of another version of the provider. What others did since is drift, as ever; then the
+// state is [State.BaselineUnknown]. Where they took our record away, the error is [ErrNoRendering], and the state tells the
+// drift alone.
+func Recover(ctx context.Context, client *gitremote.Client, at Destination, environment, delivered, commit string) (*State, error) {
+	s, err := Import(ctx, client, at, environment)
+	gone := errors.Is(err, ErrNoRendering)
+	if err != nil && !gone || !gone && s.Delivered.TreeHash().String() == delivered {
+		return s, err
+	}
+	branch, failed := gitops.Open(client, at.Repo, at.Branch)
+	if failed != nil {
+		return nil, failed
+	}
+	if gone {
+		s = &State{Destination: at, Environment: environment}
+		if s.Drift, failed = history(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
+			return nil, failed
+		}
+		return s, err
+	}
+	s.Base, s.Delivered, s.Inputs = commit, Inventory{}, nil
+	paths := []string{at.RecordPath()}
+	for _, name := range s.Seen.listed() { // what it holds is among them
+		s.Delivered[name] = Folder{}
+		paths = append(paths, at.Join(name))
+	}
+	s.Drift, err = history(ctx, branch, commit, paths)
+	return s, err
+}
+
+// BaselineUnknown reports whether s tells that others changed what was delivered, and not what that was: it is to be recovered
+// each time.
+func (s *State) BaselineUnknown() bool {
+	return s.Current() && slices.ContainsFunc(s.Delivered.Names(), func(name string) bool { return s.Delivered[name].Hash == tree.Hash{} })
+}

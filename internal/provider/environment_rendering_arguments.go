@@ -1,0 +1,299 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// defaultBranchPrefix is what our branches begin with where nobody says.
+const defaultBranchPrefix = "deployment/"
+
+// rendering is what the arguments ask for, with the defaults applied, and what the fleet renders to.
+type rendering struct {
+	*delivery.Desired
+	fleet                         *fleet.Fleet
+	onDrift, preview, unscheduled string
+	requireKnown                  bool
+	// reviewable says that it is known how people are told of the change.
+	reviewable bool
+}
+
+// decoder reads the arguments that say where and how the tree is delivered.
+func (m *environmentRenderingModel) decoder(ps *fleet.Problems) decoder {
+	return decoder{problems: ps, arguments: map[string]attr.Value{
+		"environment": m.Environment, "gitops_repo": m.GitOpsRepo, "delivery": m.Delivery,
+	}}
+}
+
+// desired reads where and how the tree is delivered. What is wrong with the arguments is reported.
+func (m *environmentRenderingModel) desired() (*delivery.Desired, fleet.Problems) {
+	var ps fleet.Problems
+	r := &rendering{Desired: &delivery.Desired{}}
+	r.readDelivery(m.decoder(&ps))
+	return r.Desired, ps
+}
+
+// rendering reads all arguments. What is wrong with them by themselves is reported; the fleet is not validated.
+func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, fleet.Problems) {
+	var ps fleet.Problems
+	d := m.decoder(&ps)
+	maps.Copy(d.arguments, map[string]attr.Value{
+		"cluster_types": m.ClusterTypes, "templates": m.Templates, "configs": m.Configs, "config_schemas": m.ConfigSchemas,
+		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
+		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, "on_drift": m.OnDrift, "preview": m.Preview,
+		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails,
+	})
+	r := &rendering{Desired: &delivery.Desired{}}
+	r.readDelivery(d)
+	r.fleet, r.Origins = readFleet(d)
+	r.Configs, r.Registrations = r.fleet.Configs, r.fleet.Registrations
+	r.onDrift, r.preview = driftReactions.or(d.string("on_drift")), previews.or(d.string("preview"))
+	r.Adopt, r.CreateBranch = r.flag(d, "adopt"), r.flag(d, "create_branch")
+	r.PullRequest.Overwrite = r.onDrift == driftOverwrite
+	r.readGuardrails(d)
+	r.PromotedCommit, r.Message = d.string("promoted_commit"), d.string("commit_message")
+	if r.PromotedCommit != "" && !fleet.IsUnknown(r.PromotedCommit) && !oneLine.MatchString(r.PromotedCommit) {
+		d.report("Invalid promoted commit", "promoted_commit is one line without blanks, usually a commit's hash.", fleet.Attr("promoted_commit"))
+	}
+	if r.Message != "" && gitops.CheckMessage(r.Message) != nil {
+		d.report("Invalid commit message", "commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
+			fleet.Attr("commit_message"))
+	}
+	if data != nil {
+		r.Author = data.author.sign()
+	}
+	r.readReview(data)
+	return r, ps
+}
+
+var oneLine = regexp.MustCompile(`^\S+$`)
+
+// flag reads a bool that decides whether the change may be made.
+func (r *rendering) flag(d decoder, name string) bool {
+	value, known := d.bool(name)
+	r.Incomplete = r.Incomplete || !known
+	return value
+}
+
+// incomplete notes texts without which it can't be decided whether the change may be made.
+func (r *rendering) incomplete(texts ...string) {
+	r.Incomplete = r.Incomplete || anyUnknown(texts...)
+}
+
+func (r *rendering) readDelivery(d decoder) {
+	r.Environment = d.string("environment")
+	given, _ := d.object("delivery")
+	r.Strategy = delivery.Strategy(strategies.or(given.string("strategy")))
+	r.Review.Values, r.reviewable = given.bool("describe_values")
+	r.readPullRequests(given)
+	r.readDestination(d)
+	r.incomplete(string(r.Strategy), r.Destination.Repo, r.Destination.Branch, r.Destination.Path)
+}
+
+func (r *rendering) readGuardrails(d decoder) {
+	given, _ := d.object("guardrails")
+	r.Guardrails = delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
+	r.Guardrails.AllowEmpty, r.requireKnown = r.flag(given, "allow_empty"), r.flag(given, "require_known")
+	r.unscheduled = unscheduled.or(given.string("unscheduled"))
+	text := given.string("max_removed")
+	r.incomplete(text)
+	if text == "" || fleet.IsUnknown(text) {
+		return
+	}
+	limit, err := delivery.ParseLimit(text)
+	if err != nil {
+		given.report("Invalid limit", fleet.Sentence(err), fleet.Attr("max_removed"))
+	}
+	r.Guardrails.MaxRemoved = limit
+}
+
+func (r *rendering) readDestination(d decoder) {
+	given, ok := d.object("gitops_repo")
+	at := delivery.Destination{Repo: given.string("repo"), Branch: given.string("branch")}
+	if text := given.string("path"); fleet.IsUnknown(text) {
+		at.Path = text
+	} else if clean, err := delivery.CleanPath(text); err != nil {
+		given.report("Invalid path", fleet.Sentence(err), fleet.Attr("path"))
+	} else {
+		at.Path = clean
+	}
+	r.Destination = at
+	strategy := string(r.Strategy)
+	if !ok {
+		if r.Delivers() {
+			given.report("Missing GitOps repo", "The strategy "+strategy+" needs gitops_repo, with repo and branch: where the tree goes.")
+		}
+		return
+	}
+	switch {
+	case at.Repo == "" && r.Delivers():
+		given.report("Missing repo", "The strategy "+strategy+" needs the URL of the GitOps repo.", fleet.Attr("repo"))
+	case at.Repo != "" && !fleet.IsUnknown(at.Repo):
+		if _, err := gitremote.ParseURL(at.Repo); err != nil {
+			given.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
+		}
+	}
+	switch {
+	case at.Branch == "" && r.Delivers():
+		given.report("Missing branch", "The strategy "+strategy+" needs the branch of the GitOps repo.", fleet.Attr("branch"))
+	case at.Branch != "" && !fleet.IsUnknown(at.Branch):
+		if err := gitops.CheckName(at.Branch); err != nil {
+			given.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))
+		}
+	}
+}
+
+// reviewer is a user, or a team of an organisation.
+var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?$`)
+
+// maxLabel is how many characters GitHub lets a label have.
+const maxLabel = 50
+
+func (r *rendering) readPullRequests(given decoder) {
+	s := delivery.PullRequestSettings{
+		BranchPrefix: defaultBranchPrefix, AutoMerge: hosting.MergeMethod(given.string("auto_merge")),
+		Labels: given.strings("labels"), Reviewers: given.strings("reviewers"),
+		Draft: r.flag(given, "draft"), Wait: r.flag(given, "wait_for_merge"), Reopen: r.flag(given, "reopen"),
+	}
+	if _, set := given.argument("branch_prefix"); set || given.isUnknown("branch_prefix") {
+		s.BranchPrefix = given.string("branch_prefix")
+		if err := delivery.CheckBranchPrefix(s.BranchPrefix); !fleet.IsUnknown(s.BranchPrefix) && err != nil {
+			given.report("Invalid branch prefix", fleet.Sentence(err), fleet.Attr("branch_prefix"))
+		}
+	}
+	for _, label := range s.Labels {
+		if !fleet.IsUnknown(label) && (label == "" || len([]rune(label)) > maxLabel) {
+			given.report("Invalid label", fmt.Sprintf("%q is no label: one has from 1 to %d characters.", label, maxLabel), fleet.Attr("labels"))
+		}
+	}
+	for _, name := range s.Reviewers {
+		if !fleet.IsUnknown(name) && !reviewer.MatchString(name) {
+			given.report("Invalid reviewer", fmt.Sprintf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\".", name), fleet.Attr("reviewers"))
+		}
+	}
+	if s.Draft && s.AutoMerge != "" && !fleet.IsUnknown(string(s.AutoMerge)) {
+		given.report("Draft and auto-merge", "GitHub merges no draft: set draft or auto_merge, not both.", fleet.Attr("auto_merge"))
+	}
+	r.incomplete(slices.Concat([]string{s.BranchPrefix, string(s.AutoMerge)}, s.Labels, s.Reviewers)...)
+	r.PullRequest = s
+}
+
+// readReview finds how people are told of a change: with the pages of the host that the provider is configured for, which
+// is not contacted.
+func (r *rendering) readReview(data *providerData) {
+	if data == nil || fleet.IsUnknown(data.github.BaseURL) {
+		r.reviewable = false
+		return
+	}
+	host, err := newHost(githubSettings{BaseURL: data.github.BaseURL}, nil)
+	if err != nil {
+		return // without pages
+	}
+	r.Review.Links = describe.Links{
+		Commit: func(repo, commit string) string {
+			if at, err := host.Repo(repo); err == nil {
+				return at.CommitURL(commit)
+			}
+			return ""
+		},
+		Compare: func(repo, from, to string) string {
+			if at, err := host.Repo(repo); err == nil {
+				return at.CompareURL(from, to)
+			}
+			return ""
+		},
+	}
+	if at, err := host.Repo(r.Destination.Repo); err == nil {
+		r.Review.Max = at.MaxBody()
+	}
+}
+
+// describable reports whether all is known that a description tells of.
+func (r *rendering) describable() bool {
+	return r.reviewable && r.Known() && (r.Located() || r.Strategy == delivery.ComputeOnly) &&
+		!anyUnknown(string(r.Strategy), r.Environment, r.PromotedCommit) &&
+		!slices.ContainsFunc(r.fleet.Configs, func(c *fleet.Config) bool {
+			return fleet.IsUnknown(c.Name) || fleet.AnyUnknown(c.Labels) || fleet.AnyUnknown(c.Data)
+		}) &&
+		!slices.ContainsFunc(r.fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return fleet.IsUnknown(p.Name) })
+}
+
+// run takes the fleet through the engine. Where the assignments are known and there is no error, there is a tree.
+func (r *rendering) run(ctx context.Context) fleet.Problems {
+	progress := logProgress(ctx, logEvery)
+	made, ps := engine.Run(ctx, r.fleet, func(done, total int) { progress("render", done, total) })
+	r.Tree = made.Tree
+	switch {
+	case !made.Decided && r.requireKnown:
+		return append(ps, fleet.Problem{
+			Path:    []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("require_known")},
+			Summary: "Assignments not known",
+			Detail: "The assignments depend on values that are known after apply: an environment, a name, a label or a selector, or YAML. " +
+				"guardrails.require_known refuses such a plan. Apply what gives those values first, or take them from what is known.",
+		})
+	case r.Tree == nil:
+		return ps
+	}
+	return slices.Concat(ps, r.judgeUnscheduled(), r.judgePath())
+}
+
+// judgePath reports a path at which the promoted commit's file would be in the way.
+func (r *rendering) judgePath() fleet.Problems {
+	if anyUnknown(r.Destination.Path, r.PromotedCommit) {
+		return nil
+	}
+	if err := delivery.CheckPromotedCommit(r.Destination, r.Tree, r.PromotedCommit); err != nil {
+		return fleet.Problems{{
+			Path:    []fleet.Step{fleet.Attr("gitops_repo"), fleet.Attr("path")},
+			Summary: "Path of the promoted commit", Detail: fleet.Sentence(err), Err: err,
+		}}
+	}
+	return nil
+}
+
+func (r *rendering) judgeUnscheduled() fleet.Problems {
+	targets := r.unscheduledTargets()
+	if len(targets) == 0 || r.unscheduled == unscheduledIgnore || fleet.IsUnknown(r.unscheduled) {
+		return nil
+	}
+	p := fleet.Problem{
+		Severity: fleet.Warning,
+		Path:     []fleet.Step{fleet.Attr("unscheduled")},
+		Summary:  "Deployment targets that no policy places",
+		Detail: fmt.Sprintf("No scheduling policy places %d of %d deployment targets of environment %q:\n%s\nCompare their labels and workspace with the policies' deployment_target_selector, and the labels of the cluster types with cluster_type_selector.",
+			len(targets), len(r.Tree.Schedule.Targets), r.fleet.Environment, fleet.Lines(targets, shown)),
+	}
+	if r.unscheduled == unscheduledError {
+		p.Severity = fleet.Error
+	}
+	return fleet.Problems{p}
+}
+
+func (r *rendering) unscheduledTargets() []string {
+	names := make([]string, len(r.Tree.Schedule.Unscheduled))
+	for i, t := range r.Tree.Schedule.Unscheduled {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// pullRequests returns what brings changes to the branch by pull requests; nil where there is no host.
+func pullRequests(host hosting.Host, d *delivery.Desired) *delivery.PullRequests {
+	if host == nil {
+		return nil
+	}
+	return &delivery.PullRequests{Host: host, PullRequestSettings: d.PullRequest}
+}

@@ -1,0 +1,173 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// appendDeliveryError turns an error of reading or writing a place into a diagnostic on the attribute that mends it, as far
+// as Terraform can show that: not one that is not set, nor one in an object.
+func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err error) {
+	repo, text := path.Root("gitops_repo"), printable.Text(err.Error())
+	var (
+		ownership *delivery.OwnershipError
+		moved     *delivery.MovedError
+		guardrail *delivery.GuardrailError
+		rejected  *gitremote.RejectedError
+		remote    *gitremote.Error
+		review    *delivery.ReviewError
+		host      *hosting.Error
+	)
+	switch {
+	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
+		diags.AddAttributeError(repo, "Folders are not this rendering's", fleet.Sentence(err))
+	case errors.As(err, &ownership):
+		diags.AddAttributeError(repo, "Place is not this rendering's", fleet.Sentence(err))
+	case errors.Is(err, delivery.ErrNoRendering):
+		diags.AddAttributeError(repo, "No rendering there", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")))
+	case errors.As(err, &review) && review.Closed:
+		diags.AddAttributeError(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
+			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, text))
+	case errors.As(err, &review):
+		diags.AddAttributeError(path.Root("delivery"), "The pull request is not merged yet", fmt.Sprintf(
+			"At %s: %s. It stays open, and the next apply goes on waiting. Have it merged, or raise timeouts.", at, text))
+	case errors.As(err, &host):
+		appendHostError(diags, repo, err)
+	case errors.As(err, &moved):
+		diags.AddError("The branch moved after the plan was made", fleet.Sentence(err))
+	case errors.As(err, &guardrail):
+		diags.AddAttributeError(path.Root("guardrails"), "Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text))
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		diags.AddAttributeError(repo, "Branch not found",
+			fmt.Sprintf("The repo %s has no branch %q. Check the name, or push the branch. With the strategy push, create_branch = true creates it; a pull request goes to a branch that is there.", at.Repo, at.Branch))
+	case errors.As(err, &rejected):
+		diags.AddAttributeError(repo, "The server refused the push", fmt.Sprintf("At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", at, fleet.Sentence(err)))
+	case errors.Is(err, gitops.ErrPushLost):
+		diags.AddAttributeError(repo, "The branch doesn't hold the push",
+			fleet.Sentence(err)+" Look at the server's hooks and replicas, and at who else pushes to the branch, then apply again.")
+	case errors.Is(err, gitremote.ErrEmptyAnswer): // before what led to it
+		diags.AddAttributeError(repo, gitremote.Summary(err), fleet.Sentence(err))
+	case errors.Is(err, gitremote.ErrUnauthorized):
+		diags.AddAttributeError(repo, "Credentials refused",
+			fleet.Sentence(err)+" The entry whose url is the longest prefix of the repo's is used; it needs the right to read and to push.")
+	case errors.Is(err, gitremote.ErrUnreachable):
+		diags.AddAttributeError(repo, "GitOps repo can't be reached",
+			fleet.Sentence(err)+" Check the URL, the network and the server, and plan again.")
+	case errors.Is(err, context.DeadlineExceeded):
+		diags.AddError("Out of time", fmt.Sprintf("At %s: %s. Raise timeouts, or look at why the server is slow.", at, text))
+	case gitremote.Summary(err) != "":
+		diags.AddAttributeError(repo, gitremote.Summary(err), fleet.Sentence(err))
+	case errors.As(err, &remote):
+		diags.AddAttributeError(repo, "GitOps repo can't be used", fleet.Sentence(err))
+	default:
+		diags.AddAttributeError(repo, "GitOps repo can't be used", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")))
+	}
+}
+
+// appendAdoption says what of others becomes ours.
+func appendAdoption(diags *diag.Diagnostics, at delivery.Destination, adoption delivery.Adoption) {
+	if len(adoption.Adopted) == 0 {
+		return
+	}
+	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n%s", at, fleet.Lines(adoption.Adopted, shown))
+	if len(adoption.Removed) > 0 {
+		detail += "\nThese of them are no cluster type's and go:\n" + fleet.Lines(adoption.Removed, shown)
+	}
+	diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
+}
+
+// appendDrift reports what others did to our folders.
+func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Destination)
+	for _, d := range s.Drift {
+		if d.Commit != "" {
+			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
+			fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, author, d.Time, subject)
+		} else {
+			fmt.Fprintf(&b, "\n%s:\n", d.Subject)
+		}
+		paths := slices.Clone(d.Paths)
+		if d.More > 0 {
+			paths = append(paths, fmt.Sprintf("and %d more", d.More))
+		}
+		for _, p := range paths {
+			fmt.Fprintf(&b, "  - %s\n", printable.Line(p))
+		}
+	}
+	switch {
+	case onDrift == driftOverwrite:
+		diags.AddAttributeWarning(path.Root("on_drift"), "Changes of others are overwritten", b.String()+"\nThe apply puts the rendered tree back.")
+	case fleet.IsUnknown(onDrift):
+		diags.AddAttributeWarning(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
+			"\non_drift is known after apply; then it decides whether the apply stops, or puts the rendered tree back.")
+	default:
+		diags.AddAttributeError(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
+			"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or set on_drift = \"overwrite\" to put the rendered tree back.")
+	}
+}
+
+// appendLeft says what becomes of a delivered tree that is only computed from now on.
+func appendLeft(diags *diag.Diagnostics, decision *delivery.Decision, before *delivery.State) {
+	if n := decision.LeftOpen; n != 0 {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request stays open",
+			fmt.Sprintf("With the strategy none, nobody looks at pull request %d to %s any more. Close it, or merge it.", n, before.Destination))
+	}
+	if at := decision.Left; at != nil {
+		diags.AddAttributeWarning(path.Root("delivery"), "The delivered tree stays on the branch",
+			fmt.Sprintf("With the strategy none, what was delivered to %s is neither changed nor removed any more, by a destroy or a later move either. "+
+				"Delivering to the same place again takes it over.", at))
+	}
+}
+
+// appendResult says what there is to say of a delivery.
+func appendResult(diags *diag.Diagnostics, d *delivery.Desired, before *delivery.State, result *delivery.Result) {
+	if result.Kept != nil {
+		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place was not cleaned",
+			fmt.Sprintf("%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.", result.Kept, result.Commit))
+	}
+	if result.Removal != nil {
+		appendRemoval(diags, before.Destination, result.Removal)
+	}
+	appendAbandoned(diags, d, result.State)
+}
+
+// appendRemoval says that what was delivered goes with a pull request.
+func appendRemoval(diags *diag.Diagnostics, at delivery.Destination, pr *hosting.PullRequest) {
+	if pr.State == hosting.Merged {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("delivery"), "A pull request removes the rendering",
+		fmt.Sprintf("What was delivered stays at %s until pull request %d is merged: %s", at, pr.Number, pr.URL))
+}
+
+// appendAbandoned says that people closed the pull request.
+func appendAbandoned(diags *diag.Diagnostics, d *delivery.Desired, before *delivery.State) {
+	if n := before.Abandoned(); n != 0 && d.Strategy == delivery.PullRequest {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed",
+			fmt.Sprintf("Pull request %d to %s was closed without being merged, or made one to another branch: the branch does not hold the tree. "+
+				"The next different tree opens a new one; delivery.reopen = true opens one for this tree.", n, before.Destination))
+	}
+}
+
+func appendProtection(diags *diag.Diagnostics, state *environmentRenderingModel) {
+	diags.AddAttributeError(path.Root("deletion_protection"), "The rendering is protected",
+		fmt.Sprintf("The rendering of environment %q may not be destroyed: clusters follow its folders. If that is meant, set deletion_protection = false, apply, and destroy then.",
+			state.Environment.ValueString()))
+}
+
+// shown is how many names a diagnostic lists.
+const shown = 20
