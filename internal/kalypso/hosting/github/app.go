@@ -52,7 +52,7 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 	}
 	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(c.App.PrivateKey))
 	if err != nil {
-		return nil, errors.New("the private key of the GitHub App is not an RSA key in PEM form without a passphrase, " +
+		return nil, errors.New("the private key of the GitHub App is no RSA key in PEM form without a passphrase, " +
 			"such as GitHub gives out")
 	}
 	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, api: newAPI(c, at, &authorisation{
