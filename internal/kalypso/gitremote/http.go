@@ -11,6 +11,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,9 @@ type httpSession struct {
 	protocol string
 	patience time.Duration // with the beginning of an answer
 	hello    *bufio.Reader
-	open     []io.Closer
+	// redirected says where the repository is, if a redirect led there.
+	redirected string
+	open       []io.Closer
 }
 
 func (c *Client) httpOpener(repo Location, s *served) opener {
@@ -39,7 +42,10 @@ func (c *Client) httpOpener(repo Location, s *served) opener {
 		CheckRedirect: checkRedirect,
 	}
 	return func(ctx context.Context, service, protocol string) (session, error) {
-		h := &httpSession{ctx: ctx, client: client, asked: repo, base: repo.String(), service: service, protocol: protocol, patience: c.patience}
+		h := &httpSession{
+			ctx: ctx, client: client, asked: repo, base: repo.String(),
+			service: service, protocol: protocol, patience: c.patience,
+		}
 		if err := h.greet(); err != nil {
 			_ = h.Close()
 			return nil, err
@@ -63,6 +69,7 @@ func (h *httpSession) greet() error {
 	}
 	final.RawQuery, final.User = "", nil
 	h.base = strings.TrimSuffix(final.String(), path)
+	h.redirected = h.redirect(res.Request.URL)
 	h.hello = bufio.NewReaderSize(res.Body, 64<<10)
 	if first, err := h.hello.Peek(6); err == nil && string(first[4:]) == "# " {
 		if _, err := readPacket(h.hello); err != nil { // "# service=…"
@@ -130,14 +137,9 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 // have a server answer that only this machine can reach.
 func (h *httpSession) statusError(res *http.Response) error {
 	e := &statusError{text: fmt.Sprintf("HTTP status %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
-	to := requested(res.Request.URL)
-	switch {
-	case !h.asked.sameServer(to):
-		e.text = fmt.Sprintf("after a redirect to %s, where no credential is sent: %s", to.shown(), e.text)
-		e.redirected = true
-	case h.asked.Key() != to.Key():
-		e.text = fmt.Sprintf("after a redirect to %s: %s", to.shown(), e.text)
-		e.redirected = true
+	switch redirect := h.redirect(res.Request.URL); {
+	case redirect != "":
+		e.text, e.redirected = redirect+": "+e.text, true
 	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain"):
 		said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 		if said := strings.Join(strings.Fields(string(said)), " "); said != "" {
@@ -161,7 +163,18 @@ func (h *httpSession) statusError(res *http.Response) error {
 	return e
 }
 
-// statusError is an answer with a status that is no success.
+// redirect says where a request went that was redirected; empty: it was not.
+func (h *httpSession) redirect(u *url.URL) string {
+	switch to := requested(u); {
+	case !h.asked.sameServer(to):
+		return fmt.Sprintf("after a redirect to %s, where no credential is sent", to.shown())
+	case h.asked.Key() != to.Key():
+		return "after a redirect to " + to.shown()
+	}
+	return ""
+}
+
+// statusError is an answer that is no success.
 type statusError struct {
 	kind       error // of this package; nil: none
 	text       string
@@ -180,6 +193,13 @@ func (h *httpSession) stateless() bool { return true }
 func (h *httpSession) explain(err error) error {
 	if h.ctx.Err() != nil {
 		return h.ctx.Err()
+	}
+	var answer *statusError
+	if h.redirected != "" && !errors.As(err, &answer) { // it may hold the server's words
+		return &statusError{
+			kind: kindOf(err), text: h.redirected + ": no answer that can be used", redirected: true,
+			busy: transient(err), wait: -1,
+		}
 	}
 	return err
 }

@@ -103,7 +103,9 @@ func TestRedirectedBody(t *testing.T) {
 	}))
 	defer internal.Close()
 	_, origin := redirecting(t)
-	for _, to := range []string{internal.URL, origin.URL + "/forbidden"} {
+	git := "http://" + answering(t, "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n"+
+		"Connection: close\r\n\r\n0025ERR Permission to internal denied")
+	for _, to := range []string{internal.URL, origin.URL + "/forbidden", git} {
 		origin.to = to
 		_, err := open(t, origin.URL+"/team", nil).Ref(t.Context(), main)
 		is(t, err, gitremote.ErrUnauthorized)
