@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks that the named commands are there, and installs what it can: openssh-server, git through apt, as root.
+# Checks that the named commands are there, and installs what it can: openssh-server, etcd-server, git through apt, as root.
 # What is still missing is named, all of it at once, with where to get it.
 #
-# usage: scripts/prerequisites.sh go|git|terraform|sshd …
+# usage: scripts/prerequisites.sh go|git|terraform|sshd|etcd …
 set -euo pipefail
 
 missing=()
@@ -77,9 +77,15 @@ check_sshd() {
   fi
 }
 
+check_etcd() {
+  have etcd || apt_install etcd-server || true
+  have etcd ||
+    missing+=("etcd, for the tests that read clusters: apt-get install etcd-server, or what your system calls it")
+}
+
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd) "check_$name" ;;
+  go | git | terraform | sshd | etcd) "check_$name" ;;
   *)
     echo "prerequisites.sh: unknown prerequisite: $name" >&2
     exit 2

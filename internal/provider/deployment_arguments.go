@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
@@ -81,6 +83,16 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 	state := text("What the cluster says: " + "`" + strings.Join(states, "`, `") + "`. `current` says that what was synced is healthy. Required.")
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
 	return map[string]schema.Attribute{
+		"kubernetes": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "The clusters themselves, which are asked what Flux and Argo CD sync.",
+			Attributes: map[string]schema.Attribute{
+				"clusters": schema.ListAttribute{
+					Optional: true, ElementType: types.StringType,
+					MarkdownDescription: "Names of clusters in `clusters` of the provider. Required.",
+				},
+			},
+		},
 		"reports": schema.ListNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Reports that are kept somewhere, such as in a file: of clusters that are connected now and then, or never. Any Terraform value " +
@@ -108,9 +120,15 @@ func checkDuration(text string) error {
 	return nil
 }
 
+// deploymentRequest is which deployment is looked at.
+type deploymentRequest struct {
+	observe.Request
+	later bool // what the provider needs to ask a source is known after apply
+}
+
 // readDeployment reads the arguments. What is wrong with them is reported; what is not known yet is left out.
-func readDeployment(d decoder) observe.Request {
-	request := observe.Request{At: readDeploymentPlace(d), Wait: defaultLookTime}
+func (p *providerData) readDeployment(d decoder) deploymentRequest {
+	request := deploymentRequest{Request: observe.Request{At: readDeploymentPlace(d), Wait: defaultLookTime}}
 	request.Rules = deployment.Rules{
 		Deadline:       readDuration(d, "progress_deadline", deployment.DefaultDeadline),
 		StaleAfter:     readDuration(d, "stale_after", deployment.DefaultStaleAfter),
@@ -129,7 +147,7 @@ func readDeployment(d decoder) observe.Request {
 		request.Rules.Expected[name] = expected
 	}
 	if source, given := d.object("source"); given && !source.unknown {
-		request.Sources = readDeploymentSources(source)
+		p.readDeploymentSources(source, &request)
 	}
 	return request
 }
@@ -174,17 +192,50 @@ func readLimit(d decoder, name string) deployment.Limit {
 }
 
 // readDeploymentSources reads the sources. None at all is reported.
-func readDeploymentSources(d decoder) []observe.Source {
-	var sources []observe.Source
-	given := false
-	if v, known := d.argument("reports"); known || v != nil && v.IsUnknown() {
-		given = true
-		sources = append(sources, readReports(d))
+func (p *providerData) readDeploymentSources(d decoder, request *deploymentRequest) {
+	if given, ok := d.object("kubernetes"); ok {
+		request.Sources = append(request.Sources, p.readKubernetes(given, request))
 	}
-	if !given {
+	if v, known := d.argument("reports"); known || v != nil && v.IsUnknown() {
+		request.Sources = append(request.Sources, readReports(d))
+	}
+	if len(request.Sources) == 0 {
 		d.report("Missing source", "source names nobody who reports what runs: set at least one of its arguments.")
 	}
-	return sources
+}
+
+// readKubernetes finds the clusters that are named in the provider's configuration, once that is there.
+func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kubernetes.Source {
+	source := kubernetes.Source{}
+	if d.unknown {
+		return source
+	}
+	named := d.strings("clusters")
+	if len(named) == 0 {
+		d.report("Missing clusters", "kubernetes names no clusters. Name those of the provider's clusters that are to be read.",
+			fleet.Attr("clusters"))
+	}
+	for i, name := range named {
+		if fleet.IsUnknown(name) || p == nil {
+			continue
+		}
+		at := []fleet.Step{fleet.Attr("clusters"), fleet.Index(i)}
+		connection, there := p.clusters.known[name]
+		switch {
+		case p.clusters.all || p.clusters.later[name]:
+			request.later = true
+			continue
+		case !there:
+			names := strings.Join(p.clusters.names(), ", ")
+			d.report("No such cluster", fmt.Sprintf("clusters of the provider holds no %q. It holds: %s.", name, cmp.Or(names, "none")), at...)
+			continue
+		}
+		if err := connection.Check(); err != nil {
+			d.report("The cluster can't be used", fmt.Sprintf("Cluster %q: %s", name, fleet.Sentence(err)), at...)
+		}
+		source[name] = connection
+	}
+	return source
 }
 
 // readReports reads reports that somebody kept.

@@ -44,7 +44,7 @@ func (s *deploymentState) Configure(_ context.Context, req datasource.ConfigureR
 // ValidateConfig reports what is wrong with the arguments as far as they are known.
 func (s *deploymentState) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	var ps fleet.Problems
-	readDeployment(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
+	s.data.readDeployment(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
 	appendProblems(&resp.Diagnostics, ps)
 }
 
@@ -56,7 +56,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	}
 	var ps fleet.Problems
 	d := decoder{arguments: arguments, problems: &ps}
-	request := readDeployment(d)
+	request := s.data.readDeployment(d)
 	detail := details.or(d.string("detail"))
 	request.Targets = detail != detailFolders
 	if times, given := d.object("timeouts"); given {
@@ -66,7 +66,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	seen := s.look(ctx, request, &resp.Diagnostics)
+	seen := s.data.look(ctx, request, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -75,8 +75,8 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 }
 
 // look looks at a deployment. While the provider's configuration is not known, nothing is contacted, and nothing concluded.
-func (s *deploymentState) look(ctx context.Context, request observe.Request, diags *diag.Diagnostics) *observe.Observation {
-	if !s.data.known {
+func (p *providerData) look(ctx context.Context, request deploymentRequest, diags *diag.Diagnostics) *observe.Observation {
+	if !p.known || request.later {
 		diags.AddWarning("The state of the deployment is not known yet",
 			"The configuration of the provider depends on values that are known after apply, so that nothing is contacted. The verdict is pending.")
 		return &observe.Observation{
@@ -85,8 +85,8 @@ func (s *deploymentState) look(ctx context.Context, request observe.Request, dia
 			At:      time.Now(),
 		}
 	}
-	request.Client = s.data.Client
-	seen, err := observe.Look(ctx, request, time.Now)
+	request.Client = p.Client
+	seen, err := observe.Look(ctx, request.Request, time.Now)
 	if err != nil {
 		appendDeploymentError(diags, request.At, err)
 		return nil

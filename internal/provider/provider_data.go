@@ -30,6 +30,7 @@ type providerData struct {
 	author     commitAuthor
 	github     githubSettings
 	host       hostOnce
+	clusters   clusterSettings
 	// secrets are taken out of all that servers say.
 	secrets redact.Secrets
 	claims  claims
@@ -55,6 +56,7 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	credentials := readCredentials(d)
 	var allowLocalKnown bool
 	data.allowLocal, allowLocalKnown = d.bool("allow_local_repos")
+	data.clusters = readClusters(d)
 	data.known = allowLocalKnown && !data.github.unknown()
 	for _, c := range credentials {
 		data.known = data.known && !credentialUnknown(c)

@@ -31,6 +31,7 @@ var providerSchema = schema.Schema{
 				},
 			},
 		},
+		"clusters": clustersAttribute,
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "How to reach the GitHub API, and the repos on its server over HTTPS: with a token or as an app. Without either, the environment variable " +

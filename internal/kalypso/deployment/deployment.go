@@ -176,6 +176,8 @@ type Rendering struct {
 	Branch  string
 	Path    string   // of the rendering, from the repo's root, clean
 	Folders []string // its cluster types, sorted
+	// Files are the contents of the YAML files in a folder at head, by path. It may be called side by side.
+	Files func(folder string) (map[string][]byte, error)
 }
 
 // FolderOf is a path from the repo's root as one below the rendering's path. ok is false where it lies elsewhere.

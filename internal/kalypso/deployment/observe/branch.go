@@ -8,8 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -28,6 +30,7 @@ type branch struct {
 	snapshot *gitops.Snapshot
 	names    []string // the cluster types of the record, sorted
 	trees    map[plumbing.Hash]map[string]plumbing.Hash
+	reading  sync.Mutex // of the snapshot, by sources
 }
 
 // openBranch reads the head of a branch and the record there. A branch or a record that is not there leaves Head empty.
@@ -102,6 +105,27 @@ func (b *branch) treeHash() string {
 		}
 	}
 	return tree.FolderHash(folders).String()
+}
+
+// manifests are the contents of the YAML files in a folder at head, by path.
+func (b *branch) manifests(folder string) (map[string][]byte, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
+	at := b.at.Join(folder)
+	if err := b.snapshot.Load(at); err != nil {
+		return nil, err
+	}
+	var paths []string
+	err := b.snapshot.Walk(at, func(path string, e object.TreeEntry) error {
+		if e.Mode.IsFile() && (strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")) {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.snapshot.ReadFiles(paths)
 }
 
 // readTargets reads the names of the deployment targets at head.

@@ -57,7 +57,9 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		return &Observation{Branch: b.Branch, Outcome: deployment.Judge(world), At: now()}, nil
 	}
 	seen := &Observation{TreeHash: b.treeHash()}
-	rendering := deployment.Rendering{Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names}
+	rendering := deployment.Rendering{
+		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names, Files: b.manifests,
+	}
 	if world.Reports, err = ask(ctx, req, rendering, seen); err != nil {
 		return nil, err
 	}

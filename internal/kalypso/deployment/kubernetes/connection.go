@@ -1,0 +1,210 @@
+package kubernetes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+)
+
+// Connection says how a cluster is reached.
+type Connection struct {
+	Kubeconfig string // the text of a kubeconfig, or the path of one
+	Context    string // "": the kubeconfig's own
+	AllowExec  bool   // whether a program that the kubeconfig names may run to get a credential
+}
+
+// What a cluster may cost.
+const (
+	requestTime = 30 * time.Second // for all that is asked of one cluster
+	maxAnswer   = 16 << 20         // bytes of one answer
+)
+
+// Check says what is wrong with a connection, or nil. Nothing is contacted, and nothing runs. The error holds nothing of the
+// credentials.
+func (c Connection) Check() error {
+	_, err := c.config()
+	return err
+}
+
+// config reads the kubeconfig.
+func (c Connection) config() (*rest.Config, error) {
+	config, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	name := c.Context
+	if name == "" {
+		name = config.CurrentContext
+	}
+	context := config.Contexts[name]
+	switch {
+	case name == "":
+		return nil, fmt.Errorf("the kubeconfig has no current context; set context to one of: %s", names(config))
+	case context == nil:
+		return nil, fmt.Errorf("the kubeconfig has no context %q; it has: %s", name, names(config))
+	case config.Clusters[context.Cluster] == nil:
+		return nil, fmt.Errorf("the kubeconfig has no cluster %q, which its context %q names", context.Cluster, name)
+	}
+	user := config.AuthInfos[context.AuthInfo]
+	if user == nil && context.AuthInfo != "" {
+		return nil, fmt.Errorf("the kubeconfig has no user %q, which its context %q names", context.AuthInfo, name)
+	}
+	if user != nil && user.AuthProvider != nil {
+		return nil, errors.New("the kubeconfig's user needs an auth-provider, which Kubernetes gave up; use an exec plugin, a token or a certificate")
+	}
+	if user != nil && user.Exec != nil && !c.AllowExec {
+		return nil, fmt.Errorf("the kubeconfig's user runs the program %q to get a credential; set allow_exec = true to let it run", user.Exec.Command)
+	}
+	if err := checkServer(config.Clusters[context.Cluster].Server); err != nil {
+		return nil, err
+	}
+	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+	if err != nil {
+		// The text may repeat what is in the file.
+		return nil, errors.New("the kubeconfig can't be used: a certificate, a key or a file that it names can't be read")
+	}
+	return made, nil
+}
+
+// load reads the kubeconfig's text, or its file.
+func (c Connection) load() (*api.Config, error) {
+	if !strings.ContainsAny(c.Kubeconfig, "\n{") {
+		if _, err := os.Stat(c.Kubeconfig); err != nil {
+			return nil, errors.New("kubeconfig is neither the text of one, nor the path of a file that can be read")
+		}
+		config, err := clientcmd.LoadFromFile(c.Kubeconfig)
+		if err != nil || clientcmd.ResolveLocalPaths(config) != nil {
+			return nil, errors.New("the file does not hold a kubeconfig")
+		}
+		return config, nil
+	}
+	config, err := clientcmd.Load([]byte(c.Kubeconfig))
+	if err != nil {
+		return nil, errors.New("the text is not that of a kubeconfig")
+	}
+	return config, nil
+}
+
+func names(config *api.Config) string {
+	if len(config.Contexts) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(config.Contexts)), ", ")
+}
+
+// checkServer refuses to send a credential in clear.
+func checkServer(server string) error {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" {
+		return errors.New("the server in the kubeconfig is no URL")
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	if u.Scheme != "https" && u.Hostname() != "localhost" && (err != nil || !address.IsLoopback()) {
+		return fmt.Errorf("the server in the kubeconfig, %s, is reached without TLS; whoever listens reads the credential", u.Host)
+	}
+	return nil
+}
+
+// client is a conversation with one cluster.
+type client struct {
+	dynamic.Interface
+	rest *rest.RESTClient
+	date *serverDate
+	// secrets are the credentials that were shown to the cluster, which may repeat them.
+	secrets *redact.Secrets
+}
+
+// connect makes a client. Nothing is contacted.
+func (c Connection) connect() (*client, error) {
+	config, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	date, secrets := &serverDate{}, &redact.Secrets{}
+	config.UserAgent, config.WarningHandler = "terraform-provider-kalypso", rest.NoWarnings{}
+	config.QPS, config.Burst, config.Timeout = -1, 0, requestTime
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next, date, secrets} })
+	http1, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, errors.New("the kubeconfig can't be used: a certificate or a key in it can't be read")
+	}
+	// A redirect would take the credential along.
+	http1.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	objects, err := dynamic.NewForConfigAndClient(config, http1)
+	if err != nil {
+		return nil, errors.New("the kubeconfig can't be used: its server is no URL")
+	}
+	config = dynamic.ConfigFor(config)
+	config.GroupVersion = nil
+	plain, err := rest.UnversionedRESTClientForConfigAndClient(config, http1)
+	if err != nil {
+		return nil, errors.New("the kubeconfig can't be used: its server is no URL")
+	}
+	return &client{objects, plain, date, secrets}, nil
+}
+
+// serverDate is what a server last said the time is.
+type serverDate struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (d *serverDate) now() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at
+}
+
+// bounded reads no more of an answer than it may have, and the time of the server.
+type bounded struct {
+	next    http.RoundTripper
+	date    *serverDate
+	secrets *redact.Secrets
+}
+
+func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	_, credential, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	b.secrets.Add(credential)
+	resp, err := b.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		b.date.mu.Lock()
+		b.date.at = at
+		b.date.mu.Unlock()
+	}
+	resp.Body = &boundedBody{resp.Body, maxAnswer}
+	return resp, nil
+}
+
+var errTooLarge = fmt.Errorf("an answer is larger than %d MiB", maxAnswer>>20)
+
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errTooLarge
+	}
+	return n, err
+}

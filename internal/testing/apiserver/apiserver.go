@@ -1,0 +1,159 @@
+// Package apiserver runs a real API server of Kubernetes for custom resources on loopback: k8s.io/apiextensions-apiserver,
+// which make builds into bin/, on Debian's etcd, with the custom resources of Flux and Argo CD. What is missing on the machine
+// fails the test with what to do.
+package apiserver
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Tokens of the users. They are canaries: nothing may show them.
+const (
+	Admin  = "canary-admin"  // may do everything
+	Reader = "canary-reader" // may read what the guide asks for
+	Nobody = "canary-nobody" // may do nothing
+)
+
+// Server is a running API server.
+type Server struct {
+	Host  string // 127.0.0.1:port
+	ca    []byte
+	admin dynamic.Interface
+}
+
+// Start starts a server with the custom resources in the files; see [CRDs]. It ends with the test.
+func Start(t testing.TB, crds ...string) *Server {
+	t.Helper()
+	etcd, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Fatal("etcd is not installed: apt-get install etcd-server")
+	}
+	bin := filepath.Join(root(), "bin", "apiextensions-apiserver")
+	if _, err := os.Stat(bin); err != nil {
+		t.Fatal("bin/apiextensions-apiserver is not built: make bin/apiextensions-apiserver")
+	}
+	dir := t.TempDir()
+	client, peer, port := freePort(t), freePort(t), freePort(t)
+	run(t, dir, etcd, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
+		"--listen-client-urls", "http://"+client, "--advertise-client-urls", "http://"+client,
+		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer, "--initial-cluster", "default=http://"+peer)
+
+	reviews := httptest.NewServer(reviewer{})
+	t.Cleanup(reviews.Close)
+	core := filepath.Join(dir, "core")
+	if err := os.WriteFile(core, []byte(kubeconfig(reviews.URL, nil, "none")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, number, _ := net.SplitHostPort(port)
+	certificates := filepath.Join(dir, "certificates")
+	run(t, dir, bin, "--etcd-servers", "http://"+client, "--bind-address", "127.0.0.1", "--secure-port", number, "--cert-dir", certificates,
+		"--kubeconfig", core, "--authentication-kubeconfig", core, "--authorization-kubeconfig", core, "--authentication-skip-lookup",
+		"--enable-priority-and-fairness=false", "--disable-admission-plugins",
+		"NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+	s := &Server{Host: port}
+	s.await(t, filepath.Join(certificates, "apiserver.crt"))
+	s.install(t, crds)
+	return s
+}
+
+// Kubeconfig is the text of a kubeconfig for a user, with the one context "fleet".
+func (s *Server) Kubeconfig(token string) string { return kubeconfig("https://"+s.Host, s.ca, token) }
+
+func kubeconfig(server string, ca []byte, token string) string {
+	authority := ""
+	if ca != nil {
+		authority = "certificate-authority-data: " + base64.StdEncoding.EncodeToString(ca)
+	}
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: %q, %s}}]
+users: [{name: u, user: {token: %q}}]
+contexts: [{name: fleet, context: {cluster: c, user: u}}]
+current-context: fleet
+`, server, authority, token)
+}
+
+// await waits until the server answers: its /readyz never does.
+func (s *Server) await(t testing.TB, certificate string) {
+	t.Helper()
+	var last error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if s.ca, last = os.ReadFile(certificate); last != nil {
+			continue
+		}
+		var config *rest.Config
+		if config, last = clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(Admin))); last != nil {
+			continue
+		}
+		config.QPS = -1
+		if s.admin, last = dynamic.NewForConfig(config); last != nil {
+			continue
+		}
+		if _, last = s.admin.Resource(definitions).List(context.Background(), listAll); last == nil {
+			return
+		}
+	}
+	t.Fatalf("the API server does not answer: %v", last)
+}
+
+// run runs a program until the test ends. What it says is shown where the test fails.
+func run(t testing.TB, dir, program string, args ...string) {
+	t.Helper()
+	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		gone := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(gone) }()
+		select {
+		case <-gone:
+		case <-time.After(5 * time.Second):
+			_ = cmd.Process.Kill()
+			<-gone
+		}
+		_ = log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("%s said:\n%s", filepath.Base(program), text[max(0, len(text)-1000):])
+		}
+	})
+}
+
+// freePort is an address that nobody listens on.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// root is the repository's folder.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}

@@ -1,0 +1,156 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+var (
+	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	listAll     = metav1.ListOptions{}
+)
+
+// The custom resources that [CRDs] finds.
+const (
+	Kustomizations  = "github.com/fluxcd/kustomize-controller/config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml"
+	GitRepositories = "github.com/fluxcd/source-controller/config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml"
+	OCIRepositories = "github.com/fluxcd/source-controller/config/crd/bases/source.toolkit.fluxcd.io_ocirepositories.yaml"
+	Applications    = "github.com/argoproj/argo-cd/v3/manifests/crds/application-crd.yaml"
+)
+
+// CRDs are the files of custom resources, from the Go modules that tools/crds pins.
+func CRDs(t testing.TB, names ...string) []string {
+	t.Helper()
+	modules.Do(func() {
+		cmd := exec.Command("go", "mod", "download", "-json", "github.com/fluxcd/kustomize-controller",
+			"github.com/fluxcd/source-controller", "github.com/argoproj/argo-cd/v3")
+		cmd.Dir = filepath.Join(root(), "tools", "crds")
+		var out []byte
+		if out, modules.err = cmd.Output(); modules.err != nil {
+			return
+		}
+		modules.dirs = map[string]string{}
+		for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+			var module struct{ Path, Dir string }
+			if modules.err = d.Decode(&module); modules.err != nil {
+				return
+			}
+			modules.dirs[module.Path] = module.Dir
+		}
+	})
+	if modules.err != nil {
+		t.Fatalf("the modules with the custom resources can't be had: %v", modules.err)
+	}
+	var files []string
+	for _, name := range names {
+		for path, dir := range modules.dirs {
+			if below, ok := strings.CutPrefix(name, path+"/"); ok {
+				files = append(files, filepath.Join(dir, below))
+			}
+		}
+	}
+	return files
+}
+
+var modules struct {
+	sync.Once
+	dirs map[string]string
+	err  error
+}
+
+// install makes the custom resources known, and waits until they are served.
+func (s *Server) install(t testing.TB, files []string) {
+	t.Helper()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(text, &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		o.SetAnnotations(nil)
+		if _, err := s.admin.Resource(definitions).Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		names, _, _ := unstructured.NestedString(o.Object, "spec", "names", "plural")
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		versions, _, _ := unstructured.NestedSlice(o.Object, "spec", "versions")
+		for _, v := range versions {
+			version, _ := v.(map[string]any)
+			if version["served"] == true {
+				s.awaitKind(t, schema.GroupVersionResource{Group: group, Version: version["name"].(string), Resource: names}) //nolint:forcetypeassert // a CRD's
+			}
+		}
+	}
+}
+
+func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if _, err = s.admin.Resource(at).List(t.Context(), listAll); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s are not served: %v", at.Resource, err)
+}
+
+// Apply creates objects, or brings those that are there to this, status included.
+func (s *Server) Apply(t testing.TB, documents ...string) {
+	t.Helper()
+	for _, text := range documents {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		gvk := o.GroupVersionKind()
+		plural := strings.ToLower(strings.TrimSuffix(gvk.Kind, "y"))
+		if strings.HasSuffix(gvk.Kind, "y") {
+			plural += "ies"
+		} else {
+			plural += "s"
+		}
+		objects := s.admin.Resource(gvk.GroupVersion().WithResource(plural)).Namespace(o.GetNamespace())
+		status := o.Object["status"]
+		_ = objects.Delete(t.Context(), o.GetName(), metav1.DeleteOptions{})
+		made, err := objects.Create(t.Context(), o.DeepCopy(), metav1.CreateOptions{})
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if status == nil {
+			continue
+		}
+		made.Object["status"] = status
+		// Argo CD's Application has no status of its own, and is updated as a whole.
+		if gvk.Kind == "Application" {
+			_, err = objects.Update(t.Context(), made, metav1.UpdateOptions{})
+		} else {
+			_, err = objects.UpdateStatus(t.Context(), made, metav1.UpdateOptions{})
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+	}
+}
+
+// Delete removes an object of a plural kind.
+func (s *Server) Delete(t testing.TB, group, version, resource, namespace, name string) {
+	t.Helper()
+	at := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
+	if err := s.admin.Resource(at).Namespace(namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
