@@ -291,10 +291,10 @@ func (w *worker) manifest(m *manifest, s *subject) error {
 		if !bytes.Contains(out, []byte("{{")) {
 			return nil
 		}
-		if pass == maxPasses {
-			return ErrPasses
-		}
 		text := string(out)
+		if pass == maxPasses {
+			return endless(text, s.data.ConfigData)
+		}
 		w.buf.Truncate(start)
 		var err error
 		if m, err = parseManifest(text); err != nil {

@@ -101,9 +101,6 @@ func parseTemplate(t *fleet.Template) (*parsed, fleet.Problems) {
 // errUnknown says that a result depends on what is not known yet.
 var errUnknown = errors.New("depends on a value that is not known yet")
 
-// ErrPasses is a result that still holds templates after the last rendering.
-var ErrPasses = fmt.Errorf("the result still holds a template ({{) after %d more renderings; its values may refer to each other in a circle", maxPasses)
-
 // executor renders manifests, one after another.
 type executor struct {
 	budget
