@@ -5,8 +5,6 @@ package configure
 import (
 	"fmt"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -59,7 +57,7 @@ func (c Configured) Check(m Merged) (offences []Offence) {
 	if len(m.Unknown) > 0 {
 		return nil
 	}
-	add := func(name string, o fleet.Object, schema *jsonschema.Schema) {
+	add := func(name string, o fleet.Object, schema *compiledSchema) {
 		if keys := c.Values.offences(m, schema); len(keys) > 0 {
 			offences = append(offences, Offence{name, o, keys})
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -17,7 +15,7 @@ type resolver struct {
 	conditions conditions
 	sources    []*source
 	schemas    []platformSchema
-	compiled   map[string]*jsonschema.Schema // the schemas by their text
+	compiled   map[string]*compiledSchema // the schemas by their text
 
 	applyingSources, applyingSchemas *applicability
 
@@ -31,20 +29,20 @@ type resolver struct {
 
 type platformSchema struct {
 	object *fleet.ConfigSchema
-	schema *jsonschema.Schema
+	schema *compiledSchema
 }
 
 // applying is what applies where the same conditions hold.
 type applying struct {
 	Values   *Values
 	schemas  []platformSchema
-	compiled map[string]*jsonschema.Schema // all schemas by their text
+	compiled map[string]*compiledSchema // all schemas by their text
 }
 
 func newResolver() *resolver {
 	return &resolver{
 		conditions: conditions{numbers: map[condition]int{}, known: map[string]bool{}},
-		compiled:   map[string]*jsonschema.Schema{},
+		compiled:   map[string]*compiledSchema{},
 		setIndex:   map[string]int{},
 		setOf:      map[*fleet.DeploymentTarget]int{},
 		byPair:     map[[2]int]*applying{},
@@ -101,7 +99,7 @@ func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
 }
 
 func (r *resolver) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
-	compile := func(o fleet.Object, text string, path ...fleet.Step) *jsonschema.Schema {
+	compile := func(o fleet.Object, text string, path ...fleet.Step) *compiledSchema {
 		if fleet.IsUnknown(text) {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package configure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,12 +27,26 @@ func CheckSchema(text string) error {
 	return err
 }
 
-func compileSchema(text string) (*jsonschema.Schema, error) {
+// compiledSchema is a schema that can be used, with its extent.
+type compiledSchema struct {
+	*jsonschema.Schema
+	extent
+}
+
+func compileSchema(text string) (*compiledSchema, error) {
+	if err := checkSchemaText(text); err != nil {
+		return nil, err
+	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("the schema is no JSON: %w", jsonError(err))
 	}
+	if err := checkSchemaDocument(doc); err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
+	c.UseRegexpEngine(compilePattern)
+	c.RegisterFormat(regexFormat)
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(noLoader{})
 	if err := c.AddResource(schemaURL, doc); err != nil {
@@ -46,7 +61,8 @@ func compileSchema(text string) (*jsonschema.Schema, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the schema is no JSON Schema: %w", tidySchemaError(err))
 	}
-	return schema, nil
+	e, err := extentOf(schema)
+	return &compiledSchema{schema, e}, err
 }
 
 // jsonError says where a text ends too early.
@@ -78,10 +94,13 @@ func (noLoader) Load(string) (any, error) {
 }
 
 // offencesAgainst are the keys of data that the schema refuses, each with the reason, sorted.
-func offencesAgainst(schema *jsonschema.Schema, data map[string]any) []string {
+func offencesAgainst(schema *compiledSchema, data map[string]any) []string {
 	instance := make(map[string]any, len(data))
 	for k, v := range data {
 		instance[k] = asNumber(v)
+	}
+	if schema.tooMany(instance) {
+		return []string{fmt.Sprintf("the values: the schema looks at them and at their parts more than %d times; do its references repeat each other?", maxLooks)}
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(instance); errors.As(err, &invalid) {
@@ -109,23 +128,48 @@ func asNumber(v any) any {
 
 var english = message.NewPrinter(language.English)
 
-// offences are those of the parts of whole, each with the reason, sorted.
+// offences are those of the parts of whole, each with the reason, sorted: the first ones, and how many more there are.
 func offences(whole string, e *jsonschema.ValidationError) []string {
-	var all []string
-	var walk func(e *jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 {
-			where := strings.Join(e.InstanceLocation, ".")
-			if where == "" {
-				where = whole
-			}
-			all = append(all, where+": "+e.ErrorKind.LocalizedString(english))
-		}
-		for _, cause := range e.Causes {
-			walk(cause)
-		}
+	all := leaves(e)
+	more := len(all) - maxOffences
+	if more > 0 {
+		slices.SortFunc(all, func(a, b *jsonschema.ValidationError) int {
+			return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.SchemaURL, b.SchemaURL),
+				slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
+		})
+		all = all[:maxOffences]
 	}
-	walk(e)
-	slices.Sort(all)
-	return slices.Compact(all)
+	var texts []string
+	for _, leaf := range all {
+		where := strings.Join(leaf.InstanceLocation, ".")
+		if where == "" {
+			where = whole
+		}
+		texts = append(texts, cut(where + ": " + leaf.ErrorKind.LocalizedString(english)))
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return texts
+}
+
+// cut keeps a text of values or of a schema from filling an error.
+func cut(text string) string {
+	if len(text) <= maxOffenceBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxOffenceBytes], "") + "…"
+}
+
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var all []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
 }

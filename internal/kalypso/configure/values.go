@@ -3,8 +3,6 @@ package configure
 import (
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
@@ -20,7 +18,7 @@ type Values struct {
 	merged  Merged
 
 	mu      sync.Mutex
-	checked map[*jsonschema.Schema][]string
+	checked map[*compiledSchema][]string
 }
 
 // Merged is what the values of the configs merge to.
@@ -117,7 +115,7 @@ func (v *Values) merge() Merged {
 }
 
 // offences are those against the schema, looked for once where the values are shared.
-func (v *Values) offences(m Merged, schema *jsonschema.Schema) []string {
+func (v *Values) offences(m Merged, schema *compiledSchema) []string {
 	if !v.Shared {
 		return offencesAgainst(schema, m.Data)
 	}
@@ -126,7 +124,7 @@ func (v *Values) offences(m Merged, schema *jsonschema.Schema) []string {
 	found, ok := v.checked[schema]
 	if !ok {
 		if v.checked == nil {
-			v.checked = map[*jsonschema.Schema][]string{}
+			v.checked = map[*compiledSchema][]string{}
 		}
 		found = offencesAgainst(schema, m.Data)
 		v.checked[schema] = found

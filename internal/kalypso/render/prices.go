@@ -15,11 +15,11 @@ type price struct {
 }
 
 var (
-	lookup  = price{shallow: true, part: true}
-	rebuild = price{shallow: true}
-	pattern = price{work: patternWork}
-	version = price{work: versionWork, weight: 64}
-	pairs   = price{work: pairsWork}
+	lookup   = price{shallow: true, part: true}
+	rebuild  = price{shallow: true}
+	matching = price{work: patternWork}
+	version  = price{work: versionWork, weight: 64}
+	pairs    = price{work: pairsWork}
 )
 
 // prices are those of functions that are not as the zero price says.
@@ -34,8 +34,8 @@ var prices = map[string]price{
 	"pluck": rebuild, "prepend": rebuild, "push": rebuild, "rest": rebuild, "reverse": rebuild, "slice": rebuild, "tuple": rebuild,
 	"values": rebuild,
 
-	"regexFind": pattern, "regexFindAll": pattern, "regexMatch": pattern, "regexSplit": pattern, "mustRegexFind": pattern,
-	"mustRegexFindAll": pattern, "mustRegexMatch": pattern, "mustRegexSplit": pattern,
+	"regexFind": matching, "regexFindAll": matching, "regexMatch": matching, "regexSplit": matching, "mustRegexFind": matching,
+	"mustRegexFindAll": matching, "mustRegexMatch": matching, "mustRegexSplit": matching,
 	"regexReplaceAll":            {work: patternWork, gives: sizeOfReplaceAll},
 	"regexReplaceAllLiteral":     {work: patternWork, gives: sizeOfReplaceAll},
 	"mustRegexReplaceAll":        {work: patternWork, gives: sizeOfReplaceAll},

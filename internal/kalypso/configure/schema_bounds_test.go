@@ -1,0 +1,113 @@
+package configure
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// references are n levels, each of which refers to the next one twice, with keyword around the references.
+func references(n int, level string) string {
+	var b strings.Builder
+	b.WriteString(`{"definitions": {`)
+	for i := range n {
+		fmt.Fprintf(&b, `"d%d": `+level+`, `, i, i+1, i+1)
+	}
+	fmt.Fprintf(&b, `"d%d": {}}, "$ref": "#/definitions/d0"}`, n)
+	return b.String()
+}
+
+// TestSchemaBounds compiles schemas that would take for ever, or all memory, and refuses them by the bound.
+func TestSchemaBounds(t *testing.T) {
+	var wide strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&wide, `"p%d": {}, `, i)
+	}
+	ref := func(keyword string) string {
+		return `{"` + keyword + `": [{"$ref": "#/definitions/d%d"}, {"$ref": "#/definitions/d%d"}]}`
+	}
+	tests := []struct{ name, schema, want string }{
+		{"40 levels of two references", references(40, ref("allOf")), "more than 100000 parts once"},
+		{"the same with anyOf", references(40, ref("anyOf")), "more than 100000 parts once"},
+		{"the same below properties", references(40, `{"properties": {"a": {"$ref": "#/definitions/d%d"}, "b": {"$ref": "#/definitions/d%d"}}}`), "more than 100000 parts once"},
+		{"few levels", references(12, ref("allOf")), ""},
+		{"deep", strings.Repeat(`{"not": `, 200) + "{}" + strings.Repeat("}", 200), "nested more than 100 deep"},
+		{"very deep", strings.Repeat(`{"not": `, 5000) + "{}" + strings.Repeat("}", 5000), "nested more than 100 deep"},
+		{"deeper than JSON may be", strings.Repeat(`[`, 100_000), "exceeded max depth"},
+		{"wide", `{"properties": {` + wide.String() + `"z": {}}, "required": [` + strings.Repeat(`"a",`, 5000) + `"b"]}`, "more than 10000 parts"},
+		{"long", `{"description": "` + strings.Repeat("x", 2<<20) + `"}`, "has 2097171 bytes; at most 1048576"},
+		{"a long pattern", `{"pattern": "` + strings.Repeat("a", 20_000) + `"}`, "the regular expression has 20000 bytes"},
+		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`, "instructions, repetitions written out; at most 10000"},
+		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`, "instructions, repetitions written out; at most 10000"},
+		{"a pattern of every day", `{"pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
+		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 400 digits"},
+		{"a small one", `{"multipleOf": 1e-1000000000}`, "the number 1e-1000000000"},
+		{"a long number", `{"enum": [` + strings.Repeat("9", 100_000) + `]}`, "at most 400 digits"},
+		{"a double", `{"maximum": 1.7976931348623157e308}`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			err := CheckSchema(tt.schema)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%.500v, want %q", err, tt.want)
+			}
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+// TestSchemaLooks bounds what schemas that refer to themselves make of values, and lets through those that descend.
+func TestSchemaLooks(t *testing.T) {
+	nested := func(n int) map[string]any {
+		v := map[string]any{"leaf": "x"}
+		for range n {
+			v = map[string]any{"a": v, "list": []any{"1", v["leaf"]}}
+		}
+		return v
+	}
+	many := map[string]any{}
+	for i := range 20_000 {
+		many[fmt.Sprint("k", i)] = strings.Repeat("a", 40)
+	}
+	var listed strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&listed, `"v%d", `, i)
+	}
+	const tooMany = "more than 250000 times"
+	tests := []struct {
+		name, schema string
+		values       map[string]any
+		want         string // "" accepted
+	}{
+		{"it descends", `{"additionalProperties": {"$ref": "#"}}`, nested(90), ""},
+		{"it descends in two ways", `{"additionalProperties": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`, nested(40), tooMany},
+		{"by dynamic references", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", "additionalProperties": {"$dynamicRef": "#n"}}`, nested(90), ""},
+		{"by dynamic references in two ways", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", "additionalProperties": {"allOf": [{"$dynamicRef": "#n"}, {"$dynamicRef": "#n"}]}}`, nested(40), tooMany},
+		{"in a circle", `{"allOf": [{"$ref": "#"}]}`, nested(1), "reference cycle"},
+		{"many values", `{"additionalProperties": {"type": "string", "pattern": "^a+$"}}`, many, ""},
+		{"many patterns of many values", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"pattern": "(a?){500}$"},`, 40) + `{}]}}`, many, tooMany},
+		{"a long value and a large pattern", `{"properties": {"v": {"pattern": "(a?){500}$"}}}`, map[string]any{"v": strings.Repeat("a", 1<<20)}, tooMany},
+		{"an enum of many at many places", `{"additionalProperties": {"enum": [` + listed.String() + `"c"]}}`, many, tooMany},
+		{"many failures", `{"additionalProperties": {"type": "integer"}}`, many, "and 19900 more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			schema, err := compileSchema(tt.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(offencesAgainst(schema, tt.values), "\n")
+			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+				t.Errorf("%.500s, want %q", got, tt.want)
+			}
+			if took := time.Since(start); took > 2*time.Second || len(got) > 200_000 {
+				t.Errorf("it took %s and says %d bytes", took, len(got))
+			}
+		})
+	}
+}

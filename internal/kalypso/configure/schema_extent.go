@@ -1,0 +1,270 @@
+package configure
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// extent is how large a compiled schema is.
+type extent struct {
+	size      int   // of the schemas within it, with what references lead to in their place
+	match     int64 // what its patterns take for each byte of a text
+	recursive bool  // it refers to itself
+	// anchors are what a dynamic reference may lead to.
+	anchors []*jsonschema.Schema
+}
+
+// errSchemaSize is a schema whose references repeat each other.
+var errSchemaSize = fmt.Errorf("the schema has more than %d parts once what its references lead to is put in their place; let fewer of them lead to the same", maxSchemaSize)
+
+// extentOf measures a compiled schema. It looks at each schema within it once. A reference to a schema from within it
+// counts as one.
+func extentOf(root *jsonschema.Schema) (extent, error) {
+	known := map[*jsonschema.Schema]extent{}
+	under := map[*jsonschema.Schema]bool{}
+	var anchors []*jsonschema.Schema
+	var measure func(s *jsonschema.Schema) extent
+	measure = func(s *jsonschema.Schema) extent {
+		if e, ok := known[s]; ok {
+			return e
+		}
+		if under[s] {
+			return extent{size: 1, recursive: true}
+		}
+		under[s] = true
+		e := extent{size: own(s), recursive: s.DynamicRef != nil || s.RecursiveRef != nil}
+		if s.DynamicAnchor != "" || s.RecursiveAnchor {
+			anchors = append(anchors, s)
+		}
+		for _, p := range patternsOf(s) {
+			e.match += p.cost.Match
+		}
+		for _, sub := range slices.Concat(atSamePlace(s), below(s)) {
+			inner := measure(sub)
+			e.size = min(e.size+inner.size, maxSchemaSize+1)
+			e.match += inner.match
+			e.recursive = e.recursive || inner.recursive
+		}
+		under[s] = false
+		known[s] = e
+		return e
+	}
+	e := measure(root)
+	e.anchors = anchors
+	if e.size > maxSchemaSize {
+		return e, errSchemaSize
+	}
+	return e, nil
+}
+
+// own is how much of a schema is no schema: the values that it lists.
+func own(s *jsonschema.Schema) int {
+	n := 1 + len(s.Required)
+	if s.Enum != nil {
+		n += partsOf(s.Enum.Values)
+	}
+	if s.Const != nil {
+		n += partsOf(*s.Const)
+	}
+	return n
+}
+
+func partsOf(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n += partsOf(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += partsOf(e)
+		}
+	}
+	return n
+}
+
+func patternsOf(s *jsonschema.Schema) (all []boundedPattern) {
+	add := func(re jsonschema.Regexp) {
+		if p, ok := re.(boundedPattern); ok {
+			all = append(all, p)
+		}
+	}
+	add(s.Pattern)
+	for re := range s.PatternProperties {
+		add(re)
+	}
+	return all
+}
+
+// atSamePlace are the schemas that look at the value that s looks at.
+func atSamePlace(s *jsonschema.Schema) []*jsonschema.Schema {
+	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.ContentSchema})
+	if s.DynamicRef != nil {
+		all = append(all, s.DynamicRef.Ref)
+	}
+	for _, sub := range s.DependentSchemas {
+		all = append(all, sub)
+	}
+	for _, sub := range s.Dependencies {
+		all = append(all, schemasIn(sub)...)
+	}
+	return notNil(all)
+}
+
+// below are the schemas that look at the elements of the value that s looks at.
+func below(s *jsonschema.Schema) []*jsonschema.Schema {
+	return slices.Concat(slices.Collect(maps.Values(s.Properties)), slices.Collect(maps.Values(s.PatternProperties)), ofEach(s), notNil(s.PrefixItems), itemsOf(s))
+}
+
+// ofEach are the schemas that may look at each element.
+func ofEach(s *jsonschema.Schema) []*jsonschema.Schema {
+	all := []*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems}
+	return notNil(slices.Concat(all, schemasIn(s.AdditionalProperties), schemasIn(s.AdditionalItems)))
+}
+
+func itemsOf(s *jsonschema.Schema) []*jsonschema.Schema { return notNil(schemasIn(s.Items)) }
+
+func schemasIn(v any) []*jsonschema.Schema {
+	switch v := v.(type) {
+	case *jsonschema.Schema:
+		return []*jsonschema.Schema{v}
+	case []*jsonschema.Schema:
+		return v
+	}
+	return nil
+}
+
+func notNil(all []*jsonschema.Schema) []*jsonschema.Schema {
+	return slices.DeleteFunc(all, func(s *jsonschema.Schema) bool { return s == nil })
+}
+
+// boundedBy reports whether a schema that is so large can't look at values that are so large too often.
+func (e extent) boundedBy(values size) bool {
+	return !e.recursive && int64(e.size)*int64(values.parts)+e.match*int64(values.bytes)/bytesPerLook <= maxLooks
+}
+
+// bytesPerLook is how many instructions of a pattern can be tried, each on a byte, in about the time that a schema takes to
+// look at a value.
+const bytesPerLook = 32
+
+// size is how large values are.
+type size struct{ parts, bytes int }
+
+func sizeOf(v any) (s size) {
+	s.add(v)
+	return s
+}
+
+func (s *size) add(v any) {
+	s.parts++
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			s.bytes += len(k)
+			s.parts++
+			s.add(e)
+		}
+	case []any:
+		for _, e := range v {
+			s.parts++
+			s.add(e)
+		}
+	case string:
+		s.bytes += len(v)
+	}
+}
+
+// looks counts how often a schema looks at values, as if nothing it finds spared it another look.
+type looks struct {
+	left    int64
+	anchors []*jsonschema.Schema
+}
+
+// tooMany reports whether the schema would look at the values too often.
+func (c *compiledSchema) tooMany(values map[string]any) bool {
+	if c.boundedBy(sizeOf(values)) {
+		return false
+	}
+	l := looks{maxLooks, c.anchors}
+	return !l.at(c.Schema, values, nil, 0)
+}
+
+func (l *looks) take(n int64) bool {
+	l.left -= n
+	return l.left >= 0
+}
+
+// at counts the looks of s at v, at which the schemas of place look already. It stops, and is false, where they are too many.
+func (l *looks) at(s *jsonschema.Schema, v any, place []*jsonschema.Schema, depth int) bool {
+	const perLook = 16 // schemas of place
+	if depth > maxNested || !l.take(int64(own(s)+len(place)/perLook)) {
+		return false
+	}
+	if slices.Contains(place, s) {
+		return true // a circle of references, which the validation refuses
+	}
+	place = append(place, s)
+	if text, ok := v.(string); ok {
+		for _, p := range patternsOf(s) {
+			if !l.take(p.cost.Match * int64(len(text)) / bytesPerLook) {
+				return false
+			}
+		}
+	}
+	here := atSamePlace(s)
+	if s.DynamicRef != nil || s.RecursiveRef != nil {
+		for _, anchor := range l.anchors {
+			if !slices.Contains(here, anchor) {
+				here = append(here, anchor)
+			}
+		}
+	}
+	for _, sub := range here {
+		if !l.at(sub, v, place, depth+1) {
+			return false
+		}
+	}
+	each := ofEach(s)
+	element := func(e any, more ...*jsonschema.Schema) bool {
+		for _, sub := range slices.Concat(each, more) {
+			if !l.at(sub, e, nil, depth+1) {
+				return false
+			}
+		}
+		return l.take(1)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			more := notNil([]*jsonschema.Schema{s.Properties[k]})
+			for re, sub := range s.PatternProperties {
+				more = append(more, sub)
+				if p, ok := re.(boundedPattern); ok && !l.take(p.cost.Match*int64(len(k))/bytesPerLook) {
+					return false
+				}
+			}
+			if !element(e, more...) {
+				return false
+			}
+		}
+	case []any:
+		listed := slices.Concat(notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
+		_, one := s.Items.(*jsonschema.Schema)
+		for i, e := range v {
+			more := listed
+			if !one && i < len(listed) {
+				more = listed[i : i+1]
+			} else if !one {
+				more = nil
+			}
+			if !element(e, more...) {
+				return false
+			}
+		}
+	}
+	return true
+}

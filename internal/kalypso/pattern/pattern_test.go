@@ -1,0 +1,34 @@
+package pattern_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
+)
+
+// TestMeasure counts instructions with repetitions written out, and refuses what is too large before it is compiled.
+func TestMeasure(t *testing.T) {
+	tests := []struct {
+		expr  string
+		match int64 // 0: refused
+	}{
+		{"abc", 3},
+		{"a{500}", 1000},
+		{"(a|b){100}", 300},
+		{"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", 128},
+		{"(((a{10}){10}){10})", 2221},
+		{strings.Repeat("a", pattern.Most), pattern.Most},
+		{strings.Repeat("a", pattern.Most+1), 0},
+		{strings.Repeat("(abcdef){1000}", 2), 0},
+	}
+	for _, tt := range tests {
+		cost, err := pattern.Measure(tt.expr)
+		switch refused := tt.match == 0 || tt.match > pattern.Most; {
+		case refused && (err == nil || !strings.Contains(err.Error(), "at most 10000")):
+			t.Errorf("%.20q: %v, want an error that names the bound", tt.expr, err)
+		case !refused && (err != nil || cost.Match < tt.match/2 || cost.Match > 2*tt.match):
+			t.Errorf("%.20q: %d instructions, %v; want about %d", tt.expr, cost.Match, err, tt.match)
+		}
+	}
+}
