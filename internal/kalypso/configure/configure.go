@@ -4,6 +4,7 @@ package configure
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -25,8 +26,7 @@ type Configured struct {
 func New(f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
 	f.Sort()
 	r := newResolver()
-	r.addConfigs(f)
-	problems := r.addSchemas(f)
+	problems := slices.Concat(r.addConfigs(f), r.addSchemas(f))
 	c := &Configuration{placements: make([][]Configured, len(s.Placements))}
 	for i := range s.Placements {
 		c.placements[i] = r.placement(&s.Placements[i])

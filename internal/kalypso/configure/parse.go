@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -84,31 +83,40 @@ func merge(earlier, later any) any {
 
 func mergeLists(earlier, later []any) []any {
 	merged := slices.Clone(earlier)
+	var first map[string]int // element of a name
 	for _, v := range later {
-		if at := indexOfName(merged, v); at >= 0 {
+		name, named := nameOf(v)
+		if !named {
+			merged = append(merged, v)
+			continue
+		}
+		if first == nil {
+			first = map[string]int{}
+			for i := len(merged) - 1; i >= 0; i-- {
+				if name, named := nameOf(merged[i]); named {
+					first[name] = i
+				}
+			}
+		}
+		if at, ok := first[name]; ok {
 			merged[at] = merge(merged[at], v)
 		} else {
+			first[name] = len(merged)
 			merged = append(merged, v)
 		}
 	}
 	return merged
 }
 
-// indexOfName is where in a list the first element with the name of v stands; -1 where there is none, or v has no name.
-func indexOfName(list []any, v any) int {
-	name, named := nameOf(v)
-	if !named {
-		return -1
-	}
-	return slices.IndexFunc(list, func(e any) bool {
-		n, ok := nameOf(e)
-		return ok && reflect.DeepEqual(n, name)
-	})
-}
-
-// nameOf is the name of a list's element, where it is a map that has one.
-func nameOf(v any) (name any, ok bool) {
+// nameOf is the name of a list's element, where it is a map that has one: a text that is the same where the names are.
+func nameOf(v any) (name string, ok bool) {
 	m, _ := v.(map[string]any)
-	name = m["name"]
-	return name, name != nil
+	switch name := m["name"].(type) {
+	case nil:
+		return "", false
+	case string:
+		return name, true
+	default:
+		return fmt.Sprintf("\x00%#v", name), true
+	}
 }

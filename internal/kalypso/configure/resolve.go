@@ -50,8 +50,8 @@ func newResolver() *resolver {
 	}
 }
 
-// addConfigs adds the configs of a sorted fleet, in the order in which they merge.
-func (r *resolver) addConfigs(f *fleet.Fleet) {
+// addConfigs adds the configs of a sorted fleet, in the order in which they merge, and reports values that are out of bounds.
+func (r *resolver) addConfigs(f *fleet.Fleet) (problems fleet.Problems) {
 	var needs [][]int // of the sources
 	for _, config := range f.Configs {
 		if config.MayBePlatformConfig() {
@@ -64,6 +64,11 @@ func (r *resolver) addConfigs(f *fleet.Fleet) {
 		}
 	}
 	r.applyingSources = newApplicability(needs)
+	most := f.Limits.WithDefaults().FileSize
+	for _, s := range r.sources {
+		problems = append(problems, s.checkValues(most)...)
+	}
+	return problems
 }
 
 // addPlatformConfig adds a config and returns the conditions under which it applies.

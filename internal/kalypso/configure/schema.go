@@ -145,7 +145,7 @@ func offences(whole string, e *jsonschema.ValidationError) []string {
 		if where == "" {
 			where = whole
 		}
-		texts = append(texts, cut(where + ": " + leaf.ErrorKind.LocalizedString(english)))
+		texts = append(texts, cut(where+": "+leaf.ErrorKind.LocalizedString(english)))
 	}
 	slices.Sort(texts)
 	texts = slices.Compact(texts)

@@ -106,10 +106,8 @@ func atSamePlace(s *jsonschema.Schema) []*jsonschema.Schema {
 	if s.DynamicRef != nil {
 		all = append(all, s.DynamicRef.Ref)
 	}
-	for _, sub := range s.DependentSchemas {
-		all = append(all, sub)
-	}
-	for _, sub := range s.Dependencies {
+	all = append(all, byKey(s.DependentSchemas)...)
+	for _, sub := range byKey(s.Dependencies) {
 		all = append(all, schemasIn(sub)...)
 	}
 	return notNil(all)
@@ -117,7 +115,20 @@ func atSamePlace(s *jsonschema.Schema) []*jsonschema.Schema {
 
 // below are the schemas that look at the elements of the value that s looks at.
 func below(s *jsonschema.Schema) []*jsonschema.Schema {
-	return slices.Concat(slices.Collect(maps.Values(s.Properties)), slices.Collect(maps.Values(s.PatternProperties)), ofEach(s), notNil(s.PrefixItems), itemsOf(s))
+	matched := make(map[string]*jsonschema.Schema, len(s.PatternProperties))
+	for re, sub := range s.PatternProperties {
+		matched[re.String()] = sub
+	}
+	return slices.Concat(byKey(s.Properties), byKey(matched), ofEach(s), notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
+}
+
+// byKey are the values of m in the order of their keys.
+func byKey[V any](m map[string]V) []V {
+	all := make([]V, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, m[k])
+	}
+	return all
 }
 
 // ofEach are the schemas that may look at each element.
@@ -126,7 +137,7 @@ func ofEach(s *jsonschema.Schema) []*jsonschema.Schema {
 	return notNil(slices.Concat(all, schemasIn(s.AdditionalProperties), schemasIn(s.AdditionalItems)))
 }
 
-func itemsOf(s *jsonschema.Schema) []*jsonschema.Schema { return notNil(schemasIn(s.Items)) }
+func itemsOf(s *jsonschema.Schema) []*jsonschema.Schema { return schemasIn(s.Items) }
 
 func schemasIn(v any) []*jsonschema.Schema {
 	switch v := v.(type) {

@@ -21,27 +21,21 @@ type written struct {
 // indent is what a level of lists and maps adds to each line.
 func (b *budget) measure(v reflect.Value, indent int64) (written, error) {
 	w := written{indent: indent, most: b.size}
-	if err := w.add(v, 0); err != nil {
-		return w, err
-	}
-	if w.bytes > w.most {
-		return w, boundError("the value takes more than %s written out, all that limits.file_size allows; do its parts share parts?", fleet.Bytes(b.size))
+	if !w.add(v, 0) || w.bytes > w.most {
+		return w, boundError("the value takes more than %s written out, as limits.file_size allows, or is nested more than %d deep; does it hold itself?",
+			fleet.Bytes(b.size), maxDepth)
 	}
 	return w, nil
 }
 
-var errNested = boundError("the value is nested more than %d deep, or holds itself", maxDepth)
-
-func (w *written) add(v reflect.Value, depth int) error {
-	if w.bytes > w.most {
-		return nil
-	}
+// add counts v. It stops, and is false, where it is nested too deep or too much is counted.
+func (w *written) add(v reflect.Value, depth int) bool {
 	w.parts++
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
 			w.bytes += 4
-			return nil
+			return true
 		}
 		if v.Kind() == reflect.Pointer {
 			depth++
@@ -49,51 +43,45 @@ func (w *written) add(v reflect.Value, depth int) error {
 		return w.add(v.Elem(), depth)
 	case reflect.String:
 		w.bytes += int64(v.Len())
-		return nil
 	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
-		if depth >= maxDepth {
-			return errNested
-		}
-		return w.children(v, depth+1)
+		return depth < maxDepth && w.children(v, depth+1)
 	case reflect.Int, reflect.Int64:
 		w.bytes += int64(digits(v.Int()))
 	default:
 		w.bytes += 8
 	}
-	return nil
+	return true
 }
 
 // children adds the parts of v, each with what stands around it.
-func (w *written) children(v reflect.Value, depth int) error {
+func (w *written) children(v reflect.Value, depth int) bool {
 	around := 3 + w.indent*int64(depth-1)
+	part := func(v reflect.Value) bool { return w.add(v, depth) && w.bytes <= w.most }
 	w.bytes += 2
 	switch v.Kind() {
 	case reflect.Map:
-		for it := v.MapRange(); it.Next() && w.bytes <= w.most; {
+		for it := v.MapRange(); it.Next(); {
 			w.bytes += around
-			if err := w.add(it.Key(), depth); err != nil {
-				return err
-			}
-			if err := w.add(it.Value(), depth); err != nil {
-				return err
+			if !part(it.Key()) || !part(it.Value()) {
+				return false
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			w.bytes += around + int64(len(v.Type().Field(i).Name))
-			if err := w.add(v.Field(i), depth); err != nil {
-				return err
+			if !part(v.Field(i)) {
+				return false
 			}
 		}
 	default:
-		for i := 0; i < v.Len() && w.bytes <= w.most; i++ {
+		for i := range v.Len() {
 			w.bytes += around
-			if err := w.add(v.Index(i), depth); err != nil {
-				return err
+			if !part(v.Index(i)) {
+				return false
 			}
 		}
 	}
-	return nil
+	return true
 }
 
 func digits(i int64) int {

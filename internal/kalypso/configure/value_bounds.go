@@ -1,0 +1,111 @@
+package configure
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// maxValueDepth is how deep the value of a config's key may be nested.
+const maxValueDepth = 100
+
+// checkValues reports the values that take more than most bytes, written out, or are nested too deep. What is wrong with
+// them is told once: for the stages that follow they are not known.
+func (s *source) checkValues(most int64) (problems fleet.Problems) {
+	var refused []string
+	for _, k := range slices.Sorted(maps.Keys(s.texts)) {
+		err := checkValue(s.texts[k], most)
+		if err == nil {
+			continue
+		}
+		refused = append(refused, k)
+		key := k
+		if s.path != "" {
+			key = s.path
+		}
+		problems = append(problems, fleet.Problem{
+			Kind: s.config.Kind(), Name: s.config.Name, Origin: s.config.Origin, Path: []fleet.Step{fleet.Attr("data"), fleet.Key(key)},
+			Summary: "Config value out of bounds", Detail: fmt.Sprintf("The value of %q %s.", key, err), Err: err,
+		})
+	}
+	if len(refused) > 0 {
+		s.texts = maps.Clone(s.texts)
+		for _, k := range refused {
+			delete(s.texts, k)
+		}
+		s.obscure(refused...)
+	}
+	return problems
+}
+
+func checkValue(text string, most int64) error {
+	if int64(len(text)) > most {
+		return fmt.Errorf("has %s; limits.file_size allows %s", fleet.Bytes(int64(len(text))), fleet.Bytes(most))
+	}
+	if len(text) <= maxValueDepth || !mayGrow(text) && !mayBeDeep(text) {
+		return nil // and it costs no parsing
+	}
+	out := writtenOut{left: most}
+	if !out.add(parseValue(text), 0) {
+		return fmt.Errorf("takes more than %s with its aliases written out, as limits.file_size allows, or is nested more than %d deep",
+			fleet.Bytes(most), maxValueDepth)
+	}
+	return nil
+}
+
+// mayGrow reports whether a YAML text may have aliases, which make of it more than there is text.
+func mayGrow(text string) bool { return strings.Contains(text, "&") && strings.Contains(text, "*") }
+
+// mayBeDeep reports whether a YAML text may be nested too deep. It counts brackets, and how far lines are indented: a column
+// may hold a map and a list in it.
+func mayBeDeep(text string) bool {
+	brackets := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[', '{':
+			if brackets++; brackets > maxValueDepth/2 {
+				return true
+			}
+		case ']', '}':
+			brackets = max(brackets-1, 0)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if len(line)-len(strings.TrimLeft(line, " -?:")) > maxValueDepth/4 {
+			return true
+		}
+	}
+	return false
+}
+
+// writtenOut counts the bytes of a value.
+type writtenOut struct{ left int64 }
+
+// add counts v. It stops, and is false, where it takes too many bytes or is nested too deep.
+func (w *writtenOut) add(v any, depth int) bool {
+	w.left--
+	if w.left < 0 || depth > maxValueDepth {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			w.left -= int64(len(k))
+			if !w.add(e, depth+1) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !w.add(e, depth+1) {
+				return false
+			}
+		}
+	case string:
+		w.left -= int64(len(v))
+	}
+	return w.left >= 0
+}

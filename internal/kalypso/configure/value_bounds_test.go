@@ -1,0 +1,79 @@
+package configure
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// TestValueBounds refuses values that take much more memory than their text, on their config, and lets through what is
+// merely long.
+func TestValueBounds(t *testing.T) {
+	laughs := "a: &a [" + strings.Repeat("x, ", 20) + "x]\n"
+	for i := range 4 {
+		laughs += fmt.Sprintf("%c: &%c [%s]\n", 'b'+i, 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", 'a'+i), 10), ", "))
+	}
+	tests := []struct{ name, value, want string }{
+		{"text", "text", ""},
+		{"long text", strings.Repeat("x", 1<<20), ""},
+		{"longer text", strings.Repeat("x", 1<<20+1), `"V" has 1048577 bytes; limits.file_size allows 1Mi`},
+		{"a long alias", "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a, ", 100) + "*a]", "with its aliases written out"},
+		{"more aliases than YAML allows, so text", laughs, ""},
+		{"few aliases", "a: &a {b: 1}\nc: [*a, *a]", ""},
+		{"deep lists", strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested more than 100 deep"},
+		{"deeper lists", strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "nested more than 100 deep"},
+		{"too deep for YAML, so text", strings.Repeat("[", 200_000), ""},
+		{"deep maps", strings.Repeat("{a: ", 200) + strings.Repeat("}", 200), "nested more than 100 deep"},
+		{"deep blocks", strings.Repeat("- ", 200) + "x", "nested more than 100 deep"},
+		{"deep indents", deepBlock(150), "nested more than 100 deep"},
+		{"a deep list of every day", strings.Repeat("[", 60) + strings.Repeat("]", 60), ""},
+		{"cron", "schedule: '*/5 * * * *' # & so on", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			config := &fleet.Config{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: map[string]string{"V": tt.value, "W": "w"}}
+			_, problems := New(&fleet.Fleet{Configs: []*fleet.Config{config}}, &schedule.Schedule{})
+			err := problems.Err()
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `ConfigMap "c"`)) {
+				t.Errorf("%.500v, want %q", err, tt.want)
+			}
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if len(config.Data) != 2 {
+				t.Error("the config was changed")
+			}
+		})
+	}
+}
+
+func deepBlock(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%sa:\n", strings.Repeat(" ", i))
+	}
+	return b.String() + strings.Repeat(" ", n) + "a: x"
+}
+
+// TestMergeOfManyNames merges lists of many named elements, which must not take the square of their number.
+func TestMergeOfManyNames(t *testing.T) {
+	list := func(from int) (all []any) {
+		for i := range 50_000 {
+			all = append(all, map[string]any{"name": fmt.Sprint("n", from+i), fmt.Sprint("k", from): i})
+		}
+		return append(all, map[string]any{"name": []any{"a", 1}, "k": from}, map[string]any{"name": 1, "k": from}, map[string]any{"name": "1", "k": from})
+	}
+	start := time.Now()
+	merged, _ := merge(list(0), list(25_000)).([]any)
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if want := 75_000 + 3; len(merged) != want {
+		t.Errorf("%d elements, want %d", len(merged), want)
+	}
+}
