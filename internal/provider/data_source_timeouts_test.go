@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A server that takes a request, or a connection, and says nothing ends a data source's time, not the patience of whoever
-// waits for the plan.
+// A server that takes a request, or a connection, and says nothing ends a data source's time, not the patience of
+// whoever waits for the plan.
 func TestAccDataSourceTimeouts(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -54,8 +54,10 @@ func TestAccBusyServer(t *testing.T) {
 	busy := func() {
 		after := http.Header{"Retry-After": {"0"}}
 		h.Fail(gitserver.Fault{Service: "git-upload-pack", Status: http.StatusServiceUnavailable, Header: after, Times: 2})
-		h.Fail(gitserver.Fault{Service: "git-receive-pack", Method: http.MethodGet, Status: http.StatusTooManyRequests, Header: after})
-		h.Fail(gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost, Serve: true})
+		h.Fail(gitserver.Fault{
+			Service: "git-receive-pack", Method: http.MethodGet, Status: http.StatusTooManyRequests, Header: after,
+		})
+		h.DropAnswer()
 	}
 	busy()
 	r.apply()

@@ -35,7 +35,9 @@ var errorReactions = enumeration{errorsFail, errorsLastGood}
 const sourceTimeout = 5 * time.Minute
 
 // withinRead bounds ctx by timeouts.read of a data source.
-func withinRead(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+func withinRead(
+	ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics,
+) (context.Context, context.CancelFunc) {
 	limit := sourceTimeout
 	if given, ok := arguments["timeouts"].(timeouts.Value); ok {
 		var ds diag.Diagnostics
@@ -60,7 +62,8 @@ func followArguments(ctx context.Context, record string) map[string]schema.Attri
 			"or it is pinned, it is an error."),
 	})
 	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long reading all repos may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` or `10m`. The default is `5m`.",
+		ReadDescription: "How long reading all repos may take, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
+			"such as `30s` or `10m`. The default is `5m`.",
 	})
 	return arguments
 }

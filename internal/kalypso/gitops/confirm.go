@@ -17,8 +17,8 @@ var ErrPushLost = errors.New("the server reported the push as done, and the bran
 // confirmTimeout bounds the look at a branch after the time of a push is over.
 const confirmTimeout = 20 * time.Second
 
-// looks is how often a branch is read after a push before the push counts as not done: a server may still run its hooks
-// after the connection broke, or read from a copy that lags behind.
+// looks is how often a branch is read after a push before the push counts as not done: a server may still run its
+// hooks after the connection broke, or read from a copy that lags behind.
 const looks = 4
 
 // outcome is a push that was sent, with what the server said about it.
@@ -29,9 +29,9 @@ type outcome struct {
 	wait        func(ctx context.Context, try int) error
 }
 
-// confirm reads what became of a push: what the branch holds decides, whatever the server said. It returns nil where the
-// branch holds the commit, the push's error or [ErrPushLost] where it does not, and [gitremote.ErrBranchMoved] where
-// somebody else moved the branch.
+// confirm reads what became of a push: what the branch holds decides, whatever the server said. It returns nil
+// where the branch holds the commit, the push's error or [ErrPushLost] where it does not, and
+// [gitremote.ErrBranchMoved] where somebody else moved the branch.
 func (b *Branch) confirm(ctx context.Context, push outcome) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -55,7 +55,8 @@ func (b *Branch) confirm(ctx context.Context, push outcome) error {
 	case held, err != nil && push.err == nil:
 		return nil
 	case push.err == nil:
-		return fmt.Errorf("%s is at %s, whose history does not hold %s: %w", b, shownHead(head), shownHead(push.pushed), ErrPushLost)
+		return fmt.Errorf("%s is at %s, whose history does not hold %s: %w",
+			b, shownHead(head), shownHead(push.pushed), ErrPushLost)
 	}
 	return fmt.Errorf("%w: %w", gitremote.ErrBranchMoved, push.err)
 }
@@ -82,14 +83,15 @@ func (b *Branch) headNow(ctx context.Context, open *gitremote.Reader) (plumbing.
 	return open.RefNow(b.ref)
 }
 
-// holds tells whether a commit is among the last ones of a history, along all parents: somebody may have pushed on top of
-// it.
+// holds tells whether a commit is among the last ones of a history, along all parents: somebody may have pushed on
+// top of it.
 func (b *Branch) holds(ctx context.Context, head, commit plumbing.Hash) (bool, error) {
 	if head.IsZero() || commit.IsZero() {
 		return false, nil
 	}
 	last := gitremote.Objects{}
-	err := b.remote.Fetch(ctx, gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: MaxHistory, Filter: filterAll}, last)
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: MaxHistory, Filter: filterAll}
+	err := b.remote.Fetch(ctx, want, last)
 	_, held := last[commit]
 	return held, err
 }

@@ -19,8 +19,8 @@ import (
 // pushed is the request that carries a pack.
 var pushed = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
 
-// TestUpdateLostAnswer: the server took the push, and its answer got lost or says otherwise. It is neither a failure nor
-// pushed twice.
+// TestUpdateLostAnswer: the server took the push, and its answer got lost or says otherwise. It is neither a
+// failure nor pushed twice.
 func TestUpdateLostAnswer(t *testing.T) {
 	for name, test := range map[string]func(f *gitserver.Fault){
 		"dropped":         func(*gitserver.Fault) {},
@@ -151,7 +151,8 @@ func TestUpdateLateReplica(t *testing.T) {
 	equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
 }
 
-// TestUpdateLocked: a push that broke off left its lock on the server. That is no race: it is told as what it is, soon.
+// TestUpdateLocked: a push that broke off left its lock on the server. That is no race: it is told as what it is,
+// soon.
 func TestUpdateLocked(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -164,7 +165,8 @@ func TestUpdateLocked(t *testing.T) {
 		opts.Wait = func(context.Context, int) error { tries++; return nil }
 		_, err := b.Update(t.Context(), opts, always(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrBranchLocked)
-		if tries > 2 || !strings.Contains(err.Error(), "main.lock") || !strings.Contains(err.Error(), "remove the lock file") {
+		said := err.Error()
+		if tries > 2 || !strings.Contains(said, "main.lock") || !strings.Contains(said, "remove the lock file") {
 			t.Errorf("after %d more tries: %v", tries, err)
 		}
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
@@ -182,8 +184,10 @@ func TestUpdateServerFull(t *testing.T) {
 		repo := gitserver.InitBare(t)
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server, url := gitserver.Serve(t, repo)
-		words := gitserver.Packet("\x02error: unable to write file ./objects/ab: No space left on device\nfatal: failed to write object: Permission denied\n")
-		report := gitserver.Packet("unpack unpack-objects abnormal exit\n") + gitserver.Packet("ng refs/heads/main unpacker error\n") + "0000"
+		words := gitserver.Packet("\x02error: unable to write file ./objects/ab: No space left on device\n" +
+			"fatal: failed to write object: Permission denied\n")
+		report := gitserver.Packet("unpack unpack-objects abnormal exit\n") +
+			gitserver.Packet("ng refs/heads/main unpacker error\n") + "0000"
 		for _, f := range []gitserver.Fault{
 			{Status: http.StatusOK, Body: []byte(words + gitserver.Packet("\x01"+report) + "0000")},
 			{Status: http.StatusInsufficientStorage},
@@ -199,7 +203,8 @@ func TestUpdateServerFull(t *testing.T) {
 		repo, server, b := overSSH(t)
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server.Fail(t, gitserver.SSHFault{
-			Service: "git-receive-pack", Stderr: "fatal: unable to create '/srv/gitops.git/objects/tmp': No space left on device\nPermission denied\n",
+			Service: "git-receive-pack",
+			Stderr:  "fatal: unable to create '/srv/gitops.git/objects/tmp': No space left on device\nPermission denied\n",
 		})
 		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrServerFull)

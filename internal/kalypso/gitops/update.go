@@ -63,8 +63,8 @@ func (b *Branch) Update(ctx context.Context, opts UpdateOptions, build func(cont
 	return b.again(ctx, opts, func() (Result, error) { return b.try(ctx, opts, build) })
 }
 
-// lockedTries is how often a branch that is locked is pushed to. Another push holds its lock for some milliseconds, and Git
-// waits for that by itself.
+// lockedTries is how often a branch that is locked is pushed to. Another push holds its lock for some milliseconds,
+// and Git waits for that by itself.
 const lockedTries = 3
 
 // again runs an update of the branch, alone in this process, until it is not

@@ -8,8 +8,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// delta is an object that a pack gives as its difference from another, its base. It names the base by its offset in the
-// pack or, if that is 0, by its hash.
+// delta is an object that a pack gives as its difference from another, its base. It names the base by its offset in
+// the pack or, if that is 0, by its hash.
 type delta struct {
 	at     int64 // its own offset
 	baseAt int64
@@ -40,7 +40,8 @@ func take[K comparable](waiting map[K][]delta, key K) []delta {
 
 func (w *waiting) empty() bool { return len(w.onOffset) == 0 && len(w.onHash) == 0 }
 
-// resolve applies the deltas whose base came after them, each once: the work grows with their number, not with its square.
+// resolve applies the deltas whose base came after them, each once: the work grows with their number, not with its
+// square.
 func (u *unpacker) resolve() error {
 	var ready []delta
 	for h := range u.waiting.onHash {
@@ -79,7 +80,8 @@ func (u *unpacker) apply(d delta) error {
 		u.waiting.add(d)
 		return nil
 	}
-	// The edits of a delta may copy one byte of the base many million times, so the size is checked before any is applied.
+	// The edits of a delta may copy one byte of the base many million times, so the size is checked before any is
+	// applied.
 	size, err := resultSize(d.edits)
 	if err != nil {
 		return err
@@ -98,7 +100,8 @@ func (u *unpacker) apply(d delta) error {
 	return u.keep(d.at, base.Kind, content)
 }
 
-// resultSize reads how large the result of a delta is: the second of the two sizes at its start. PatchDelta makes no more.
+// resultSize reads how large the result of a delta is: the second of the two sizes at its start. PatchDelta makes
+// no more.
 func resultSize(edits []byte) (int64, error) {
 	_, n := binary.Uvarint(edits)
 	if n <= 0 {

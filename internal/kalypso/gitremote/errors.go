@@ -53,7 +53,7 @@ var (
 	// ErrNoTempFile: this machine cannot write a temporary file.
 	ErrNoTempFile = errors.New("no temporary file can be written on this machine")
 	// ErrCollision: an object of the repository is part of an attack on SHA-1.
-	ErrCollision = errors.New("the repository holds an object made to share its SHA-1 name with another (a collision attack)")
+	ErrCollision = errors.New("an object of the repository was made to share its SHA-1 with another, which is an attack")
 	// ErrGitMissing: a local repository needs the git program, which is not in
 	// PATH.
 	ErrGitMissing = errors.New("git is not installed")

@@ -31,7 +31,7 @@ func TestKindOf(t *testing.T) {
 		{said("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
 		{said("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
 		{said("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
-		{said("cannot lock ref 'refs/heads/main': Unable to create '/srv/git/gitops.git/./refs/heads/main.lock': File exists."), ErrBranchLocked},
+		{said("cannot lock ref 'refs/heads/main': Unable to create '/srv/r.git/./refs/heads/main.lock': File exists."), ErrBranchLocked},
 		{said("LOCK_FAILURE"), ErrBranchLocked},
 		{said("fatal: write error: No space left on device"), ErrServerFull},
 		{said("error: unable to write file: Disk quota exceeded"), ErrServerFull},

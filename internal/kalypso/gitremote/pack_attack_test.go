@@ -59,7 +59,9 @@ func repeated(size, n int) []byte {
 // TestUnpackBoundsDeltas: a delta of a KiB that describes much more than may be kept takes no memory.
 func TestUnpackBoundsDeltas(t *testing.T) {
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
-	for _, kind := range []plumbing.ObjectType{plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject} {
+	for _, kind := range []plumbing.ObjectType{
+		plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject,
+	} {
 		var p packWriter
 		named := p.object(kind, plumbing.ZeroHash, base)
 		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 1<<10)) // 64 MiB
@@ -129,17 +131,18 @@ func TestUnpackBackwards(t *testing.T) {
 	if err := unpack(bytes.NewReader(p.bytes()), 1<<30, 0, got); err != nil {
 		t.Fatal(err)
 	}
-	if last := got[plumbing.ComputeHash(plumbing.BlobObject, text(n))]; string(last.Content) != string(text(n)) || len(got) != n+1 {
+	last := got[plumbing.ComputeHash(plumbing.BlobObject, text(n))]
+	if !bytes.Equal(last.Content, text(n)) || len(got) != n+1 {
 		t.Errorf("%d objects, the last is %q", len(got), last.Content)
 	}
 }
 
 // shattered is the beginning of the first file of https://shattered.io: a second text has its SHA-1.
-const shattered = "JVBERi0xLjMKJeLjz9MKCgoxIDAgb2JqCjw8L1dpZHRoIDIgMCBSL0hlaWdodCAzIDAgUi9UeXBlIDQgMCBSL1N1YnR5cGUgNSAw" +
-	"IFIvRmlsdGVyIDYgMCBSL0NvbG9yU3BhY2UgNyAwIFIvTGVuZ3RoIDggMCBSL0JpdHNQZXJDb21wb25lbnQgOD4+CnN0cmVhbQr/" +
-	"2P/+ACRTSEEtMSBpcyBkZWFkISEhISGFL+wJIzl1nDmxocY8TJfh//4Bc0bckWa2fhGPApq2IbJWD/nKZ8yox/hbqEx5AwwrPeIY" +
-	"+G2zqQkB1d9FwU8m/t+z3DjpasIv571yjw5FvOBG0jxXD+sUE5i7VS71oKgr4zH+pIA3uLXXHw4zLt+TrDUA603cDezBqGR5DHgs" +
-	"diFWYN0wl5HQa9CvP5jNpLxGKbE="
+const shattered = "JVBERi0xLjMKJeLjz9MKCgoxIDAgb2JqCjw8L1dpZHRoIDIgMCBSL0hlaWdodCAzIDAgUi9UeXBlIDQgMCBSL1N1Yn" +
+	"R5cGUgNSAwIFIvRmlsdGVyIDYgMCBSL0NvbG9yU3BhY2UgNyAwIFIvTGVuZ3RoIDggMCBSL0JpdHNQZXJDb21wb25l" +
+	"bnQgOD4+CnN0cmVhbQr/2P/+ACRTSEEtMSBpcyBkZWFkISEhISGFL+wJIzl1nDmxocY8TJfh//4Bc0bckWa2fhGPAp" +
+	"q2IbJWD/nKZ8yox/hbqEx5AwwrPeIY+G2zqQkB1d9FwU8m/t+z3DjpasIv571yjw5FvOBG0jxXD+sUE5i7VS71oKgr" +
+	"4zH+pIA3uLXXHw4zLt+TrDUA603cDezBqGR5DHgsdiFWYN0wl5HQa9CvP5jNpLxGKbE="
 
 // TestUnpackCollision: an object that was made to share its name with another is refused.
 func TestUnpackCollision(t *testing.T) {

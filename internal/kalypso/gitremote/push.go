@@ -116,7 +116,8 @@ func (w *Writer) push(req PushRequest) error {
 	}
 	demux := newSideband(answer)
 	report := packp.NewReportStatus()
-	if err := report.Decode(&boundedReader{r: demux, left: maxReport, err: errors.New("the report on the push is too long")}); err != nil {
+	bounded := &boundedReader{r: demux, left: maxReport, err: errors.New("the report on the push is too long")}
+	if err := report.Decode(bounded); err != nil {
 		if lines := demux.said.lines(); len(lines) > 0 {
 			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)
 		}

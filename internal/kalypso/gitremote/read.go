@@ -37,7 +37,7 @@ type Reader struct {
 	s     session
 	v2    *capabilitiesV2 // nil: the server speaks the older protocol
 	v0    *packp.AdvRefs
-	spent bool // the conversation is over: the older protocol answers one request, and a failed one may leave the other end anywhere
+	spent bool // the conversation is over: the older protocol answers one request, and after a failed one nothing is sure
 }
 
 // Reader starts to read. Close it.
@@ -104,7 +104,8 @@ func (rd *Reader) greet(hello *bufio.Reader) error {
 // repository has an empty list.
 func readRefs(hello io.Reader, most int64) (*packp.AdvRefs, error) {
 	refs := packp.NewAdvRefs()
-	if err := refs.Decode(&boundedReader{r: hello, left: most, err: ErrTooManyRefs}); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
+	list := &boundedReader{r: hello, left: most, err: ErrTooManyRefs}
+	if err := refs.Decode(list); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
 		var unexpected *packp.ErrUnexpectedData
 		switch {
 		case errors.Is(err, packp.ErrEmptyInput):
@@ -174,18 +175,20 @@ func (rd *Reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	return found, nil
 }
 
-// confirmAbsent asks the service that takes pushes whether the repository has a reference, where the one that is read from
-// lists none at all. Both say so of a repository that is empty, but the latter in newer versions of Git alone.
+// confirmAbsent asks the service that takes pushes whether the repository has a reference, where the one that is
+// read from lists none at all. Both say so of a repository that is empty, but the latter in newer versions of Git
+// alone.
 func (rd *Reader) confirmAbsent(name plumbing.ReferenceName) error {
 	w, err := rd.r.Writer(rd.ctx)
 	if err != nil {
 		why := err.Error()
-		return fmt.Errorf("%w: it lists no reference at all, and nothing else tells that %s is not there: %s", ErrEmptyAnswer, name, why)
+		return fmt.Errorf("%w: it lists no reference at all, and that %s is not there could not be confirmed: %s",
+			ErrEmptyAnswer, name, why)
 	}
 	defer w.Close()
 	switch _, listed := w.refs.References[name.String()]; {
 	case listed:
-		return fmt.Errorf("%w: it lists no reference at all to those who read, and %s to those who push", ErrEmptyAnswer, name)
+		return fmt.Errorf("%w: it lists nothing at all to those who read, and %s to those who push", ErrEmptyAnswer, name)
 	case len(w.refs.References) == 0 && w.refs.Capabilities.IsEmpty():
 		return fmt.Errorf("%w: it lists no reference at all, and does not say that the repo is empty", ErrEmptyAnswer)
 	}
@@ -236,7 +239,8 @@ func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
 		return err
 	}
 	res := packp.NewUploadPackResponse(req)
-	if err := res.Decode(io.NopCloser(&boundedReader{r: answer, left: rd.r.client.maxRead, err: ErrTooLarge})); err != nil {
+	bounded := &boundedReader{r: answer, left: rd.r.client.maxRead, err: ErrTooLarge}
+	if err := res.Decode(io.NopCloser(bounded)); err != nil {
 		return err
 	}
 	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {

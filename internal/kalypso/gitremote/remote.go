@@ -137,11 +137,12 @@ var advice = []struct {
 	text string
 }{
 	{ErrGitMissing, "install git, or use an https or ssh URL"},
-	{ErrBranchLocked, "if no other push is running there, one broke off: remove the lock file that the server names, on the server"},
+	{ErrBranchLocked, "if no other push is running there, one broke off: remove the lock file that the server names"},
 	{ErrServerFull, "free space on the server, or raise the quota of the repo"},
 	{ErrRateLimited, "try again later, or raise timeouts"},
-	{ErrEmptyAnswer, "look at the server, and at what stands in front of it; if the repo really is empty, push a commit to it"},
-	{ErrTooManyRefs, "have the server speak version 2 of Git's protocol (over SSH: AcceptEnv GIT_PROTOCOL), or hide references (transfer.hideRefs)"},
+	{ErrEmptyAnswer, "look at the server, and at what stands in front of it; if the repo is empty, push a commit to it"},
+	{ErrTooManyRefs, "have the server speak version 2 of Git's protocol (over SSH: AcceptEnv GIT_PROTOCOL), " +
+		"or hide references (transfer.hideRefs)"},
 	{ErrNoTempFile, "free space where temporary files go, or set TMPDIR to another folder"},
 	{ErrCollision, "have the owner of the repo remove that object from its history"},
 }

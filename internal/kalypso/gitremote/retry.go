@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// retries is how often a request is sent again that the server could not answer. Nothing is sent again once a pack was.
+// retries is how often a request is sent again that the server could not answer. Nothing is sent again once a pack
+// was.
 const retries = 3
 
-// retry runs an attempt again while the server is busy or drops the connection, and while the wait for that ends before
-// ctx does.
+// retry runs an attempt again while the server is busy or drops the connection, and while the wait for that ends
+// before ctx does.
 func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 	for done := 1; ; done++ {
 		err := attempt()
@@ -48,8 +49,8 @@ func endsBefore(ctx context.Context, wait time.Duration) bool {
 	return !bounded || end.Before(deadline)
 }
 
-// backoff is the wait after so many attempts: half a second, one, two, give or take half of it, so that the clients of a
-// server that starts again do not come at once.
+// backoff is the wait after so many attempts: half a second, one, two, give or take half of it, so that the clients
+// of a server that starts again do not come at once.
 func backoff(attempts int) time.Duration {
 	most := 750 * time.Millisecond << (attempts - 1)
 	return most/3 + rand.N(most*2/3)
@@ -70,7 +71,8 @@ func (e *retriedError) note() string {
 	if e.attempts > retries {
 		return fmt.Sprintf(" (%d attempts)", e.attempts)
 	}
-	return fmt.Sprintf(" (attempt %d; the next one is due in %s, which is after the timeout)", e.attempts, e.wait.Round(time.Second))
+	return fmt.Sprintf(" (attempt %d; the next one is due in %s, which is after the timeout)",
+		e.attempts, e.wait.Round(time.Second))
 }
 
 // transient tells whether another attempt may do: the server says so, or the connection broke.

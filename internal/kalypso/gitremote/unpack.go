@@ -26,7 +26,8 @@ type Objects map[plumbing.Hash]Object
 // errPack is a pack that breaks the rules of its format.
 var errPack = errors.New("the server sent a broken pack")
 
-// maxCommit is the size of the largest commit or tag that is read, bytes. Both are small: names, a message, a signature.
+// maxCommit is the size of the largest commit or tag that is read, bytes. Both are small: names, a message, a
+// signature.
 const maxCommit = 4 << 20
 
 // perObject is what an object takes in memory beside its content, bytes.

@@ -158,7 +158,7 @@ func TestWorkloadsPins(t *testing.T) {
 			registration := &fleet.WorkloadRegistration{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "w"}
 			read := func(commit string) *source.Workloads {
 				return reader(t, credentials...).Workloads(t.Context(), []*fleet.WorkloadRegistration{registration},
-					source.Follow{Pins: map[string]string{"shop": commit}})
+					source.Follow{Pins: map[string]string{"shop": commit}, AllowLocal: true})
 			}
 			if got := read(old); len(got.Faults) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
 				t.Errorf("a pin in the history: %v", got)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,6 +37,13 @@ func (s *Server) Fail(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append([]*Fault{&f}, s.faults...)
+}
+
+// Mend takes all faults away.
+func (s *Server) Mend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
 }
 
 // DropAnswer breaks the connection of the next push once the server has taken it.
@@ -172,13 +180,29 @@ func (s *SSHServer) Commands(t testing.TB) int {
 // Packet is a packet of the Git protocol, as faults are made of them.
 func Packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
+// FetchAnswer is what a server of protocol 2 answers to a fetch with a pack.
+func FetchAnswer(pack []byte) string {
+	answer := Packet("packfile\n")
+	for chunk := range slices.Chunk(pack, 32<<10) {
+		answer += Packet("\x01" + string(chunk))
+	}
+	return answer + "0000"
+}
+
+// FetchGreeting is what a server of protocol 2 greets a read with over SSH, and answers to the look-up of a branch.
+func FetchGreeting(branch, commit string) string {
+	return Packet("version 2\n") + Packet("ls-refs=unborn\n") + Packet("fetch=shallow filter\n") + "0000" +
+		Packet(commit+" HEAD\n") + Packet(commit+" refs/heads/"+branch+"\n") + "0000"
+}
+
 // FalseReport is the report of a server that says that it took a push to a branch.
 func FalseReport(branch string) string {
 	report := Packet("unpack ok\n") + Packet("ok refs/heads/"+branch+"\n") + "0000"
 	return Packet("\x01"+report) + "0000"
 }
 
-// PushGreeting is what a server greets a push with over SSH: where the branch is, and that it reports what becomes of it.
+// PushGreeting is what a server greets a push with over SSH: where the branch is, and that it reports what becomes
+// of it.
 func PushGreeting(branch, commit string) string {
 	return Packet(commit+" refs/heads/"+branch+"\x00report-status side-band-64k delete-refs ofs-delta\n") + "0000"
 }

@@ -1,0 +1,70 @@
+package gitremote_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// bomb is a pack of a commit of 64 KiB, and of a delta on it whose result is times as large.
+func bomb(times int) []byte {
+	pack := bytes.NewBuffer([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x02"))
+	base := []byte(strings.Repeat("message\n", 8<<10))
+	pack.Write([]byte{0x90, 0x80, 0x20}) // a commit of 1<<16 bytes
+	deflate(pack, base)
+	edits := binary.AppendUvarint(nil, uint64(len(base)))
+	edits = binary.AppendUvarint(edits, uint64(times)<<16)
+	edits = append(edits, bytes.Repeat([]byte{0x80}, times)...) // copy 64 KiB from the beginning
+	pack.Write([]byte{0xf0 | byte(len(edits)&15), 0x80 | byte(len(edits)>>4&127), byte(len(edits) >> 11)})
+	named := plumbing.ComputeHash(plumbing.CommitObject, base)
+	pack.Write(named[:])
+	deflate(pack, edits)
+	sum := sha1.Sum(pack.Bytes())
+	return append(pack.Bytes(), sum[:]...)
+}
+
+func deflate(to *bytes.Buffer, content []byte) {
+	z := zlib.NewWriter(to)
+	_, _ = z.Write(content)
+	_ = z.Close()
+}
+
+// TestFetchBomb: what a server sends in a KiB takes no more memory than it may.
+func TestFetchBomb(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
+	answer := gitserver.FetchAnswer(bomb(4 << 10)) // 256 MiB
+	if len(answer) > 2<<10 {
+		t.Fatalf("the answer has %d bytes", len(answer))
+	}
+	server, url := gitserver.Serve(t, repo)
+	server.Fail(gitserver.Fault{
+		Service: "git-upload-pack", Method: http.MethodPost, Skip: 1, Status: http.StatusOK, Body: []byte(answer),
+	})
+	ssh := gitserver.NewSSH(t)
+	greeting := gitserver.FetchGreeting("main", head)
+	ssh.Fail(t, gitserver.SSHFault{Service: "git-upload-pack", Output: []byte(greeting + answer)})
+	for name, r := range map[string]*gitremote.Remote{
+		"http": open(t, url, nil, gitremote.WithMaxRead(16<<20)),
+		"ssh":  open(t, ssh.URL(repo), sshCredential(ssh), gitremote.WithMaxRead(16<<20)),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := readAll(t.Context(), r, head)
+		runtime.ReadMemStats(&after)
+		is(t, err, gitremote.ErrTooLarge)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+			t.Errorf("%s: %d MiB were allocated", name, took>>20)
+		}
+	}
+}

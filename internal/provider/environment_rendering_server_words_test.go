@@ -1,0 +1,59 @@
+package provider_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingServerWords: what a server can be out of is called that, with what to do; the state stays, and
+// the next apply works.
+func TestAccRenderingServerWords(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	server, url := gitserver.Serve(t, r.repo)
+	r.place("repo", url)
+	r.options("create_branch", true)
+	r.expectCommits(1)
+
+	// An answer with nothing in it is no branch that is gone.
+	server.Fail(gitserver.Fault{
+		Service: "git-upload-pack", Method: http.MethodPost, Times: -1, Status: http.StatusOK, Body: []byte("0000"),
+	})
+	r.expectRefused([]string{"Empty answer of the server", "look at the server"}, "plan")
+	server.Mend()
+	r.expectEmptyPlan()
+
+	r.set("value", "2")
+	lock := filepath.Join(r.repo, "refs", "heads", "dev.lock")
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	locked := []string{"The branch is locked on the server", "dev.lock", "remove the lock file"}
+	r.expectRefused(locked, "apply", "-auto-approve")
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+
+	push := gitserver.Fault{
+		Service: "git-receive-pack", Method: http.MethodPost, Status: http.StatusOK,
+		Body: []byte(gitserver.FalseReport("dev")),
+	}
+	server.Fail(push)
+	r.expectRefused([]string{"The branch doesn't hold the push", "apply again"}, "apply", "-auto-approve")
+
+	push.Status = http.StatusInsufficientStorage
+	server.Fail(push)
+	r.expectRefused([]string{"No space left on the server", "free space"}, "apply", "-auto-approve")
+
+	push.Status = http.StatusTooManyRequests
+	server.Fail(push)
+	r.expectRefused([]string{"The server limits requests", "raise timeouts"}, "apply", "-auto-approve")
+
+	// An answer that got lost is none of these.
+	server.DropAnswer()
+	r.expectCommits(1)
+}
