@@ -17,7 +17,7 @@ var ErrBranchNotFound = errors.New("branch not found")
 
 // Branch is one branch of one repository.
 type Branch struct {
-	remote *gitremote.Remote
+	remote gitremote.Repository
 	name   string
 	ref    plumbing.ReferenceName
 }

@@ -25,7 +25,7 @@ const looks = 4
 type outcome struct {
 	old, pushed plumbing.Hash // pushed is zero where the branch was to be deleted
 	err         error         // nil: the server reported it as done
-	open        *gitremote.Reader
+	open        gitremote.Reader
 	wait        func(ctx context.Context, try int) error
 }
 
@@ -76,7 +76,7 @@ func (b *Branch) headAfter(ctx context.Context, push outcome) (plumbing.Hash, er
 }
 
 // headNow looks up the branch, in a conversation that is open, if there is one.
-func (b *Branch) headNow(ctx context.Context, open *gitremote.Reader) (plumbing.Hash, error) {
+func (b *Branch) headNow(ctx context.Context, open gitremote.Reader) (plumbing.Hash, error) {
 	if open == nil {
 		return b.Head(ctx)
 	}

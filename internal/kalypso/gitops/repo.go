@@ -26,13 +26,13 @@ type Limits struct {
 // reference is looked up once, and an object fetched once. It is not safe for
 // concurrent use.
 type Repo struct {
-	remote *gitremote.Remote
+	remote gitremote.Repository
 	limits Limits
 	store  gitremote.Objects
 	heads  map[string]plumbing.Hash
 
 	visit context.Context // of the visit that is on
-	talk  *gitremote.Reader
+	talk  gitremote.Reader
 }
 
 // OpenRepo gives a repository. Nothing is contacted; an error is about the URL.

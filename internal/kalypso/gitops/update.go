@@ -156,7 +156,7 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 		return Result{}, failed // and what the server says is of a pack that broke off
 	}
 	if w.Sent() {
-		talk, _ := s.reader.(*gitremote.Reader)
+		talk, _ := s.reader.(gitremote.Reader)
 		err = b.confirm(ctx, outcome{old: old, pushed: after.Commit, err: err, open: talk, wait: opts.Wait})
 	}
 	if err != nil {
@@ -167,9 +167,9 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 
 // writer starts a push beside other work; open waits for it. done ends it,
 // whatever became of it.
-func (b *Branch) writer(ctx context.Context) (open func() (*gitremote.Writer, error), done func()) {
+func (b *Branch) writer(ctx context.Context) (open func() (gitremote.Writer, error), done func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	open = sync.OnceValues(func() (*gitremote.Writer, error) { return b.remote.Writer(ctx) })
+	open = sync.OnceValues(func() (gitremote.Writer, error) { return b.remote.Writer(ctx) })
 	opened := make(chan struct{})
 	go func() {
 		defer close(opened)

@@ -24,9 +24,8 @@ type PushRequest struct {
 	Size   int64         // of Pack, bytes; negative: it is not known
 }
 
-// Writer is a conversation in which one push is to be made: the server has said
-// what it holds. It is bound to the context that opened it.
-type Writer struct {
+// writer is a [Writer] that speaks the Git protocol.
+type writer struct {
 	r    *Remote
 	ctx  context.Context
 	s    session
@@ -34,17 +33,24 @@ type Writer struct {
 	sent bool
 }
 
-// Writer starts a push, which costs a round trip or more, while what is to be
-// pushed is not ready yet. Close it.
-func (r *Remote) Writer(ctx context.Context) (*Writer, error) {
-	w := &Writer{r: r, ctx: ctx}
+// Writer implements [Repository].
+func (r *Remote) Writer(ctx context.Context) (Writer, error) {
+	w, err := r.writer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (r *Remote) writer(ctx context.Context) (*writer, error) {
+	w := &writer{r: r, ctx: ctx}
 	if err := r.retry(ctx, w.start); err != nil {
 		return nil, r.fail(ctx, "push to", err)
 	}
 	return w, nil
 }
 
-func (w *Writer) start() error {
+func (w *writer) start() error {
 	s, err := w.r.open(w.ctx, receivePack, "")
 	if err != nil {
 		return err
@@ -59,26 +65,21 @@ func (w *Writer) start() error {
 	return nil
 }
 
-// Close ends the conversation.
-func (w *Writer) Close() { _ = w.s.Close() }
+// Close implements [Writer].
+func (w *writer) Close() { _ = w.s.Close() }
 
-// Push sends the pack and moves the branch, if it still is where it should be:
-// else [ErrBranchMoved]. A refusal of another kind is an [ErrRejected] with
-// the server's words. Nothing can be pushed after it.
-//
-// Once [Writer.Sent], neither an error nor its absence tells where the branch
-// is: an answer can get lost, and a server can say what it does not do.
-func (w *Writer) Push(req PushRequest) error {
+// Push implements [Writer].
+func (w *writer) Push(req PushRequest) error {
 	if err := w.push(req); err != nil {
 		return w.r.fail(w.ctx, "push to", err)
 	}
 	return nil
 }
 
-// Sent tells whether a push was sent, so that the server may have taken it.
-func (w *Writer) Sent() bool { return w.sent }
+// Sent implements [Writer].
+func (w *writer) Sent() bool { return w.sent }
 
-func (w *Writer) push(req PushRequest) error {
+func (w *writer) push(req PushRequest) error {
 	s, refs := w.s, w.refs
 	// A reference that is not listed may be hidden; the server decides then.
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {

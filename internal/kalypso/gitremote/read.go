@@ -29,9 +29,8 @@ type FetchRequest struct {
 	MaxBlob int64
 }
 
-// Reader is one conversation in which a repository is read. It is bound to the
-// context that opened it.
-type Reader struct {
+// reader is a [Reader] that speaks the Git protocol.
+type reader struct {
 	r     *Remote
 	ctx   context.Context
 	s     session
@@ -40,9 +39,9 @@ type Reader struct {
 	spent bool // the conversation is over: the older protocol answers one request, and after a failed one nothing is sure
 }
 
-// Reader starts to read. Close it.
-func (r *Remote) Reader(ctx context.Context) (*Reader, error) {
-	rd := &Reader{r: r, ctx: ctx}
+// Reader implements [Repository].
+func (r *Remote) Reader(ctx context.Context) (Reader, error) {
+	rd := &reader{r: r, ctx: ctx}
 	if err := r.retry(ctx, rd.start); err != nil {
 		return nil, r.fail(ctx, "read", err)
 	}
@@ -50,7 +49,7 @@ func (r *Remote) Reader(ctx context.Context) (*Reader, error) {
 }
 
 // talk runs one request, in a new conversation where the last one is over.
-func (rd *Reader) talk(op string, request func() error) error {
+func (rd *reader) talk(op string, request func() error) error {
 	err := rd.r.retry(rd.ctx, func() error {
 		if rd.spent {
 			_ = rd.s.Close()
@@ -71,7 +70,7 @@ func (rd *Reader) talk(op string, request func() error) error {
 	return nil
 }
 
-func (rd *Reader) start() error {
+func (rd *reader) start() error {
 	s, err := rd.r.open(rd.ctx, uploadPack, protocolV2)
 	if err != nil {
 		return err
@@ -86,7 +85,7 @@ func (rd *Reader) start() error {
 	return nil
 }
 
-func (rd *Reader) greet(hello *bufio.Reader) error {
+func (rd *reader) greet(hello *bufio.Reader) error {
 	// An empty repository may say no more than a flush.
 	if first, _ := hello.Peek(4); string(first) == "000e" {
 		if first, _ = hello.Peek(13); bytes.HasSuffix(first, []byte("version 2")) {
@@ -121,21 +120,19 @@ func readRefs(hello io.Reader, most int64) (*packp.AdvRefs, error) {
 	return refs, nil
 }
 
-// Close ends the conversation.
-func (rd *Reader) Close() { _ = rd.s.Close() }
+// Close implements [Reader].
+func (rd *reader) Close() { _ = rd.s.Close() }
 
-// CanFilter tells whether the server can leave objects out.
-func (rd *Reader) CanFilter() bool {
+// canFilter tells whether the server can leave objects out.
+func (rd *reader) canFilter() bool {
 	if rd.v2 != nil {
 		return rd.v2.filter
 	}
 	return rd.v0.Capabilities.Supports(capability.Filter)
 }
 
-// Ref looks up one reference; the zero hash where it is not there. That a
-// repository without any reference says so is told apart from an answer that
-// is empty, which is [ErrEmptyAnswer].
-func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
+// Ref implements [Reader].
+func (rd *reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	if rd.v2 == nil && rd.v0 != nil { // the list is here, whatever became of the conversation
 		found, err := rd.refV0(name)
 		if err != nil {
@@ -155,9 +152,8 @@ func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	return found, err
 }
 
-// RefNow looks up a reference as it is now, where Ref may know it from the
-// beginning of the conversation.
-func (rd *Reader) RefNow(name plumbing.ReferenceName) (plumbing.Hash, error) {
+// RefNow implements [Reader].
+func (rd *reader) RefNow(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	if rd.v2 == nil || !rd.s.stateless() {
 		_ = rd.s.Close()
 		if err := rd.r.retry(rd.ctx, rd.start); err != nil {
@@ -167,7 +163,7 @@ func (rd *Reader) RefNow(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	return rd.Ref(name)
 }
 
-func (rd *Reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
+func (rd *reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	found := rd.v0.References[name.String()]
 	if found.IsZero() && len(rd.v0.References) == 0 && rd.v0.Capabilities.IsEmpty() {
 		return found, rd.confirmAbsent(name)
@@ -178,8 +174,8 @@ func (rd *Reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
 // confirmAbsent asks the service that takes pushes whether the repository has a reference, where the one that is
 // read from lists none at all. Both say so of a repository that is empty, but the latter in newer versions of Git
 // alone.
-func (rd *Reader) confirmAbsent(name plumbing.ReferenceName) error {
-	w, err := rd.r.Writer(rd.ctx)
+func (rd *reader) confirmAbsent(name plumbing.ReferenceName) error {
+	w, err := rd.r.writer(rd.ctx)
 	if err != nil {
 		why := err.Error()
 		return fmt.Errorf("%w: it lists no reference at all, and that %s is not there could not be confirmed: %s",
@@ -195,11 +191,10 @@ func (rd *Reader) confirmAbsent(name plumbing.ReferenceName) error {
 	return nil
 }
 
-// Fetch brings objects. [ErrObjectNotServed] where the server
-// does not give a wanted one by its name.
-func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
+// Fetch implements [Reader].
+func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 	return rd.talk("fetch from", func() error {
-		if !rd.CanFilter() {
+		if !rd.canFilter() {
 			req.Filter = ""
 		}
 		if rd.v2 != nil {
@@ -209,7 +204,7 @@ func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
 	})
 }
 
-func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
+func (rd *reader) fetchV0(want FetchRequest, into Objects) error {
 	rd.spent = true
 	req := packp.NewUploadPackRequestFromCapabilities(rd.v0.Capabilities)
 	req.Capabilities.Delete(capability.ThinPack)
@@ -250,7 +245,7 @@ func (rd *Reader) fetchV0(want FetchRequest, into Objects) error {
 }
 
 // store reads a pack, up to the bounds of the request and the client.
-func (rd *Reader) store(pack io.Reader, want FetchRequest, into Objects) error {
+func (rd *reader) store(pack io.Reader, want FetchRequest, into Objects) error {
 	most := rd.r.client.maxRead
 	bounded := &boundedReader{r: pack, left: most, err: ErrTooLarge}
 	if want.MaxRead > 0 {

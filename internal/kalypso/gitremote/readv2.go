@@ -12,7 +12,7 @@ import (
 // refV2 asks for the references that start with the name, and takes the one
 // that is it. It asks for HEAD too, so that a server that knows the repository
 // has something to say even if the reference is not there.
-func (rd *Reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
+func (rd *reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	var b bytes.Buffer
 	writePacket(&b, "command=ls-refs")
 	writeDelim(&b)
@@ -52,7 +52,7 @@ func (rd *Reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	}
 }
 
-func (rd *Reader) fetchV2(want FetchRequest, into Objects) error {
+func (rd *reader) fetchV2(want FetchRequest, into Objects) error {
 	var b bytes.Buffer
 	writePacket(&b, "command=fetch")
 	writeDelim(&b)

@@ -9,7 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Remote is one repository, reached with the credential that serves it.
+// Remote is one [Repository], reached with the credential that serves it.
 type Remote struct {
 	client *Client
 	at     Location
@@ -36,14 +36,13 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 	return r, nil
 }
 
-// String is the URL in its normal form.
+// String implements [Repository].
 func (r *Remote) String() string { return r.at.String() }
 
-// Key is the same for all URLs of one repository that can be told to be one.
+// Key implements [Repository].
 func (r *Remote) Key() string { return r.at.Key() }
 
-// Ref looks up one reference. A repository that has no such reference, or none
-// at all, gives the zero hash; one that cannot be read gives an error.
+// Ref implements [Repository].
 func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
 	rd, err := r.Reader(ctx)
 	if err != nil {
@@ -53,7 +52,7 @@ func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing
 	return rd.Ref(name)
 }
 
-// Fetch brings objects; see [Reader.Fetch].
+// Fetch implements [Repository].
 func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) error {
 	rd, err := r.Reader(ctx)
 	if err != nil {
