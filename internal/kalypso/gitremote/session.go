@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 	"github.com/go-git/go-git/v5/plumbing/transport"
@@ -54,7 +55,9 @@ type pipe struct {
 	end    func() error // ends the run and frees what it holds
 
 	once     sync.Once
-	shut     sync.Once // in
+	input    sync.Mutex // held while in is written or shut: an SSH channel is for one at a time
+	shut     sync.Once  // in
+	closing  atomic.Bool
 	writing  sync.WaitGroup
 	finished bool // nothing is to be said any more
 }
@@ -65,27 +68,36 @@ func (p *pipe) greeting() *bufio.Reader { return p.out }
 // it has read everything. A failed write shows in what is read.
 func (p *pipe) exchange(request io.Reader, _ int64, last bool) (*bufio.Reader, error) {
 	p.finished = last
-	p.writing.Add(1)
-	go func() {
-		defer p.writing.Done()
+	p.input.Lock()
+	p.writing.Go(func() {
 		_, _ = io.Copy(p.in, request)
 		if last {
 			p.shutIn()
 		}
-	}()
+		p.input.Unlock()
+		if p.closing.Load() { // by somebody who did not wait
+			p.input.Lock()
+			defer p.input.Unlock()
+			p.shutIn()
+		}
+	})
 	return p.out, nil
 }
 
-// shutIn says that no more comes: once, as the writing and the closing may both, and an SSH channel is not for both at a time.
+// shutIn says that no more comes: once, as both the writing and the closing may. Its caller holds input.
 func (p *pipe) shutIn() { p.shut.Do(func() { _ = p.in.Close() }) }
 
 func (p *pipe) Close() error {
 	var err error
 	p.once.Do(func() {
-		if !p.finished {
-			_, _ = p.in.Write(pktline.FlushPkt)
+		p.closing.Store(true)
+		if p.input.TryLock() { // else a request is being written, which the end of the run ends
+			if !p.finished {
+				_, _ = p.in.Write(pktline.FlushPkt)
+			}
+			p.shutIn()
+			p.input.Unlock()
 		}
-		p.shutIn()
 		err = p.end()
 		p.writing.Wait()
 	})
