@@ -133,10 +133,10 @@ func (d *Desired) adoption(s *State, at *BranchState, owned, wanted []string) (a
 	}
 	switch {
 	case len(inTheWay) > 0:
-		return a, &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(
+		return Adoption{}, &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(
 			"these exist but are not directories, so that the folders of the cluster types can't be written: %s. Move them away.", strings.Join(inTheWay, ", "))}
 	case !d.Adopt && len(a.Adopted) > 0:
-		return a, &OwnershipError{Destination: d.Destination, Folders: a.Adopted, Reason: fmt.Sprintf(
+		return Adoption{}, &OwnershipError{Destination: d.Destination, Folders: a.Adopted, Reason: fmt.Sprintf(
 			"these folders exist and are not this rendering's: %s. Set adopt = true to take them over: what is in them and not rendered is removed.",
 			strings.Join(a.Adopted, ", "))}
 	case !d.Adopt || d.updates(s) && at.Record != nil: // what the operator left was taken over with the first delivery, which showed it

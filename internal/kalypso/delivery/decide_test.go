@@ -1,0 +1,598 @@
+package delivery
+
+import (
+	"crypto/sha1" // as Git does
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// The tables below are the specification of what becomes of a rendering. A row changes one thing of the usual case, in which
+// nothing is to be done: the environment "dev" on the branch "dev", rendered and delivered, and as it was on the branch since.
+
+// situation is what a decision follows from.
+type situation struct {
+	desired *Desired
+	prior   *Prior
+	state   *State
+	branch  *BranchState         // as it is read now
+	old     *BranchState         // the same branch at the path that is left
+	review  *reviewBranch        // our own branch
+	pr      *hosting.PullRequest // from it
+}
+
+const delivered = "large/a=1 large/b=1 small/c=1"
+
+var usualDestination = Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
+
+// rendered is a tree of "cluster type/deployment target=content"; a target with the content "-" is empty.
+func rendered(entries string) *tree.Tree {
+	folders := map[string][]tree.Target{}
+	for _, entry := range strings.Fields(entries) {
+		at, content, _ := strings.Cut(entry, "=")
+		name, target, ok := strings.Cut(at, "/")
+		if folders[name] = folders[name]; ok {
+			folders[name] = append(folders[name], tree.Target{Name: target, Hash: sha1.Sum([]byte(content)), Empty: content == "-"})
+		}
+	}
+	t := &tree.Tree{}
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		t.Folders = append(t.Folders, tree.Folder{ClusterType: name, Hash: sha1.Sum(fmt.Append(nil, folders[name])), Targets: folders[name]})
+	}
+	t.Hash = InventoryOf(t).TreeHash()
+	return t
+}
+
+func held(entries string) Inventory { return InventoryOf(rendered(entries)) }
+
+// holding is a branch that holds a rendering with its record.
+func holding(entries string) *BranchState {
+	inventory := held(entries)
+	record := NewRecord("dev", inventory.Names(), "", nil)
+	return &BranchState{Head: "head", Folders: inventory, Record: &record, RecordHash: record.hash()}
+}
+
+func usualState(entries string) *State {
+	s := newState(usualDestination, "dev")
+	s.Seen = *holding(entries)
+	s.Delivered, s.DeliveredRecord, s.Base = s.Seen.Folders, s.Seen.RecordHash, "head"
+	return &s
+}
+
+func usualSituation() *situation {
+	return &situation{
+		desired: &Desired{
+			Strategy: Push, Destination: usualDestination, Environment: "dev", Tree: rendered(delivered),
+			Guardrails: Guardrails{MaxRemoved: DefaultLimit},
+		},
+		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
+		state:  usualState(delivered),
+		branch: holding(delivered),
+	}
+}
+
+// edited has others change the branch that the state has seen.
+func (s *State) edited(entries string) {
+	s.Seen.Folders = held(entries)
+	s.Drift = []Drift{{Commit: "theirs"}}
+}
+
+// proposed has the tree proposed by the pull request 7, while the destination holds what was delivered.
+func (s *situation) proposed(entries string) *Proposal {
+	s.desired.Strategy, s.desired.Tree = PullRequest, rendered(entries)
+	s.prior.TreeHash = s.desired.Tree.Hash.String()
+	head := usualState(entries)
+	head.Destination.Branch = "deployment/dev"
+	s.state.Proposal = &Proposal{Head: head, Pushed: "head", Number: 7, State: hosting.Open}
+	return s.state.Proposal
+}
+
+func (d *Decision) text() string {
+	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[d.Action]}
+	add := func(say bool, format string, args ...any) {
+		if say {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(d.Known, "changes %v", d.Changes)
+	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
+	for _, s := range d.Drift {
+		add(true, "overwrites others on %s", s.Destination.Branch)
+	}
+	add(d.Abandoned != 0, "pull request %d was abandoned", d.Abandoned)
+	add(d.Left != nil, "leaves the tree")
+	add(d.LeftOpen != 0, "leaves pull request %d", d.LeftOpen)
+	add(d.Unreadable, "recovers the state")
+	add(d.Check, "reads the branch")
+	for _, err := range d.Errors {
+		add(true, "refuses: %s", kindOf(err))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// kindOf tells an error by its type, and an ownership error by what it is about.
+func kindOf(err error) string {
+	var ownership *OwnershipError
+	var moved *MovedError
+	var guardrail *GuardrailError
+	switch {
+	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
+		return fmt.Sprintf("not ours %v", ownership.Folders)
+	case errors.As(err, &ownership):
+		for _, word := range []string{"not a directory", "another rendering", "of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
+			if strings.Contains(ownership.Reason, word) {
+				return word
+			}
+		}
+	case errors.As(err, &moved):
+		return fmt.Sprintf("moved %v", moved.Folders)
+	case errors.As(err, &guardrail):
+		return fmt.Sprintf("removes %v", guardrail.Removed)
+	}
+	return err.Error()
+}
+
+// TestDecide: what an apply does, by the configuration and by what the last run left.
+func TestDecide(t *testing.T) {
+	const unknown = fleet.Unknown
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want string
+	}{
+		{"nothing changes", func(*situation) {}, "keep"},
+		{"other origins and another message of the same bytes cause no commit", func(s *situation) {
+			s.desired.Origins, s.desired.Message = []string{"repo@main:x"}, "Another"
+		}, "keep"},
+
+		// A create.
+		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil }, "write, reads the branch"},
+		{"a create whose place is not known yet contacts nothing", func(s *situation) {
+			s.prior, s.state, s.desired.Incomplete = nil, nil, true
+		}, "write"},
+		{"a create that only computes contacts nothing", func(s *situation) {
+			s.prior, s.state, s.desired.Strategy = nil, nil, ComputeOnly
+		}, "write"},
+
+		// What changes.
+		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write, changes map[large:+0 -0 ~1]"},
+		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write, changes map[]"},
+		{"another environment is written, and takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
+			"write, changes map[], refuses: removes [large/a large/b small/c]"},
+		{"another place is written, and read for errors", func(s *situation) { s.desired.Destination.Path = "clusters" }, "write, changes map[], reads the branch"},
+		{"another way to write the same place is none", func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
+		{"what was never delivered is", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
+
+		// What is not known yet.
+		{"a strategy that is not known decides nothing", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
+		{"assignments that are not known decide nothing", func(s *situation) { s.desired.Tree = nil }, "undecided"},
+		{"a file that is not known decides nothing", func(s *situation) { s.desired.Tree.Unknown = true }, "undecided"},
+		{"a branch that is not known decides nothing", func(s *situation) {
+			s.desired.Destination.Branch, s.desired.Incomplete = unknown, true
+		}, "undecided"},
+		{"a promoted commit that is not known decides nothing", func(s *situation) { s.desired.PromotedCommit = unknown }, "undecided"},
+		{"an environment that is not known is no other one", func(s *situation) { s.desired.Environment = unknown }, "keep"},
+		{"guardrails judge targets whose files are not known", func(s *situation) {
+			s.desired.Tree = rendered("large/a=1")
+			s.desired.Tree.Unknown = true
+		}, "undecided, refuses: removes [large/b small/c]"},
+		{"what is not known to be allowed is not judged", func(s *situation) {
+			s.desired.Tree, s.desired.Incomplete = rendered("large/a=1"), true
+		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
+
+		// Guardrails and ownership, as far as the last read tells.
+		{"guardrails stop what takes too much away", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
+		{"guardrails judge a move too", func(s *situation) {
+			s.desired.Tree, s.desired.Destination.Path = rendered("large/a=1"), "clusters"
+		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], reads the branch, refuses: removes [large/b small/c]"},
+		{"a folder of others is not written", func(s *situation) {
+			s.desired.Tree = rendered(delivered + " team/d=1")
+			s.state.Seen.Folders = held(delivered + " team/x=1")
+		}, "write, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
+		{"a folder of others is adopted", func(s *situation) {
+			s.desired.Tree, s.desired.Adopt = rendered(delivered+" team/d=1"), true
+			s.state.Seen.Folders = held(delivered + " team")
+		}, "write, changes map[team:+1 -0 ~0], adopts [team]"},
+		{"a file stands in the way of a folder", func(s *situation) {
+			s.desired.Tree, s.state.Seen.Files = rendered(delivered+" team/d=1"), []string{"team"}
+		}, "write, changes map[team:+1 -0 ~0], refuses: not directories"},
+		{"what is on the branch of others stops nothing that needs it not", func(s *situation) {
+			s.state.Seen.Folders, s.state.Seen.Files = held(delivered+" team/x=1"), []string{"README.md"}
+		}, "keep"},
+
+		// Drift.
+		{"changes of others are overwritten", func(s *situation) { s.state.edited("large/a=9 large/b=1 small/c=1") },
+			"write, changes map[large:+0 -0 ~1], overwrites others on dev"},
+		{"changes of others that came into the fleet are not", func(s *situation) {
+			s.state.edited("large/a=2 large/b=1 small/c=1")
+			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
+		}, "write, changes map[]"},
+		{"a record that others changed is overwritten", func(s *situation) {
+			s.state.Seen.RecordHash, s.state.Drift = "theirs", []Drift{{}}
+		}, "write, changes map[], overwrites others on dev"},
+		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
+			s.desired.Tree = rendered("large/a=2 new/d=1")
+			s.state.Seen, s.state.Drift = *holding("large/a=2 new/d=1"), []Drift{{}}
+		}, "write, changes map[]"},
+		{"a move overwrites what others changed at the old place", func(s *situation) {
+			s.state.edited("large/a=9 large/b=1 small/c=1")
+			s.desired.Destination.Path = "clusters"
+		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev, reads the branch"},
+		{"what is to be written over drift is not known yet", func(s *situation) {
+			s.state.edited("large/a=9 large/b=1 small/c=1")
+			s.desired.Tree = nil
+		}, "write, overwrites others on dev"},
+
+		// A private state of another version.
+		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil }, "write, recovers the state, reads the branch"},
+		{"so is one of another engine", func(s *situation) { s.state.Engine++ }, "write, recovers the state, reads the branch"},
+		{"nothing is recovered where nothing is delivered from now on", func(s *situation) {
+			s.state, s.desired.Strategy = nil, ComputeOnly
+		}, "write"},
+
+		// Only computed.
+		{"what is only computed writes nothing", func(s *situation) {
+			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.state = Computed(s.desired)
+		}, "keep"},
+		{"another tree that is only computed changes the state", func(s *situation) {
+			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.state = Computed(s.desired)
+			s.desired.Tree = rendered("large/a=1")
+		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
+		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly }, "write, changes map[], leaves the tree"},
+		{"an open pull request stays too", func(s *situation) {
+			s.proposed("large/a=2")
+			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
+
+		// Pull requests: the rows of the guide, "What a plan finds".
+		{"open, and its branch holds the tree", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
+		{"open, and people pushed to its branch what changes the tree", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").Head.edited("large/a=9 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
+		{"open, and others changed the rendering's folders on the target branch", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1")
+			s.state.edited("large/a=9 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
+		{"open, and its branch is gone", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true }, "write, changes map[large:+0 -0 ~1]"},
+		{"open, and another rendering's promoted commit came first", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
+		}, "write, changes map[large:+0 -0 ~1]"},
+		{"merged", func(s *situation) { s.desired.Strategy = PullRequest }, "keep"},
+		{"merged, and the branch changed later", func(s *situation) {
+			s.desired.Strategy = PullRequest
+			s.state.edited("large/a=9 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
+		{"closed without being merged", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+		}, "keep, pull request 7 was abandoned"},
+		{"closed, and the next different tree", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
+		{"closed, and reopen", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.desired.PullRequest.Reopen = true
+		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
+
+		// More of pull requests.
+		{"what was never delivered is proposed", func(s *situation) {
+			s.desired.Strategy, s.prior.Commit = PullRequest, ""
+		}, "write, changes map[]"},
+		{"the settings of an open pull request changed", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1")
+			s.desired.PullRequest.Labels = []string{"platform"}
+		}, "write, changes map[large:+0 -0 ~1]"},
+		{"the settings of one that was merged are none of its business", func(s *situation) {
+			s.desired.Strategy, s.desired.PullRequest.Draft = PullRequest, true
+		}, "keep"},
+		{"people pushed beside our folders, and there is something to write", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").Others = []Drift{{Commit: "note"}}
+			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
+		{"people pushed beside our folders, and there is not", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1").Others = []Drift{{Commit: "note"}}
+		}, "keep"},
+		{"from pull requests to pushes, with one open", func(s *situation) {
+			s.proposed("large/a=2 large/b=1 small/c=1")
+			s.desired.Strategy, s.prior.Commit = Push, ""
+		}, "write, changes map[large:+0 -0 ~1]"},
+		{"another environment, proposed already, is no other one", func(s *situation) {
+			s.proposed(delivered).Head.Environment = "stage"
+			s.desired.Environment = "stage"
+		}, "keep"},
+		{"what a proposal adopts is compared with", func(s *situation) {
+			s.proposed(delivered + " team/d=2").Adopted = held("team/d=1")
+			s.desired.Tree = rendered(delivered + " team/d=3")
+			s.desired.Adopt, s.state.Seen.Folders = true, held(delivered+" team/d=1")
+		}, "write, changes map[team:+0 -0 ~1], adopts [team]"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usualSituation()
+			test.with(s)
+			if diff := cmp.Diff(test.want, Decide(s.desired, s.prior, s.state).text()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestChange: what an apply makes of the branch that it reads.
+func TestChange(t *testing.T) {
+	free := Guardrails{MaxRemoved: Limit{100, true}, AllowEmpty: true}
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want string
+	}{
+		{"the branch holds what is desired", func(*situation) {}, "nothing"},
+		{"it does so for whoever has lost the state", func(s *situation) { s.state = nil }, "nothing"},
+		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} }, "nothing"},
+		{"another promoted commit is", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write"},
+		{"another tree is", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write"},
+		{"a branch that lacks the record gets one", func(s *situation) {
+			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", Inventory{}
+		}, "write"},
+		{"what is not rendered any more goes", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") }, "write, remove small"},
+		{"what others put in place of a folder of ours goes", func(s *situation) {
+			delete(s.branch.Folders, "small")
+			s.branch.Files = []string{"small"}
+			s.state.Seen = *s.branch
+		}, "write, remove small"},
+		{"folders and files of others stay", func(s *situation) {
+			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
+			s.branch.Folders["team"], s.branch.Files = Folder{}, []string{"README.md"}
+		}, "write"},
+
+		// Whose the destination is.
+		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" (mode 0100644)` }, "refuses: not a directory"},
+		{"another rendering below the path", func(s *situation) { s.branch.Renderings = []string{"team"} }, "refuses: another rendering"},
+		{"another rendering above the path", func(s *situation) {
+			s.desired.Destination.Path, s.branch.Renderings, s.state = "a/b", []string{"a"}, nil
+		}, "refuses: another rendering"},
+		{"another rendering beside the path", func(s *situation) {
+			s.desired.Destination.Path, s.branch.Renderings, s.state = "a/b", []string{"a/c"}, nil
+		}, "nothing"},
+		{"the path that is left is no other rendering", func(s *situation) {
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", Renderings: []string{"."}}, holding(delivered)
+			s.desired.Guardrails = free
+		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
+		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of environment"},
+		{"the record of another environment, for whoever has no state", func(s *situation) {
+			s.state, s.branch.Record.Environment = nil, "stage"
+		}, "refuses: of environment"},
+		{"the record of the environment before", func(s *situation) {
+			s.desired.Environment, s.desired.Guardrails = "stage", free
+		}, "write"},
+		{"a record that can't be used, for whoever has no state", func(s *situation) {
+			s.state, s.branch.Record, s.branch.RecordError = nil, nil, "it is of a later version"
+		}, "refuses: can't be used"},
+		{"a record that others broke is written anew", func(s *situation) {
+			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is no JSON", "theirs"
+			s.state.Seen = *s.branch
+		}, "write"},
+
+		// What moved between plan and apply.
+		{"our folders moved since the plan", func(s *situation) {
+			s.branch.Folders = held("large/a=9 large/b=1 small/c=1")
+		}, "refuses: moved [large]"},
+		{"our record moved since the plan", func(s *situation) { s.branch.RecordHash = "theirs"; s.branch.Record.PromotedCommit = "v9" },
+			"refuses: moved [.kalypso/rendering.json]"},
+		{"they moved to what is desired", func(s *situation) {
+			s.desired.Tree, s.branch = rendered("large/a=2"), holding("large/a=2")
+			s.desired.Guardrails = free
+		}, "nothing"},
+		{"folders of others moved since the plan", func(s *situation) { s.branch.Folders["team"] = Folder{} }, "nothing"},
+		{"the path that is left moved since the plan", func(s *situation) {
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding("large/a=9 large/b=1 small/c=1")
+			s.desired.Guardrails = free
+		}, "refuses: moved [large]"},
+
+		// Adoption.
+		{"a folder of others is needed", func(s *situation) {
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/x=1")
+		}, "refuses: not ours [large]"},
+		{"a folder of others is adopted", func(s *situation) {
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/a=9")
+			s.desired.Adopt = true
+		}, "write, adopt large"},
+		{"what the operator left is adopted, and goes", func(s *situation) {
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/a=1 legacy/x=1 team/y=1")
+			s.branch.Operators, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
+		}, "write, adopt large, adopt legacy, remove legacy"},
+		{"what the operator leaves later is not", func(s *situation) {
+			s.branch.Folders["legacy"], s.branch.Operators, s.desired.Adopt = Folder{}, []string{"legacy"}, true
+		}, "nothing"},
+		{"a file stands in the way", func(s *situation) {
+			s.desired.Tree, s.branch.Files = rendered(delivered+" team/d=1"), []string{"team"}
+		}, "refuses: not directories"},
+
+		// Guardrails.
+		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") }, "refuses: removes [large/b small/c]"},
+		{"adopted folders count where they go", func(s *situation) {
+			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("legacy/x=1")
+			s.branch.Operators, s.desired.Adopt = []string{"legacy"}, true
+		}, "adopt legacy, refuses: removes [legacy/x]"},
+		{"another environment takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
+			"refuses: removes [large/a large/b small/c]"},
+		{"the promoted commit's file would lie in a folder of ours", func(s *situation) {
+			s.desired.Destination.Path, s.desired.PromotedCommit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
+		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" and the file with the promoted commit, .github/tracking/Promoted_Commit_Id, can't both be on the branch; choose another path`},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usualSituation()
+			test.with(s)
+			change, errs := s.desired.change(s.state, s.branch, s.old)
+			if diff := cmp.Diff(test.want, change.text(errs)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func (c *Change) text(errs []error) string {
+	var parts []string
+	switch {
+	case len(errs) > 0:
+	case c.Needed:
+		parts = append(parts, "write")
+	default:
+		parts = append(parts, "nothing")
+	}
+	for _, name := range c.Adoption.Adopted {
+		parts = append(parts, "adopt "+name)
+	}
+	for _, path := range c.Remove {
+		parts = append(parts, "remove "+path)
+	}
+	for _, err := range errs {
+		parts = append(parts, "refuses: "+kindOf(err))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TestReview: what becomes of our own branch, given what the change makes of its target.
+func TestReview(t *testing.T) {
+	const proposed = "large/a=2 large/b=1 small/c=1"
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want string
+	}{
+		{"there is none yet", func(s *situation) { s.review.BranchState = &BranchState{} }, "rebuild"},
+		{"the target holds the tree already", func(s *situation) { s.branch = holding(proposed); s.state.Seen = *s.branch }, "nothing"},
+		{"it holds the tree on top of the target", func(*situation) {}, "keep"},
+		{"it holds the tree on top of an older target", func(s *situation) { s.review.parents = []string{"older"} }, "rebuild"},
+		{"it holds the tree in a merge", func(s *situation) { s.review.parents = []string{"head", "other"} }, "rebuild"},
+		{"it holds another tree of ours", func(s *situation) { s.review.BranchState, s.review.trailer = holding("large/a=3"), true }, "rebuild"},
+		{"it is of others", func(s *situation) { s.review.BranchState = &BranchState{Head: "theirs"} }, "refuses: not this rendering's"},
+		{"people pushed to it, and no state tells", func(s *situation) {
+			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
+		}, "refuses: people pushed"},
+		{"people pushed to it, and that is to be overwritten", func(s *situation) {
+			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
+			s.desired.PullRequest.Overwrite = true
+		}, "rebuild"},
+		{"people pushed to it before the plan, which says so", func(s *situation) {
+			s.review.BranchState = holding("large/a=9")
+			s.state.Proposal = &Proposal{Head: usualState("large/a=9")}
+			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
+		}, "rebuild"},
+		{"people pushed to it after the plan", func(s *situation) {
+			s.review.BranchState = holding("large/a=9")
+			s.state.Proposal = &Proposal{Head: usualState("large/a=3")}
+			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
+		}, "refuses: moved [large]"},
+		{"its pull request was closed, and nobody pushed since", func(s *situation) {
+			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
+		}, "rebuild"},
+		{"people closed the pull request of this very tree", func(s *situation) {
+			s.pr = &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
+		}, "abandon"},
+		{"people closed the pull request of this very tree, and reopen", func(s *situation) {
+			s.pr = &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
+			s.desired.PullRequest.Reopen = true
+		}, "keep"},
+		{"people closed another pull request from it", func(s *situation) {
+			s.pr = &hosting.PullRequest{State: hosting.Closed, HeadCommit: "older"}
+		}, "keep"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usualSituation()
+			s.desired.Strategy, s.desired.Tree = PullRequest, rendered(proposed)
+			s.review = &reviewBranch{BranchState: holding(proposed), parents: []string{"head"}}
+			test.with(s)
+			change, errs := s.desired.change(s.state, s.branch, nil)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			at := usualDestination
+			at.Branch = "deployment/dev"
+			action, err := s.desired.review(s.state, change, s.branch, s.review, at, s.pr)
+			got := map[reviewAction]string{reviewRebuild: "rebuild", reviewKeep: "keep", reviewAbandon: "abandon", reviewNothing: "nothing"}[action]
+			if err != nil {
+				got = "refuses: " + kindOf(err)
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestPathsToRemove: what a destroy, or a move, takes away.
+func TestPathsToRemove(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want string
+	}{
+		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = Folder{} }, ".kalypso/rendering.json large small"},
+		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} }, ".kalypso/rendering.json large small"},
+		{"a folder that is gone is passed over", func(s *situation) { delete(s.branch.Folders, "small") }, ".kalypso/rendering.json large"},
+		{"without the record, what is still as it was delivered", func(s *situation) {
+			s.branch.Record, s.branch.Folders = nil, held("large/a=9 small/c=1")
+		}, "small"},
+		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is no JSON" }, "refuses: can't be used"},
+		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of environment"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usualSituation()
+			test.with(s)
+			paths, err := pathsToRemove(s.state, s.branch)
+			got := strings.Join(paths, " ")
+			if err != nil {
+				got = "refuses: " + kindOf(err)
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestPromotes: when a pull request says that it brings another promoted commit.
+func TestPromotes(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want bool
+	}{
+		{"none before and none now", func(*situation) {}, false},
+		{"the first", func(s *situation) { s.desired.PromotedCommit = "v2" }, true},
+		{"the same", func(s *situation) { s.desired.PromotedCommit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
+		{"none any more", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
+		{"a move within the branch, of the same", func(s *situation) {
+			s.branch = &BranchState{}
+			s.desired.Destination.Path, s.desired.PromotedCommit, s.state.PromotedCommit = "clusters", "v2", "v2"
+		}, false},
+		{"an adopted tree of the same", func(s *situation) {
+			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v2"))}
+			s.desired.PromotedCommit, s.state = "v2", nil
+		}, false},
+		{"an adopted tree of another", func(s *situation) {
+			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v1"))}
+			s.desired.PromotedCommit, s.state = "v2", nil
+		}, true},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usualSituation()
+			test.with(s)
+			change := &Change{Adoption: Adoption{Adopted: []string{"large"}}}
+			if got := s.desired.promotes(s.state, change, s.branch); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
