@@ -55,8 +55,10 @@ type Renderer struct {
 	templates   map[*fleet.ClusterType][3]*parsed
 	// placedTwice are the deployment targets that are placed on more than one cluster type.
 	placedTwice map[*fleet.DeploymentTarget]bool
-	kept        sync.Map // pieceKey → renderedPiece
-	executors   sync.Pool
+	// notPlain are those with a text that YAML may take for more than data.
+	notPlain  map[*fleet.DeploymentTarget]bool
+	kept      sync.Map // pieceKey → renderedPiece
+	executors sync.Pool
 }
 
 // New prepares the rendering of a valid fleet's schedule with its configuration: it parses each template once, and
@@ -70,6 +72,12 @@ func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) 
 		config:      config,
 		templates:   map[*fleet.ClusterType][3]*parsed{},
 		placedTwice: map[*fleet.DeploymentTarget]bool{},
+		notPlain:    map[*fleet.DeploymentTarget]bool{},
+	}
+	for _, t := range s.Targets {
+		if !t.IsPlain() {
+			r.notPlain[t] = true
+		}
 	}
 	byTemplate := map[*fleet.Template]*parsed{}
 	parse := func(t *fleet.Template) *parsed {
@@ -179,6 +187,7 @@ type subject struct {
 	target  *fleet.DeploymentTarget
 	values  *configure.Values
 	unknown map[string]map[string]bool // keys of maps of the data that are not known yet
+	seen    func(text string) error    // is asked before a result is rendered again; may be nil
 }
 
 func (w *worker) assignment(a *schedule.Assignment, c configure.Configured) Rendered {
@@ -243,6 +252,10 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 	}
 	var failures []Failure
 	exists := name != PlatformConfigFile
+	var standIns []*standIn
+	if w.notPlain[s.target] {
+		standIns = w.standIns(p, s)
+	}
 	w.buf.Reset()
 	w.spent = cost{}
 	for i, m := range p.manifests {
@@ -254,7 +267,13 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 			w.buf.WriteString(separator)
 		}
 		body := w.buf.Len()
+		if standIns != nil {
+			s.seen = standIns[i].seeing(s.target)
+		}
 		err := w.manifest(m, s)
+		if standIns != nil && err == nil {
+			err = standIns[i].compare(s.target, string(w.buf.Bytes()[body:]), p.template.Extension() == fleet.ContentYAML)
+		}
 		switch {
 		case errors.Is(err, errUnknown):
 			f.Unknown = true
@@ -296,6 +315,11 @@ func (w *worker) manifest(m *manifest, s *subject) error {
 			return endless(text, s.data.ConfigData)
 		}
 		w.buf.Truncate(start)
+		if s.seen != nil {
+			if err := s.seen(text); err != nil {
+				return err
+			}
+		}
 		var err error
 		if m, err = parseManifest(text); err != nil {
 			return inPass(pass+1, err)
