@@ -3,6 +3,7 @@
 package configure
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -23,23 +24,28 @@ type Configured struct {
 
 // New configures the assignments of a valid fleet's schedule. It parses each config and each schema once, and reports
 // the schemas that can't be used, those that apply to no assignment included.
-func New(f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
+func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
 	f.Sort()
 	r := newResolver()
-	problems := slices.Concat(r.addConfigs(f), r.addSchemas(f))
+	problems := slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
 	c := &Configuration{placements: make([][]Configured, len(s.Placements))}
 	for i := range s.Placements {
+		if ctx.Err() != nil {
+			break
+		}
 		c.placements[i] = r.placement(&s.Placements[i])
 	}
 	problems.Sort()
 	return c, problems
 }
 
-// Check reports the schemas of an object that can't be used.
+// Check reports the schemas of an object that can't be used, and its config values that are out of bounds.
 func Check(o fleet.Object) fleet.Problems {
 	f := &fleet.Fleet{Environment: fleet.Unknown} // which has the targets of all environments
 	f.Add(o)
-	return newResolver().addSchemas(f)
+	r := newResolver()
+	ctx := context.Background() // one object takes little
+	return slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
 }
 
 // Of returns the configuration of the assignment n of the schedule's placement i.

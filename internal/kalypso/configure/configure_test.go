@@ -52,8 +52,8 @@ func TestWhatApplies(t *testing.T) {
 			l[fleet.FluxOwnerLabel] = "owner"
 			f.Configs = append(f.Configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l}, Data: map[string]string{"L": fmt.Sprintf("[c%02d]", i)}})
 		}
-		s, problems := schedule.New(f)
-		c, ps := configure.New(f, s)
+		s, problems := schedule.New(t.Context(), f)
+		c, ps := configure.New(t.Context(), f, s)
 		if err := append(problems, ps...).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -114,8 +114,8 @@ func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (co
 			{Name: "test", Environment: "dev", ConfigSchemas: schemas},
 		}}},
 	}
-	s, _ := schedule.New(f)
-	c, problems := configure.New(f, s)
+	s, _ := schedule.New(t.Context(), f)
+	c, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -237,8 +237,8 @@ func TestShared(t *testing.T) {
 			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev"},
 		}}},
 	}
-	s, _ := schedule.New(f)
-	c, problems := configure.New(f, s)
+	s, _ := schedule.New(t.Context(), f)
+	c, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}

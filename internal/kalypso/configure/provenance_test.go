@@ -23,8 +23,8 @@ func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.P
 		Configs:      configs,
 		Workloads:    []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "test", Environment: "dev"}}}},
 	}
-	s, _ := schedule.New(f)
-	c, problems := configure.New(f, s)
+	s, _ := schedule.New(t.Context(), f)
+	c, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package configure
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func newResolver() *resolver {
 }
 
 // addConfigs adds the configs of a sorted fleet, in the order in which they merge, and reports values that are out of bounds.
-func (r *resolver) addConfigs(f *fleet.Fleet) (problems fleet.Problems) {
+func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
 	var needs [][]int // of the sources
 	for _, config := range f.Configs {
 		if config.MayBePlatformConfig() {
@@ -66,6 +67,9 @@ func (r *resolver) addConfigs(f *fleet.Fleet) (problems fleet.Problems) {
 	r.applyingSources = newApplicability(needs)
 	most := f.Limits.WithDefaults().FileSize
 	for _, s := range r.sources {
+		if ctx.Err() != nil {
+			break
+		}
 		problems = append(problems, s.checkValues(most)...)
 	}
 	return problems
@@ -103,9 +107,9 @@ func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
 	return needs
 }
 
-func (r *resolver) addSchemas(f *fleet.Fleet) (problems fleet.Problems) {
+func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
 	compile := func(o fleet.Object, text string, path ...fleet.Step) *compiledSchema {
-		if fleet.IsUnknown(text) {
+		if fleet.IsUnknown(text) || ctx.Err() != nil {
 			return nil
 		}
 		if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {

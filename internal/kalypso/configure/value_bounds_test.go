@@ -37,7 +37,7 @@ func TestValueBounds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			start := time.Now()
 			config := &fleet.Config{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: map[string]string{"V": tt.value, "W": "w"}}
-			_, problems := New(&fleet.Fleet{Configs: []*fleet.Config{config}}, &schedule.Schedule{})
+			_, problems := New(t.Context(), &fleet.Fleet{Configs: []*fleet.Config{config}}, &schedule.Schedule{})
 			err := problems.Err()
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `ConfigMap "c"`)) {
 				t.Errorf("%.500v, want %q", err, tt.want)

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"maps"
 	"path"
 	"slices"
@@ -198,7 +199,8 @@ func (d *Desired) reach(changed []describe.Config) {
 	if len(f.Configs) == 0 {
 		return
 	}
-	configuration, _ := configure.New(f, d.Tree.Schedule) // what is wrong with the fleet was reported before there was a tree
+	// The configs were configured before, so this ends soon. What is wrong with them was reported before there was a tree.
+	configuration, _ := configure.New(context.Background(), f, d.Tree.Schedule)
 	for i, p := range d.Tree.Schedule.Placements {
 		sharing := map[*configure.Values]int{} // of the assignments
 		for n := range p.Assignments {

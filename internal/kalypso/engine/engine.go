@@ -28,31 +28,31 @@ type Result struct {
 // decided, and schedules nothing. It calls progress, unless nil, after each folder, from one goroutine at a time. Once
 // ctx is done it stops, with an error among the problems.
 func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, fleet.Problems) {
-	problems := f.Validate()
+	problems := f.Validate(ctx)
 
 	decided := schedule.Decided(f)
 	assignments := &schedule.Schedule{}
 	if decided {
 		var ps fleet.Problems
-		assignments, ps = schedule.New(f)
+		assignments, ps = schedule.New(ctx, f)
 		problems = append(problems, ps...)
 	}
 
-	configuration, ps := configure.New(f, assignments)
+	configuration, ps := configure.New(ctx, f, assignments)
 	problems = append(problems, ps...)
 	valid := !problems.HasErrors()
 
-	renderer, ps := render.New(f, assignments, configuration)
+	renderer, ps := render.New(ctx, f, assignments, configuration)
 	problems = append(problems, ps...)
 
 	files, ps := tree.Build(ctx, assignments, renderer, progress)
-	problems = append(problems, ps...)
 
 	result := &Result{Decided: decided}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil { // what was under way failed for no other reason
 		stopped := fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err}
 		return result, append(problems, stopped)
 	}
+	problems = append(problems, ps...)
 	if decided && valid {
 		result.Schedule, result.Configuration = assignments, configuration
 	}

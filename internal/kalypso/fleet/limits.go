@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -32,6 +35,66 @@ func (l Limits) WithDefaults() Limits {
 		l.Manifests = DefaultLimits.Manifests
 	}
 	return l
+}
+
+// checkTargetsPerWorkload reports the Workloads with more deployment targets in the environment than the limit.
+func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
+	most := f.Limits.WithDefaults().TargetsPerWorkload
+	for _, w := range f.Workloads {
+		targets := 0
+		for i := range w.Targets {
+			if w.Targets[i].Environment == f.Environment {
+				targets++
+			}
+		}
+		if targets > most {
+			ps = append(ps, Problems{{
+				Path:    []Step{Attr("deployment_targets")},
+				Summary: "Too many deployment targets",
+				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload allows %d. "+
+					"Split the workload, or raise the limit.", targets, f.Environment, most),
+			}}.of(w)...)
+		}
+	}
+	return ps
+}
+
+// CheckManifests reports Kalypso YAML of more bytes than the limit, by the keys of its texts.
+func (l Limits) CheckManifests(texts map[string]string) Problems {
+	var size int64
+	for _, text := range texts {
+		size += int64(len(text))
+	}
+	most := l.WithDefaults().Manifests
+	if size <= most {
+		return nil
+	}
+	largest := slices.SortedFunc(maps.Keys(texts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(texts[b]), len(texts[a])), cmp.Compare(a, b))
+	})
+	for i, key := range largest {
+		largest[i] = fmt.Sprintf("%q: %s", key, Bytes(int64(len(texts[key]))))
+	}
+	const shown = 5
+	return Problems{{
+		Path:    []Step{Attr("limits"), Attr("manifests")},
+		Summary: "Too much Kalypso YAML",
+		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out what this environment does not use, or raise the limit. The largest:\n%s",
+			Bytes(size), Bytes(most), Lines(largest, shown)),
+	}}
+}
+
+// ParseBytes reads a number of bytes, a Kubernetes quantity such as 1Mi.
+func ParseBytes(text string) (int64, error) {
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no quantity: it is a number with a suffix, such as 512Ki, 1Mi or 100M", text)
+	}
+	n, whole := q.AsInt64()
+	if !whole || n < 1 {
+		return 0, fmt.Errorf("%q is no number of bytes from 1", text)
+	}
+	return n, nil
 }
 
 // Bytes is a number of bytes for an error: a Kubernetes quantity where that is exact, such as 1Mi.

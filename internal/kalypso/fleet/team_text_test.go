@@ -33,7 +33,7 @@ func TestTeamTextIsData(t *testing.T) {
 				{Name: "test", Environment: "dev", Manifests: map[string]string{tt.key: tt.value}},
 				{Name: "other", Environment: "dev"},
 			}}}}
-			problems := f.Validate()
+			problems := f.Validate(t.Context())
 			targets, _ := f.DeploymentTargets()
 			if tt.want == "" {
 				if err := problems.Err(); err != nil || len(targets) != 2 {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,14 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Validate sorts the fleet and returns all that is wrong with it, sorted: each object by itself, the same kind and name given twice,
-// and cluster types whose templates are missing or of another type than their use.
-func (f *Fleet) Validate() Problems {
+// Validate sorts the fleet and returns all that is wrong with it, sorted: each object by itself, the same kind and name
+// given twice, cluster types whose templates are missing or of another type than their use, and Workloads with too many
+// targets. Once ctx is done, the rest is left out.
+func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems
 	ps = append(ps, validateEnvironment(f.Environment)...)
 	seen := map[string]Object{}
 	for _, o := range f.Objects() {
+		if ctx.Err() != nil {
+			return ps
+		}
 		ps = append(ps, o.Validate()...)
 		m := o.Metadata()
 		if IsUnknown(m.Name) {
@@ -39,6 +44,7 @@ func (f *Fleet) Validate() Problems {
 	for _, ct := range f.ClusterTypes {
 		ps = append(ps, f.validateReferences(ct)...)
 	}
+	ps = append(ps, f.checkTargetsPerWorkload()...)
 	ps.Sort()
 	return ps
 }

@@ -63,7 +63,7 @@ type Renderer struct {
 
 // New prepares the rendering of a valid fleet's schedule with its configuration: it parses each template once, and
 // reports all that do not parse, those that no cluster type uses included.
-func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) (*Renderer, fleet.Problems) {
+func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) (*Renderer, fleet.Problems) {
 	var problems fleet.Problems
 	r := &Renderer{
 		environment: f.Environment,
@@ -91,6 +91,9 @@ func New(f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) 
 		return p
 	}
 	for _, t := range f.Templates {
+		if ctx.Err() != nil {
+			return r, problems
+		}
 		parse(t)
 	}
 	for _, p := range s.Placements {

@@ -2,6 +2,8 @@
 package schedule
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,28 +39,41 @@ type Assignment struct {
 
 // New sorts and schedules a fleet that is [Decided]. Deployment targets that collide, and namespaces that Kubernetes would
 // refuse, are problems. What the fleet's validation refuses by itself is not said again: a policy with an invalid selector
-// places nothing, and what has an invalid name is placed nowhere.
-func New(f *fleet.Fleet) (*Schedule, fleet.Problems) {
+// places nothing, and what has an invalid name is placed nowhere. With more assignments than the fleet's limit there are
+// none. Once ctx is done, the rest is left out.
+func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
 	s := &Schedule{Targets: targets}
+	quota := quota{most: f.Limits.WithDefaults().Assignments, by: make([]int, len(f.Policies))}
 
 	selections := make([]selection, len(f.Policies))
 	scheduled := make([]bool, len(targets))
 	for i, p := range f.Policies {
+		if ctx.Err() != nil {
+			return s, problems
+		}
 		selections[i] = selectTargets(p, targets)
 	}
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
 	for _, ct := range f.ClusterTypes {
 		clear(policiesOf)
 		for i, p := range f.Policies {
+			if ctx.Err() != nil {
+				return s, problems
+			}
 			if !selections[i].clusterTypes.Matches(labels.Set(ct.Labels)) {
 				continue
 			}
+			quota.by[i] += len(selections[i].targets)
 			for _, t := range selections[i].targets {
 				policiesOf[t] = append(policiesOf[t], p)
 				scheduled[t] = true
 			}
+		}
+		if !quota.take(policiesOf) {
+			s.Placements, s.Count = nil, 0
+			continue
 		}
 		placement, ps := place(f.Environment, ct, targets, policiesOf)
 		s.Placements = append(s.Placements, placement)
@@ -70,8 +85,47 @@ func New(f *fleet.Fleet) (*Schedule, fleet.Problems) {
 			s.Unscheduled = append(s.Unscheduled, t)
 		}
 	}
+	problems = append(problems, quota.problems(f.Policies)...)
 	problems.Sort()
 	return s, problems
+}
+
+// quota counts assignments.
+type quota struct {
+	most, all int
+	by        []int // policy: those that it chooses, whether others choose them too or not
+}
+
+// take counts the assignments of a cluster type, and reports whether they are still within the limit.
+func (q *quota) take(policiesOf [][]*fleet.SchedulingPolicy) bool {
+	for _, policies := range policiesOf {
+		if len(policies) > 0 {
+			q.all++
+		}
+	}
+	return q.all <= q.most
+}
+
+func (q *quota) problems(policies []*fleet.SchedulingPolicy) fleet.Problems {
+	if q.all <= q.most {
+		return nil
+	}
+	order := make([]int, len(policies))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(q.by[b], q.by[a]) })
+	lines := make([]string, len(order))
+	for n, i := range order {
+		lines[n] = fmt.Sprintf("%q: %d", policies[i].Name, q.by[i])
+	}
+	const shown = 5
+	return fleet.Problems{{
+		Path:    []fleet.Step{fleet.Attr("limits"), fleet.Attr("assignments")},
+		Summary: "Too many assignments",
+		Detail: fmt.Sprintf("The policies make %d assignments; limits.assignments allows %d. Narrow their selectors, or raise the limit. "+
+			"The policies that make the most:\n%s", q.all, q.most, fleet.Lines(lines, shown)),
+	}}
 }
 
 type selection struct {
