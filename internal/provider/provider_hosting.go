@@ -35,10 +35,11 @@ func (d *providerData) hostPassword(ctx context.Context, repo string) (username,
 	if err != nil {
 		return "", "", err
 	}
-	if _, err := host.Repo(repo); err != nil {
+	hosted, err := host.Repo(repo)
+	if err != nil {
 		return "", "", nil //nolint:nilerr // it lies elsewhere
 	}
-	return host.GitPassword(ctx)
+	return hosted.GitPassword(ctx)
 }
 
 // newHost is where it is decided which host of repos there is.

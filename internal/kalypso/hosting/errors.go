@@ -36,6 +36,16 @@ var (
 	ErrUnavailable = errors.New("the host is not available")
 )
 
+// Field is a part of a proposal that a host refuses on its own.
+type Field string
+
+// The fields, called as arguments are.
+const (
+	FieldLabels    Field = "labels"
+	FieldReviewers Field = "reviewers"
+	FieldAutoMerge Field = "auto_merge"
+)
+
 // Error is what a host answered to one thing that was to be done. It holds no
 // credential.
 type Error struct {
@@ -44,6 +54,7 @@ type Error struct {
 	Status int    // of HTTP; 0 where there was no answer
 	Words  string // the host's own
 	Cause  error  // below it: the context's, the network's
+	Field  Field  // "": the error is about no part of a proposal alone
 }
 
 func (e *Error) Error() string {

@@ -10,16 +10,16 @@ type Host interface {
 	// Repo is the repo that a Git URL names, in any of its forms. It asks
 	// nobody. A URL of another host is [ErrOtherHost].
 	Repo(url string) (Repo, error)
-	// GitPassword opens the host's repos over HTTPS with what opens its API;
-	// both are empty where there is nothing to show. It is good for some
-	// minutes: ask again for the next use.
-	GitPassword(ctx context.Context) (username, password string, err error)
 }
 
 // Repo is one repo on a host. Every method honours the deadline of its context:
 // what a later attempt may mend is tried again until then. Errors are of type
 // *[Error].
 type Repo interface {
+	// GitPassword opens the repo over HTTPS with what opens its API; both are
+	// empty where there is nothing to show. It is good for some minutes: ask
+	// again for the next use.
+	GitPassword(ctx context.Context) (username, password string, err error)
 	// Find is the pull request of a rendering, nil where there is none: the
 	// open one, else the newest that was closed or merged. The number of calls
 	// does not depend on how many there are.
@@ -35,6 +35,10 @@ type Repo interface {
 	// is so already costs no call, and labels and reviewers that the proposal
 	// does not name stay. The branches are not edited.
 	Edit(ctx context.Context, now PullRequest, proposal Proposal) (*PullRequest, error)
+	// Unasked are those of the reviewers whom nobody asked for a review of an open
+	// pull request, as it was last read, and who gave none. Hosts forget whom they
+	// asked once they have reviewed: [Repo.Edit] would ask them again.
+	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
 	// CheckReviewers says whom of the reviewers of a proposal the host cannot ask,
 	// or nil. It asks nobody.
 	CheckReviewers(reviewers []string) error
@@ -54,7 +58,9 @@ type Repo interface {
 	// CommitURL and CompareURL are pages for people.
 	CommitURL(commit string) string
 	CompareURL(from, to string) string
-	// MaxBody is how many characters a description may have.
+	// MaxTitle and MaxBody are how many characters a title and a description may
+	// have.
+	MaxTitle() int
 	MaxBody() int
 }
 

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,10 +29,11 @@ const (
 )
 
 type token struct {
-	login      string
-	everywhere Access
-	repos      map[string]Access
-	expires    time.Time // zero: never
+	login       string
+	everywhere  Access
+	repos       map[string]Access
+	permissions map[string]string // of an installation: "read" or "write"; nil: all
+	expires     time.Time         // zero: never
 }
 
 // AddToken makes a token of a user that opens these repos ("owner/name") and
@@ -49,10 +51,14 @@ func (s *Server) Revoke(value string) {
 	delete(s.tokens, value)
 }
 
-// App is a GitHub App with one installation, which opens every repo.
+// App is a GitHub App with one installation.
 type App struct {
 	ID, InstallationID string
 	PrivateKey         string // PEM, PKCS #1 as GitHub gives it out
+	// Repos are those that it is installed for ("owner/name"), and Permissions what it may do there ("contents": "write");
+	// nil: all. They are to be set between requests.
+	Repos       []string
+	Permissions map[string]string
 
 	public *rsa.PublicKey
 	given  int
@@ -88,13 +94,55 @@ func (s *Server) routeApps() {
 		case req.PathValue("id") != app.InstallationID:
 			fail(w, http.StatusNotFound, "Not Found")
 		default:
-			app.given++
-			value := fmt.Sprintf("ghs_canaryOfApp%sNumber%d", app.ID, app.given)
-			expires := s.now().Add(installationTokenLife).UTC().Truncate(time.Second)
-			s.tokens[value] = &token{login: "kalypso[bot]", everywhere: Write, expires: expires}
-			reply(w, http.StatusCreated, object{"token": value, "expires_at": expires.Format(time.RFC3339)})
+			s.giveToken(w, req, app)
 		}
 	})
+}
+
+// giveToken gives out a token for as much as is asked for, or for all that the app may do.
+func (s *Server) giveToken(w http.ResponseWriter, req *http.Request, app *App) {
+	var asked struct {
+		Repositories []string
+		Permissions  map[string]string
+	}
+	if !decode(w, req, &asked) {
+		return
+	}
+	if asked.Permissions == nil {
+		asked.Permissions = app.Permissions
+	}
+	t := &token{login: "kalypso[bot]", permissions: asked.Permissions, expires: s.now().Add(installationTokenLife).UTC().Truncate(time.Second)}
+	if asked.Repositories == nil {
+		t.everywhere = Write
+	}
+	for _, name := range asked.Repositories {
+		found := app.repo(s, name)
+		if found == "" {
+			fail(w, http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not accessible to the parent installation.")
+			return
+		}
+		t.repos = map[string]Access{found: Write}
+	}
+	for name, access := range asked.Permissions {
+		if app.Permissions != nil && app.Permissions[name] != "write" && app.Permissions[name] != access {
+			fail(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
+			return
+		}
+	}
+	app.given++
+	value := fmt.Sprintf("ghs_canaryOfApp%sNumber%d", app.ID, app.given)
+	s.tokens[value] = t
+	reply(w, http.StatusCreated, object{"token": value, "expires_at": t.expires.Format(time.RFC3339)})
+}
+
+// repo is the full name of a repo that the app is installed for, "" where there is none.
+func (a *App) repo(s *Server, name string) string {
+	for _, r := range s.repos {
+		if strings.EqualFold(after(strings.Replace(r.Name, "/", ":", 1)), name) && (a.Repos == nil || slices.Contains(a.Repos, r.Name)) {
+			return r.Name
+		}
+	}
+	return ""
 }
 
 // appOf is the app that signed the request's JSON Web Token.
@@ -150,6 +198,23 @@ func (t *token) access(repo string) Access {
 	return max(t.everywhere, t.repos[repo])
 }
 
+// may reports whether the token has a permission.
+func (t *token) may(permission string, need Access) bool {
+	granted := t.permissions[permission]
+	return t.permissions == nil || granted == "write" || granted == "read" && need == Read
+}
+
+// permissionFor is the permission that a request needs.
+func permissionFor(path string) string {
+	switch {
+	case strings.Contains(path, "/status"):
+		return "statuses"
+	case strings.HasSuffix(path, "/merge"):
+		return "contents"
+	}
+	return "pull_requests"
+}
+
 // caller is who asks the API; without one it has answered.
 func (s *Server) caller(w http.ResponseWriter, req *http.Request) *token {
 	kind, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
@@ -180,6 +245,9 @@ func (s *Server) opened(w http.ResponseWriter, req *http.Request, need Access) (
 	case t.access(r.Name) < need:
 		fail(w, http.StatusForbidden, "Resource not accessible by personal access token")
 		return nil, nil
+	case !t.may(permissionFor(req.URL.Path), need):
+		fail(w, http.StatusForbidden, "Resource not accessible by integration")
+		return nil, nil
 	}
 	return r, t
 }
@@ -202,7 +270,7 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.", http.StatusUnauthorized)
 	case r == nil || t.access(r.Name) == None:
 		http.Error(w, "Repository not found.", http.StatusNotFound)
-	case push && t.access(r.Name) < Write:
+	case push && (t.access(r.Name) < Write || !t.may("contents", Write)), !t.may("contents", Read):
 		http.Error(w, "Permission to "+r.Name+".git denied to "+t.login+".", http.StatusForbidden)
 	default:
 		s.git.ServeHTTP(w, req)

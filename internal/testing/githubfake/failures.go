@@ -121,6 +121,11 @@ func HeadNotMoved() Failure {
 	return Failure{Status: http.StatusConflict, Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
 }
 
+// BaseMoved is how GitHub refuses to merge into a branch whose last push it has not digested.
+func BaseMoved() Failure {
+	return Failure{Status: http.StatusMethodNotAllowed, Body: `{"message":"Base branch was modified. Review and try the merge again."}`}
+}
+
 // Dropped breaks the connection before the request takes effect.
 func Dropped() Failure { return Failure{Drop: true} }
 

@@ -30,6 +30,22 @@ func (s *Server) routeIssues() {
 		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return strings.EqualFold(l, label) })
 		reply(w, http.StatusOK, s.show(r, p)["labels"])
 	}))
+	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline", s.numbered(Read, timeline))
+}
+
+// timeline is who was asked for a review.
+func timeline(w http.ResponseWriter, req *http.Request, _ *Repo, p *pull) {
+	all := []object{}
+	for _, name := range p.asked {
+		event := object{"event": "review_requested"}
+		if team, ok := strings.CutPrefix(name, "team:"); ok {
+			event["requested_team"] = object{"slug": team}
+		} else {
+			event["requested_reviewer"] = object{"login": name}
+		}
+		all = append(all, event, object{"event": "labeled"})
+	}
+	reply(w, http.StatusOK, page(w, req, all))
 }
 
 func containsFold(all []string, s string) bool {
@@ -59,8 +75,10 @@ func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *R
 	for _, into := range []struct {
 		list  *[]string
 		names []string
-	}{{&p.reviewers, asked.Reviewers}, {&p.teams, asked.TeamReviewers}} {
+		kind  string
+	}{{&p.reviewers, asked.Reviewers, ""}, {&p.teams, asked.TeamReviewers, "team:"}} {
 		for _, name := range into.names {
+			p.asked = append(p.asked, into.kind+name)
 			if !slices.Contains(*into.list, name) {
 				*into.list = append(*into.list, name)
 			}

@@ -15,6 +15,7 @@ type PullRequest struct {
 	Draft                    bool
 	Author, AutoMerge        string
 	Labels, Reviewers, Teams []string
+	Approvals                []string // users
 }
 
 // PullRequests are all pull requests of a repo, oldest first.
@@ -32,6 +33,7 @@ func (r *Repo) PullRequests() []PullRequest {
 			Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base, HeadCommit: p.headCommit, MergeCommit: p.mergeCommit,
 			State: state, Draft: p.draft, Author: p.author, AutoMerge: p.autoMerge,
 			Labels: slices.Clone(p.labels), Reviewers: slices.Clone(p.reviewers), Teams: slices.Clone(p.teams),
+			Approvals: slices.Clone(p.reviewed),
 		})
 	}
 	return all
@@ -70,6 +72,24 @@ func (r *Repo) Close(t testing.TB, number int) {
 	p := r.known(t, number)
 	defer r.server.mu.Unlock()
 	r.close(p)
+}
+
+// Review approves a pull request as a user does, for a team where slug is not empty. Whoever has reviewed is no longer asked.
+func (r *Repo) Review(t testing.TB, number int, user, slug string) {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	p.reviewed = append(p.reviewed, user)
+	p.reviewers = slices.DeleteFunc(p.reviewers, func(name string) bool { return name == user })
+	p.teams = slices.DeleteFunc(p.teams, func(name string) bool { return name == slug })
+}
+
+// Asked is who was asked for a review of a pull request, each time anew: "user", "team:slug".
+func (r *Repo) Asked(t testing.TB, number int) []string {
+	t.Helper()
+	p := r.known(t, number)
+	defer r.server.mu.Unlock()
+	return slices.Clone(p.asked)
 }
 
 // Reopen opens a closed pull request again as a person does.

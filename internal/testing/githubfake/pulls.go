@@ -11,8 +11,11 @@ import (
 	"time"
 )
 
-// maxBody is how many characters GitHub takes as a description.
-const maxBody = 65536
+// maxTitle and maxBody are how many characters GitHub takes as a title and a description.
+const (
+	maxTitle = 256
+	maxBody  = 65536
+)
 
 type pull struct {
 	number                   int
@@ -24,7 +27,9 @@ type pull struct {
 	mergeCommit              string
 	author                   string
 	labels, reviewers, teams []string
-	autoMerge                string // method
+	reviewed                 []string // users
+	asked                    []string // all that ever were asked for a review: "user", "team:slug"
+	autoMerge                string   // method
 	created, updated, closed time.Time
 }
 
@@ -35,6 +40,13 @@ func (s *Server) routePulls() {
 	s.onPull("PATCH", "", Write, s.editPull)
 	s.onPull("PUT", "/merge", Write, s.mergePull)
 	s.onPull("POST", "/requested_reviewers", Write, s.requestReviewers)
+	s.onPull("GET", "/reviews", Read, func(w http.ResponseWriter, req *http.Request, _ *Repo, p *pull) {
+		all := []object{}
+		for _, user := range p.reviewed {
+			all = append(all, object{"user": object{"login": user}, "state": "APPROVED"})
+		}
+		reply(w, http.StatusOK, page(w, req, all))
+	})
 }
 
 // onPull routes requests about one pull request.
@@ -154,6 +166,8 @@ func (r *Repo) open(author, title, body, head, base string, draft bool) (*pull, 
 	switch {
 	case title == "":
 		return nil, object{"resource": "PullRequest", "code": "missing_field", "field": "title"}
+	case len([]rune(title)) > maxTitle:
+		return nil, custom(fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
 	case len([]rune(body)) > maxBody:
 		return nil, custom(fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
 	case headCommit == "":
@@ -182,6 +196,9 @@ func (s *Server) editPull(w http.ResponseWriter, req *http.Request, r *Repo, p *
 		return
 	}
 	switch {
+	case len([]rune(value(asked.Title))) > maxTitle:
+		invalid(w, "PullRequest", "title", fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
+		return
 	case len([]rune(value(asked.Body))) > maxBody:
 		invalid(w, "PullRequest", "body", fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
 		return

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -40,8 +41,12 @@ type installation struct {
 	clock   Clock
 	secrets *redact.Secrets
 
-	mu      sync.Mutex
-	token   string
+	mu     sync.Mutex
+	tokens map[scope]installationToken
+}
+
+type installationToken struct {
+	value   string
 	expires time.Time
 }
 
@@ -55,7 +60,8 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 		return nil, errors.New("the private key of the GitHub App is no RSA key in PEM form without a passphrase, " +
 			"such as GitHub gives out")
 	}
-	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, api: newAPI(c, at, &authorisation{
+	tokens := map[scope]installationToken{}
+	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, tokens: tokens, api: newAPI(c, at, &authorisation{
 		credential: func(context.Context) (string, error) {
 			token, err := sign(c.App.ID, key, c.Clock.Now())
 			c.Secrets.Add(token)
@@ -64,29 +70,29 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 	})}, nil
 }
 
-// get is a token that holds for some minutes more.
+// get returns a token for the scope of the request, which holds for some minutes more.
 func (i *installation) get(ctx context.Context) (string, error) {
+	of := scopeOf(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.token != "" && i.clock.Now().Add(renewBefore).Before(i.expires) {
-		return i.token, nil
+	if t := i.tokens[of]; t.value != "" && i.clock.Now().Add(renewBefore).Before(t.expires) {
+		return t.value, nil
 	}
-	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, nil)
+	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, of.options())
 	if err != nil {
-		return "", failed(fmt.Sprintf("get a token for installation %d of the GitHub App", i.id), err)
+		err = failed(fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of), err)
+		return "", of.refused(err)
 	}
 	i.secrets.Add(given.GetToken())
-	i.token, i.expires = given.GetToken(), given.GetExpiresAt().Time
-	return i.token, nil
+	i.tokens[of] = installationToken{given.GetToken(), given.GetExpiresAt().Time}
+	return given.GetToken(), nil
 }
 
 // forget has a token that GitHub did not take replaced.
 func (i *installation) forget(token string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.token == token {
-		i.token = ""
-	}
+	maps.DeleteFunc(i.tokens, func(_ scope, t installationToken) bool { return t.value == token })
 }
 
 // sign makes the JSON Web Token by which an app shows that it is the app.

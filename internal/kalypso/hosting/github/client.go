@@ -192,10 +192,20 @@ func (c *Client) hosts(loc gitremote.Location) bool {
 // gitUser is the name that GitHub takes with a token of any kind.
 const gitUser = "x-access-token"
 
-// GitPassword is [hosting.Host]'s.
-func (c *Client) GitPassword(ctx context.Context) (username, password string, err error) {
-	token, err := c.token(ctx)
-	if err != nil || token == "" {
+// GitPassword is [hosting.Repo]'s. An app's token is one to write contents, or to read them where the app may do no more. A
+// repo that it is not installed for may be public: that one is opened with nothing.
+func (r *repo) GitPassword(ctx context.Context) (username, password string, err error) {
+	var token string
+	for _, access := range []string{write, read} {
+		token, err = r.client.token(r.with(ctx, scope{contents: access}))
+		if !errors.Is(err, hosting.ErrForbidden) {
+			break
+		}
+	}
+	switch {
+	case notInstalled(err):
+		return "", "", nil
+	case err != nil || token == "":
 		return "", "", err
 	}
 	return gitUser, token, nil
@@ -221,7 +231,12 @@ func (r *repo) CompareURL(from, to string) string {
 	return r.page("compare/" + url.PathEscape(from) + "..." + url.PathEscape(to))
 }
 
-// maxBody is GitHub's limit, in characters.
-const maxBody = 65536
+// maxTitle and maxBody are GitHub's limits, in characters.
+const (
+	maxTitle = 256
+	maxBody  = 65536
+)
+
+func (r *repo) MaxTitle() int { return maxTitle }
 
 func (r *repo) MaxBody() int { return maxBody }

@@ -4,10 +4,13 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
@@ -67,7 +70,7 @@ func TestNewRefuses(t *testing.T) {
 		"no absolute URL": {BaseURL: "git.acme.io"},
 		"no number":       {App: &github.App{ID: "1", InstallationID: "canary", PrivateKey: "x"}},
 		"PEM form":        {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "canary"}},
-		"no RSA key":      {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nY2FuYXJ5\n-----END RSA PRIVATE KEY-----\n"}},
+		"not an RSA key":  {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nY2FuYXJ5\n-----END RSA PRIVATE KEY-----\n"}},
 	} {
 		if _, err := github.New(c); err == nil || !strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", said, err)
@@ -108,16 +111,14 @@ func TestApp(t *testing.T) {
 	if n := tokens(); n != 1 {
 		t.Errorf("a token that holds for 9 minutes was replaced %d times", n)
 	}
-	_, password, err := client.GitPassword(t.Context())
-	if err != nil || !strings.HasPrefix(password, "ghs_") {
-		t.Fatalf("the password is %q: %v", password, err)
-	}
-	p.fake.Revoke(password)
+	must(t)(repo.Read(t.Context(), 1))
+	p.fake.Revoke(p.authorization())
+	p.fake.Forget()
 	if n := tokens(); n != 1 {
 		t.Errorf("a revoked token was replaced %d times", n)
 	}
-	user, password, err := client.GitPassword(t.Context())
-	if err != nil {
+	user, password, err := repo.GitPassword(t.Context())
+	if err != nil || !strings.HasPrefix(password, "ghs_") {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("git", "ls-remote", strings.Replace(p.on.URL, "//", "//"+user+":"+password+"@", 1))
@@ -125,6 +126,74 @@ func TestApp(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "refs/heads/change") {
 		t.Errorf("%v: %s", err, out)
 	}
+}
+
+// An app's token opens one repo, with the permissions that are needed there. Git is opened for reading where the app may do no
+// more, and a repo without the app, which may be public, with nothing.
+func TestAppScope(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.AddTeam("platform")
+	app := p.fake.AddApp(t)
+	client := p.client(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}})
+	repo, err := client.Repo(p.on.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectAsked := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, r := range p.fake.Requests() {
+			if strings.HasSuffix(r.Path, "/access_tokens") {
+				got = append(got, strings.TrimSpace(r.Body))
+			}
+		}
+		p.fake.Forget()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("tokens (-want +got):\n%s", diff)
+		}
+	}
+	must(t)(repo.Open(t.Context(), p.proposal()))
+	must(t)(repo.Read(t.Context(), 1))
+	const pulls = `{"repositories":["gitops"],"permissions":{"contents":"write",%s"pull_requests":"write"}}`
+	expectAsked(fmt.Sprintf(pulls, ""))
+	wanted := p.proposal()
+	wanted.Reviewers = []string{"acme/platform"}
+	must(t)(repo.Edit(t.Context(), must(t)(repo.Read(t.Context(), 1)), wanted))
+	expectAsked(fmt.Sprintf(pulls, `"members":"read",`))
+	commit := gitserver.Rev(t, p.on.Path, "change")
+	if err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success}); err != nil {
+		t.Error(err)
+	}
+	expectAsked(`{"repositories":["gitops"],"permissions":{"statuses":"write"}}`)
+	git := func(of hosting.Repo) string {
+		t.Helper()
+		_, password, err := of.GitPassword(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		return password
+	}
+	contents := []string{
+		`{"repositories":["gitops"],"permissions":{"contents":"write"}}`, `{"repositories":["gitops"],"permissions":{"contents":"read"}}`,
+	}
+	git(repo)
+	expectAsked(contents[0])
+	p.clock.pass(time.Hour)
+	app.Permissions = map[string]string{"contents": "read"}
+	if git(repo) == "" {
+		t.Error("Git is not opened for reading")
+	}
+	expectAsked(contents...)
+	_, err = repo.Open(t.Context(), p.proposal())
+	expectError(t, err, hosting.ErrForbidden, "with contents: write, pull_requests: write in repo gitops")
+	app.Repos = []string{"acme/other"}
+	p.clock.pass(time.Hour)
+	if password := git(repo); password != "" {
+		t.Errorf("the password is %q", password)
+	}
+	_, err = repo.Read(t.Context(), 1)
+	expectError(t, err, hosting.ErrNotVisible, "not accessible to the parent installation")
 }
 
 // The keys of other tools, in PKCS #8, are taken as well.

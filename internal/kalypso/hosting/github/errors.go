@@ -44,6 +44,15 @@ func failed(doing string, err error) error {
 	return e
 }
 
+// about notes on an error which part of a proposal it is about.
+func about(field hosting.Field, err error) error {
+	var e *hosting.Error
+	if errors.As(err, &e) {
+		e.Field = field
+	}
+	return err
+}
+
 // words are an answer's, as GitHub wrote them.
 func words(e *github.ErrorResponse) string {
 	a := answer{Message: e.Message}
@@ -58,13 +67,17 @@ func words(e *github.ErrorResponse) string {
 
 // The words by which GitHub tells apart what has one status. A test pins them.
 const (
-	saysExists   = "A pull request already exists"
-	saysNoneOnIt = "No commits between"
-	saysNoHead   = "PullRequest head invalid"
-	saysNoCommit = "No commit found for SHA"
-	saysNoLabel  = "Label does not exist"
-	saysMoved    = "Head branch was modified"
+	saysExists       = "A pull request already exists"
+	saysNoneOnIt     = "No commits between"
+	saysNoHead       = "PullRequest head invalid"
+	saysNoCommit     = "No commit found for SHA"
+	saysNoLabel      = "Label does not exist"
+	saysNotGranted   = "permissions requested are not granted"
+	saysNotInstalled = "not accessible to the parent installation"
 )
+
+// saysMoved is of a merge between branches of which GitHub has not seen the last push.
+var saysMoved = regexp.MustCompile(`(Head|Base) branch was modified`)
 
 // saysMergeable are the states in which GitHub awaits nothing: the second one has
 // checks that the branch's rules do not ask for.

@@ -27,9 +27,11 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, meth
 	if now.AutoMerge == method {
 		return &now, nil
 	}
+	ctx = r.pulls(ctx)
 	if now.AutoMerge != "" {
-		if err := r.mutate(ctx, r.doing("disable auto-merge of", now.Number), mutationNoAutoMerge, map[string]string{"id": now.ID}); err != nil {
-			return nil, err
+		err := r.mutate(ctx, r.doing("disable auto-merge of", now.Number), mutationNoAutoMerge, map[string]string{"id": now.ID})
+		if err != nil {
+			return nil, about(hosting.FieldAutoMerge, err)
 		}
 		now.AutoMerge = ""
 	}
@@ -44,17 +46,17 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, meth
 		now.AutoMerge = method
 		return &now, nil
 	case !errors.As(err, &e) || !saysMergeable.MatchString(e.Words):
-		return nil, err
+	default: // nothing is awaited, and then GitHub enables no auto-merge
+		err = r.merge(ctx, now, method)
 	}
-	// Nothing is awaited, and then GitHub enables no auto-merge.
-	if err := r.merge(ctx, now, method); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, about(hosting.FieldAutoMerge, err)
 	}
 	return r.Read(ctx, now.Number)
 }
 
 // merges bounds how often GitHub is asked to merge a commit that is not the head
-// for it: just after a push it may not have seen that yet.
+// for it, or into a base that has just moved: it may not have seen a push yet.
 const merges = 5
 
 // merge merges what was read, and nothing else.
@@ -65,7 +67,7 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 		})
 		err = failed(r.doing("merge", now.Number), err)
 		var e *hosting.Error
-		if !errors.As(err, &e) || !strings.Contains(e.Words, saysMoved) || attempt == merges ||
+		if !errors.As(err, &e) || !saysMoved.MatchString(e.Words) || attempt == merges ||
 			r.client.clock.Wait(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 // Find asks for the pull requests between the two branches, the first of which
 // is ours alone: all open ones, then the newest closed ones.
 func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
+	ctx = r.pulls(ctx)
 	for _, state := range []string{"open", "closed"} {
 		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
 			State: state, Head: r.owner + ":" + q.Branch, Base: q.Target, Sort: "created", Direction: "desc",
@@ -35,6 +36,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 }
 
 func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	ctx = r.pulls(ctx)
 	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
 	if err != nil {
 		return nil, failed(r.doing("read", number), err)
@@ -47,6 +49,7 @@ func (r *repo) doing(what string, number int) string {
 }
 
 func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+	ctx = r.pulls(ctx)
 	opened, _, err := r.client.api.PullRequests.Create(ctx, r.owner, r.name, &github.NewPullRequest{
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
 	})
@@ -59,7 +62,7 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 			return nil, err
 		}
 	}
-	return r.dress(ctx, *r.convert(opened), p)
+	return r.syncMetadata(ctx, *r.convert(opened), p)
 }
 
 // answerLost finds what an earlier attempt opened although its answer did not
@@ -75,6 +78,7 @@ func (r *repo) answerLost(ctx context.Context, p hosting.Proposal) *github.PullR
 }
 
 func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+	ctx = r.pulls(ctx)
 	if now.Title != p.Title || now.Body != p.Body {
 		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number, &github.PullRequest{Title: &p.Title, Body: &p.Body})
 		if err != nil {
@@ -88,18 +92,18 @@ func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Prop
 		}
 		now.Draft = p.Draft
 	}
-	return r.dress(ctx, now, p)
+	return r.syncMetadata(ctx, now, p)
 }
 
-// dress sets what cannot be set with title and body. All of it is tried.
-func (r *repo) dress(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+// syncMetadata sets what cannot be set with title and body. All of it is tried.
+func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
 	var errs []error
 	if add := missingFold(p.Labels, now.Labels); len(add) > 0 {
 		_, _, err := r.client.api.Issues.AddLabelsToIssue(ctx, r.owner, r.name, now.Number, add)
 		if err == nil {
 			now.Labels = append(now.Labels, add...)
 		}
-		errs = append(errs, failed(r.doing("label", now.Number), err))
+		errs = append(errs, about(hosting.FieldLabels, failed(r.doing("label", now.Number), err)))
 	}
 	for _, label := range p.Unlabels {
 		if len(missingFold([]string{label}, now.Labels)) > 0 {
@@ -114,14 +118,14 @@ func (r *repo) dress(ctx context.Context, now hosting.PullRequest, p hosting.Pro
 		if err == nil {
 			now.Labels = missingFold(now.Labels, []string{label})
 		}
-		errs = append(errs, err)
+		errs = append(errs, about(hosting.FieldLabels, err))
 	}
 	if ask := missingFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
 		err := r.askReviewers(ctx, now.Number, ask)
 		if err == nil {
 			now.Reviewers = append(now.Reviewers, ask...)
 		}
-		errs = append(errs, err)
+		errs = append(errs, about(hosting.FieldReviewers, err))
 	}
 	return &now, errors.Join(errs...)
 }
@@ -137,35 +141,8 @@ func missingFold(want, have []string) []string {
 	return missing
 }
 
-func (r *repo) CheckReviewers(reviewers []string) error {
-	var errs []error
-	for _, name := range reviewers {
-		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
-			errs = append(errs, &hosting.Error{
-				Doing: "ask for reviews in " + r.String(), Kind: hosting.ErrRefused, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner),
-			})
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string) error {
-	var asked github.ReviewersRequest
-	if err := r.CheckReviewers(reviewers); err != nil {
-		return err
-	}
-	for _, name := range reviewers {
-		if _, team, isTeam := strings.Cut(name, "/"); isTeam {
-			asked.TeamReviewers = append(asked.TeamReviewers, team)
-		} else {
-			asked.Reviewers = append(asked.Reviewers, name)
-		}
-	}
-	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return failed(r.doing("request reviews of", number), err)
-}
-
 func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	ctx = r.pulls(ctx)
 	closed := "closed"
 	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
 	if err != nil {

@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,7 @@ func TestRefused(t *testing.T) {
 	}
 	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge, `"Validation Failed: No commits between main and same" (HTTP 422)`)
 	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrNoBranch, "open a pull request from unknown to main in acme/gitops")
+	expectError(t, open(func(w *hosting.Proposal) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }), hosting.ErrRefused, "title is too long")
 	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }), hosting.ErrRefused, "body is too long")
 
 	// The pull request is there although its reviewer could not be asked.
@@ -167,6 +169,38 @@ func TestRefused(t *testing.T) {
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
 	expectError(t, err, hosting.ErrRefused, "team other/platform is not one of acme, which owns the repo")
 	expectError(t, open(func(w *hosting.Proposal) { w.Title = "Another" }), hosting.ErrExists, "already exists")
+}
+
+// TestUnasked: whoever was asked, or has reviewed, is not asked again, however long ago that was.
+func TestUnasked(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.AddTeam("platform")
+	wanted := p.proposal()
+	wanted.Reviewers = []string{"ann", "bob", "acme/platform"}
+	number := must(t)(p.repo.Open(t.Context(), wanted)).Number
+	for i := range 150 {
+		p.on.Review(t, number, fmt.Sprint("passer-by-", i), "")
+	}
+	p.on.Review(t, number, "Ann", "")
+	p.on.Review(t, number, "ann", "")
+	p.on.Review(t, number, "eve", "platform")
+	now := must(t)(p.repo.Read(t.Context(), number))
+	p.calls()
+	for want, reviewers := range map[string][]string{
+		"":               {"ANN", "bob", "eve", "acme/Platform"},
+		"new acme/other": {"ann", "new", "acme/platform", "acme/other"},
+	} {
+		got, err := p.repo.Unasked(t.Context(), now, reviewers)
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("of %v, %v are to be asked (%v)", reviewers, got, err)
+		}
+	}
+	p.calls()
+	if got, err := p.repo.Unasked(t.Context(), now, []string{"bob"}); err != nil || got != nil {
+		t.Errorf("to be asked: %v (%v)", got, err)
+	}
+	expectCalls(t, p)
 }
 
 // Auto-merge waits for checks where there are any, and merges what was read where there are none.
@@ -221,9 +255,18 @@ func TestMergeWhenReady(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	expectWaits(t, p, seconds(1, 2))
+	p.branch("another")
+	wanted := p.proposal()
+	wanted.Branch = "another"
+	opened = must(t)(p.repo.Open(t.Context(), wanted))
+	p.fake.Fail("PUT", "/merge", 2, githubfake.BaseMoved())
+	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)); got.State != hosting.Merged {
+		t.Errorf("with a base that moved, it is %+v", got)
+	}
+	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "/graphql", 1, githubfake.ServerError(403, 0))
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
-	expectError(t, err, hosting.ErrForbidden, "enable auto-merge of pull request 2 of acme/gitops")
+	expectError(t, err, hosting.ErrForbidden, "enable auto-merge of pull request 3 of acme/gitops")
 }
 
 // The last state of a context counts, however it is written, and among however many.

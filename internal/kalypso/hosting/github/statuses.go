@@ -15,6 +15,7 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) e
 	if s.TargetURL != "" {
 		set.TargetURL = &s.TargetURL
 	}
+	ctx = r.with(ctx, scope{statuses: write})
 	_, _, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	return failed("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
 }
@@ -24,6 +25,7 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) e
 const maxStatusPages = 20
 
 func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status, error) {
+	ctx = r.with(ctx, scope{statuses: read})
 	options := &github.ListOptions{PerPage: 100}
 	for range maxStatusPages {
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)

@@ -1,0 +1,96 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-github/v53/github"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+func (r *repo) CheckReviewers(reviewers []string) error {
+	var errs []error
+	for _, name := range reviewers {
+		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
+			errs = append(errs, &hosting.Error{
+				Doing: "ask for reviews in " + r.String(), Kind: hosting.ErrRefused, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner),
+			})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string) error {
+	var asked github.ReviewersRequest
+	if err := r.CheckReviewers(reviewers); err != nil {
+		return err
+	}
+	for _, name := range reviewers {
+		if _, team, isTeam := strings.Cut(name, "/"); isTeam {
+			asked.TeamReviewers = append(asked.TeamReviewers, team)
+		} else {
+			asked.Reviewers = append(asked.Reviewers, name)
+		}
+	}
+	ctx = r.pulls(ctx)
+	if len(asked.TeamReviewers) > 0 {
+		ctx = r.with(ctx, scope{contents: write, pullRequests: write, members: read})
+	}
+	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
+	return failed(r.doing("request reviews of", number), err)
+}
+
+// reviewPages bounds how many pages of a pull request's reviews, and of its timeline, are read for who was asked.
+const reviewPages = 10
+
+// Unasked finds users among the reviews. Which teams were asked the timeline alone tells.
+func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
+	missing := missingFold(reviewers, now.Reviewers)
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	ctx = r.pulls(ctx)
+	var reviewed, asked []string
+	err := pages(func(page *github.ListOptions) (*github.Response, error) {
+		reviews, resp, err := r.client.api.PullRequests.ListReviews(ctx, r.owner, r.name, now.Number, page)
+		for _, review := range reviews {
+			reviewed = append(reviewed, review.GetUser().GetLogin())
+		}
+		return resp, err
+	})
+	if err != nil {
+		return nil, failed(r.doing("read the reviews of", now.Number), err)
+	}
+	if missing = missingFold(missing, reviewed); len(missing) == 0 {
+		return nil, nil
+	}
+	err = pages(func(page *github.ListOptions) (*github.Response, error) {
+		events, resp, err := r.client.api.Issues.ListIssueTimeline(ctx, r.owner, r.name, now.Number, page)
+		for _, event := range events {
+			if event.GetEvent() == "review_requested" {
+				asked = append(asked, event.GetReviewer().GetLogin(), r.owner+"/"+event.GetRequestedTeam().GetSlug())
+			}
+		}
+		return resp, err
+	})
+	if err = failed(r.doing("read the timeline of", now.Number), err); errors.Is(err, hosting.ErrNotVisible) {
+		err = nil // a server without timelines
+	}
+	return missingFold(missing, asked), err
+}
+
+// pages has each page of a list read, up to [reviewPages].
+func pages(read func(*github.ListOptions) (*github.Response, error)) error {
+	options := &github.ListOptions{PerPage: 100}
+	for range reviewPages {
+		resp, err := read(options)
+		if err != nil || resp.NextPage == 0 {
+			return err
+		}
+		options.Page = resp.NextPage
+	}
+	return nil
+}
