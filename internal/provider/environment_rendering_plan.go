@@ -79,6 +79,9 @@ func (r *environmentRendering) planDelivery(
 		appendAbandoned(diags, o.Desired, before)
 		return
 	}
+	if o.Strategy == delivery.PullRequest && r.contacts() {
+		r.data.checkGitHubCredential(diags)
+	}
 	plan.planResults(o.Strategy)
 	if decision.Known {
 		plan.Changes = stringMapOf(decision.Changes)

@@ -17,6 +17,14 @@ type githubSettings struct {
 	App     *githubApp // nil: with the token
 }
 
+// credential says where what GitHub is shown is set.
+func (g githubSettings) credential() string {
+	if g.BaseURL != "" {
+		return "token or app in github of the provider"
+	}
+	return "token or app in github of the provider, or the environment variable " + githubTokenVariable
+}
+
 // githubApp is a GitHub App to act as.
 type githubApp struct{ ID, InstallationID, PrivateKey string }
 

@@ -45,7 +45,8 @@ func (d *providerData) hostPassword(ctx context.Context, repo string) (username,
 // newHost is where it is decided which host of repos there is.
 func newHost(g githubSettings, secrets *redact.Secrets) (hosting.Host, error) {
 	c := github.Config{
-		Token: g.Token, BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso", Secrets: secrets, Waiting: logWait,
+		Token: g.Token, Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso",
+		Secrets: secrets, Waiting: logWait,
 	}
 	if g.App != nil {
 		c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
@@ -81,11 +82,31 @@ func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnost
 	return repo
 }
 
-// appendHostError turns an error of a host into a diagnostic: what happened, what mends it, and then the host's words.
+// checkGitHubCredential reports a provider that can show GitHub nothing: without a credential nobody opens a pull request.
+func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
+	if d.github.Token != "" || d.github.App != nil {
+		return
+	}
+	diags.AddAttributeError(path.Root("delivery"), "No credential for GitHub",
+		"The strategy pull_request opens a pull request, and the provider has neither token nor app for GitHub. Set "+d.github.credential()+".")
+}
+
+// appendHostError turns an error of a host into a diagnostic: what happened, what mends it, and then the host's words. It is
+// shown on the argument that the host refuses, else on that of the repo.
 func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
-	const credential = "Check token or app in github of the provider, or the environment variable " + githubTokenVariable + "."
+	credential, attribute := "Check token or app in github of the provider.", ""
+	var e *hosting.Error
+	if errors.As(err, &e) {
+		if e.Credential != "" {
+			credential = "Check " + e.Credential + "."
+		}
+		if e.Field != "" {
+			repo = path.Root("delivery") // Terraform names the resource's attribute alone
+			attribute = "\n\nAttribute: " + repo.AtName(string(e.Field)).String()
+		}
+	}
 	say := func(summary, advice string) {
-		diags.AddAttributeError(repo, summary, fleet.Sentence(err)+" "+advice)
+		diags.AddAttributeError(repo, summary, fleet.Sentence(err)+" "+advice+attribute)
 	}
 	switch {
 	case errors.Is(err, hosting.ErrOtherHost):
@@ -108,7 +129,7 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrUnavailable):
 		say("GitHub can't be reached", "Check base_url in github of the provider, the network and the server, and try again.")
 	case errors.Is(err, hosting.ErrRefused):
-		say("GitHub refused", "Mend what GitHub names, and apply again: the next apply takes up what is done already.")
+		say("GitHub refused", "Fix what GitHub names, and apply again: the next apply takes up what is done already.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")
 	}

@@ -55,6 +55,8 @@ type Error struct {
 	Words  string // the host's own
 	Cause  error  // below it: the context's, the network's
 	Field  Field  // "": the error is about no part of a proposal alone
+	// Credential says where people set what the host was shown; "": that is not known.
+	Credential string
 }
 
 func (e *Error) Error() string {

@@ -22,12 +22,14 @@ import (
 
 // Config says how the API is reached, and as whom.
 type Config struct {
-	Token     string // or App; neither is nobody, whom GitHub shows public repos alone
-	App       *App
-	BaseURL   string            // of a GitHub Enterprise server; "" is github.com
-	UserAgent string            // "" is the library's
-	Transport http.RoundTripper // nil: over the network, by the proxies of the environment
-	Clock     Clock             // nil: the machine's
+	Token string // or App; neither is nobody, whom GitHub shows public repos alone
+	App   *App
+	// Credential says where people set token or app, for errors.
+	Credential string
+	BaseURL    string            // of a GitHub Enterprise server; "" is github.com
+	UserAgent  string            // "" is the library's
+	Transport  http.RoundTripper // nil: over the network, by the proxies of the environment
+	Clock      Clock             // nil: the machine's
 	// Secrets are taken out of all errors, and get those of the client; nil: it has its own alone.
 	Secrets *redact.Secrets
 	// Waiting is told, where it is not nil, of each wait before another attempt.
@@ -48,6 +50,8 @@ type Client struct {
 	web   *url.URL
 	token func(context.Context) (string, error)
 	clock Clock
+	// credential is [Config.Credential].
+	credential string
 }
 
 var _ hosting.Host = (*Client)(nil)
@@ -79,6 +83,7 @@ func New(c Config) (*Client, error) {
 	}
 	return &Client{
 		api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential, clock: c.Clock,
+		credential: c.Credential,
 	}, nil
 }
 
@@ -218,6 +223,16 @@ type repo struct {
 }
 
 var _ hosting.Repo = (*repo)(nil)
+
+// failed makes a *[hosting.Error] of what go-github returns.
+func (r *repo) failed(doing string, err error) error {
+	err = failed(doing, err)
+	var e *hosting.Error
+	if errors.As(err, &e) {
+		e.Credential = r.client.credential
+	}
+	return err
+}
 
 func (r *repo) String() string { return r.owner + "/" + r.name }
 

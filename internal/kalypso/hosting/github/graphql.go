@@ -65,7 +65,7 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 		_, _, err := r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
 			MergeMethod: string(method), SHA: now.HeadCommit,
 		})
-		err = failed(r.doing("merge", now.Number), err)
+		err = r.failed(r.doing("merge", now.Number), err)
 		var e *hosting.Error
 		if !errors.As(err, &e) || !saysMoved.MatchString(e.Words) || attempt == merges ||
 			r.client.clock.Wait(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
@@ -85,20 +85,20 @@ func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool
 func (r *repo) mutate(ctx context.Context, doing, query string, variables map[string]string) error {
 	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph, map[string]any{"query": query, "variables": variables})
 	if err != nil {
-		return failed(doing, err)
+		return r.failed(doing, err)
 	}
 	var data bytes.Buffer
 	if _, err := r.client.api.Do(ctx, req, &data); err != nil {
-		return failed(doing, err)
+		return r.failed(doing, err)
 	}
 	var a answer
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
-		return failed(doing, err)
+		return r.failed(doing, err)
 	}
 	if len(a.problems()) == 0 {
 		return nil
 	}
-	e := &hosting.Error{Doing: doing, Kind: hosting.ErrRefused, Words: a.text()}
+	e := &hosting.Error{Doing: doing, Kind: hosting.ErrRefused, Words: a.text(), Credential: r.client.credential}
 	switch {
 	case a.of("NOT_FOUND"):
 		e.Kind = hosting.ErrNotVisible

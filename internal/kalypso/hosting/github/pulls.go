@@ -24,7 +24,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			ListOptions: github.ListOptions{PerPage: 100},
 		})
 		if err != nil {
-			return nil, failed("find the pull request of branch "+q.Branch+" in "+r.String(), err)
+			return nil, r.failed("find the pull request of branch "+q.Branch+" in "+r.String(), err)
 		}
 		for _, p := range list {
 			if one := r.convert(p); one.Branch == q.Branch && hosting.HasMarker(one.Body, q.Marker) {
@@ -39,7 +39,7 @@ func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, erro
 	ctx = r.pulls(ctx)
 	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
 	if err != nil {
-		return nil, failed(r.doing("read", number), err)
+		return nil, r.failed(r.doing("read", number), err)
 	}
 	return r.convert(p), nil
 }
@@ -54,7 +54,7 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
 	})
 	if err != nil {
-		err = failed(fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r), err)
+		err = r.failed(fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r), err)
 		if !errors.Is(err, hosting.ErrExists) {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Prop
 	if now.Title != p.Title || now.Body != p.Body {
 		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number, &github.PullRequest{Title: &p.Title, Body: &p.Body})
 		if err != nil {
-			return nil, failed(r.doing("edit", now.Number), err)
+			return nil, r.failed(r.doing("edit", now.Number), err)
 		}
 		now = *r.convert(edited)
 	}
@@ -103,14 +103,14 @@ func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p host
 		if err == nil {
 			now.Labels = append(now.Labels, add...)
 		}
-		errs = append(errs, about(hosting.FieldLabels, failed(r.doing("label", now.Number), err)))
+		errs = append(errs, about(hosting.FieldLabels, r.failed(r.doing("label", now.Number), err)))
 	}
 	for _, label := range p.Unlabels {
 		if len(missingFold([]string{label}, now.Labels)) > 0 {
 			continue
 		}
 		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
-		err = failed(r.doing("take label "+label+" off", now.Number), err)
+		err = r.failed(r.doing("take label "+label+" off", now.Number), err)
 		var e *hosting.Error
 		if errors.As(err, &e) && strings.Contains(e.Words, saysNoLabel) {
 			err = nil // somebody was faster
@@ -146,7 +146,7 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 	closed := "closed"
 	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
 	if err != nil {
-		return nil, failed(r.doing("close", number), err)
+		return nil, r.failed(r.doing("close", number), err)
 	}
 	return r.convert(p), nil
 }

@@ -40,7 +40,7 @@ func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string)
 		ctx = r.with(ctx, scope{contents: write, pullRequests: write, members: read})
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return failed(r.doing("request reviews of", number), err)
+	return r.failed(r.doing("request reviews of", number), err)
 }
 
 // reviewPages bounds how many pages of a pull request's reviews, and of its timeline, are read for who was asked.
@@ -62,7 +62,7 @@ func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers [
 		return resp, err
 	})
 	if err != nil {
-		return nil, failed(r.doing("read the reviews of", now.Number), err)
+		return nil, r.failed(r.doing("read the reviews of", now.Number), err)
 	}
 	if missing = missingFold(missing, reviewed); len(missing) == 0 {
 		return nil, nil
@@ -76,7 +76,7 @@ func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers [
 		}
 		return resp, err
 	})
-	if err = failed(r.doing("read the timeline of", now.Number), err); errors.Is(err, hosting.ErrNotVisible) {
+	if err = r.failed(r.doing("read the timeline of", now.Number), err); errors.Is(err, hosting.ErrNotVisible) {
 		err = nil // a server without timelines
 	}
 	return missingFold(missing, asked), err

@@ -17,7 +17,7 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) e
 	}
 	ctx = r.with(ctx, scope{statuses: write})
 	_, _, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
-	return failed("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
+	return r.failed("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
 }
 
 // maxStatusPages ends a list that does not: GitHub keeps 1,000 statuses of a
@@ -30,7 +30,7 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status
 	for range maxStatusPages {
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)
 		if err != nil {
-			return nil, failed("read status "+name+" of commit "+commit+" in "+r.String(), err)
+			return nil, r.failed("read status "+name+" of commit "+commit+" in "+r.String(), err)
 		}
 		for _, s := range combined.Statuses {
 			if strings.EqualFold(s.GetContext(), name) {
