@@ -1,0 +1,54 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+)
+
+// TestAccPullRequestNoCredential: a plan that would open a pull request says that nobody lets it, before anything is pushed.
+// GITHUB_TOKEN is no advice where it goes nowhere.
+func TestAccPullRequestNoCredential(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.env = append(r.env, "GITHUB_TOKEN=")
+	r.set("git_credentials", []any{map[string]any{"url": r.on.URL, "username": "x-access-token", "password": r.fake.Token}})
+	r.set("github", map[string]any{"base_url": r.fake.URL})
+	r.expectError([]string{"No credential for GitHub", "Set token or app in github of the provider."}, "plan", "-no-color")
+	r.set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
+	r.expectError([]string{"GitHub does not accept the credential", "Check token or app in github of the provider."}, "plan", "-no-color")
+	if strings.Contains(r.printed.String(), "GITHUB_TOKEN") {
+		t.Errorf("a plan names GITHUB_TOKEN:\n%s", r.printed.String())
+	}
+	r.set("github", nil)
+	r.expectError([]string{"No credential for GitHub", "or the environment variable GITHUB_TOKEN."}, "plan", "-no-color")
+	if len(r.pulls()) > 0 {
+		t.Error("there is a pull request")
+	}
+}
+
+// TestAccPullRequestFields: what GitHub refuses of a pull request is shown at its argument, and the next apply goes on.
+func TestAccPullRequestFields(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	for name, refuse := range map[string]func(){
+		"labels": func() {
+			r.delivery("labels", []string{"platform"})
+			r.fake.Fail("POST", "/labels", 1, githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed"}`})
+		},
+		"reviewers":  func() { r.delivery("reviewers", []string{"acme/nobody"}) },
+		"auto_merge": func() { r.delivery("auto_merge", "squash"); r.on.RequireStatus("dev", "ci"); r.fake.Fail("POST", "/graphql", 1, notAllowed) },
+	} {
+		refuse()
+		r.expectError([]string{"GitHub refused", "delivery = ", "Attribute: delivery." + name}, "apply", "-no-color", "-auto-approve")
+	}
+	r.delivery("labels", []string{"platform"})
+	r.apply()
+	if last := r.expectPulls("open"); len(last.Labels) != 1 {
+		t.Errorf("the pull request: %+v", last)
+	}
+}
+
+// notAllowed is how GitHub refuses auto-merge in a repo that does not allow it.
+var notAllowed = githubfake.Failure{Status: 200, Body: `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`}
