@@ -1,6 +1,6 @@
 output "assignments" {
   description = "Which deployment targets each cluster type hosts."
-  value       = kalypso_environment_rendering.this.assignments
+  value       = { for name, targets in kalypso_environment_rendering.this.assignments : name => keys(targets) }
 }
 
 output "unscheduled" {
@@ -10,7 +10,7 @@ output "unscheduled" {
 
 output "folders" {
   description = "Where in the GitOps repo the clusters of a type find what to run."
-  value       = kalypso_environment_rendering.this.folders
+  value       = { for name, folder in kalypso_environment_rendering.this.folders : name => folder.path }
 }
 
 output "commit_sha" {

@@ -124,21 +124,14 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 		}
 	}
 	page := r.fake.URL + "/acme/gitops"
-	taken := map[string]any{"large": "+1 -0 ~1", "small": "+1 -0 ~0"}
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/README.md": "This folder contains deployment targets scheduled on the cluster type", "large/app-a/reconciler.yaml": "of the operator\n"})
 	r.options("adopt", true)
 	at("1", "1")
 	expect(false, "2 added, 0 removed, 1 changed", "not compared: the configuration and the sources before")
-	if diff := cmp.Diff(taken, r.rendered()["changes"]); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
-	}
 	r.options("commit_message", "Another") // an apply that writes nothing
 	r.apply()
 	at("2", "2")
 	expect(true, "2 added, 0 removed, 1 changed", "not compared: the configuration and the sources before")
-	if diff := cmp.Diff(taken, r.rendered()["changes"]); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
-	}
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")

@@ -67,14 +67,6 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 		appendDeliveryError(&resp.Diagnostics, at, err)
 		return
 	}
-	assignments, folders := map[string]attr.Value{}, map[string]string{}
-	for name, folder := range state.Delivered {
-		targets := make([]string, len(folder.Targets))
-		for i, target := range folder.Targets {
-			targets[i] = target.Name
-		}
-		assignments[name], folders[name] = stringListOf(targets), at.Join(name)
-	}
 	repo := map[string]attr.Value{
 		"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
 	}
@@ -88,8 +80,8 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	}
 	imported.GitOpsRepo = types.ObjectValueMust(imported.GitOpsRepo.AttributeTypes(ctx), repo)
 	imported.PromotedCommit = nullable(state.PromotedCommit)
-	imported.Assignments, imported.AssignmentCount = types.MapValueMust(listOfStrings, assignments), types.Int64Value(int64(state.Delivered.Count()))
-	imported.Folders, imported.TreeHash = stringMapOf(folders), types.StringValue(state.Delivered.TreeHash().String())
+	imported.Assignments, imported.AssignmentCount = assignmentsOf(state.Delivered), types.Int64Value(int64(state.Delivered.Count()))
+	imported.Folders, imported.TreeHash = foldersOf(at, state.Delivered), types.StringValue(state.Delivered.TreeHash().String())
 	imported.setDelivery(state.Base, true, nil)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
 	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)

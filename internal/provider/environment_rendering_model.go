@@ -2,10 +2,8 @@ package provider
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -13,9 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // environmentRenderingModel is a plan or a state of the resource. What there may be many of stays in the framework's own types,
@@ -54,7 +50,6 @@ type environmentRenderingModel struct {
 
 // deliveryResults are the computed attributes that an apply which writes nothing keeps.
 type deliveryResults struct {
-	Changes     types.Map    `tfsdk:"changes"`
 	Description types.String `tfsdk:"description"`
 	CommitSHA   types.String `tfsdk:"commit_sha"`
 	Delivered   types.Bool   `tfsdk:"delivered"`
@@ -105,92 +100,9 @@ func (m *environmentRenderingModel) within(
 	return context.WithTimeout(ctx, d)
 }
 
-// setRendered sets the computed attributes that follow from the configuration alone.
-func (m *environmentRenderingModel) setRendered(r *rendering) error {
-	m.Assignments, m.Folders = r.assignments(), r.folders()
-	m.AssignmentCount, m.Unscheduled, m.TreeHash = types.Int64Unknown(), types.ListUnknown(types.StringType), types.StringUnknown()
-	if r.Tree != nil {
-		m.AssignmentCount = types.Int64Value(int64(r.Tree.Schedule.Count))
-		m.Unscheduled = stringListOf(r.unscheduledTargets())
-	}
-	if r.Known() {
-		m.TreeHash = types.StringValue(r.Tree.Hash.String())
-	}
-	files, err := r.files()
-	m.Files = files
-	return err
-}
-
-func (r *rendering) assignments() types.Map {
-	switch {
-	case r.preview == previewNone:
-		return types.MapNull(listOfStrings)
-	case r.Tree == nil || fleet.IsUnknown(r.preview):
-		return types.MapUnknown(listOfStrings)
-	}
-	all := make(map[string]attr.Value, len(r.Tree.Folders))
-	for _, folder := range r.Tree.Folders {
-		targets := make([]string, len(folder.Targets))
-		for i, target := range folder.Targets {
-			targets[i] = target.Name
-		}
-		all[folder.ClusterType] = stringListOf(targets)
-	}
-	return types.MapValueMust(listOfStrings, all)
-}
-
-// folders follow from the names of the cluster types and the path alone.
-func (r *rendering) folders() types.Map {
-	unknown := types.MapUnknown(types.StringType)
-	if r.fleet.Incomplete || fleet.IsUnknown(r.Destination.Path) {
-		return unknown
-	}
-	all := make(map[string]attr.Value, len(r.fleet.ClusterTypes))
-	for _, ct := range r.fleet.ClusterTypes {
-		if fleet.IsUnknown(ct.Name) {
-			return unknown
-		}
-		all[ct.Name] = types.StringValue(r.Destination.Join(ct.Name))
-	}
-	return types.MapValueMust(types.StringType, all)
-}
-
-// files are unknown as a whole where something not known yet may decide whether a file exists.
-func (r *rendering) files() (types.Map, error) {
-	unknown := types.MapUnknown(types.StringType)
-	switch {
-	case fleet.IsUnknown(r.preview):
-		return unknown, nil
-	case r.preview != previewManifests:
-		return types.MapNull(types.StringType), nil
-	case r.Tree == nil || anyUnknown(r.Destination.Path, r.PromotedCommit):
-		return unknown, nil
-	}
-	all := map[string]attr.Value{}
-	if r.PromotedCommit != "" {
-		all[tree.PromotedCommitFile] = types.StringValue(r.PromotedCommit)
-	}
-	for i, folder := range r.Tree.Folders {
-		for f := range r.Tree.Files(i) {
-			path := r.Destination.Join(folder.ClusterType + "/" + f.Path)
-			switch {
-			case f.MayLack:
-				return unknown, nil
-			case f.Unknown:
-				all[path] = types.StringUnknown()
-			case !utf8.Valid(f.Content):
-				return unknown, fmt.Errorf("the file %s is no UTF-8 text, which Terraform can't show; use another preview than %q", path, previewManifests)
-			default:
-				all[path] = types.StringValue(string(f.Content))
-			}
-		}
-	}
-	return types.MapValueMust(types.StringType, all), nil
-}
-
 // planResults plans what an apply that writes finds out. What is not known before it, is unknown.
 func (m *environmentRenderingModel) planResults(strategy delivery.Strategy) {
-	m.Changes, m.Description = types.MapUnknown(types.StringType), types.StringUnknown()
+	m.Description = types.StringUnknown()
 	m.CommitSHA, m.Delivered, m.PullRequest = types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(pullRequestTypes)
 	switch strategy {
 	case delivery.ComputeOnly:

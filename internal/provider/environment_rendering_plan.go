@@ -83,11 +83,8 @@ func (r *environmentRendering) planDelivery(
 		r.data.checkGitHubCredential(diags)
 	}
 	plan.planResults(o.Strategy)
-	if decision.Known {
-		plan.Changes = stringMapOf(decision.Changes)
-		if o.describable() {
-			plan.Description = types.StringValue(o.Describe(before))
-		}
+	if decision.Comparable && o.describable() {
+		plan.Description = types.StringValue(o.Describe(before))
 	}
 	for _, s := range decision.Drift {
 		appendDrift(diags, o.onDrift, s)

@@ -97,7 +97,7 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	}
 	now, made := gitserver.Rev(t, repo, branch), len(gitserver.Log(t, repo, branch))-commits
 	if same {
-		for _, attribute := range []string{"changes", "description", "commit_sha"} {
+		for _, attribute := range []string{"description", "commit_sha"} {
 			if diff := cmp.Diff(before[attribute], state[attribute]); diff != "" {
 				t.Errorf("%s is not kept (-before +after):\n%s", attribute, diff)
 			}
@@ -115,8 +115,8 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 		old = targetsOnBranch(t, repo, head, as[string](asMap(before["gitops_repo"])["path"]))
 	}
 	changes := changesBetween(old, targetsOnBranch(t, repo, now, f.path))
-	if diff := cmp.Diff(changes, state["changes"]); diff != "" {
-		t.Errorf("changes (-branch +state):\n%s", diff)
+	if before != nil && before["assignments"] != nil && state["assignments"] != nil {
+		expectChanges(t, changes, before, state)
 	}
 	expectDescribed(t, as[string](state["description"]), changes)
 	return state
@@ -183,7 +183,25 @@ func targetsOnBranch(t *testing.T, repo, revision, at string) map[string]map[str
 	return all
 }
 
-// changesBetween are the changes of the attribute of that name.
+// expectChanges compares what becomes of the deployment targets between two states of a rendering.
+func expectChanges(t *testing.T, want, before, after map[string]any) {
+	t.Helper()
+	hashes := func(state map[string]any) map[string]map[string]string {
+		all := map[string]map[string]string{}
+		for clusterType, targets := range as[map[string]any](state["assignments"]) {
+			all[clusterType] = map[string]string{}
+			for target, hash := range as[map[string]any](targets) {
+				all[clusterType][target] = as[string](hash)
+			}
+		}
+		return all
+	}
+	if diff := cmp.Diff(want, changesBetween(hashes(before), hashes(after))); diff != "" {
+		t.Errorf("changes of assignments (-want +state):\n%s", diff)
+	}
+}
+
+// changesBetween are the numbers of targets that are added, removed and changed on each cluster type that changes.
 func changesBetween(old, now map[string]map[string]string) map[string]any {
 	changes := map[string]any{}
 	for clusterType := range maps.Keys(merged(old, now)) {
@@ -289,10 +307,13 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 			continue
 		}
 		entries.WriteString(line + "\n")
-		folders[name] = path.Join(at, name)
-		placed := []any{}
-		for target := range strings.FieldsSeq(gitserver.Git(t, repo, "ls-tree", "-d", "--name-only", branch+":"+path.Join(at, name))) {
-			placed = append(placed, target)
+		placed := map[string]any{}
+		for line := range strings.Lines(gitserver.Git(t, repo, "ls-tree", "-d", branch+":"+path.Join(at, name))) {
+			fields := strings.Fields(line) // mode, tree, hash, name
+			placed[fields[3]] = fields[2][:12]
+		}
+		folders[name] = map[string]any{
+			"path": path.Join(at, name), "tree_hash": strings.Fields(line)[2], "assignments": float64(len(placed)),
 		}
 		assignments[name] = placed
 		targets += len(placed)

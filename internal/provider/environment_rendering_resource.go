@@ -110,9 +110,6 @@ func (r *environmentRendering) write(
 	if result == nil {
 		return nil
 	}
-	if next.Changes = planned.Changes; next.Changes.IsUnknown() {
-		next.Changes = stringMapOf(result.Changes)
-	}
 	if next.Description = planned.Description; next.Description.IsUnknown() {
 		next.Description = types.StringValue(o.Describe(result.Before))
 	}
@@ -154,7 +151,7 @@ func (r *environmentRendering) deliver(
 		return nil
 	}
 	writeDelivery(ctx, private, result.State, diags)
-	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed, "cluster_types_changed": len(result.Changes)})
+	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
 	appendResult(diags, o.Desired, before, result)
 	next.setDelivery(result.Commit, result.State.Proposal == nil && !result.State.Drifted(), result.PullRequest)
 	return result

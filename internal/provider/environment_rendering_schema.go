@@ -196,12 +196,21 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"merge_commit": schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that merged it. Null until then."},
 	}
 	return map[string]schema.Attribute{
-		"assignments":      schema.MapAttribute{Computed: true, ElementType: listOfStrings, MarkdownDescription: "Every cluster type with the deployment targets on it. Null with `preview = \"none\"`."},
+		"assignments": schema.MapAttribute{Computed: true, ElementType: mapOfStrings, MarkdownDescription: "Every cluster type with the deployment targets on it, each " +
+			"with the first 12 digits of the hash of its folder: Terraform's diff shows what is added, removed and changed, and where. " +
+			"Null with `preview = \"none\"`."},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "How many assignments there are."},
 		"unscheduled":      schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The deployment targets that no policy places."},
-		"folders":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every cluster type with the path of its folder from the repo's root, for whoever points clusters there."},
-		"files":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, but for the record. Null unless `preview` is `manifests`."},
-		"changes":          schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What the last change did to the deployment targets of each cluster type that it changed, such as `+1 -0 ~14`: added, removed, changed."},
+		"folders": schema.MapNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "Every cluster type with its folder, with any `preview`.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"path":        schema.StringAttribute{Computed: true, MarkdownDescription: "The path from the repo's root, for whoever points clusters there."},
+				"tree_hash":   schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the folder: of its Git tree."},
+				"assignments": schema.Int64Attribute{Computed: true, MarkdownDescription: "How many deployment targets are on the cluster type."},
+			}},
+		},
+		"files": schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, but for the record. Null unless `preview` is `manifests`."},
 		"description": schema.StringAttribute{Computed: true, MarkdownDescription: "What the last change did, in Markdown, for people who review it, such as in a pull request: the deployment targets of each cluster type, " +
 			"the promoted commit, the commits that the objects come from, which policies place what changed, and the keys of the configs that changed. Known in the plan of an update. At most 16,384 characters."},
 		"tree_hash":    schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},

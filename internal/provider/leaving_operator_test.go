@@ -47,7 +47,7 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	render(nil, "")
 	r.apply()
 	before := r.state()["kalypso_environment_rendering.dev"]
-	if got := fmt.Sprint(before["assignments"]); got != "map[large:[app-test]]" {
+	if got := fmt.Sprint(placed(before["assignments"])); got != "map[large:[app-test]]" {
 		t.Fatalf("assignments: %s", got)
 	}
 	expectSame := func(step string) {

@@ -70,5 +70,5 @@ resource "kalypso_environment_rendering" "dev" {
 
 # Where each type of cluster finds what to run.
 output "folders" {
-  value = kalypso_environment_rendering.dev.folders
+  value = { for name, folder in kalypso_environment_rendering.dev.folders : name => folder.path }
 }

@@ -33,7 +33,7 @@ type Adoption struct {
 // made from. old is the same branch at the destination of s where the rendering moves within it; nil: it does not, or that is
 // not read.
 func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
-	c := &Change{Record: d.record(), RecordHash: at.RecordHash, Wanted: d.tree()}
+	c := &Change{Record: d.record(), RecordHash: at.RecordHash, Wanted: d.Inventory()}
 	if err := d.mayWrite(s, at); err != nil {
 		return c, []error{err}
 	}
@@ -118,7 +118,7 @@ func (at Destination) brokenRecord(b *BranchState) error {
 
 // heldBy reports whether a branch holds what is desired: then whoever wrote it did what was to be done.
 func (d *Desired) heldBy(at *BranchState) bool {
-	return at.Record != nil && at.Record.same(d.record()) && at.Folders.only(at.listed()).Equal(d.tree())
+	return at.Record != nil && at.Record.same(d.record()) && at.Folders.only(at.listed()).Equal(d.Inventory())
 }
 
 // adoption finds the folders that are not ours: those that the tree needs, and with adopt those that the operator left.

@@ -31,9 +31,9 @@ type Prior struct {
 // branch that they read by the same rules, see [Desired.change].
 type Decision struct {
 	Action Action
-	// Changes are what becomes of the targets of each cluster type that changes. Known says whether they are known.
-	Changes map[string]string
-	Known   bool
+	// Comparable says that the tree is written, and known, and that the state says what there is to compare it with: then
+	// [Desired.Describe] tells what changes.
+	Comparable bool
 	// Adoption is what of others becomes ours.
 	Adoption Adoption
 	// Drift are the states whose branches hold changes of others that the apply overwrites: the destination's, and our own of a
@@ -68,9 +68,7 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	if decision.Action == Keep {
 		return decision
 	}
-	if decision.Known = decision.Action == Write && d.Known() && d.comparable(s); decision.Known {
-		decision.Changes = Changes(s.Found(), d.tree())
-	}
+	decision.Comparable = decision.Action == Write && d.Known() && d.comparable(s)
 	switch {
 	case d.Strategy == ComputeOnly:
 		decision.Left, decision.LeftOpen = left(p, s)
@@ -94,7 +92,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 	case d.Strategy == Push && (p.Commit == "" || !current || s.Drifted()),
 		d.Strategy == PullRequest && (!current || d.proposes(p, s)),
 		d.Strategy == ComputeOnly && (p.Commit != "" || s != nil && s.Proposal != nil),
-		d.Known() && p.TreeHash != d.tree().TreeHash().String(),
+		d.Known() && p.TreeHash != d.Inventory().TreeHash().String(),
 		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
 		current && d.Located() && !s.Destination.Same(d.Destination),
 		!fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit:
@@ -139,7 +137,7 @@ func left(p *Prior, s *State) (at *Destination, pullRequest int) {
 // judge decides by the branch as it was last read: of a destination that the state does not know, by its guardrails alone.
 func (decision *Decision) judge(d *Desired, s *State) {
 	if !d.updates(s) {
-		if err := d.Guardrails.Check(s.Ours(), d.tree(), s.Environment != d.Environment); err != nil {
+		if err := d.Guardrails.Check(s.Ours(), d.Inventory(), s.Environment != d.Environment); err != nil {
 			decision.Errors = append(decision.Errors, err)
 		}
 		return
@@ -181,7 +179,7 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 		if d.Tree == nil {
 			return true
 		}
-		wanted, record = d.tree(), d.record().hash()
+		wanted, record = d.Inventory(), d.record().hash()
 	}
 	ours := s.Ours()
 	for _, name := range s.Delivered.differing(ours) {

@@ -42,7 +42,7 @@ func (d *Desired) Describe(before *State) string {
 		Marker:      hosting.Marker(d.Environment, at.Branch, at.Path),
 		Max:         d.Review.max(),
 	}
-	c.ClusterTypes = before.Found().changesTo(d.tree())
+	c.ClusterTypes = before.Found().changesTo(d.Inventory())
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.Left = describe.Place{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(at.Repo) {

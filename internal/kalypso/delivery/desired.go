@@ -76,9 +76,9 @@ func (d *Desired) Located() bool {
 // Known reports whether the tree is known to the last file.
 func (d *Desired) Known() bool { return d.Tree != nil && !d.Tree.Unknown }
 
-// tree returns the tree of this apply: what it leaves at the destination. That is the tree of the fleet. All that follows
-// (ownership, drift, guardrails, description, pull request, record) sees this one alone.
-func (d *Desired) tree() Inventory {
+// Inventory returns the tree of this apply: what it leaves at the destination. That is the tree of the fleet. All that follows
+// (attributes, ownership, drift, guardrails, description, pull request, record) sees this one alone.
+func (d *Desired) Inventory() Inventory {
 	if d.inventoried != d.Tree {
 		d.inventory, d.inventoried = InventoryOf(d.Tree), d.Tree
 	}
@@ -86,7 +86,7 @@ func (d *Desired) tree() Inventory {
 }
 
 func (d *Desired) record() Record {
-	return NewRecord(d.Environment, d.tree().Names(), d.PromotedCommit, d.Origins)
+	return NewRecord(d.Environment, d.Inventory().Names(), d.PromotedCommit, d.Origins)
 }
 
 // updates reports whether the state is of the same destination.

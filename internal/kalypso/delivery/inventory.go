@@ -19,6 +19,7 @@ type Inventory map[string]Folder
 type Folder struct {
 	Hash    tree.Hash `json:"hash"`
 	Targets []Target  `json:"targets,omitempty"` // by name
+	Unknown bool      `json:"-"`                 // Hash is not known yet; only of what a plan desires
 }
 
 // Target is the folder of a deployment target in the folder of a cluster type.
@@ -26,6 +27,8 @@ type Target struct {
 	Name  string
 	Hash  ShortHash
 	Empty bool // all its files are empty
+	// Unknown says that Hash is not known yet. Only what a plan desires has such targets.
+	Unknown bool
 }
 
 // ShortHash is the beginning of the hash of a Git tree: enough to tell what changed. Whole hashes of the cluster types'
@@ -62,9 +65,10 @@ var errTarget = errors.New("not the hash and the name of a deployment target")
 func InventoryOf(t *tree.Tree) Inventory {
 	inventory := make(Inventory, len(t.Folders))
 	for _, folder := range t.Folders {
-		f := Folder{Hash: folder.Hash, Targets: make([]Target, len(folder.Targets))}
+		f := Folder{Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)), Unknown: folder.Unknown}
 		for i, target := range folder.Targets {
 			f.Targets[i] = newTarget(target.Name, target.Hash, target.Empty)
+			f.Targets[i].Unknown = target.Unknown
 		}
 		inventory[folder.ClusterType] = f
 	}

@@ -104,7 +104,7 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 		return nil, err
 	}
 	result := &Result{
-		State: d.standing(planned), Changes: Changes(planned.Held, planned.Wanted), Before: planned.before,
+		State: d.standing(planned), Before: planned.before,
 		Adoption: planned.Adoption, Pushed: pushed.Pushed,
 	}
 	if action == reviewNothing || action == reviewRebuild && !pushed.Pushed {

@@ -23,7 +23,6 @@ type Result struct {
 	State    *State
 	Commit   string // the commit on the branch that holds the tree
 	Pushed   bool   // false: the branch held it already
-	Changes  map[string]string
 	Before   *State // what was changed, for [Desired.Describe]
 	Adoption Adoption
 	// PullRequest is the one that proposes the tree, or did; nil where there is none. Removal is another one, that takes
@@ -74,7 +73,7 @@ type plannedChange struct {
 
 // planChange reads a branch, and decides what the apply changes there. What is not ours to change is an error.
 func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
-	at, err := readBranch(snapshot, d.Destination, s, d.tree().Names())
+	at, err := readBranch(snapshot, d.Destination, s, d.Inventory().Names())
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +170,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 	last.cache = pushed.Way
 	return &Result{
 		State: d.delivered(d.Destination, last, pushed.Commit.String()), Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
-		Changes: Changes(last.Held, last.Wanted), Before: last.before, Adoption: last.Adoption, Kept: kept,
+		Before: last.before, Adoption: last.Adoption, Kept: kept,
 	}, nil
 }
 

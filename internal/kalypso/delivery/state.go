@@ -87,7 +87,7 @@ func (s *State) Ours() Inventory { return s.Seen.Folders.only(s.owned(&s.Seen)) 
 func Computed(d *Desired) *State {
 	s := newState(Destination{}, d.Environment)
 	s.PromotedCommit, s.Inputs = d.PromotedCommit, d.inputs()
-	s.Delivered = d.tree()
+	s.Delivered = d.Inventory()
 	s.Seen.Folders = s.Delivered
 	return &s
 }
@@ -97,7 +97,7 @@ func Compute(d *Desired, before *State) *Result {
 	if before == nil {
 		before = &State{}
 	}
-	return &Result{State: Computed(d), Changes: Changes(before.Ours(), d.tree()), Before: before}
+	return &Result{State: Computed(d), Before: before}
 }
 
 // RenameTo takes on how the configuration writes the destination's URL now, and reports whether that is news. Another

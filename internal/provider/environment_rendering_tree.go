@@ -1,0 +1,137 @@
+package provider
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// mapOfStrings is the type of the deployment targets of a cluster type: the name of each → the hash of its folder.
+var mapOfStrings = types.MapType{ElemType: types.StringType}
+
+// folderType is the type of a cluster type's folder.
+var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"path": types.StringType, "tree_hash": types.StringType, "assignments": types.Int64Type,
+}}
+
+// setRendered sets the computed attributes that follow from the configuration alone.
+func (m *environmentRenderingModel) setRendered(r *rendering) error {
+	m.Assignments, m.Folders = r.assignments(), r.folders()
+	m.AssignmentCount, m.Unscheduled, m.TreeHash = types.Int64Unknown(), types.ListUnknown(types.StringType), types.StringUnknown()
+	if r.Tree != nil {
+		m.AssignmentCount = types.Int64Value(int64(r.Inventory().Count()))
+		m.Unscheduled = stringListOf(r.unscheduledTargets())
+	}
+	if r.Known() {
+		m.TreeHash = types.StringValue(r.Inventory().TreeHash().String())
+	}
+	files, err := r.files()
+	m.Files = files
+	return err
+}
+
+func (r *rendering) assignments() types.Map {
+	switch {
+	case r.preview == previewNone:
+		return types.MapNull(mapOfStrings)
+	case r.Tree == nil || fleet.IsUnknown(r.preview):
+		return types.MapUnknown(mapOfStrings)
+	}
+	return assignmentsOf(r.Inventory())
+}
+
+// assignmentsOf returns the deployment targets of each cluster type, with the hashes of their folders.
+func assignmentsOf(inv delivery.Inventory) types.Map {
+	all := make(map[string]attr.Value, len(inv))
+	for clusterType, folder := range inv {
+		targets := make(map[string]attr.Value, len(folder.Targets))
+		for _, target := range folder.Targets {
+			targets[target.Name] = types.StringValue(target.Hash.String())
+			if target.Unknown {
+				targets[target.Name] = types.StringUnknown()
+			}
+		}
+		all[clusterType] = types.MapValueMust(types.StringType, targets)
+	}
+	return types.MapValueMust(mapOfStrings, all)
+}
+
+// folders are known by their names and paths where it is not known yet what is in them.
+func (r *rendering) folders() types.Map {
+	if r.Tree != nil {
+		return foldersOf(r.Destination, r.Inventory())
+	}
+	if r.fleet.Incomplete {
+		return types.MapUnknown(folderType)
+	}
+	all := make(map[string]attr.Value, len(r.fleet.ClusterTypes))
+	for _, ct := range r.fleet.ClusterTypes {
+		if fleet.IsUnknown(ct.Name) {
+			return types.MapUnknown(folderType)
+		}
+		all[ct.Name] = folderValue(r.Destination, ct.Name, types.StringUnknown(), types.Int64Unknown())
+	}
+	return types.MapValueMust(folderType, all)
+}
+
+// foldersOf returns the folder of each cluster type.
+func foldersOf(at delivery.Destination, inv delivery.Inventory) types.Map {
+	all := make(map[string]attr.Value, len(inv))
+	for name, folder := range inv {
+		hash := types.StringValue(folder.Hash.String())
+		if folder.Unknown {
+			hash = types.StringUnknown()
+		}
+		all[name] = folderValue(at, name, hash, types.Int64Value(int64(len(folder.Targets))))
+	}
+	return types.MapValueMust(folderType, all)
+}
+
+func folderValue(at delivery.Destination, name string, hash types.String, assignments types.Int64) attr.Value {
+	path := types.StringValue(at.Join(name))
+	if fleet.IsUnknown(at.Path) {
+		path = types.StringUnknown()
+	}
+	return types.ObjectValueMust(folderType.AttrTypes, map[string]attr.Value{
+		"path": path, "tree_hash": hash, "assignments": assignments,
+	})
+}
+
+// files are unknown as a whole where something not known yet may decide whether a file exists.
+func (r *rendering) files() (types.Map, error) {
+	unknown := types.MapUnknown(types.StringType)
+	switch {
+	case fleet.IsUnknown(r.preview):
+		return unknown, nil
+	case r.preview != previewManifests:
+		return types.MapNull(types.StringType), nil
+	case r.Tree == nil || anyUnknown(r.Destination.Path, r.PromotedCommit):
+		return unknown, nil
+	}
+	all := map[string]attr.Value{}
+	if r.PromotedCommit != "" {
+		all[tree.PromotedCommitFile] = types.StringValue(r.PromotedCommit)
+	}
+	for i, folder := range r.Tree.Folders {
+		for f := range r.Tree.Files(i) {
+			path := r.Destination.Join(folder.ClusterType + "/" + f.Path)
+			switch {
+			case f.MayLack:
+				return unknown, nil
+			case f.Unknown:
+				all[path] = types.StringUnknown()
+			case !utf8.Valid(f.Content):
+				return unknown, fmt.Errorf("the file %s is no UTF-8 text, which Terraform can't show; use another preview than %q", path, previewManifests)
+			default:
+				all[path] = types.StringValue(string(f.Content))
+			}
+		}
+	}
+	return types.MapValueMust(types.StringType, all), nil
+}
