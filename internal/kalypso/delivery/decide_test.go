@@ -96,14 +96,17 @@ func (s *situation) proposed(entries string) *Proposal {
 	return s.state.Proposal
 }
 
-func (d *Decision) text() string {
+// text tells the decision on a situation, and what that changes where it can be told.
+func (d *Decision) text(on *situation) string {
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[d.Action]}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(d.Known, "changes %v", d.Changes)
+	if d.Comparable {
+		add(true, "changes %v", Changes(on.state.Found(), on.desired.Inventory()))
+	}
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
 	for _, s := range d.Drift {
 		add(true, "overwrites others on %s", s.Destination.Branch)
@@ -321,7 +324,7 @@ func TestDecide(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			if diff := cmp.Diff(test.want, Decide(s.desired, s.prior, s.state).text()); diff != "" {
+			if diff := cmp.Diff(test.want, Decide(s.desired, s.prior, s.state).text(s)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
