@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
@@ -43,7 +43,7 @@ func (r *PullRequests) sleep(ctx context.Context, try int) error {
 	if r.Sleep != nil {
 		return r.Sleep(ctx, try)
 	}
-	return pause.For(ctx, min(time.Second<<min(try-1, 5), 30*time.Second))
+	return clock.Sleep(ctx, min(time.Second<<min(try-1, 5), 30*time.Second))
 }
 
 // CheckReviewers returns whom of the reviewers the host can't ask, or nil. It asks nobody.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
 )
 
 // Stages of an update, for its progress.
@@ -112,7 +112,7 @@ func (o UpdateOptions) withDefaults() UpdateOptions {
 // wait spreads those who race over time.
 func wait(ctx context.Context, try int) error {
 	most := min(100*time.Millisecond<<try, 3*time.Second)
-	return pause.For(ctx, most/4+rand.N(most*3/4))
+	return clock.Sleep(ctx, most/4+rand.N(most*3/4))
 }
 
 func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {

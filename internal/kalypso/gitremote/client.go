@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
@@ -93,7 +93,7 @@ func WithRetryWait(wait func(ctx context.Context, d time.Duration) error) Option
 // once, as [CredentialErrors]; nothing is contacted.
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	set := settings{
-		limits:  limits{maxRead: 1 << 30, maxRefList: 64 << 20, patience: 2 * time.Minute, wait: pause.For},
+		limits:  limits{maxRead: 1 << 30, maxRefList: 64 << 20, patience: 2 * time.Minute, wait: clock.Sleep},
 		secrets: &redact.Secrets{},
 	}
 	for _, o := range options {

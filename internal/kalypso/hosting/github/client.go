@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-github/v53/github"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
@@ -123,7 +123,7 @@ func (machineClock) Now() time.Time {
 }
 
 func (machineClock) Wait(ctx context.Context, d time.Duration) error {
-	return pause.For(ctx, d)
+	return clock.Sleep(ctx, d)
 }
 
 type endpoints struct{ rest, graphql, web *url.URL }

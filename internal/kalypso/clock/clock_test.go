@@ -1,4 +1,4 @@
-package pause_test
+package clock_test
 
 import (
 	"context"
@@ -7,19 +7,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pause"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 )
 
-func TestFor(t *testing.T) {
+func TestSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		if err := pause.For(t.Context(), time.Hour); err != nil || time.Since(start) != time.Hour {
+		if err := clock.Sleep(t.Context(), time.Hour); err != nil || time.Since(start) != time.Hour {
 			t.Errorf("an hour took %s: %v", time.Since(start), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start = time.Now()
-		if err := pause.For(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+		if err := clock.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
 			t.Errorf("a context of a minute ended after %s: %v", time.Since(start), err)
 		}
 	})
