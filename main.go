@@ -3,12 +3,12 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"log"
 	"runtime"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
@@ -40,10 +40,11 @@ func main() {
 		}
 	}
 	ballast := make([]byte, ballastSize)
-	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
-		Address: address,
-		Debug:   debug,
-	})
+	var options []tf6server.ServeOpt
+	if debug {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return provider.NewServer(version) }, options...)
 	runtime.KeepAlive(ballast)
 	if err != nil {
 		log.Fatal(err)

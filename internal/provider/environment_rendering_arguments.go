@@ -38,12 +38,11 @@ func (m *environmentRenderingModel) decoder(ps *fleet.Problems) decoder {
 	}}
 }
 
-// desired reads where and how the tree is delivered. What is wrong with the arguments is reported.
-func (m *environmentRenderingModel) desired() (*delivery.Desired, fleet.Problems) {
-	var ps fleet.Problems
+// desired reads where and how the tree is delivered, from a state: what is wrong with the arguments was reported before.
+func (m *environmentRenderingModel) desired() *delivery.Desired {
 	r := &rendering{Desired: &delivery.Desired{}}
-	r.readDelivery(m.decoder(&ps))
-	return r.Desired, ps
+	r.readDelivery(m.decoder(&fleet.Problems{}))
+	return r.Desired
 }
 
 // rendering reads all arguments. What is wrong with them by themselves is reported; the fleet is not validated.

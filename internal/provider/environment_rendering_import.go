@@ -19,6 +19,11 @@ import (
 // importForm is how an import names a rendering.
 const importForm = "<environment>@<repo>//<path>?ref=<branch>"
 
+// renderingImportID returns the ID of a rendering, of the [importForm].
+func renderingImportID(environment string, at delivery.Destination) string {
+	return fmt.Sprintf("%s@%s//%s?ref=%s", environment, at.Repo, at.Path, at.Branch)
+}
+
 // parseImportID reads an ID of the [importForm]; the path may be left out.
 func parseImportID(id string) (environment string, at delivery.Destination, err error) {
 	environment, rest, ok := strings.Cut(id, "@")

@@ -76,7 +76,7 @@ func (m *environmentRenderingModel) prior() *delivery.Prior {
 	if m == nil {
 		return nil
 	}
-	desired, _ := m.desired()
+	desired := m.desired()
 	return &delivery.Prior{
 		TreeHash: m.TreeHash.ValueString(), PromotedCommit: m.PromotedCommit.ValueString(), Commit: m.CommitSHA.ValueString(),
 		PullRequest: desired.PullRequest,

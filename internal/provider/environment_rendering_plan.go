@@ -36,7 +36,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	plan := readModel(ctx, req.Plan, diags)
 	var before *delivery.State
 	if state != nil { // after a refresh that found nothing, Terraform hands in the private state of before
-		before = readDelivery(ctx, req.Private, diags)
+		before = readDelivery(ctx, req.Private, state, diags)
 	}
 	if diags.HasError() {
 		return
@@ -160,7 +160,7 @@ func (r *environmentRendering) checkReviewers(d *delivery.Desired, diags *diag.D
 // recoverState reads from the branch what private state would have, where that is of another version of the provider. Read
 // writes it anew; without a refresh, plan and apply see to it that nothing of others is overwritten unseen.
 func (r *environmentRendering) recoverState(ctx context.Context, state *environmentRenderingModel) (*delivery.State, error) {
-	d, _ := state.desired()
+	d := state.desired()
 	p := state.prior()
 	if p.Commit == "" || d.Strategy != delivery.Push && !state.Delivered.ValueBool() { // the tree may only have been proposed
 		return delivery.Import(ctx, r.data.Client, d.Destination, d.Environment)

@@ -60,7 +60,10 @@ func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRe
 // Update delivers a changed tree, and only then changes the state.
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	state := readModel(ctx, req.State, &resp.Diagnostics)
-	before := readDelivery(ctx, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	before := readDelivery(ctx, req.Private, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -181,13 +184,16 @@ func (r *environmentRendering) bring(ctx context.Context, d *delivery.Desired, b
 func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	diags := &resp.Diagnostics
 	state := readModel(ctx, req.State, diags)
-	before := readDelivery(ctx, req.Private, diags)
+	if diags.HasError() {
+		return
+	}
+	before := readDelivery(ctx, req.Private, state, diags)
 	if diags.HasError() || !r.contacts() {
 		return
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Read, readTimeout, diags)
 	defer cancel()
-	d, _ := state.desired()
+	d := state.desired()
 	if d.Strategy == delivery.ComputeOnly || state.CommitSHA.IsNull() && d.Strategy == delivery.Push {
 		return
 	}
@@ -235,7 +241,10 @@ func (r *environmentRendering) follow(
 func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	diags := &resp.Diagnostics
 	state := readModel(ctx, req.State, diags)
-	before := readDelivery(ctx, req.Private, diags)
+	if diags.HasError() {
+		return
+	}
+	before := readDelivery(ctx, req.Private, state, diags)
 	if diags.HasError() {
 		return
 	}
@@ -245,7 +254,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Delete, writeTimeout, diags)
 	defer cancel()
-	d, _ := state.desired()
+	d := state.desired()
 	if destructions.or(state.OnDestroy.ValueString()) == destroyKeep || d.Strategy == delivery.ComputeOnly ||
 		state.CommitSHA.IsNull() && d.Strategy == delivery.Push {
 		return
@@ -301,8 +310,9 @@ type privateState interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// readDelivery returns what the last run kept; nil where there is nothing, or nothing that this version reads.
-func readDelivery(ctx context.Context, private privateState, diags *diag.Diagnostics) *delivery.State {
+// readDelivery returns what the last run kept; nil where there is nothing, or nothing that this version reads. What is not of
+// this state is an error.
+func readDelivery(ctx context.Context, private privateState, state *environmentRenderingModel, diags *diag.Diagnostics) *delivery.State {
 	data, ds := private.GetKey(ctx, deliveryKey)
 	diags.Append(ds...)
 	if len(data) == 0 {
@@ -311,6 +321,14 @@ func readDelivery(ctx context.Context, private privateState, diags *diag.Diagnos
 	s, err := delivery.DecodeState(data)
 	if err != nil {
 		return nil // of another version: Read fetches it anew from the branch
+	}
+	if d := state.desired(); s.Current() && !s.Of(d) {
+		diags.AddError("Private state of another rendering", fmt.Sprintf(
+			"The state says environment %q at %s, and what the provider keeps beside it is of environment %q at %s. A part of the state was edited or restored. "+
+				"Nothing was read or written. Restore the state from a backup. Or remove the rendering from the state with \"terraform state rm\", "+
+				"and bring it back with \"terraform import\", whose ID is %s.",
+			d.Environment, d.Destination, s.Environment, s.Destination, renderingImportID(d.Environment, d.Destination)))
+		return nil
 	}
 	return s
 }

@@ -165,7 +165,7 @@ func (r *branchReader) record(b *BranchState, before *State) error {
 	record, err := ParseRecord(data)
 	if err != nil {
 		b.RecordError = err.Error()
-		return nil
+		return nil //nolint:nilerr // it decides nothing here: see RecordError
 	}
 	b.Record = &record
 	return nil

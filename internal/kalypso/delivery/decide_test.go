@@ -40,7 +40,8 @@ func rendered(entries string) *tree.Tree {
 	for _, entry := range strings.Fields(entries) {
 		at, content, _ := strings.Cut(entry, "=")
 		name, target, ok := strings.Cut(at, "/")
-		if folders[name] = folders[name]; ok {
+		folders[name] = slices.Clip(folders[name])
+		if ok {
 			folders[name] = append(folders[name], tree.Target{Name: target, Hash: sha1.Sum([]byte(content)), Empty: content == "-"})
 		}
 	}

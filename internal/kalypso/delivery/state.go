@@ -64,6 +64,11 @@ func (s *State) Current() bool {
 	return s != nil && s.Version == stateVersion && s.Engine == engineVersion && s.Seen.Head != ""
 }
 
+// Of reports whether s is of the rendering whose Terraform state says d.
+func (s *State) Of(d *Desired) bool {
+	return s.Destination.Same(d.Destination) && s.desiredEnvironment() == d.Environment
+}
+
 // current returns s, or nil where s says nothing of what was delivered.
 func (s *State) current() *State {
 	if !s.Current() {
