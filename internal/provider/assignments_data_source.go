@@ -52,9 +52,9 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	maps.Copy(values, results)
 	tflog.Info(ctx, "explained the schedule", map[string]any{
 		"environment":   f.Environment,
-		"assignments":   explanation.Schedule.Count,
+		"assignments":   explanation.Schedule.AssignmentCount,
 		"unscheduled":   len(explanation.Unscheduled),
-		"idle_policies": len(explanation.Idle),
+		"idle_policies": len(explanation.IdlePolicies),
 	})
 	resp.Diagnostics.Append(setObject(ctx, &resp.State, values)...)
 }

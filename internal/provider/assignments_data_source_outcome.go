@@ -53,12 +53,12 @@ func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
 		"unscheduled":   o.unscheduled(),
 		"idle_policies": o.idlePolicies(),
 		"counts": values{
-			"assignments":        o.Schedule.Count,
+			"assignments":        o.Schedule.AssignmentCount,
 			"cluster_types":      len(o.Schedule.Placements),
 			"deployment_targets": len(o.Schedule.Targets),
 			"unscheduled":        len(o.Unscheduled),
 			"policies":           len(o.fleet.Policies),
-			"idle_policies":      len(o.Idle),
+			"idle_policies":      len(o.IdlePolicies),
 		},
 	}) {
 		all[name] = result(assignmentsComputed()[name].GetType(), v)
@@ -71,7 +71,7 @@ func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
 const maxExplained = 1_000_000
 
 func (o *assignmentsOutcome) assignments() ([]values, error) {
-	all := make([]values, 0, o.Schedule.Count)
+	all := make([]values, 0, o.Schedule.AssignmentCount)
 	// Assignments share values.
 	configs, explained := map[*configure.Values]attr.Value{}, map[*configure.Values]any{}
 	sizes := map[*configure.Values]int{}
@@ -91,7 +91,7 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				}
 				explained[v] = result(valuesType, told)
 				for _, p := range provenance {
-					sizes[v] += len(p.Given) + len(p.Replaced)
+					sizes[v] += len(p.Contributions) + len(p.Overridden)
 				}
 			}
 			if asked {
@@ -129,20 +129,20 @@ func explainedValues(provenance map[string]*configure.Provenance) (map[string]va
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		last := len(p.Given) - 1
-		merged, err := contributionsOf(p.Given[:last])
+		last := len(p.Contributions) - 1
+		merged, err := contributionsOf(p.Contributions[:last])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		replaced, err := contributionsOf(p.Replaced)
+		replaced, err := contributionsOf(p.Overridden)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		all[key] = values{
 			"value":    text,
-			"config":   p.Given[last].Config.Name,
-			"origin":   p.Given[last].Config.Origin.Key,
-			"key":      p.Given[last].Key,
+			"config":   p.Contributions[last].Config.Name,
+			"origin":   p.Contributions[last].Config.Origin.Key,
+			"key":      p.Contributions[last].Key,
 			"merged":   merged,
 			"replaced": replaced,
 		}
@@ -165,8 +165,8 @@ func contributionsOf(given []configure.Contribution) ([]values, error) {
 func (o *assignmentsOutcome) unscheduled() []values {
 	all := make([]values, len(o.Unscheduled))
 	for i, u := range o.Unscheduled {
-		reasons := make([]values, len(u.Refusals))
-		for n, r := range u.Refusals {
+		reasons := make([]values, len(u.Rejections))
+		for n, r := range u.Rejections {
 			reasons[n] = values{
 				"policy":                r.Policy.Name,
 				"reason":                r.Reason,
@@ -197,8 +197,8 @@ func mismatchesOf(mismatches []explain.Mismatch) []values {
 }
 
 func (o *assignmentsOutcome) idlePolicies() []values {
-	all := make([]values, len(o.Idle))
-	for i, idle := range o.Idle {
+	all := make([]values, len(o.IdlePolicies))
+	for i, idle := range o.IdlePolicies {
 		empty := emptyBoth
 		switch {
 		case !idle.NoClusterTypes:

@@ -72,7 +72,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"workspace":         computedText("The workspace of the workload. Null where there is none."),
 			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overlaid by the workload's, `workload` and `workspace`."},
 			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it. The first lack the least. Empty where there is no policy. Where all "+
-				"deployment targets would have more than %d reasons, those of the policies that lack the least alone.", explain.MaxRefusals), map[string]schema.Attribute{
+				"deployment targets would have more than %d reasons, those of the policies that lack the least alone.", explain.MaxRejections), map[string]schema.Attribute{
 				"policy": computedText("The policy."),
 				"reason": computedText("What did not match, in words."),
 				"mismatches": computedObjects("The requirements on labels and workspace that the deployment target does not meet.", map[string]schema.Attribute{

@@ -94,12 +94,12 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 	limited, cancel := withinRead(ctx, arguments, &resp.Diagnostics)
 	defer cancel()
 	found := c.data.sources.ControlPlane(limited, request)
-	appendFaults(&resp.Diagnostics, found.Faults)
+	appendSourceProblems(&resp.Diagnostics, found.Problems)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	tflog.Info(ctx, "read a control plane", map[string]any{
-		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "passed_over": found.PassedOver,
+		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "passed_over": found.Skipped,
 		"registrations": len(found.WorkloadCommits),
 	})
 	maps.Copy(arguments, controlPlaneValues(found))
@@ -108,7 +108,7 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 
 func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 	request := source.ControlPlaneRequest{
-		Place: source.Place{
+		Location: source.Location{
 			Repo: d.string("repo"), Branch: d.string("branch"), Commit: d.string("commit"), Path: d.string("path"),
 			Directory: d.string("directory"),
 		},
@@ -151,7 +151,7 @@ func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 		"workload_commits": stringMapOf(found.WorkloadCommits),
 		"gitops_repo":      gitopsRepo,
 		"names":            types.MapValueMust(listOfStrings, names),
-		"passed_over":      types.Int64Value(int64(found.PassedOver)),
+		"passed_over":      types.Int64Value(int64(found.Skipped)),
 		"import_blocks":    types.StringValue(importBlocks(found)),
 	}
 }

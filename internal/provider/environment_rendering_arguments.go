@@ -236,7 +236,7 @@ func (r *rendering) run(ctx context.Context) fleet.Problems {
 	made, ps := engine.Run(ctx, r.fleet, func(done, total int) { progress("render", done, total) })
 	r.Tree = made.Tree
 	switch {
-	case !made.Decided && r.requireKnown:
+	case !made.AssignmentsKnown && r.requireKnown:
 		return append(ps, fleet.Problem{
 			Path:    []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("require_known")},
 			Summary: "Assignments not known",
@@ -273,7 +273,7 @@ func (r *rendering) judgeUnscheduled() fleet.Problems {
 		Path:     []fleet.Step{fleet.Attr("unscheduled")},
 		Summary:  "Deployment targets that no policy places",
 		Detail: fmt.Sprintf("No scheduling policy places %d of %d deployment targets of environment %q:\n%s\nCompare their labels and workspace with the policies' deployment_target_selector, and the labels of the cluster types with cluster_type_selector.",
-			len(targets), len(r.Tree.Schedule.Targets), r.fleet.Environment, fleet.Lines(targets, shown)),
+			len(targets), len(r.Tree.Schedule.Targets), r.fleet.Environment, fleet.IndentedList(targets, shown)),
 	}
 	if r.unscheduled == unscheduledError {
 		p.Severity = fleet.Error

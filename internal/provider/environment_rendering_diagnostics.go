@@ -82,9 +82,9 @@ func appendAdoption(diags *diag.Diagnostics, at delivery.Destination, adoption d
 	if len(adoption.Adopted) == 0 {
 		return
 	}
-	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n%s", at, fleet.Lines(adoption.Adopted, shown))
+	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n%s", at, fleet.IndentedList(adoption.Adopted, shown))
 	if len(adoption.Removed) > 0 {
-		detail += "\nThese of them are no cluster type's and go:\n" + fleet.Lines(adoption.Removed, shown)
+		detail += "\nThese of them are no cluster type's and go:\n" + fleet.IndentedList(adoption.Removed, shown)
 	}
 	diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
 }

@@ -37,8 +37,12 @@ func TestAccPullRequestFields(t *testing.T) {
 			r.delivery("labels", []string{"platform"})
 			r.fake.Fail("POST", "/labels", 1, githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed"}`})
 		},
-		"reviewers":  func() { r.delivery("reviewers", []string{"acme/nobody"}) },
-		"auto_merge": func() { r.delivery("auto_merge", "squash"); r.on.RequireStatus("dev", "ci"); r.fake.Fail("POST", "/graphql", 1, notAllowed) },
+		"reviewers": func() { r.delivery("reviewers", []string{"acme/nobody"}) },
+		"auto_merge": func() {
+			r.delivery("auto_merge", "squash")
+			r.on.RequireStatus("dev", "ci")
+			r.fake.Fail("POST", "/graphql", 1, notAllowed)
+		},
 	} {
 		refuse()
 		r.expectError([]string{"GitHub refused", "delivery = ", "Attribute: delivery." + name}, "apply", "-no-color", "-auto-approve")

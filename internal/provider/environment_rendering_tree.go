@@ -122,7 +122,7 @@ func (r *rendering) files() (types.Map, error) {
 		for f := range r.Tree.Files(i) {
 			path := r.Destination.Join(folder.ClusterType + "/" + f.Path)
 			switch {
-			case f.MayLack:
+			case f.MayBeAbsent:
 				return unknown, nil
 			case f.Unknown:
 				all[path] = types.StringUnknown()

@@ -106,12 +106,12 @@ func checkout(layer int) string {
 }
 
 // importID is the ID by which an object is imported.
-func importID(found *source.ControlPlane, o source.Found) string {
+func importID(found *source.ControlPlane, o source.FoundObject) string {
 	id := o.File
 	if found.Layers[o.Layer].Directory == "" {
 		id = path.Join(checkout(o.Layer), id)
 	}
-	if !o.Alone {
+	if !o.OnlyInFile {
 		id += "#" + o.Metadata().Name
 	}
 	return id

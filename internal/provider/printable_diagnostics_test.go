@@ -21,13 +21,13 @@ func TestPrintableDiagnostics(t *testing.T) {
 	host := &hosting.Error{Doing: evil, Kind: hosting.ErrRefused, Words: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
-			appendFaults(d, source.Faults{{Registration: evil, File: evil, Summary: "Broken YAML", Detail: evil}})
+			appendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Broken YAML", Detail: evil}})
 		},
 		"problem of an object": func(d *diag.Diagnostics) {
 			appendProblems(d, fleet.Problems{{Kind: fleet.KindWorkload, Name: evil, Summary: "Wrong", Detail: evil}})
 		},
 		"problem with a list": func(d *diag.Diagnostics) {
-			appendProblems(d, fleet.Problems{{Summary: "Wrong", Detail: fleet.Lines([]string{evil, "x\ny"}, 5)}})
+			appendProblems(d, fleet.Problems{{Summary: "Wrong", Detail: fleet.IndentedList([]string{evil, "x\ny"}, 5)}})
 		},
 		"API":            func(d *diag.Diagnostics) { appendHostError(d, path.Root("repo"), host) },
 		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Destination{}, host) },

@@ -106,9 +106,9 @@ func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOps
 	return origins, nil
 }
 
-// appendFaults turns faults into diagnostics. All of one registration are one, so that each registration that is broken is
+// appendSourceProblems turns faults into diagnostics. All of one registration are one, so that each registration that is broken is
 // shown however many there are; those of the control plane itself are one each.
-func appendFaults(diags *diag.Diagnostics, fs source.Faults) {
+func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 	for len(fs) > 0 {
 		first := fs[0]
 		n := 1
@@ -125,7 +125,7 @@ func appendFaults(diags *diag.Diagnostics, fs source.Faults) {
 			}
 			details = append(details, strings.Join(append([]string{text + "\n"}, f.Facts()...), "\n"))
 		}
-		if n > 1 && slices.ContainsFunc(same, func(f source.Fault) bool { return f.Summary != first.Summary }) {
+		if n > 1 && slices.ContainsFunc(same, func(f source.Problem) bool { return f.Summary != first.Summary }) {
 			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
 		}
 		detail := printable.Text(strings.Join(details, "\n\n"))

@@ -97,7 +97,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	var ps fleet.Problems
 	d := decoder{arguments: arguments, problems: &ps}
 	registrations := readRegistrations(d)
-	follow := source.Follow{Pins: readPins(d), AllowLocal: w.data.allowLocal}
+	follow := source.FollowOptions{Pins: readPins(d), AllowLocal: w.data.allowLocal}
 	if repo, ok := d.object("gitops_repo"); ok && d.string("on_error") == errorsLastGood {
 		at := source.GitOpsRepo{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
 		follow.LastGood = func(ctx context.Context) ([]source.Origin, error) { return lastOrigins(ctx, w.data.Client, at) }
@@ -109,7 +109,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	limited, cancel := withinRead(ctx, arguments, &resp.Diagnostics)
 	defer cancel()
 	found := w.data.sources.Workloads(limited, registrations, follow)
-	appendFaults(&resp.Diagnostics, found.Faults)
+	appendSourceProblems(&resp.Diagnostics, found.Problems)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -20,8 +20,8 @@ type conditions struct {
 	known   map[string]bool
 }
 
-// of returns the numbers of the conditions that labels set. What is not known of the labels sets none.
-func (c *conditions) of(labels map[string]string) []int {
+// numbersOf returns the numbers of the conditions that labels set. What is not known of the labels sets none.
+func (c *conditions) numbersOf(labels map[string]string) []int {
 	var needs []int
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		switch label {
@@ -46,8 +46,8 @@ func (c *conditions) of(labels map[string]string) []int {
 	return needs
 }
 
-func (c *conditions) onCluster(ct *fleet.ClusterType) held {
-	return c.holding(func(label string) (string, bool) {
+func (c *conditions) ofClusterType(ct *fleet.ClusterType) matchedConditions {
+	return c.matching(func(label string) (string, bool) {
 		switch label {
 		case fleet.ClusterTypeLabel:
 			return ct.Name, true
@@ -58,8 +58,8 @@ func (c *conditions) onCluster(ct *fleet.ClusterType) held {
 	})
 }
 
-func (c *conditions) onTarget(t *fleet.DeploymentTarget) held {
-	return c.holding(func(label string) (string, bool) {
+func (c *conditions) ofTarget(t *fleet.DeploymentTarget) matchedConditions {
+	return c.matching(func(label string) (string, bool) {
 		switch label {
 		case fleet.ClusterTypeLabel:
 			return "", false
@@ -72,9 +72,9 @@ func (c *conditions) onTarget(t *fleet.DeploymentTarget) held {
 	})
 }
 
-// holding returns the conditions on the values of their labels; a label without a value meets none.
-func (c *conditions) holding(value func(label string) (string, bool)) held {
-	var h held
+// matching returns the conditions on the values of their labels; a label without a value meets none.
+func (c *conditions) matching(value func(label string) (string, bool)) matchedConditions {
+	var h matchedConditions
 	for _, label := range c.labels {
 		if v, ok := value(label); ok {
 			if n, ok := c.numbers[condition{label, v}]; ok {
@@ -85,11 +85,11 @@ func (c *conditions) holding(value func(label string) (string, bool)) held {
 	return h
 }
 
-// held are the numbers of the conditions that hold for a cluster type or a deployment target.
-type held []int
+// matchedConditions are the numbers of the conditions that hold for a cluster type or a deployment target.
+type matchedConditions []int
 
-// keyOf is a map key for numbers.
-func keyOf(numbers []int) string {
+// mapKey is a map key for numbers.
+func mapKey(numbers []int) string {
 	var key []byte
 	for _, n := range numbers {
 		key = binary.AppendUvarint(key, uint64(n)) //nolint:gosec // indexes are not negative
@@ -97,16 +97,16 @@ func keyOf(numbers []int) string {
 	return string(key)
 }
 
-// applicability finds which of many things apply where some conditions hold, without a look at the others: each is filed
+// conditionIndex finds which of many things apply where some conditions hold, without a look at the others: each is filed
 // under the rarest condition that it needs.
-type applicability struct {
-	needs  [][]int       // by thing
-	always []int         // the things that need no condition
-	under  map[int][]int // by condition
+type conditionIndex struct {
+	needs       [][]int       // by thing
+	always      []int         // the things that need no condition
+	byCondition map[int][]int // by condition
 }
 
-func newApplicability(needs [][]int) *applicability {
-	a := &applicability{needs: needs, under: map[int][]int{}}
+func newConditionIndex(needs [][]int) *conditionIndex {
+	a := &conditionIndex{needs: needs, byCondition: map[int][]int{}}
 	common := map[int]int{}
 	for _, numbers := range needs {
 		for _, n := range numbers {
@@ -119,17 +119,17 @@ func newApplicability(needs [][]int) *applicability {
 			continue
 		}
 		rarest := slices.MinFunc(numbers, func(x, y int) int { return common[x] - common[y] })
-		a.under[rarest] = append(a.under[rarest], i)
+		a.byCondition[rarest] = append(a.byCondition[rarest], i)
 	}
 	return a
 }
 
-// where returns, in order, the things all of whose conditions are among those of cluster and target.
-func (a *applicability) where(cluster, target held) []int {
+// matching returns, in order, the things all of whose conditions are among those of cluster and target.
+func (a *conditionIndex) matching(cluster, target matchedConditions) []int {
 	holds := func(n int) bool { return slices.Contains(cluster, n) || slices.Contains(target, n) }
 	found := slices.Clone(a.always)
 	file := func(n int) {
-		for _, i := range a.under[n] {
+		for _, i := range a.byCondition[n] {
 			if !slices.ContainsFunc(a.needs[i], func(n int) bool { return !holds(n) }) {
 				found = append(found, i)
 			}

@@ -13,12 +13,12 @@ import (
 
 // Configuration is the platform configuration of a schedule's assignments. It is safe for concurrent use.
 type Configuration struct {
-	placements [][]Configured // by placement and assignment of the schedule
+	placements [][]AssignmentConfig // by placement and assignment of the schedule
 }
 
-// Configured is an assignment with its values and the schemas they must satisfy.
-type Configured struct {
-	*applying
+// AssignmentConfig is an assignment with its values and the schemas they must satisfy.
+type AssignmentConfig struct {
+	*applicable
 	target *fleet.DeploymentTarget
 }
 
@@ -28,7 +28,7 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 	f.Sort()
 	r := newResolver()
 	problems := slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
-	c := &Configuration{placements: make([][]Configured, len(s.Placements))}
+	c := &Configuration{placements: make([][]AssignmentConfig, len(s.Placements))}
 	for i := range s.Placements {
 		if ctx.Err() != nil {
 			break
@@ -49,23 +49,23 @@ func Check(o fleet.Object) fleet.Problems {
 }
 
 // Of returns the configuration of the assignment n of the schedule's placement i.
-func (c *Configuration) Of(i, n int) Configured { return c.placements[i][n] }
+func (c *Configuration) Of(i, n int) AssignmentConfig { return c.placements[i][n] }
 
-// Offence is what one schema has against the values of one assignment.
-type Offence struct {
+// Violation is what one schema has against the values of one assignment.
+type Violation struct {
 	Schema string       // which schema: the ConfigSchema's name, or whose it is
 	Object fleet.Object // the ConfigSchema or the Workload that holds it
 	Keys   []string     // the offending keys, each with the reason
 }
 
 // Check validates what the values merge to by every schema that applies. Values that are not all known are not judged.
-func (c Configured) Check(m Merged) (offences []Offence) {
+func (c AssignmentConfig) Check(m Merged) (offences []Violation) {
 	if len(m.Unknown) > 0 {
 		return nil
 	}
 	add := func(name string, o fleet.Object, schema *compiledSchema) {
-		if keys := c.Values.offences(m, schema); len(keys) > 0 {
-			offences = append(offences, Offence{name, o, keys})
+		if keys := c.Values.violations(m, schema); len(keys) > 0 {
+			offences = append(offences, Violation{name, o, keys})
 		}
 	}
 	for _, s := range c.schemas {

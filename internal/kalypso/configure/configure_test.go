@@ -103,7 +103,7 @@ func applies(labels map[string]string, a *schedule.Assignment) bool {
 }
 
 // oneAssignment is the values and the schemas of the only assignment of a fleet with these configs and schemas.
-func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (configure.Merged, []configure.Offence) {
+func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (configure.Merged, []configure.Violation) {
 	t.Helper()
 	f := &fleet.Fleet{
 		Environment:  "dev",

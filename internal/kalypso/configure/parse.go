@@ -40,7 +40,7 @@ func stringKeys(v any) any {
 		})
 		m := make(map[string]any, len(v))
 		for _, k := range keys {
-			m[keyText(k)] = stringKeys(v[k])
+			m[keyString(k)] = stringKeys(v[k])
 		}
 		return m
 	case []any:
@@ -51,7 +51,7 @@ func stringKeys(v any) any {
 	return v
 }
 
-func keyText(k any) string {
+func keyString(k any) string {
 	if k == nil {
 		return "null"
 	}

@@ -12,11 +12,11 @@ type Contribution struct {
 // Provenance is where a value comes from.
 type Provenance struct {
 	Value any // what all that was given merged to
-	// Given are the contributions of which the value is made, in the order in which they merge: of text one, of maps and
+	// Contributions are the contributions of which the value is made, in the order in which they merge: of text one, of maps and
 	// lists each that merged onto the one before it.
-	Given []Contribution
-	// Replaced are the earlier ones that gave way to the first of Given, in their order.
-	Replaced []Contribution
+	Contributions []Contribution
+	// Overridden are the earlier ones that gave way to the first of Given, in their order.
+	Overridden []Contribution
 }
 
 // Provenance tells of each key of the values, which are known, where its value comes from.
@@ -30,20 +30,20 @@ func (v *Values) Provenance() map[string]*Provenance {
 			}
 			p, ok := all[key]
 			if !ok {
-				all[key] = &Provenance{Value: value, Given: []Contribution{c}}
+				all[key] = &Provenance{Value: value, Contributions: []Contribution{c}}
 				continue
 			}
-			if !merges(p.Value, value) {
-				p.Replaced, p.Given = append(p.Replaced, p.Given...), nil
+			if !mergesOnto(p.Value, value) {
+				p.Overridden, p.Contributions = append(p.Overridden, p.Contributions...), nil
 			}
-			p.Value, p.Given = merge(p.Value, value), append(p.Given, c)
+			p.Value, p.Contributions = merge(p.Value, value), append(p.Contributions, c)
 		}
 	}
 	return all
 }
 
-// merges reports whether later merges onto earlier, rather than to replace it.
-func merges(earlier, later any) bool {
+// mergesOnto reports whether later merges onto earlier, rather than to replace it.
+func mergesOnto(earlier, later any) bool {
 	switch later.(type) {
 	case map[string]any:
 		_, ok := earlier.(map[string]any)

@@ -79,7 +79,7 @@ func TestProvenance(t *testing.T) {
 				return texts
 			}
 			p := all["K"]
-			if d := cmp.Diff(tt.value, p.Value) + cmp.Diff(tt.made, texts(p.Given)) + cmp.Diff(tt.gaveWayTo, texts(p.Replaced)); d != "" {
+			if d := cmp.Diff(tt.value, p.Value) + cmp.Diff(tt.made, texts(p.Contributions)) + cmp.Diff(tt.gaveWayTo, texts(p.Overridden)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -104,7 +104,7 @@ func TestProvenanceIsOfTheValues(t *testing.T) {
 		got := map[string]any{}
 		for k, p := range maps.All(all) {
 			got[k] = p.Value
-			given -= len(p.Given) + len(p.Replaced)
+			given -= len(p.Contributions) + len(p.Overridden)
 		}
 		if d := cmp.Diff(values.Merge().Data, got); d != "" {
 			t.Errorf("seed %d (-merged +explained):\n%s", seed, d)

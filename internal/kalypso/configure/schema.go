@@ -30,7 +30,7 @@ func CheckSchema(text string) error {
 // compiledSchema is a schema that can be used, with its extent.
 type compiledSchema struct {
 	*jsonschema.Schema
-	extent
+	schemaSize
 }
 
 func compileSchema(text string) (*compiledSchema, error) {
@@ -61,7 +61,7 @@ func compileSchema(text string) (*compiledSchema, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the schema is no JSON Schema: %w", tidySchemaError(err))
 	}
-	e, err := extentOf(schema)
+	e, err := measureSchema(schema)
 	return &compiledSchema{schema, e}, err
 }
 
@@ -81,7 +81,7 @@ func tidySchemaError(err error) error {
 	var refused *jsonschema.SchemaValidationError
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &refused) && errors.As(refused.Err, &invalid) { // it has no Unwrap
-		return errors.New(strings.Join(offences("the schema", invalid), "; "))
+		return errors.New(strings.Join(violations("the schema", invalid), "; "))
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), schemaURL, ""))
 }
@@ -93,18 +93,18 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("nothing outside the schema is read")
 }
 
-// offencesAgainst are the keys of data that the schema refuses, each with the reason, sorted.
-func offencesAgainst(schema *compiledSchema, data map[string]any) []string {
+// schemaViolations are the keys of data that the schema refuses, each with the reason, sorted.
+func schemaViolations(schema *compiledSchema, data map[string]any) []string {
 	instance := make(map[string]any, len(data))
 	for k, v := range data {
 		instance[k] = asNumber(v)
 	}
-	if schema.tooMany(instance) {
-		return []string{fmt.Sprintf("the values: the schema looks at them and at their parts more than %d times; do its references repeat each other?", maxLooks)}
+	if schema.tooExpensive(instance) {
+		return []string{fmt.Sprintf("the values: the schema looks at them and at their parts more than %d times; do its references repeat each other?", maxEvaluations)}
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(instance); errors.As(err, &invalid) {
-		return offences("the values", invalid)
+		return violations("the values", invalid)
 	} else if err != nil {
 		return []string{err.Error()}
 	}
@@ -128,16 +128,16 @@ func asNumber(v any) any {
 
 var english = message.NewPrinter(language.English)
 
-// offences are those of the parts of whole, each with the reason, sorted: the first ones, and how many more there are.
-func offences(whole string, e *jsonschema.ValidationError) []string {
-	all := leaves(e)
-	more := len(all) - maxOffences
+// violations are those of the parts of whole, each with the reason, sorted: the first ones, and how many more there are.
+func violations(whole string, e *jsonschema.ValidationError) []string {
+	all := leafErrors(e)
+	more := len(all) - maxViolations
 	if more > 0 {
 		slices.SortFunc(all, func(a, b *jsonschema.ValidationError) int {
 			return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.SchemaURL, b.SchemaURL),
 				slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
 		})
-		all = all[:maxOffences]
+		all = all[:maxViolations]
 	}
 	var texts []string
 	for _, leaf := range all {
@@ -145,7 +145,7 @@ func offences(whole string, e *jsonschema.ValidationError) []string {
 		if where == "" {
 			where = whole
 		}
-		texts = append(texts, cut(where+": "+leaf.ErrorKind.LocalizedString(english)))
+		texts = append(texts, truncate(where+": "+leaf.ErrorKind.LocalizedString(english)))
 	}
 	slices.Sort(texts)
 	texts = slices.Compact(texts)
@@ -155,21 +155,21 @@ func offences(whole string, e *jsonschema.ValidationError) []string {
 	return texts
 }
 
-// cut keeps a text of values or of a schema from filling an error.
-func cut(text string) string {
-	if len(text) <= maxOffenceBytes {
+// truncate keeps a text of values or of a schema from filling an error.
+func truncate(text string) string {
+	if len(text) <= maxViolationBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxOffenceBytes], "") + "…"
+	return strings.ToValidUTF8(text[:maxViolationBytes], "") + "…"
 }
 
-func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+func leafErrors(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
 	}
 	var all []*jsonschema.ValidationError
 	for _, cause := range e.Causes {
-		all = append(all, leaves(cause)...)
+		all = append(all, leafErrors(cause)...)
 	}
 	return all
 }

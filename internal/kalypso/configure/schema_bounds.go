@@ -25,13 +25,13 @@ const (
 	// maxDigits and maxExponent bound numbers: an IEEE 754 double fits, written out or not.
 	maxDigits   = 400
 	maxExponent = 400
-	// maxLooks is how often a schema may look at values and at parts of them, in one validation.
-	maxLooks = 250_000
+	// maxEvaluations is how often a schema may look at values and at parts of them, in one validation.
+	maxEvaluations = 250_000
 	// maxNested bounds how deep schemas that look at a value may be nested, with the value's own depth.
 	maxNested = 2000
-	// maxOffences is how many of what a schema has against values are told.
-	maxOffences     = 100
-	maxOffenceBytes = 1000
+	// maxViolations is how many of what a schema has against values are told.
+	maxViolations     = 100
+	maxViolationBytes = 1000
 )
 
 // checkSchemaText bounds the text of a schema, before any of it is compiled.

@@ -101,7 +101,7 @@ func TestSchemaLooks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := strings.Join(offencesAgainst(schema, tt.values), "\n")
+			got := strings.Join(schemaViolations(schema, tt.values), "\n")
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("%.500s, want %q", got, tt.want)
 			}

@@ -36,22 +36,22 @@ func (s *source) checkValues(most int64) (problems fleet.Problems) {
 		for _, k := range refused {
 			delete(s.texts, k)
 		}
-		s.obscure(refused...)
+		s.markUnknown(refused...)
 	}
 	return problems
 }
 
 func checkValue(text string, most int64) error {
 	if int64(len(text)) > most {
-		return fmt.Errorf("has %s; limits.file_size allows %s", fleet.Bytes(int64(len(text))), fleet.Bytes(most))
+		return fmt.Errorf("has %s; limits.file_size allows %s", fleet.FormatBytes(int64(len(text))), fleet.FormatBytes(most))
 	}
 	if len(text) <= maxValueDepth || !mayGrow(text) && !mayBeDeep(text) {
 		return nil // and it costs no parsing
 	}
-	out := writtenOut{left: most}
+	out := expandedSize{left: most}
 	if !out.add(parseValue(text), 0) {
 		return fmt.Errorf("takes more than %s with its aliases written out, as limits.file_size allows, or is nested more than %d deep",
-			fleet.Bytes(most), maxValueDepth)
+			fleet.FormatBytes(most), maxValueDepth)
 	}
 	return nil
 }
@@ -81,11 +81,11 @@ func mayBeDeep(text string) bool {
 	return false
 }
 
-// writtenOut counts the bytes of a value.
-type writtenOut struct{ left int64 }
+// expandedSize counts the bytes of a value.
+type expandedSize struct{ left int64 }
 
 // add counts v. It stops, and is false, where it takes too many bytes or is nested too deep.
-func (w *writtenOut) add(v any, depth int) bool {
+func (w *expandedSize) add(v any, depth int) bool {
 	w.left--
 	if w.left < 0 || depth > maxValueDepth {
 		return false

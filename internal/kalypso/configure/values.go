@@ -11,7 +11,7 @@ import (
 type Values struct {
 	Configs []*fleet.Config // in the order in which they merge
 	Shared  bool            // more than one assignment has them
-	Derived sync.Map        // what others make of values that are shared, by their own keys
+	Cache   sync.Map        // what others make of values that are shared, by their own keys
 
 	sources []*source
 	once    sync.Once
@@ -57,8 +57,8 @@ func newSource(config *fleet.Config, path string, data map[string]string) *sourc
 	return s
 }
 
-// obscure says that these keys are not known.
-func (s *source) obscure(keys ...string) {
+// markUnknown says that these keys are not known.
+func (s *source) markUnknown(keys ...string) {
 	s.unknown = append(s.unknown, keys...)
 }
 
@@ -114,10 +114,10 @@ func (v *Values) merge() Merged {
 	return m
 }
 
-// offences are those against the schema, looked for once where the values are shared.
-func (v *Values) offences(m Merged, schema *compiledSchema) []string {
+// violations are those against the schema, looked for once where the values are shared.
+func (v *Values) violations(m Merged, schema *compiledSchema) []string {
 	if !v.Shared {
-		return offencesAgainst(schema, m.Data)
+		return schemaViolations(schema, m.Data)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -126,7 +126,7 @@ func (v *Values) offences(m Merged, schema *compiledSchema) []string {
 		if v.checked == nil {
 			v.checked = map[*compiledSchema][]string{}
 		}
-		found = offencesAgainst(schema, m.Data)
+		found = schemaViolations(schema, m.Data)
 		v.checked[schema] = found
 	}
 	return found

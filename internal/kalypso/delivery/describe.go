@@ -16,14 +16,14 @@ import (
 type Review struct {
 	Links  describe.Links
 	Values bool // config values are shown, old and new
-	Max    int  // characters, as a host allows; 0: [describe.DefaultMax], which is also the most
+	Max    int  // characters, as a host allows; 0: [describe.DefaultMaxLength], which is also the most
 }
 
 func (r Review) max() int {
 	if r.Max > 0 {
-		return min(r.Max, describe.DefaultMax)
+		return min(r.Max, describe.DefaultMaxLength)
 	}
-	return describe.DefaultMax
+	return describe.DefaultMaxLength
 }
 
 // Describe is what the order changes, in Markdown, for the people who review it: a pull request's description, with the
@@ -40,17 +40,17 @@ func (d *Desired) Describe(before *State) string {
 		Policies:    d.policies(),
 		Links:       d.Review.Links,
 		Marker:      hosting.Marker(d.Environment, at.Branch, at.Path),
-		Max:         d.Review.max(),
+		MaxLength:   d.Review.max(),
 	}
 	c.ClusterTypes = before.Found().changesTo(d.Inventory())
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
-		c.Left = describe.Place{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
+		c.MovedFrom = describe.Location{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(at.Repo) {
-			c.Left.Repo = ""
+			c.MovedFrom.Repo = ""
 		}
 	}
 	if before.Environment != d.Environment {
-		c.Replaced = before.Environment
+		c.ReplacedEnvironment = before.Environment
 	}
 	is := d.inputs()
 	was := inputs{}
@@ -59,16 +59,16 @@ func (d *Desired) Describe(before *State) string {
 	}
 	known := before.Inputs != nil || len(before.Found()) == 0 // there was nothing
 	if known {
-		c.Origins = describe.Moves(was.Origins, is.Origins)
-		d.nameRegistrations(c.Origins)
+		c.Sources = describe.SourceChanges(was.Origins, is.Origins)
+		d.nameRegistrations(c.Sources)
 	}
 	if was.Configs != nil {
 		c.Configs = d.configChanges(was.Configs, is.Configs)
 	} else if len(before.Found()) > 0 {
-		c.Uncompared = append(c.Uncompared, "configuration")
+		c.NotCompared = append(c.NotCompared, "configuration")
 	}
 	if !known {
-		c.Uncompared = append(c.Uncompared, "sources")
+		c.NotCompared = append(c.NotCompared, "sources")
 	}
 	if before.PromotedCommit != d.PromotedCommit {
 		c.Promoted = describe.Promotion{
@@ -80,7 +80,7 @@ func (d *Desired) Describe(before *State) string {
 }
 
 // nameRegistrations says through which registrations what moves came.
-func (d *Desired) nameRegistrations(moves []describe.Move) {
+func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 	if len(moves) == 0 {
 		return
 	}
@@ -108,7 +108,7 @@ func DescribeRemoval(at Destination, environment string, held Inventory, r Revie
 		Removal:     true,
 		Links:       r.Links,
 		Marker:      hosting.Marker(environment, at.Branch, at.Path),
-		Max:         r.max(),
+		MaxLength:   r.max(),
 	}
 	c.ClusterTypes = held.changesTo(nil)
 	return describe.Markdown(c)
@@ -146,13 +146,13 @@ func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Conf
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		c := describe.Config{Name: name, Labels: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, d.Review.Values)}
+		c := describe.Config{Name: name, LabelsChanged: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, d.Review.Values)}
 		switch {
 		case !before:
 			c.Kind = describe.Added
 		case !after:
 			c.Kind = describe.Removed
-		case len(c.Keys) == 0 && !c.Labels:
+		case len(c.Keys) == 0 && !c.LabelsChanged:
 			continue
 		}
 		changed = append(changed, c)
@@ -161,15 +161,15 @@ func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Conf
 	return changed
 }
 
-func keyChanges(was, is map[string]keyInput, values bool) []describe.Key {
-	var changed []describe.Key
+func keyChanges(was, is map[string]keyInput, values bool) []describe.ConfigKey {
+	var changed []describe.ConfigKey
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
 		if before && after && old.Value == now.Value {
 			continue
 		}
-		k := describe.Key{Name: name}
+		k := describe.ConfigKey{Name: name}
 		if values {
 			k.Old, k.New = old.Shown, now.Shown
 		}

@@ -205,7 +205,7 @@ func TestDescribeLimit(t *testing.T) {
 	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil).Desired)
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
-		want := describe.DefaultMax
+		want := describe.DefaultMaxLength
 		if limit > 0 {
 			want = min(want, limit)
 		}
@@ -213,7 +213,7 @@ func TestDescribeLimit(t *testing.T) {
 			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}
 	}
-	if text := delivery.DescribeRemoval(o.Destination, o.Environment, delivery.InventoryOf(o.Tree), o.Review); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") || len([]rune(text)) > describe.DefaultMax {
+	if text := delivery.DescribeRemoval(o.Destination, o.Environment, delivery.InventoryOf(o.Tree), o.Review); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") || len([]rune(text)) > describe.DefaultMaxLength {
 		t.Errorf("the removal is described as\n%.1000s", text)
 	}
 }

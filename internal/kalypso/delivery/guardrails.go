@@ -62,7 +62,7 @@ const listed = 20
 
 // Error implements error.
 func (e *GuardrailError) Error() string {
-	return fmt.Sprintf("%s What would go:\n%s", e.Reason, fleet.Lines(e.Removed, listed))
+	return fmt.Sprintf("%s What would go:\n%s", e.Reason, fleet.IndentedList(e.Removed, listed))
 }
 
 // Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all

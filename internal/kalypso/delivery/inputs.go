@@ -44,7 +44,7 @@ func (d *Desired) inputs() *inputs {
 		for name, value := range config.Data {
 			key := keyInput{Value: fingerprint(config, name, value)}
 			if d.Review.Values {
-				key.Shown = new(describe.Clip(value))
+				key.Shown = new(describe.Truncate(value))
 			}
 			c.Keys[name] = key
 		}

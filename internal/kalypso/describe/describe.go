@@ -11,19 +11,19 @@ import (
 	"unicode/utf16"
 )
 
-// DefaultMax is how many characters a description has at most where nobody
+// DefaultMaxLength is how many characters a description has at most where nobody
 // asks for fewer: it is read by people, lies in a state and is printed by a plan.
-const DefaultMax = 16384
+const DefaultMaxLength = 16384
 
 // Change is what a rendering changes.
 type Change struct {
 	Environment  string
 	Branch, Path string // of the target; "" where the tree is only computed
 	Removal      bool   // nothing is rendered any more
-	// Left is where it was rendered to before, and Replaced the environment that
+	// MovedFrom is where it was rendered to before, and Replaced the environment that
 	// was rendered before; the zero values where it is the same.
-	Left     Place
-	Replaced string
+	MovedFrom           Location
+	ReplacedEnvironment string
 
 	// ClusterTypes are those that change. One of which no deployment target
 	// changes is passed over, unless it comes or goes.
@@ -32,25 +32,25 @@ type Change struct {
 	Policies func(clusterType, target string) []string
 
 	Configs  []Config
-	Promoted Promotion // the zero value where the promoted commit did not change
-	Origins  []Move    // see [Moves]
-	// Uncompared is what of the state before is not known, such as
+	Promoted Promotion      // the zero value where the promoted commit did not change
+	Sources  []SourceChange // see [SourceChanges]
+	// NotCompared is what of the state before is not known, such as
 	// "configuration": its changes can't be told.
-	Uncompared []string
+	NotCompared []string
 
 	Links Links
 
-	Marker string // is the last line, and always there
-	Max    int    // characters; 0 for no bound
+	Marker    string // is the last line, and always there
+	MaxLength int    // characters; 0 for no bound
 }
 
-// Place is where a tree goes.
-type Place struct {
+// Location is where a tree goes.
+type Location struct {
 	Repo         string // "" where it is the same
 	Branch, Path string
 }
 
-func (p Place) String() string {
+func (p Location) String() string {
 	text := "branch " + code(p.Branch)
 	if p.Path != "" && p.Path != "." {
 		text += ", path " + code(p.Path)
@@ -88,15 +88,15 @@ type Config struct {
 	Kind Kind
 	// Targets is how many deployment targets it applies to now, and ClusterTypes
 	// are those that they are on.
-	Targets      int
-	ClusterTypes []string
-	Labels       bool // the labels that say where it applies change
-	Keys         []Key
+	Targets       int
+	ClusterTypes  []string
+	LabelsChanged bool // the labels that say where it applies change
+	Keys          []ConfigKey
 }
 
-// Key is a changed key of a config. Old and New are its values as far as they
+// ConfigKey is a changed key of a config. Old and New are its values as far as they
 // are known and to be shown.
-type Key struct {
+type ConfigKey struct {
 	Name     string
 	Kind     Kind
 	Old, New *string
@@ -108,9 +108,9 @@ type Links struct {
 	Compare func(repo, from, to string) string
 }
 
-// limits are how much is told in full: the first that fits is taken. Each is of
+// detailLevels are how much is told in full: the first that fits is taken. Each is of
 // the rows of a list, of the names in a row, and of the edges of the graph.
-var limits = []struct{ rows, names, edges int }{
+var detailLevels = []struct{ rows, names, edges int }{
 	{1000, 20, 60}, {300, 10, 60}, {100, 10, 40}, {50, 5, 20}, {20, 3, 10}, {5, 1, 0}, {0, 0, 0},
 }
 
@@ -118,17 +118,17 @@ var limits = []struct{ rows, names, edges int }{
 func Markdown(c Change) string {
 	var text string
 	c.Configs = slices.SortedFunc(slices.Values(c.Configs), func(a, b Config) int { return cmp.Compare(a.Name, b.Name) })
-	c.Origins = slices.SortedFunc(slices.Values(c.Origins), func(a, b Move) int {
+	c.Sources = slices.SortedFunc(slices.Values(c.Sources), func(a, b SourceChange) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 	c.ClusterTypes = slices.DeleteFunc(slices.Clone(c.ClusterTypes), func(ct ClusterType) bool {
 		return ct.Kind == Changed && len(ct.Added)+len(ct.Removed)+len(ct.Changed) == 0
 	})
 	slices.SortFunc(c.ClusterTypes, func(a, b ClusterType) int { return cmp.Compare(a.Name, b.Name) })
-	placed := c.placed()
-	for _, l := range limits {
+	placed := c.policyTargets()
+	for _, l := range detailLevels {
 		w := &writer{Change: c, rows: l.rows, names: l.names, edges: l.edges}
-		if text = w.write(placed); c.Max == 0 || length(text) <= c.Max {
+		if text = w.write(placed); c.MaxLength == 0 || length(text) <= c.MaxLength {
 			break
 		}
 	}
@@ -161,7 +161,7 @@ func (w *writer) write(placed map[edge]int) string {
 }
 
 func (w *writer) summary() {
-	at := Place{Branch: w.Branch, Path: w.Path}
+	at := Location{Branch: w.Branch, Path: w.Path}
 	switch {
 	case w.Removal:
 		w.line("Removes what was rendered for environment %s from %s.", code(w.Environment), at)
@@ -170,11 +170,11 @@ func (w *writer) summary() {
 	default:
 		w.line("Renders environment %s to %s.", code(w.Environment), at)
 	}
-	if w.Replaced != "" {
-		w.line("It takes the place of environment %s.", code(w.Replaced))
+	if w.ReplacedEnvironment != "" {
+		w.line("It takes the place of environment %s.", code(w.ReplacedEnvironment))
 	}
-	if w.Left.Branch != "" {
-		w.line("It moves there from %s.", w.Left)
+	if w.MovedFrom.Branch != "" {
+		w.line("It moves there from %s.", w.MovedFrom)
 	}
 	if len(w.ClusterTypes) == 0 {
 		w.line("\nNo deployment target changes.")
@@ -241,11 +241,11 @@ func (w *writer) promoted() {
 }
 
 func (w *writer) origins() {
-	if len(w.Origins) == 0 {
+	if len(w.Sources) == 0 {
 		return
 	}
 	w.heading("Sources")
-	for _, m := range first(w.Origins, w.rows) {
+	for _, m := range first(w.Sources, w.rows) {
 		of := code(repoName(m.Repo))
 		if len(m.Registrations) > 0 && w.names > 0 {
 			of = w.list(m.Registrations) + " from " + of
@@ -256,7 +256,7 @@ func (w *writer) origins() {
 		}
 		w.line("%s", text)
 	}
-	w.more(len(w.Origins), "source")
+	w.more(len(w.Sources), "source")
 }
 
 // move is a commit, or the way from one to another, with its page.
@@ -311,34 +311,34 @@ func (w *writer) reach(c Config) string {
 
 func (w *writer) keys(c Config) string {
 	var texts []string
-	if c.Labels {
+	if c.LabelsChanged {
 		texts = append(texts, "its labels")
 	}
-	keys := slices.SortedFunc(slices.Values(c.Keys), func(a, b Key) int { return cmp.Compare(a.Name, b.Name) })
+	keys := slices.SortedFunc(slices.Values(c.Keys), func(a, b ConfigKey) int { return cmp.Compare(a.Name, b.Name) })
 	for _, k := range first(keys, w.names) {
 		texts = append(texts, key(k))
 	}
 	return enumeration(texts, len(keys)-w.names)
 }
 
-func key(k Key) string {
+func key(k ConfigKey) string {
 	text := code(k.Name) + map[Kind]string{Added: " added", Removed: " removed"}[k.Kind]
 	switch {
 	case k.Old != nil && k.New != nil:
-		return text + " " + code(Clip(*k.Old)) + " → " + code(Clip(*k.New))
+		return text + " " + code(Truncate(*k.Old)) + " → " + code(Truncate(*k.New))
 	case k.New != nil && k.Kind == Changed:
-		return text + ", now " + code(Clip(*k.New))
+		return text + ", now " + code(Truncate(*k.New))
 	case k.New != nil:
-		return text + " as " + code(Clip(*k.New))
+		return text + " as " + code(Truncate(*k.New))
 	case k.Old != nil:
-		return text + ", was " + code(Clip(*k.Old))
+		return text + ", was " + code(Truncate(*k.Old))
 	}
 	return text
 }
 
 // uncompared says what could not be compared, where there was anything before.
 func (w *writer) uncompared() {
-	if len(w.Uncompared) > 0 {
-		w.line("\nNot known here, and so not compared: the %s before this change.", strings.Join(w.Uncompared, " and the "))
+	if len(w.NotCompared) > 0 {
+		w.line("\nNot known here, and so not compared: the %s before this change.", strings.Join(w.NotCompared, " and the "))
 	}
 }

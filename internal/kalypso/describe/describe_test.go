@@ -54,22 +54,22 @@ func changed() describe.Change {
 			}[clusterType+" "+target]
 		},
 		Configs: []describe.Config{
-			{Name: "west", Targets: 3, ClusterTypes: []string{"large", "drone"}, Labels: true, Keys: []describe.Key{
+			{Name: "west", Targets: 3, ClusterTypes: []string{"large", "drone"}, LabelsChanged: true, Keys: []describe.ConfigKey{
 				{Name: "b|c", Old: text("canary-old"), New: text("canary`new`")}, {Name: "A", Kind: describe.Removed, Old: text("canary\n" + marker + "\n")},
 				{Name: "D", New: text("canary of which the old one is not known")}, {Name: "E"},
 			}},
-			{Name: "new", Kind: describe.Added, Targets: 1, ClusterTypes: []string{"drone"}, Keys: []describe.Key{{Name: "REGION", Kind: describe.Added, New: text("canary-new")}}},
-			{Name: "gone", Kind: describe.Removed, Keys: []describe.Key{{Name: "REGION", Kind: describe.Removed}}},
-			{Name: "idle", Keys: []describe.Key{{Name: "REGION"}}},
+			{Name: "new", Kind: describe.Added, Targets: 1, ClusterTypes: []string{"drone"}, Keys: []describe.ConfigKey{{Name: "REGION", Kind: describe.Added, New: text("canary-new")}}},
+			{Name: "gone", Kind: describe.Removed, Keys: []describe.ConfigKey{{Name: "REGION", Kind: describe.Removed}}},
+			{Name: "idle", Keys: []describe.ConfigKey{{Name: "REGION"}}},
 		},
 		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
-		Origins: []describe.Move{
+		Sources: []describe.SourceChange{
 			{Repo: "https://github.com/acme/hello", From: commit("1"), To: commit("2"), Paths: []string{"deploy/a.yaml", "deploy/b.yaml#b"}, Registrations: []string{"a", "b"}},
 			{Repo: "git@git.acme.io:acme/other.git", From: commit("3"), To: commit("4")},
 			{Repo: "https://github.com/acme/added", To: commit("5")},
 			{Repo: "https://github.com/acme/left", From: commit("6")},
 		},
-		Links: links, Marker: marker, Max: 65536,
+		Links: links, Marker: marker, MaxLength: 65536,
 	}
 }
 
@@ -88,16 +88,16 @@ func TestGolden(t *testing.T) {
 		{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}}, {Name: "same", Kind: describe.Removed, Removed: []string{"hello-one"}},
 	}}
 	short := hide(changed())
-	short.Max = 900
+	short.MaxLength = 900
 	for name, c := range map[string]describe.Change{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
 		"nothing": {Environment: "dev", Branch: "dev", ClusterTypes: []describe.ClusterType{{Name: "same"}}, Marker: marker},
 		"moved": {
-			Environment: "stage", Branch: "stage", Replaced: "dev", Marker: marker,
-			Left: describe.Place{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
+			Environment: "stage", Branch: "stage", ReplacedEnvironment: "dev", Marker: marker,
+			MovedFrom: describe.Location{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
 		},
 		"computed":   {Environment: "dev", ClusterTypes: added, Marker: marker},
-		"uncompared": {Environment: "dev", Branch: "dev", ClusterTypes: changed().ClusterTypes, Uncompared: []string{"configuration", "sources"}, Marker: marker},
+		"uncompared": {Environment: "dev", Branch: "dev", ClusterTypes: changed().ClusterTypes, NotCompared: []string{"configuration", "sources"}, Marker: marker},
 	} {
 		file := filepath.Join("testdata", name+".md")
 		got := describe.Markdown(c)
@@ -149,9 +149,9 @@ func TestUnprintable(t *testing.T) {
 		Policies:     func(string, string) []string { return []string{"policy" + evil} },
 		Configs: []describe.Config{{
 			Name: "config" + evil, Targets: 1, ClusterTypes: []string{"on" + evil},
-			Keys: []describe.Key{{Name: "key" + evil, Old: text("old" + evil), New: text("new" + evil)}},
+			Keys: []describe.ConfigKey{{Name: "key" + evil, Old: text("old" + evil), New: text("new" + evil)}},
 		}},
-		Origins: []describe.Move{{
+		Sources: []describe.SourceChange{{
 			Repo: "repo" + evil, From: commit("1"), To: commit("2"),
 			Paths: []string{"file" + evil}, Registrations: []string{"of" + evil},
 		}},
@@ -180,7 +180,7 @@ func TestRepoNames(t *testing.T) {
 		"git@git.acme.io:acme/a":               "`git@git.acme.io:acme/a`",
 		"https://me:canary@git.acme.io":        "`https://git.acme.io/`",
 	} {
-		if got := describe.Markdown(describe.Change{Origins: []describe.Move{{Repo: url, To: commit("1")}}}); !strings.Contains(got, "- "+want+": ") || strings.Contains(got, "canary") {
+		if got := describe.Markdown(describe.Change{Sources: []describe.SourceChange{{Repo: url, To: commit("1")}}}); !strings.Contains(got, "- "+want+": ") || strings.Contains(got, "canary") {
 			t.Errorf("%s is shown as\n%s", url, got)
 		}
 	}
@@ -207,7 +207,7 @@ func TestOrder(t *testing.T) {
 		slices.Reverse(c.Configs)
 		slices.Reverse(c.Configs[len(c.Configs)-1].Keys)
 		slices.Reverse(c.Configs[len(c.Configs)-1].ClusterTypes)
-		slices.Reverse(c.Origins)
+		slices.Reverse(c.Sources)
 		if diff := cmp.Diff(want, describe.Markdown(c)); diff != "" {
 			t.Fatal(diff)
 		}
@@ -225,11 +225,11 @@ func TestLimit(t *testing.T) {
 			ct, target := fmt.Sprintf("cluster-type-%d-ü😀", i%size.clusterTypes), fmt.Sprintf("deployment-target-%d", i/size.clusterTypes)
 			to := &c.ClusterTypes[i%size.clusterTypes]
 			to.Name, to.Kind, to.Added = ct, describe.Added, append(to.Added, target)
-			c.Configs = append(c.Configs, describe.Config{Name: target, Targets: 1, ClusterTypes: []string{ct}, Keys: []describe.Key{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
-			c.Origins = append(c.Origins, describe.Move{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")})
+			c.Configs = append(c.Configs, describe.Config{Name: target, Targets: 1, ClusterTypes: []string{ct}, Keys: []describe.ConfigKey{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
+			c.Sources = append(c.Sources, describe.SourceChange{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")})
 		}
 		got := describe.Markdown(c)
-		if n := len(utf16.Encode([]rune(got))); n > c.Max || n < 2000 {
+		if n := len(utf16.Encode([]rune(got))); n > c.MaxLength || n < 2000 {
 			t.Errorf("%v: %d characters", size, n)
 		}
 		placed := fmt.Sprintf("- `policy-0` places %d targets on %d cluster types\n", total/min(10, size.targets), size.clusterTypes)
@@ -249,17 +249,17 @@ func TestMoves(t *testing.T) {
 	a, b := "git@git.acme.io:acme/a.git", "https://github.com/acme/b"
 	before := []string{a + "@" + commit("1") + ":x.yaml", a + "@" + commit("1") + ":y.yaml#y", a + "@" + commit("2") + ":z.yaml", b + "@" + commit("9") + ":w.yaml", "fleet/local.yaml"}
 	after := []string{a + "@" + commit("3") + ":y.yaml#y", a + "@" + commit("3") + ":x.yaml", a + "@" + commit("2") + ":z.yaml", b + "@" + commit("8") + ":v.yaml", "fleet/other.yaml"}
-	want := []describe.Move{
+	want := []describe.SourceChange{
 		{Repo: a, From: commit("1"), To: commit("3"), Paths: []string{"x.yaml", "y.yaml#y"}},
 		{Repo: b, To: commit("8"), Paths: []string{"v.yaml"}},
 		{Repo: b, From: commit("9"), Paths: []string{"w.yaml"}},
 	}
 	for range 20 { // maps have no order
-		if diff := cmp.Diff(want, describe.Moves(before, after)); diff != "" {
+		if diff := cmp.Diff(want, describe.SourceChanges(before, after)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
-	if got := describe.Moves(before, before); got != nil {
+	if got := describe.SourceChanges(before, before); got != nil {
 		t.Errorf("moved: %v", got)
 	}
 }

@@ -12,9 +12,9 @@ import (
 // edge is a policy that places targets on a cluster type.
 type edge struct{ policy, clusterType string }
 
-// placed counts the targets that are added or changed by what places them. What
+// policyTargets counts the targets that are added or changed by what places them. What
 // is removed no policy places any more.
-func (c *Change) placed() map[edge]int {
+func (c *Change) policyTargets() map[edge]int {
 	targets := map[edge]int{}
 	if c.Policies == nil {
 		return targets

@@ -41,8 +41,8 @@ func link(text, url string) string {
 // maxValue is how many characters of a value are shown.
 const maxValue = 80
 
-// Clip is as much of a value as is shown of it. What was clipped stays.
-func Clip(s string) string {
+// Truncate is as much of a value as is shown of it. What was clipped stays.
+func Truncate(s string) string {
 	if runes := []rune(strings.TrimSuffix(s, "…")); len(runes) > maxValue {
 		return string(runes[:maxValue]) + "…"
 	}
@@ -54,7 +54,7 @@ func short(commit string) string {
 	if len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:7]
 	}
-	return Clip(commit)
+	return Truncate(commit)
 }
 
 func count(n int, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what)) }

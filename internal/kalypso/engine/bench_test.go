@@ -20,7 +20,7 @@ func BenchmarkBuild(b *testing.B) {
 				if err := problems.Err(); err != nil {
 					b.Fatal(err)
 				}
-				assignments += built.Schedule.Count
+				assignments += built.Schedule.AssignmentCount
 			}
 			b.ReportMetric(float64(assignments)/b.Elapsed().Seconds(), "assignments/s")
 		})

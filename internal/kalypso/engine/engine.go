@@ -13,8 +13,8 @@ import (
 
 // Result is what the stages make of a fleet.
 type Result struct {
-	// Decided reports whether all is known that the assignments depend on; see [schedule.Decided].
-	Decided bool
+	// AssignmentsKnown reports whether all is known that the assignments depend on; see [schedule.AssignmentsKnown].
+	AssignmentsKnown bool
 	// Schedule and Configuration are nil unless the fleet is decided and valid. Templates that fail, and values that a
 	// schema refuses, do not count here.
 	Schedule      *schedule.Schedule
@@ -30,7 +30,7 @@ type Result struct {
 func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, fleet.Problems) {
 	problems := f.Validate(ctx)
 
-	decided := schedule.Decided(f)
+	decided := schedule.AssignmentsKnown(f)
 	assignments := &schedule.Schedule{}
 	if decided {
 		var ps fleet.Problems
@@ -47,7 +47,7 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 
 	files, ps := tree.Build(ctx, assignments, renderer, progress)
 
-	result := &Result{Decided: decided}
+	result := &Result{AssignmentsKnown: decided}
 	if err := ctx.Err(); err != nil { // what was under way failed for no other reason
 		stopped := fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err}
 		return result, append(problems, stopped)

@@ -97,7 +97,7 @@ func made(r *engine.Result) string {
 			parts = append(parts, name)
 		}
 	}
-	add("decided", r.Decided)
+	add("decided", r.AssignmentsKnown)
 	add("schedule", r.Schedule != nil)
 	add("configuration", r.Configuration != nil)
 	add("tree", r.Tree != nil)

@@ -97,8 +97,8 @@ func checkGolden(t *testing.T, g *golden.Fleet, f *fleet.Fleet) {
 			t.Errorf("assignments (-want +got):\n%s", d)
 		}
 	}
-	if want := g.Summary.AssignmentCount; want != nil && *want != built.Schedule.Count {
-		t.Errorf("%d assignments, want %d", built.Schedule.Count, *want)
+	if want := g.Summary.AssignmentCount; want != nil && *want != built.Schedule.AssignmentCount {
+		t.Errorf("%d assignments, want %d", built.Schedule.AssignmentCount, *want)
 	}
 	promoted, err := g.Promoted()
 	if err != nil {

@@ -73,7 +73,7 @@ func BenchmarkBuildOwnValues(b *testing.B) {
 				if built, problems = build(b.Context(), f); problems.HasErrors() {
 					b.Fatal(problems)
 				}
-				assignments += built.Schedule.Count
+				assignments += built.Schedule.AssignmentCount
 			}
 			runtime.GC()
 			runtime.ReadMemStats(&after)

@@ -33,7 +33,7 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 		}
 		made, problems := engine.Run(t.Context(), planned, nil)
 		known := made.Tree
-		if made.Decided {
+		if made.AssignmentsKnown {
 			decided++
 		}
 		for range concretisations {
@@ -50,7 +50,7 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 				t.Errorf("seed %d, unknown %q: refused with %v, but a fleet it may turn out to be is good", seed, names, err)
 				break
 			}
-			if !made.Decided {
+			if !made.AssignmentsKnown {
 				continue
 			}
 			compared++
@@ -102,12 +102,12 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 		unknown := map[string]bool{} // targets
 		for f := range known.Files(i) {
 			planned[f.Path] = true
-			if f.Unknown || f.MayLack {
+			if f.Unknown || f.MayBeAbsent {
 				unknown[path.Dir(f.Path)] = true
 			}
 			is, exists := files[f.Path]
 			switch {
-			case f.MayLack:
+			case f.MayBeAbsent:
 				mayLack[strings.TrimSuffix(f.Path, path.Ext(f.Path))] = true
 			case !exists:
 				report(folder.ClusterType + "/" + f.Path + " was said to exist")
@@ -188,7 +188,7 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 				Policies: []*fleet.SchedulingPolicy{{Meta: meta("scheduling_policies", "all", nil)}},
 			}
 			tt.set(f)
-			if !schedule.Decided(f) {
+			if !schedule.AssignmentsKnown(f) {
 				t.Fatal("the schedule is not decided")
 			}
 			built, problems := build(t.Context(), f)
@@ -199,7 +199,7 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			for i, folder := range built.Folders {
 				for file := range built.Files(i) {
 					switch {
-					case file.MayLack:
+					case file.MayBeAbsent:
 						got = append(got, folder.ClusterType+"/"+file.Path+"?")
 					case file.Unknown:
 						got = append(got, folder.ClusterType+"/"+file.Path)

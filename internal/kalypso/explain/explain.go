@@ -13,9 +13,9 @@ import (
 
 // Explanation is the schedule of a fleet with its reasons.
 type Explanation struct {
-	Schedule    *schedule.Schedule
-	Unscheduled []Unscheduled // those of the schedule, in its order
-	Idle        []Idle        // by policy
+	Schedule     *schedule.Schedule
+	Unscheduled  []UnscheduledTarget // those of the schedule, in its order
+	IdlePolicies []IdlePolicy        // by policy
 
 	configuration *configure.Configuration
 }

@@ -160,14 +160,14 @@ func TestReasons(t *testing.T) {
 				if u.Target.Name != "app-test" {
 					t.Errorf("%s is unscheduled", u.Target.Name)
 				}
-				if len(u.Refusals) == 0 {
+				if len(u.Rejections) == 0 {
 					unscheduled = append(unscheduled, "there is no policy")
 				}
-				for _, r := range u.Refusals {
+				for _, r := range u.Rejections {
 					unscheduled = append(unscheduled, r.Policy.Name+": "+r.Reason)
 				}
 			}
-			for _, i := range e.Idle {
+			for _, i := range e.IdlePolicies {
 				idle = append(idle, i.Policy.Name+": "+i.Reason)
 			}
 			if d := cmp.Diff(tt.unscheduled, unscheduled); d != "" {
@@ -192,10 +192,10 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 		text := summary(e)
 		for _, u := range e.Unscheduled {
 			unscheduled++
-			if len(u.Refusals) != len(f.Policies) {
-				t.Errorf("seed %d: %d reasons for %d policies", seed, len(u.Refusals), len(f.Policies))
+			if len(u.Rejections) != len(f.Policies) {
+				t.Errorf("seed %d: %d reasons for %d policies", seed, len(u.Rejections), len(f.Policies))
 			}
-			for _, r := range u.Refusals {
+			for _, r := range u.Rejections {
 				matches, err := fleet.SelectorMatches(r.Policy.Workspace, &r.Policy.DeploymentTargets, u.Target.Labels)
 				if err != nil {
 					t.Fatal(err)
@@ -211,7 +211,7 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 				want = append(want, p.Name)
 			}
 		}
-		for _, i := range e.Idle {
+		for _, i := range e.IdlePolicies {
 			got = append(got, i.Policy.Name)
 			if i.NoClusterTypes == selectsClusterType(t, i.Policy, f) || !i.NoClusterTypes && !i.NoDeploymentTargets {
 				t.Errorf("seed %d: %+v", seed, i)
@@ -239,11 +239,11 @@ func swap[T any](r *rand.Rand, s []T) { r.Shuffle(len(s), func(i, j int) { s[i],
 
 func summary(e *explain.Explanation) (all []string) {
 	for _, u := range e.Unscheduled {
-		for _, r := range u.Refusals {
+		for _, r := range u.Rejections {
 			all = append(all, fmt.Sprint(u.Target.Name, r.Policy.Name, r.Mismatches, r.Reason))
 		}
 	}
-	for _, i := range e.Idle {
+	for _, i := range e.IdlePolicies {
 		all = append(all, fmt.Sprint(i.Policy.Name, i.NearestDeploymentTarget, i.NearestClusterType, i.Reason))
 	}
 	return all
@@ -319,7 +319,7 @@ func randomFleet(r *rand.Rand) *fleet.Fleet {
 // TestReasonsAreBounded schedules fleets of which nothing is placed: of many reasons, each target has the nearest.
 func TestReasonsAreBounded(t *testing.T) {
 	const policies = 30
-	for targets, want := range map[int]int{600: policies, explain.MaxRefusals / policies: policies, 1000: 20, explain.MaxRefusals + 1: 1} {
+	for targets, want := range map[int]int{600: policies, explain.MaxRejections / policies: policies, 1000: 20, explain.MaxRejections + 1: 1} {
 		f := read(t)
 		w := &fleet.Workload{Meta: fleet.Meta{Name: "app"}}
 		for i := range targets {
@@ -342,8 +342,8 @@ func TestReasonsAreBounded(t *testing.T) {
 			t.Errorf("%d of %d targets are unscheduled", len(e.Unscheduled), targets)
 		}
 		for _, u := range e.Unscheduled {
-			if len(u.Refusals) != want || u.Refusals[0].Policy.Name != "p29" {
-				t.Fatalf("%d targets: %d reasons, want %d; the first is that of %s", targets, len(u.Refusals), want, u.Refusals[0].Policy.Name)
+			if len(u.Rejections) != want || u.Rejections[0].Policy.Name != "p29" {
+				t.Fatalf("%d targets: %d reasons, want %d; the first is that of %s", targets, len(u.Rejections), want, u.Rejections[0].Policy.Name)
 			}
 		}
 	}

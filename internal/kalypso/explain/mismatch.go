@@ -115,7 +115,7 @@ func operatorOf(op selection.Operator) metav1.LabelSelectorOperator {
 	return metav1.LabelSelectorOpIn
 }
 
-func describe(mismatches []Mismatch) string {
+func joinMismatches(mismatches []Mismatch) string {
 	texts := make([]string, len(mismatches))
 	for i, m := range mismatches {
 		texts[i] = m.String()

@@ -9,28 +9,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Unscheduled is a deployment target that no policy places.
-type Unscheduled struct {
+// UnscheduledTarget is a deployment target that no policy places.
+type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Refusals are one for each policy: those that come nearest to placing the target first, equal ones by name. Where all
-	// targets would have more than [MaxRefusals], the first alone.
-	Refusals []Refusal
+	// Rejections are one for each policy: those that come nearest to placing the target first, equal ones by name. Where all
+	// targets would have more than [MaxRejections], the first alone.
+	Rejections []Rejection
 }
 
-// MaxRefusals is how many refusals an explanation holds, unless there are more unscheduled targets: a fleet in which hardly
+// MaxRejections is how many refusals an explanation holds, unless there are more unscheduled targets: a fleet in which hardly
 // anything is placed would have millions.
-const MaxRefusals = 20_000
+const MaxRejections = 20_000
 
-// Refusal is why a policy does not place a deployment target.
-type Refusal struct {
+// Rejection is why a policy does not place a deployment target.
+type Rejection struct {
 	Policy         *fleet.SchedulingPolicy
 	Mismatches     []Mismatch // what the target's labels and workspace do not meet
 	NoClusterTypes bool       // the policy selects no cluster type
 	Reason         string     // both, in sentences
 }
 
-// Idle is a policy that places nothing: it selects no deployment targets, or no cluster types, or neither.
-type Idle struct {
+// IdlePolicy is a policy that places nothing: it selects no deployment targets, or no cluster types, or neither.
+type IdlePolicy struct {
 	Policy              *fleet.SchedulingPolicy
 	NoDeploymentTargets bool
 	NoClusterTypes      bool
@@ -44,7 +44,7 @@ type Idle struct {
 type policy struct {
 	*fleet.SchedulingPolicy
 	ofTargets      requirements
-	clusterTypes   search
+	clusterTypes   selectorResult
 	noClusterTypes string // the sentence that says so, else empty
 }
 
@@ -52,23 +52,23 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	policies := make([]policy, len(f.Policies))
 	for i, p := range f.Policies {
 		policies[i] = policy{SchedulingPolicy: p, ofTargets: requirementsOf(p.Workspace, &p.DeploymentTargets)}
-		policies[i].clusterTypes = requirementsOf("", &p.ClusterTypes).search(len(f.ClusterTypes), func(n int) (string, map[string]string) {
+		policies[i].clusterTypes = requirementsOf("", &p.ClusterTypes).find(len(f.ClusterTypes), func(n int) (string, map[string]string) {
 			return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
 		})
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
 	for _, t := range e.Schedule.Unscheduled {
-		most := max(1, MaxRefusals/len(e.Schedule.Unscheduled))
-		e.Unscheduled = append(e.Unscheduled, Unscheduled{t, refusals(t, policies, most)})
+		most := max(1, MaxRejections/len(e.Schedule.Unscheduled))
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, rejectionsOf(t, policies, most)})
 	}
 	for _, p := range policies {
-		targets := p.ofTargets.search(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
+		targets := p.ofTargets.find(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
 			return e.Schedule.Targets[n].Name, e.Schedule.Targets[n].Labels
 		})
 		if targets.found && p.clusterTypes.found {
 			continue
 		}
-		e.Idle = append(e.Idle, Idle{
+		e.IdlePolicies = append(e.IdlePolicies, IdlePolicy{
 			Policy:                  p.SchedulingPolicy,
 			NoDeploymentTargets:     !targets.found,
 			NoClusterTypes:          !p.clusterTypes.found,
@@ -82,26 +82,26 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	}
 }
 
-// refusals tells of the policies, none of which places the target, why, at most of so many.
-func refusals(t *fleet.DeploymentTarget, policies []policy, most int) []Refusal {
+// rejectionsOf tells of the policies, none of which places the target, why, at most of so many.
+func rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Rejection {
 	type candidate struct {
-		Refusal
+		Rejection
 		clusterTypes string
 	}
 	all := make([]candidate, len(policies))
 	for i, p := range policies {
 		all[i] = candidate{
-			Refusal{Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), NoClusterTypes: !p.clusterTypes.found},
+			Rejection{Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), NoClusterTypes: !p.clusterTypes.found},
 			p.noClusterTypes,
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.distance(), b.distance()) })
-	told := make([]Refusal, min(len(all), most))
+	told := make([]Rejection, min(len(all), most))
 	for i := range told {
-		told[i] = all[i].Refusal
+		told[i] = all[i].Rejection
 		labels := ""
 		if len(told[i].Mismatches) > 0 {
-			labels = "The deployment target is not selected: " + describe(told[i].Mismatches) + "."
+			labels = "The deployment target is not selected: " + joinMismatches(told[i].Mismatches) + "."
 		}
 		told[i].Reason = sentences(labels, all[i].clusterTypes)
 	}
@@ -109,29 +109,29 @@ func refusals(t *fleet.DeploymentTarget, policies []policy, most int) []Refusal 
 }
 
 // distance is how many things would have to change.
-func (r *Refusal) distance() int {
+func (r *Rejection) distance() int {
 	if r.NoClusterTypes {
 		return len(r.Mismatches) + 1
 	}
 	return len(r.Mismatches)
 }
 
-// search is what a selector finds.
-type search struct {
+// selectorResult is what a selector finds.
+type selectorResult struct {
 	found bool
 	// Where nothing is found: what meets all but the fewest requirements, of those the first, and what it does not meet.
 	nearest    string
 	mismatches []Mismatch
 }
 
-// search looks for one of count things that meets the requirements.
-func (rs requirements) search(count int, at func(int) (name string, labels map[string]string)) search {
-	var s search
+// find looks for one of count things that meets the requirements.
+func (rs requirements) find(count int, at func(int) (name string, labels map[string]string)) selectorResult {
+	var s selectorResult
 	for i := range count {
 		name, labels := at(i)
 		mismatches := rs.mismatches(labels)
 		if len(mismatches) == 0 {
-			return search{found: true}
+			return selectorResult{found: true}
 		}
 		if s.nearest == "" || len(mismatches) < len(s.mismatches) {
 			s.nearest, s.mismatches = name, mismatches
@@ -141,14 +141,14 @@ func (rs requirements) search(count int, at func(int) (name string, labels map[s
 }
 
 // sentence says that nothing of a kind is selected, and what comes nearest; it is empty where something is.
-func (s *search) sentence(kind, where string) string {
+func (s *selectorResult) sentence(kind, where string) string {
 	switch {
 	case s.found:
 		return ""
 	case s.nearest == "":
 		return fmt.Sprintf("There is no %s%s.", kind, where)
 	}
-	return fmt.Sprintf("No %s%s is selected; %q comes nearest: %s.", kind, where, s.nearest, describe(s.mismatches))
+	return fmt.Sprintf("No %s%s is selected; %q comes nearest: %s.", kind, where, s.nearest, joinMismatches(s.mismatches))
 }
 
 func sentences(all ...string) string {

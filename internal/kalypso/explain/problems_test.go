@@ -51,7 +51,7 @@ func TestProblems(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("problems (-want +got):\n%s", d)
 			}
-			if shown := e != nil && e.Schedule.Count == 1; shown != tt.shown {
+			if shown := e != nil && e.Schedule.AssignmentCount == 1; shown != tt.shown {
 				t.Errorf("the schedule is shown: %t", shown)
 			}
 		})

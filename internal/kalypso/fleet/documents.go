@@ -4,23 +4,23 @@ import "encoding/json"
 
 // The documents as they are read: with what clusters and their tools add, of which a fleet takes nothing.
 type (
-	readObject[S any] struct {
+	objectInput[S any] struct {
 		APIVersion string          `json:"apiVersion"`
 		Kind       Kind            `json:"kind"`
-		Metadata   readMeta        `json:"metadata"`
+		Metadata   metaInput       `json:"metadata"`
 		Spec       S               `json:"spec"`
 		Status     json.RawMessage `json:"status"`
 	}
-	readConfig struct {
+	configInput struct {
 		APIVersion string            `json:"apiVersion"`
 		Kind       Kind              `json:"kind"`
-		Metadata   readMeta          `json:"metadata"`
+		Metadata   metaInput         `json:"metadata"`
 		Data       map[string]string `json:"data"`
 		BinaryData json.RawMessage   `json:"binaryData"`
 		Immutable  json.RawMessage   `json:"immutable"`
 	}
-	// readMeta has the fields of metav1.ObjectMeta.
-	readMeta struct {
+	// metaInput has the fields of metav1.ObjectMeta.
+	metaInput struct {
 		Name                       string            `json:"name"`
 		Labels                     map[string]string `json:"labels"`
 		Annotations                json.RawMessage   `json:"annotations"`
@@ -41,20 +41,20 @@ type (
 
 // The documents as they are written.
 type (
-	metaYAML struct {
+	metaOutput struct {
 		Name   string            `json:"name"`
 		Labels map[string]string `json:"labels,omitempty"`
 	}
-	objectYAML[S any] struct {
-		APIVersion string   `json:"apiVersion"`
-		Kind       Kind     `json:"kind"`
-		Metadata   metaYAML `json:"metadata"`
-		Spec       S        `json:"spec"`
+	objectOutput[S any] struct {
+		APIVersion string     `json:"apiVersion"`
+		Kind       Kind       `json:"kind"`
+		Metadata   metaOutput `json:"metadata"`
+		Spec       S          `json:"spec"`
 	}
-	configYAML struct {
+	configOutput struct {
 		APIVersion string            `json:"apiVersion"`
 		Kind       Kind              `json:"kind"`
-		Metadata   metaYAML          `json:"metadata"`
+		Metadata   metaOutput        `json:"metadata"`
 		Data       map[string]string `json:"data,omitempty"`
 	}
 	clusterTypeSpec struct {

@@ -53,7 +53,7 @@ func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
 				Summary: "Too many deployment targets",
 				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload allows %d. "+
 					"Split the workload, or raise the limit.", targets, f.Environment, most),
-			}}.of(w)...)
+			}}.forObject(w)...)
 		}
 	}
 	return ps
@@ -73,14 +73,14 @@ func (l Limits) CheckManifests(texts map[string]string) Problems {
 		return cmp.Or(cmp.Compare(len(texts[b]), len(texts[a])), cmp.Compare(a, b))
 	})
 	for i, key := range largest {
-		largest[i] = fmt.Sprintf("%q: %s", key, Bytes(int64(len(texts[key]))))
+		largest[i] = fmt.Sprintf("%q: %s", key, FormatBytes(int64(len(texts[key]))))
 	}
 	const shown = 5
 	return Problems{{
 		Path:    []Step{Attr("limits"), Attr("manifests")},
 		Summary: "Too much Kalypso YAML",
 		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out what this environment does not use, or raise the limit. The largest:\n%s",
-			Bytes(size), Bytes(most), Lines(largest, shown)),
+			FormatBytes(size), FormatBytes(most), IndentedList(largest, shown)),
 	}}
 }
 
@@ -97,8 +97,8 @@ func ParseBytes(text string) (int64, error) {
 	return n, nil
 }
 
-// Bytes is a number of bytes for an error: a Kubernetes quantity where that is exact, such as 1Mi.
-func Bytes(n int64) string {
+// FormatBytes is a number of bytes for an error: a Kubernetes quantity where that is exact, such as 1Mi.
+func FormatBytes(n int64) string {
 	if n < 1024 || n%1024 != 0 {
 		return fmt.Sprintf("%d bytes", n)
 	}

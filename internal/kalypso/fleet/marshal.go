@@ -40,7 +40,7 @@ func documentOf(o Object) any {
 		}
 		return write(o, spec)
 	case *Config:
-		return configYAML{"v1", o.Kind(), metaOf(o), o.Data}
+		return configOutput{"v1", o.Kind(), metaOf(o), o.Data}
 	case *ConfigSchema:
 		return write(o, configSchemaSpec{o.Schema})
 	case *SchedulingPolicy:
@@ -63,11 +63,11 @@ func documentOf(o Object) any {
 	return nil
 }
 
-func write[S any](o Object, spec S) objectYAML[S] {
-	return objectYAML[S]{APIVersion, o.Kind(), metaOf(o), spec}
+func write[S any](o Object, spec S) objectOutput[S] {
+	return objectOutput[S]{APIVersion, o.Kind(), metaOf(o), spec}
 }
 
-func metaOf(o Object) metaYAML {
+func metaOf(o Object) metaOutput {
 	m := o.Metadata()
-	return metaYAML{m.Name, m.Labels}
+	return metaOutput{m.Name, m.Labels}
 }

@@ -194,9 +194,9 @@ func Sentence(err error) string {
 	return text + "."
 }
 
-// Lines are lines for a [Problem]'s Detail, one below the other, indented and printable: the first ones, and how many
+// IndentedList are lines for a [Problem]'s Detail, one below the other, indented and printable: the first ones, and how many
 // more there are.
-func Lines(lines []string, most int) string {
+func IndentedList(lines []string, most int) string {
 	more := len(lines) - most
 	if more > 0 {
 		lines = lines[:most]
@@ -211,8 +211,8 @@ func Lines(lines []string, most int) string {
 	return "  " + strings.Join(lines, "\n  ")
 }
 
-// of returns the problems as those of object o: its kind, name and origin.
-func (ps Problems) of(o Object) Problems {
+// forObject returns the problems as those of object o: its kind, name and origin.
+func (ps Problems) forObject(o Object) Problems {
 	m := o.Metadata()
 	for i := range ps {
 		ps[i].Kind, ps[i].Name, ps[i].Origin = o.Kind(), m.Name, m.Origin

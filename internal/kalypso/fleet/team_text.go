@@ -17,7 +17,7 @@ import (
 func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, path ...Step) {
 	for _, k := range slices.Sorted(maps.Keys(manifests)) {
 		check := func(what, text string) {
-			if reason := refusal(text); reason != "" {
+			if reason := textViolation(text); reason != "" {
 				ps.add("Refused text", fmt.Sprintf("The %s %.200q of the manifests of deployment target %q %s. Templates take what a Workload says as data, on one line. Remove it.",
 					what, k, target, reason), append(slices.Clone(path), Key(k))...)
 			}
@@ -27,9 +27,9 @@ func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, p
 	}
 }
 
-// refusal says why a text of a team is refused; empty where it is not.
-func refusal(text string) string {
-	if IsPlain(text) || IsUnknown(text) {
+// textViolation says why a text of a team is refused; empty where it is not.
+func textViolation(text string) string {
+	if IsPlainScalar(text) || IsUnknown(text) {
 		return ""
 	}
 	if strings.Contains(text, "{{") {
@@ -49,20 +49,20 @@ func refusal(text string) string {
 	return ""
 }
 
-// refused reports whether a text of the target is refused.
-func (t *DeploymentTarget) refused() bool {
-	return anyText(t, func(text string) bool { return refusal(text) != "" })
+// hasInvalidText reports whether a text of the target is refused.
+func (t *DeploymentTarget) hasInvalidText() bool {
+	return anyText(t, func(text string) bool { return textViolation(text) != "" })
 }
 
-// IsPlain reports whether no text of the target means anything in YAML, wherever a template puts it; see [IsPlain].
-func (t *DeploymentTarget) IsPlain() bool {
-	return !anyText(t, func(text string) bool { return !IsUnknown(text) && !IsPlain(text) })
+// HasPlainScalars reports whether no text of the target means anything in YAML, wherever a template puts it; see [IsPlainScalar].
+func (t *DeploymentTarget) HasPlainScalars() bool {
+	return !anyText(t, func(text string) bool { return !IsUnknown(text) && !IsPlainScalar(text) })
 }
 
-// WithStandIns is the target with a [StandIn] for each text that is not plain.
-func (t *DeploymentTarget) WithStandIns() *DeploymentTarget {
+// WithPlaceholders is the target with a [Placeholder] for each text that is not plain.
+func (t *DeploymentTarget) WithPlaceholders() *DeploymentTarget {
 	plain := *t
-	plain.Labels, plain.Manifests = standIns(t.Labels), standIns(t.Manifests)
+	plain.Labels, plain.Manifests = placeholders(t.Labels), placeholders(t.Manifests)
 	return &plain
 }
 
@@ -80,18 +80,18 @@ func anyText(t *DeploymentTarget, is func(string) bool) bool {
 	return false
 }
 
-func standIns(texts map[string]string) map[string]string {
+func placeholders(texts map[string]string) map[string]string {
 	plain := make(map[string]string, len(texts))
 	for _, k := range slices.Sorted(maps.Keys(texts)) { // two keys may have one stand-in
-		plain[StandIn(k)] = StandIn(texts[k])
+		plain[Placeholder(k)] = Placeholder(texts[k])
 	}
 	return plain
 }
 
-// IsPlain reports whether a text means nothing in YAML, wherever a template puts it unquoted: it holds letters, digits,
+// IsPlainScalar reports whether a text means nothing in YAML, wherever a template puts it unquoted: it holds letters, digits,
 // ._/:@~+=,- and single blanks within, and does not begin or end with what YAML takes for its own, nor hold a colon before
 // a blank.
-func IsPlain(text string) bool {
+func IsPlainScalar(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case isAlphanumeric(c):
@@ -115,9 +115,9 @@ func IsPlain(text string) bool {
 	return last != ' ' && last != ':' && text != "..." && !strings.HasPrefix(text, "... ")
 }
 
-// StandIn is a plain text of the same length in characters, for a text of a team: what is not plain is an x.
-func StandIn(text string) string {
-	if IsUnknown(text) || IsPlain(text) {
+// Placeholder is a plain text of the same length in characters, for a text of a team: what is not plain is an x.
+func Placeholder(text string) string {
+	if IsUnknown(text) || IsPlainScalar(text) {
 		return text
 	}
 	plain := []rune(text)

@@ -55,7 +55,7 @@ func TestTeamTextIsData(t *testing.T) {
 // TestPlainText pins which texts mean nothing in YAML, and what stands in for the others.
 func TestPlainText(t *testing.T) {
 	for _, text := range []string{"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b", "git@host:repo.git", "x - y"} {
-		if !IsPlain(text) || StandIn(text) != text {
+		if !IsPlainScalar(text) || Placeholder(text) != text {
 			t.Errorf("%q is not plain", text)
 		}
 	}
@@ -64,9 +64,9 @@ func TestPlainText(t *testing.T) {
 		"a # b": "axxxb", "[a, b]": "xaxxbx", "{a: 1}": "xa:x1x", "*a": "xa", "&a": "xa", "!a": "xa", `"a"`: "xax", "|": "x", "é": "x",
 		"https://x/y?z#w": "https://x/yxzxw", "a\nb": "axb", "%a": "xa", "`a`": "xax", "-a": "xa",
 	} {
-		got := StandIn(text)
-		if IsPlain(text) || got != standIn || !IsPlain(got) || utf8.RuneCountInString(got) != utf8.RuneCountInString(text) {
-			t.Errorf("%q: plain %v, stand-in %q, want %q", text, IsPlain(text), got, standIn)
+		got := Placeholder(text)
+		if IsPlainScalar(text) || got != standIn || !IsPlainScalar(got) || utf8.RuneCountInString(got) != utf8.RuneCountInString(text) {
+			t.Errorf("%q: plain %v, stand-in %q, want %q", text, IsPlainScalar(text), got, standIn)
 		}
 	}
 }

@@ -34,9 +34,9 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 			ps = append(ps, Problems{{
 				Summary: "Duplicate object",
 				Detail: fmt.Sprintf("A %s named %q is given twice: by %s and by %s. Rename or remove one of them.",
-					o.Kind(), m.Name, originOr(first), originOr(o)),
+					o.Kind(), m.Name, originText(first), originText(o)),
 				Path: []Step{Attr("name")},
-			}}.of(o)...)
+			}}.forObject(o)...)
 			continue
 		}
 		seen[id] = o
@@ -49,7 +49,7 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 	return ps
 }
 
-func originOr(o Object) string {
+func originText(o Object) string {
 	if s := o.Metadata().Origin.String(); s != "" {
 		return s
 	}
@@ -64,7 +64,7 @@ func validateEnvironment(name string) (ps Problems) {
 		ps = append(ps, Problem{
 			Path:    []Step{Attr("environment")},
 			Summary: "Invalid environment name",
-			Detail:  rules(name, msgs),
+			Detail:  validationDetail(name, msgs),
 		})
 	}
 	return ps
@@ -88,7 +88,7 @@ func (f *Fleet) validateReferences(ct *ClusterType) (ps Problems) {
 	check("reconciler", ct.Reconciler, TemplateReconciler)
 	check("namespace_service", ct.NamespaceService, TemplateNamespace)
 	check("config_type", ct.ConfigType, TemplateConfig)
-	return ps.of(ct)
+	return ps.forObject(ct)
 }
 
 func (f *Fleet) templateNames() string {
@@ -108,7 +108,7 @@ func (ct *ClusterType) Validate() Problems {
 	ps := ct.validateMeta()
 	ps.require("reconciler", ct.Reconciler)
 	ps.require("namespace_service", ct.NamespaceService)
-	return ps.of(ct)
+	return ps.forObject(ct)
 }
 
 // Validate implements [Object]. Whether the manifests parse is for the package render to say.
@@ -130,7 +130,7 @@ func (t *Template) Validate() Problems {
 	if t.ContentType != "" {
 		enum("content_type", t.ContentType, ContentTypes)
 	}
-	return ps.of(t)
+	return ps.forObject(t)
 }
 
 // Validate implements [Object].
@@ -141,17 +141,17 @@ func (c *Config) Validate() Problems {
 			continue
 		}
 		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
-			ps.add("Invalid config key", rules(k, msgs), Attr("data"), Key(k))
+			ps.add("Invalid config key", validationDetail(k, msgs), Attr("data"), Key(k))
 		}
 	}
-	return ps.of(c)
+	return ps.forObject(c)
 }
 
 // Validate implements [Object]. Whether the schema compiles is for the package configure to say.
 func (s *ConfigSchema) Validate() Problems {
 	ps := s.validateMeta()
 	ps.require("schema", s.Schema)
-	return ps.of(s)
+	return ps.forObject(s)
 }
 
 // Validate implements [Object].
@@ -162,7 +162,7 @@ func (p *SchedulingPolicy) Validate() Problems {
 	}
 	ps = append(ps, ValidateSelector(&p.DeploymentTargets, Attr("deployment_target_selector"))...)
 	ps = append(ps, ValidateSelector(&p.ClusterTypes, Attr("cluster_type_selector"))...)
-	return ps.of(p)
+	return ps.forObject(p)
 }
 
 // Validate implements [Object].
@@ -190,7 +190,7 @@ func (w *Workload) Validate() Problems {
 		}
 		seen[id] = true
 	}
-	return ps.of(w)
+	return ps.forObject(w)
 }
 
 // Validate implements [Object].
@@ -201,7 +201,7 @@ func (r *WorkloadRegistration) Validate() Problems {
 	if r.Workspace != "" {
 		ps.labelValue(r.Workspace, "Invalid workspace", Attr("workspace"))
 	}
-	return ps.of(r)
+	return ps.forObject(r)
 }
 
 func (m *Meta) validateMeta() (ps Problems) {
@@ -224,12 +224,12 @@ func (ps *Problems) name(full, shown, summary string, path ...Step) {
 		msgs = append(msgs, "it must begin with a letter or a digit")
 	}
 	if len(msgs) > 0 {
-		ps.add(summary, rules(shown, msgs), path...)
+		ps.add(summary, validationDetail(shown, msgs), path...)
 	}
 }
 
-// rules says which of Kubernetes' rules, in its words, the text breaks, without the regular expressions that they end in.
-func rules(text string, msgs []string) string {
+// validationDetail says which of Kubernetes' rules, in its words, the text breaks, without the regular expressions that they end in.
+func validationDetail(text string, msgs []string) string {
 	broken := make([]string, len(msgs))
 	for i, msg := range msgs {
 		msg = regexUsed.ReplaceAllString(msg, "$1$2")
@@ -253,7 +253,7 @@ func (ps *Problems) labels(set map[string]string, path ...Step) {
 
 func (ps *Problems) labelKey(key string, path ...Step) {
 	if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
-		ps.add("Invalid label key", rules(key, msgs), path...)
+		ps.add("Invalid label key", validationDetail(key, msgs), path...)
 	}
 }
 
@@ -262,7 +262,7 @@ func (ps *Problems) labelValue(value, summary string, path ...Step) {
 		return
 	}
 	if msgs := validation.IsValidLabelValue(value); len(msgs) > 0 {
-		ps.add(summary, rules(value, msgs), path...)
+		ps.add(summary, validationDetail(value, msgs), path...)
 	}
 }
 

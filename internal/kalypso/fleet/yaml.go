@@ -32,35 +32,35 @@ func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Pro
 }
 
 // ParseYAMLWith is [ParseYAML] for which more kinds of the Kalypso API have readers.
-func ParseYAMLWith(more map[Kind]Reader, origin Origin, text string) (objects []Object, passed int, ps Problems) {
+func ParseYAMLWith(more map[Kind]Decoder, origin Origin, text string) (objects []Object, passed int, ps Problems) {
 	docs := splitDocuments(text)
-	for _, r := range parallel.Map(len(docs), func(n int) reading {
-		r := reading{document: docs[n], at: origin, more: more}
+	for _, r := range parallel.Map(len(docs), func(n int) documentParser {
+		r := documentParser{document: docs[n], at: origin, more: more}
 		r.at.Document, r.at.Line = n+1, r.line
 		data, err := yamlToJSON(r.text)
 		if err != nil {
-			r.broken(shiftLine(err.Error(), r.line))
+			r.addBroken(shiftLine(err.Error(), r.line))
 		} else {
 			r.read(data)
 		}
 		return r
 	}) {
-		objects, passed, ps = append(objects, r.objects...), passed+r.passed, append(ps, r.problems...)
+		objects, passed, ps = append(objects, r.objects...), passed+r.skipped, append(ps, r.problems...)
 	}
 	return objects, passed, ps
 }
 
-// reading is a document while it is read.
-type reading struct {
+// documentParser is a document while it is read.
+type documentParser struct {
 	document
 	at       Origin
-	more     map[Kind]Reader
+	more     map[Kind]Decoder
 	objects  []Object
-	passed   int
+	skipped  int
 	problems Problems
 }
 
-func (r *reading) broken(reason string) {
+func (r *documentParser) addBroken(reason string) {
 	r.problems = append(r.problems, Problem{
 		Origin:  r.at,
 		Summary: "Broken YAML",
@@ -69,15 +69,15 @@ func (r *reading) broken(reason string) {
 	})
 }
 
-func (r *reading) read(data []byte) {
+func (r *documentParser) read(data []byte) {
 	var tm typeMeta
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &tm); err != nil {
 		var mismatch *json.UnmarshalTypeError
 		if errors.As(err, &mismatch) && mismatch.Field == "" {
-			r.broken("it is " + jsonKind(mismatch.Value) + ", not an object")
+			r.addBroken("it is " + jsonKind(mismatch.Value) + ", not an object")
 			return
 		}
-		r.passed++ // its apiVersion, kind or items are not those of a Kubernetes object
+		r.skipped++ // its apiVersion, kind or items are not those of a Kubernetes object
 		return
 	}
 	if tm.APIVersion == "v1" && tm.Kind == "List" {
@@ -87,17 +87,17 @@ func (r *reading) read(data []byte) {
 		return
 	}
 	kind := kindOf(tm)
-	read := readers[kind]
+	read := decoders[kind]
 	if read == nil {
 		read = r.more[kind]
 	}
 	if read == nil {
-		r.passOver(kind, data)
+		r.skip(kind, data)
 		return
 	}
 	o, unknown, err := read(data)
 	if err != nil {
-		r.broken(fmt.Sprintf("%s %q: %s", tm.Kind, o.Metadata().Name, r.describe(err, data)))
+		r.addBroken(fmt.Sprintf("%s %q: %s", tm.Kind, o.Metadata().Name, r.describe(err, data)))
 		return
 	}
 	o.Metadata().Origin = r.at
@@ -107,14 +107,14 @@ func (r *reading) read(data []byte) {
 			Severity: Warning,
 			Summary:  "Unknown fields",
 			Detail: fmt.Sprintf("A %s has no such fields, and they are ignored:\n%s\n"+
-				"Check their spelling, upper and lower case too, or remove them.", tm.Kind, Lines(unknown, len(unknown))),
-		}}.of(o)...)
+				"Check their spelling, upper and lower case too, or remove them.", tm.Kind, IndentedList(unknown, len(unknown))),
+		}}.forObject(o)...)
 	}
 }
 
-// passOver counts a document that is no object of a fleet, and warns where one was likely meant.
-func (r *reading) passOver(kind Kind, data []byte) {
-	r.passed++
+// skip counts a document that is no object of a fleet, and warns where one was likely meant.
+func (r *documentParser) skip(kind Kind, data []byte) {
+	r.skipped++
 	meant := kindInAnyCase(data)
 	switch {
 	case kind == "" && meant != "":
@@ -126,6 +126,6 @@ func (r *reading) passOver(kind Kind, data []byte) {
 	}
 }
 
-func (r *reading) warn(summary, detail string) {
+func (r *documentParser) warn(summary, detail string) {
 	r.problems = append(r.problems, Problem{Severity: Warning, Origin: r.at, Summary: summary, Detail: detail})
 }

@@ -6,8 +6,8 @@ import (
 	"regexp/syntax"
 )
 
-// Most is how many bytes, and how many instructions, a regular expression may have.
-const Most = 10_000
+// MaxSize is how many bytes, and how many instructions, a regular expression may have.
+const MaxSize = 10_000
 
 // Cost is what a regular expression takes, in bytes that a simple function would read in about the same time.
 type Cost struct {
@@ -18,8 +18,8 @@ type Cost struct {
 // Measure returns what a regular expression takes, repetitions written out. One that does not parse takes nothing: to compile
 // it says why.
 func Measure(expr string) (Cost, error) {
-	if len(expr) > Most {
-		return Cost{}, fmt.Errorf("the regular expression has %d bytes; at most %d are allowed", len(expr), Most)
+	if len(expr) > MaxSize {
+		return Cost{}, fmt.Errorf("the regular expression has %d bytes; at most %d are allowed", len(expr), MaxSize)
 	}
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -27,8 +27,8 @@ func Measure(expr string) (Cost, error) {
 	}
 	var ranges int64
 	size := instructions(re, &ranges)
-	if size > Most {
-		return Cost{}, fmt.Errorf("the regular expression has %d instructions, repetitions written out; at most %d are allowed", size, Most)
+	if size > MaxSize {
+		return Cost{}, fmt.Errorf("the regular expression has %d instructions, repetitions written out; at most %d are allowed", size, MaxSize)
 	}
 	return Cost{Compile: 64*int64(len(expr)) + 8*ranges + 16*size, Match: size}, nil
 }

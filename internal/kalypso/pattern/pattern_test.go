@@ -18,13 +18,13 @@ func TestMeasure(t *testing.T) {
 		{"(a|b){100}", 300},
 		{"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", 128},
 		{"(((a{10}){10}){10})", 2221},
-		{strings.Repeat("a", pattern.Most), pattern.Most},
-		{strings.Repeat("a", pattern.Most+1), 0},
+		{strings.Repeat("a", pattern.MaxSize), pattern.MaxSize},
+		{strings.Repeat("a", pattern.MaxSize+1), 0},
 		{strings.Repeat("(abcdef){1000}", 2), 0},
 	}
 	for _, tt := range tests {
 		cost, err := pattern.Measure(tt.expr)
-		switch refused := tt.match == 0 || tt.match > pattern.Most; {
+		switch refused := tt.match == 0 || tt.match > pattern.MaxSize; {
 		case refused && (err == nil || !strings.Contains(err.Error(), "at most 10000")):
 			t.Errorf("%.20q: %v, want an error that names the bound", tt.expr, err)
 		case !refused && (err != nil || cost.Match < tt.match/2 || cost.Match > 2*tt.match):

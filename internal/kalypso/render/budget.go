@@ -55,7 +55,7 @@ func (b *budget) charge(c cost) error {
 	}
 	if most := workFactor * b.size; b.spent.work > most {
 		return boundError("the functions of the template read and write more than %s, %d times limits.file_size (%s); does a loop repeat them?",
-			fleet.Bytes(most), workFactor, fleet.Bytes(b.size))
+			fleet.FormatBytes(most), workFactor, fleet.FormatBytes(b.size))
 	}
 	const between = 4096 // steps between two looks at the context
 	if before.steps/between != b.spent.steps/between || c.work >= between {
@@ -80,7 +80,7 @@ func (b *budget) fits(what string, n int64) error {
 	if n <= b.size {
 		return nil
 	}
-	return boundError("%s %s; limits.file_size allows %s", what, fleet.Bytes(n), fleet.Bytes(b.size))
+	return boundError("%s %s; limits.file_size allows %s", what, fleet.FormatBytes(n), fleet.FormatBytes(b.size))
 }
 
 // enter begins the call of a template that the template defines, leave ends it.

@@ -23,7 +23,7 @@ func (b *budget) measure(v reflect.Value, indent int64) (written, error) {
 	w := written{indent: indent, most: b.size}
 	if !w.add(v, 0) || w.bytes > w.most {
 		return w, boundError("the value takes more than %s written out, as limits.file_size allows, or is nested more than %d deep; does it hold itself?",
-			fleet.Bytes(b.size), maxDepth)
+			fleet.FormatBytes(b.size), maxDepth)
 	}
 	return w, nil
 }

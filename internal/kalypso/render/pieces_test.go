@@ -89,7 +89,7 @@ func plainly(text string, data Data) (string, error) {
 		}
 	}
 	if strings.Contains(text, "{{") {
-		return "", ErrPasses
+		return "", ErrTooManyPasses
 	}
 	return text, nil
 }

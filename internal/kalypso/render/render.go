@@ -42,8 +42,8 @@ type File struct {
 	Name    string // such as reconciler.yaml
 	Content []byte
 	// Unknown says that the content, and with MayLack also whether there is such a file, is not known yet.
-	Unknown bool
-	MayLack bool
+	Unknown     bool
+	MayBeAbsent bool
 }
 
 // Renderer renders the assignments of a schedule.
@@ -75,7 +75,7 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, config *conf
 		notPlain:    map[*fleet.DeploymentTarget]bool{},
 	}
 	for _, t := range s.Targets {
-		if !t.IsPlain() {
+		if !t.HasPlainScalars() {
 			r.notPlain[t] = true
 		}
 	}
@@ -121,8 +121,8 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, config *conf
 
 // Placement renders the assignments of the schedule's placement i from one to before another, in their order. It is for
 // concurrent use. What fails is reported assignment by assignment; an assignment that fails has no files. It stops with ctx.
-func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, Rendered] {
-	return func(yield func(*schedule.Assignment, Rendered) bool) {
+func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, Result] {
+	return func(yield func(*schedule.Assignment, Result) bool) {
 		w := r.worker(ctx)
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
@@ -135,7 +135,7 @@ func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*sc
 }
 
 // Assignment renders the assignment n of the schedule's placement i alone. It is for concurrent use.
-func (r *Renderer) Assignment(ctx context.Context, i, n int) Rendered {
+func (r *Renderer) Assignment(ctx context.Context, i, n int) Result {
 	w := r.worker(ctx)
 	defer r.executors.Put(w.executor)
 	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
@@ -151,18 +151,18 @@ func (r *Renderer) worker(ctx context.Context) *worker {
 	return &worker{Renderer: r, executor: x}
 }
 
-// Rendered is what an assignment renders to.
-type Rendered struct {
+// Result is what an assignment renders to.
+type Result struct {
 	Files    []File // sorted by name
 	Failures []Failure
 }
 
 // Failure is why an assignment can't be rendered.
 type Failure struct {
-	Template *fleet.Template // nil: the values fail their schema
-	Manifest int             // index in the template
-	Err      error
-	Offence  configure.Offence
+	Template  *fleet.Template // nil: the values fail their schema
+	Manifest  int             // index in the template
+	Err       error
+	Violation configure.Violation
 }
 
 // pieceKey is a piece of a manifest with the name of what it was rendered for: the cluster type or the deployment
@@ -193,11 +193,11 @@ type subject struct {
 	seen    func(text string) error    // is asked before a result is rendered again; may be nil
 }
 
-func (w *worker) assignment(a *schedule.Assignment, c configure.Configured) Rendered {
+func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig) Result {
 	merged := c.Values.Merge()
-	var out Rendered
+	var out Result
 	for _, offence := range c.Check(merged) {
-		out.Failures = append(out.Failures, Failure{Offence: offence})
+		out.Failures = append(out.Failures, Failure{Violation: offence})
 	}
 	s := subject{target: a.Target, values: c.Values, data: Data{
 		DeploymentTargetName: a.Target.Name,
@@ -246,7 +246,7 @@ func unknownKeys(m map[string]string) map[string]bool {
 func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 	f := File{Name: name + "." + p.template.Extension()}
 	if fleet.IsUnknown(p.template.ContentType) {
-		f.Unknown, f.MayLack = true, true
+		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil
 	}
 	separator := "---\n"
@@ -290,7 +290,7 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 		w.buf.Truncate(start)
 	}
 	if f.Unknown {
-		f.MayLack = !exists
+		f.MayBeAbsent = !exists
 	} else {
 		f.Content = bytes.Clone(w.buf.Bytes())
 	}
@@ -315,7 +315,7 @@ func (w *worker) manifest(m *manifest, s *subject) error {
 		}
 		text := string(out)
 		if pass == maxPasses {
-			return endless(text, s.data.ConfigData)
+			return newPassesError(text, s.data.ConfigData)
 		}
 		w.buf.Truncate(start)
 		if s.seen != nil {
@@ -366,7 +366,7 @@ func (w *worker) shared(p *piece, s *subject, keep bool) (string, error) {
 	key := pieceKey{piece: p}
 	switch {
 	case keep && p.scope == ofValues && s.values.Shared:
-		kept = &s.values.Derived
+		kept = &s.values.Cache
 	case keep && p.scope&^ofClusterType == 0:
 		kept, key.of = &w.kept, s.data.ClusterType
 	case keep && p.scope == ofTarget && w.placedTwice[s.target]:

@@ -36,7 +36,7 @@ func (e *TeamTextError) Error() string {
 func teamTextError(t *fleet.DeploymentTarget, reason string, args ...any) error {
 	e := &TeamTextError{Reason: fmt.Sprintf(reason, args...)}
 	for _, k := range slices.Sorted(maps.Keys(t.Manifests)) {
-		if v := t.Manifests[k]; !fleet.IsPlain(k) || !fleet.IsPlain(v) {
+		if v := t.Manifests[k]; !fleet.IsPlainScalar(k) || !fleet.IsPlainScalar(v) {
 			e.Texts = append(e.Texts, fmt.Sprintf("manifests[%.100q] = %.100q", k, v))
 		}
 	}
@@ -52,7 +52,7 @@ type standIn struct {
 
 // standIns renders the manifests with stand-ins for the texts of the target.
 func (w *worker) standIns(p *parsed, s *subject) []*standIn {
-	target := s.target.WithStandIns()
+	target := s.target.WithPlaceholders()
 	plain := *s
 	plain.data.Labels, plain.data.Manifests = target.Labels, target.Manifests
 	plain.target = target // which is kept for nobody

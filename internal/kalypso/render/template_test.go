@@ -176,7 +176,7 @@ func TestPassesAreCounted(t *testing.T) {
 	if got, err := chain(maxPasses); got != "end" || err != nil {
 		t.Errorf("%d values that hold each other give %q, %v", maxPasses, got, err)
 	}
-	if _, err := chain(maxPasses + 1); !errors.Is(err, ErrPasses) {
+	if _, err := chain(maxPasses + 1); !errors.Is(err, ErrTooManyPasses) {
 		t.Errorf("%d values that hold each other give the error %v", maxPasses+1, err)
 	}
 }

@@ -17,10 +17,10 @@ import (
 
 // Schedule is the assignments of a fleet, ordered by cluster type and deployment target.
 type Schedule struct {
-	Placements  []Placement               // one a cluster type, those with nothing assigned included
-	Targets     []*fleet.DeploymentTarget // all of the environment
-	Unscheduled []*fleet.DeploymentTarget // those that no policy places
-	Count       int                       // of the assignments
+	Placements      []Placement               // one a cluster type, those with nothing assigned included
+	Targets         []*fleet.DeploymentTarget // all of the environment
+	Unscheduled     []*fleet.DeploymentTarget // those that no policy places
+	AssignmentCount int                       // of the assignments
 }
 
 // Placement is what is assigned to one cluster type.
@@ -37,7 +37,7 @@ type Assignment struct {
 	Policies    []*fleet.SchedulingPolicy // those that chose it, by name
 }
 
-// New sorts and schedules a fleet that is [Decided]. Deployment targets that collide, and namespaces that Kubernetes would
+// New sorts and schedules a fleet that is [AssignmentsKnown]. Deployment targets that collide, and namespaces that Kubernetes would
 // refuse, are problems. What the fleet's validation refuses by itself is not said again: a policy with an invalid selector
 // places nothing, and what has an invalid name is placed nowhere. With more assignments than the fleet's limit there are
 // none. Once ctx is done, the rest is left out.
@@ -72,12 +72,12 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 			}
 		}
 		if !quota.take(policiesOf) {
-			s.Placements, s.Count = nil, 0
+			s.Placements, s.AssignmentCount = nil, 0
 			continue
 		}
-		placement, ps := place(f.Environment, ct, targets, policiesOf)
+		placement, ps := assign(f.Environment, ct, targets, policiesOf)
 		s.Placements = append(s.Placements, placement)
-		s.Count += len(placement.Assignments)
+		s.AssignmentCount += len(placement.Assignments)
 		problems = append(problems, ps...)
 	}
 	for i, t := range targets {
@@ -124,7 +124,7 @@ func (q *quota) problems(policies []*fleet.SchedulingPolicy) fleet.Problems {
 		Path:    []fleet.Step{fleet.Attr("limits"), fleet.Attr("assignments")},
 		Summary: "Too many assignments",
 		Detail: fmt.Sprintf("The policies make %d assignments; limits.assignments allows %d. Narrow their selectors, or raise the limit. "+
-			"The policies that make the most:\n%s", q.all, q.most, fleet.Lines(lines, shown)),
+			"The policies that make the most:\n%s", q.all, q.most, fleet.IndentedList(lines, shown)),
 	}}
 }
 
@@ -151,7 +151,7 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget)
 	return sel
 }
 
-func place(environment string, ct *fleet.ClusterType, targets []*fleet.DeploymentTarget, policiesOf [][]*fleet.SchedulingPolicy) (Placement, fleet.Problems) {
+func assign(environment string, ct *fleet.ClusterType, targets []*fleet.DeploymentTarget, policiesOf [][]*fleet.SchedulingPolicy) (Placement, fleet.Problems) {
 	var problems fleet.Problems
 	count := 0
 	for _, policies := range policiesOf {

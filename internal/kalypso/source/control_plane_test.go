@@ -63,10 +63,10 @@ func TestControlPlane(t *testing.T) {
 	head := s.commit("control-plane", "dev", env)
 
 	got := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
-		Place:      source.Place{Repo: s.url("control-plane"), Branch: "dev", Path: "env"},
+		Location:   source.Location{Repo: s.url("control-plane"), Branch: "dev", Path: "env"},
 		FollowBase: true, FollowRegistrations: true,
 	})
-	wants(t, got.Faults, []string{"warning Kustomizations passed over"}, "templates/nested/kustomization.yml")
+	wants(t, got.Problems, []string{"warning Kustomizations passed over"}, "templates/nested/kustomization.yml")
 	cp := s.url("control-plane") + "@"
 	want := []string{
 		cp + head + ":env/cluster/small.yaml#ClusterType/small", cp + head + ":env/cluster/small.yaml#ConfigMap/small",
@@ -85,8 +85,8 @@ func TestControlPlane(t *testing.T) {
 	if diff := cmp.Diff(wantNames, got.Names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if got.Commit != head || got.BaseCommit != promoted || got.PassedOver != 2 || *got.GitOpsRepo != (source.GitOpsRepo{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}) {
-		t.Errorf("commit %s, base %s, %d passed over, GitOps repo %v", got.Commit, got.BaseCommit, got.PassedOver, got.GitOpsRepo)
+	if got.Commit != head || got.BaseCommit != promoted || got.Skipped != 2 || *got.GitOpsRepo != (source.GitOpsRepo{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}) {
+		t.Errorf("commit %s, base %s, %d passed over, GitOps repo %v", got.Commit, got.BaseCommit, got.Skipped, got.GitOpsRepo)
 	}
 
 	folder := t.TempDir()
@@ -100,9 +100,9 @@ func TestControlPlane(t *testing.T) {
 	}
 	t.Chdir(folder)
 	inFolders := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
-		Place: source.Place{Directory: "env/env"}, BaseDirectory: "base", FollowBase: true, FollowRegistrations: true,
+		Location: source.Location{Directory: "env/env"}, BaseDirectory: "base", FollowBase: true, FollowRegistrations: true,
 	})
-	wants(t, inFolders.Faults, []string{"warning Kustomizations passed over", "warning Symbolic links passed over"}, "env/env/passwd.link.yaml")
+	wants(t, inFolders.Problems, []string{"warning Kustomizations passed over", "warning Symbolic links passed over"}, "env/env/passwd.link.yaml")
 	texts := func(cp *source.ControlPlane) map[string]string {
 		all := map[string]string{}
 		for key, text := range cp.Manifests {
@@ -124,13 +124,13 @@ func TestControlPlane(t *testing.T) {
 	}
 
 	for directory, base := range map[string]string{".": "base", "env/env": "./env", "base": "base/"} {
-		nested := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Place: source.Place{Directory: directory}, BaseDirectory: base, FollowBase: true})
-		if !slices.ContainsFunc(nested.Faults, func(f source.Fault) bool { return f.Summary == "Folders in each other" }) {
-			t.Errorf("%s in %s: %v", base, directory, nested.Faults)
+		nested := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Directory: directory}, BaseDirectory: base, FollowBase: true})
+		if !slices.ContainsFunc(nested.Problems, func(f source.Problem) bool { return f.Summary == "Folders in each other" }) {
+			t.Errorf("%s in %s: %v", base, directory, nested.Problems)
 		}
 	}
 
-	alone := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Place: source.Place{Repo: s.url("control-plane"), Commit: head, Path: "env"}})
+	alone := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Repo: s.url("control-plane"), Commit: head, Path: "env"}})
 	if len(alone.Manifests) != 2 || alone.BaseCommit != promoted || len(alone.WorkloadCommits) > 0 {
 		t.Errorf("nothing followed: %v", alone)
 	}
@@ -152,15 +152,15 @@ func write(t *testing.T, folder string, files map[string]string) {
 // All that is wrong with a control plane comes at once, wherever it lies.
 func TestControlPlaneBroken(t *testing.T) {
 	s := serve(t)
-	read := func(change func(*source.ControlPlaneRequest)) source.Faults {
+	read := func(change func(*source.ControlPlaneRequest)) source.Problems {
 		req := source.ControlPlaneRequest{
-			Place:      source.Place{Repo: s.url("cp"), Branch: "dev", Path: "."},
+			Location:   source.Location{Repo: s.url("cp"), Branch: "dev", Path: "."},
 			FollowBase: true, FollowRegistrations: true,
 		}
 		if change != nil {
 			change(&req)
 		}
-		return reader(t).ControlPlane(t.Context(), req).Faults
+		return reader(t).ControlPlane(t.Context(), req).Problems
 	}
 	main := s.commit("cp", "main", map[string]string{
 		"a.yaml": "---\nkind: {\n", "gitops.yaml": gitopsRepo("second"),
@@ -191,10 +191,10 @@ func TestControlPlaneBroken(t *testing.T) {
 
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Place = source.Place{Directory: "nowhere"} }), []string{"error Folder not found"}, "path.module")
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Location = source.Location{Directory: "nowhere"} }), []string{"error Folder not found"}, "path.module")
 	secret := read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:canary@acme.io/cp" })
 	wants(t, secret, []string{"error Place can't be read"}, "git_credentials")
-	if text := secret[0].Error() + secret[0].Place.String(); strings.Contains(text, "canary") {
+	if text := secret[0].Error() + secret[0].Location.String(); strings.Contains(text, "canary") {
 		t.Errorf("a secret is in the fault: %s", text)
 	}
 }
@@ -209,7 +209,7 @@ func TestControlPlaneLastGood(t *testing.T) {
 	}
 	s.commit("cp", "dev", files)
 	request := source.ControlPlaneRequest{
-		Place:      source.Place{Repo: s.url("cp"), Branch: "dev"},
+		Location:   source.Location{Repo: s.url("cp"), Branch: "dev"},
 		FollowBase: true, FollowRegistrations: true,
 		LastGood: func(_ context.Context, at source.GitOpsRepo) ([]source.Origin, error) {
 			if at.Branch != "dev" {
@@ -218,10 +218,10 @@ func TestControlPlaneLastGood(t *testing.T) {
 			return []source.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
 		},
 	}
-	wants(t, reader(t).ControlPlane(t.Context(), request).Faults, []string{"error shop w.yaml:1 Broken YAML"}, "has no GitOpsRepo")
+	wants(t, reader(t).ControlPlane(t.Context(), request).Problems, []string{"error shop w.yaml:1 Broken YAML"}, "has no GitOpsRepo")
 	s.commit("cp", "dev", map[string]string{"g.yaml": gitopsRepo("dev")})
 	got := reader(t).ControlPlane(t.Context(), request)
-	wants(t, got.Faults, []string{"warning shop w.yaml:1 Broken YAML"}, "instead, which was delivered last")
+	wants(t, got.Problems, []string{"warning shop w.yaml:1 Broken YAML"}, "instead, which was delivered last")
 	if got.WorkloadCommits["shop"] != good || len(got.Names[fleet.KindWorkload]) != 1 {
 		t.Errorf("got %v", got)
 	}
@@ -244,12 +244,12 @@ func TestControlPlanesShare(t *testing.T) {
 	for _, environment := range environments {
 		go func() {
 			done <- r.ControlPlane(t.Context(), source.ControlPlaneRequest{
-				Place: source.Place{Repo: s.url("cp"), Branch: environment}, FollowBase: true, FollowRegistrations: true,
+				Location: source.Location{Repo: s.url("cp"), Branch: environment}, FollowBase: true, FollowRegistrations: true,
 			})
 		}()
 	}
 	for range environments {
-		if got := <-done; len(got.Faults) > 0 || len(got.Manifests) != 2 {
+		if got := <-done; len(got.Problems) > 0 || len(got.Manifests) != 2 {
 			t.Errorf("got %v", got)
 		}
 	}

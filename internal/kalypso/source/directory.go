@@ -11,10 +11,10 @@ import (
 // readDirectory reads a folder of this machine as it lies there. The paths in contents begin with the folder's, as it was
 // named, so that they name the files from where Terraform runs.
 func (r *Reader) readDirectory(c *contents) {
-	root := c.place.Directory
+	root := c.location.Directory
 	if at, err := os.Stat(root); err != nil || !at.IsDir() {
 		c.err = fmt.Errorf("%w: %s is not there, or is no folder. It is relative to where Terraform runs; write path.module before it for one of the module",
-			ErrNoFolder, root)
+			ErrFolderNotFound, root)
 		return
 	}
 	// The folder itself may be a link, which whoever named it has chosen.
@@ -57,7 +57,7 @@ func (r *Reader) readDirectory(c *contents) {
 		c.err = err
 		return
 	}
-	c.listing = list(".", entries, ignores)
+	c.listing = newListing(".", entries, ignores)
 	for _, group := range []*[]string{&c.files, &c.links, &c.kustomizations} {
 		for i, rel := range *group {
 			(*group)[i] = path.Join(filepath.ToSlash(root), rel)

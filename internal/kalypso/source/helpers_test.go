@@ -91,7 +91,7 @@ func document(kind, name, spec string) string {
 }
 
 // said are faults in short: "error|warning registration file:line summary".
-func said(fs source.Faults) []string {
+func said(fs source.Problems) []string {
 	var all []string
 	for _, f := range fs {
 		severity := "error"
@@ -113,7 +113,7 @@ func said(fs source.Faults) []string {
 }
 
 // wants fails the test where the faults are others, in any order, or say none of the texts.
-func wants(t *testing.T, fs source.Faults, want []string, texts ...string) {
+func wants(t *testing.T, fs source.Problems, want []string, texts ...string) {
 	t.Helper()
 	if got := said(fs); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("faults: got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))

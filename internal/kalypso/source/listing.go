@@ -34,12 +34,12 @@ type listing struct {
 	kustomizations []string // their files are read, but what they say is not done
 }
 
-// list sorts the entries below folder, a clean path. ignores are the .sourceignore files by their paths, those above the
+// newListing sorts the entries below folder, a clean path. ignores are the .sourceignore files by their paths, those above the
 // folder among them.
 //
 // As Flux has it, which read the files for the operator: what counts is the last pattern that matches a file, so that one
 // in an ignored folder can be taken in again; links and submodules are not followed; files of CI systems are left out.
-func list(folder string, entries []entry, ignores map[string]string) listing {
+func newListing(folder string, entries []entry, ignores map[string]string) listing {
 	ignored := matcher(ignores)
 	var l listing
 	for _, e := range entries {
@@ -56,7 +56,7 @@ func list(folder string, entries []entry, ignores map[string]string) listing {
 			l.links = append(l.links, e.path)
 		case e.kind == module:
 			l.modules = append(l.modules, e.path)
-		case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" || slices.Contains(ofCI, name):
+		case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" || slices.Contains(ciFiles, name):
 		case slices.Contains(kustomizations, name):
 			l.kustomizations = append(l.kustomizations, e.path)
 		default:
@@ -68,8 +68,8 @@ func list(folder string, entries []entry, ignores map[string]string) listing {
 }
 
 var (
-	// ofCI are the files with the settings of CI systems and other tools that Flux leaves out by itself.
-	ofCI = []string{
+	// ciFiles are the files with the settings of CI systems and other tools that Flux leaves out by itself.
+	ciFiles = []string{
 		".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml", "codeship-services.yml",
 		"codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",
 	}
@@ -102,8 +102,8 @@ func matcher(ignores map[string]string) gitignore.Matcher {
 	return gitignore.NewMatcher(patterns)
 }
 
-// ignoresFor are the paths at which a .sourceignore would count for a folder: above it, and in it.
-func ignoresFor(folder string) []string {
+// ignoreFilePaths are the paths at which a .sourceignore would count for a folder: above it, and in it.
+func ignoreFilePaths(folder string) []string {
 	paths := []string{path.Join(folder, ignoreFile)}
 	for at := folder; at != "."; at = path.Dir(at) {
 		paths = append(paths, path.Join(path.Dir(at), ignoreFile))

@@ -50,7 +50,7 @@ type repo struct {
 
 // contents are what a place holds.
 type contents struct {
-	place Place // with its commit
+	location Location // with its commit
 	listing
 	text     map[string]string // of the files
 	tooLarge map[string]int64  // sizes of files that are too large to read
@@ -58,21 +58,21 @@ type contents struct {
 }
 
 // read reads places, each repo in one conversation. The answers are in the order of the places.
-func (r *Reader) read(ctx context.Context, places []Place) []*contents {
+func (r *Reader) read(ctx context.Context, places []Location) []*contents {
 	all := make([]*contents, len(places))
 	byRepo := map[string][]*contents{}
 	var order []string
 	for i, p := range places {
 		c := &contents{text: map[string]string{}, tooLarge: map[string]int64{}}
 		all[i] = c
-		if c.place, c.err = p.check(); c.err != nil {
+		if c.location, c.err = p.check(); c.err != nil {
 			continue
 		}
 		if p.Directory != "" {
 			r.readDirectory(c)
 			continue
 		}
-		key := repoKey(c.place.Repo)
+		key := repoKey(c.location.Repo)
 		if byRepo[key] == nil {
 			order = append(order, key)
 		}
@@ -126,7 +126,7 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 
 // readRepo reads places of one repo.
 func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
-	repo, err := r.repo(key, asked[0].place.Repo)
+	repo, err := r.repo(key, asked[0].location.Repo)
 	if err != nil {
 		for _, c := range asked {
 			c.err = err
@@ -145,9 +145,9 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 	repo.git.Visit(ctx, func() {
 		at := map[string][]*contents{} // by commit
 		for _, c := range asked {
-			if c.place.Commit == "" {
+			if c.location.Commit == "" {
 				var head plumbing.Hash
-				head, c.err = repo.git.Head(c.place.Branch)
+				head, c.err = repo.git.Head(c.location.Branch)
 				switch {
 				case c.err != nil:
 					continue
@@ -155,12 +155,12 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 					c.err = gitops.ErrBranchNotFound
 					continue
 				}
-				c.place.Commit = head.String()
+				c.location.Commit = head.String()
 			}
-			at[c.place.Commit] = append(at[c.place.Commit], c)
+			at[c.location.Commit] = append(at[c.location.Commit], c)
 		}
 		for _, commit := range sortedKeys(at) {
-			snapshot, err := repo.git.At(plumbing.NewHash(commit), at[commit][0].place.Branch)
+			snapshot, err := repo.git.At(plumbing.NewHash(commit), at[commit][0].location.Branch)
 			if err == nil {
 				err = readSnapshot(snapshot, at[commit])
 			}
@@ -178,7 +178,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	var folders []string
 	for _, c := range asked {
-		folders = append(folders, c.place.Path)
+		folders = append(folders, c.location.Path)
 	}
 	if err := snapshot.Load(folders...); err != nil {
 		return err
@@ -187,16 +187,16 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	entries := map[*contents][]entry{}
 	ignores := map[*contents][]string{}
 	for _, c := range asked {
-		found, ok, err := snapshot.Entry(c.place.Path)
+		found, ok, err := snapshot.Entry(c.location.Path)
 		if err != nil {
 			return err
 		}
 		if !ok || found.Mode != filemode.Dir {
-			c.err = notFolder(c.place.Path, kindOf(found, ok))
+			c.err = folderNotFound(c.location.Path, kindOf(found, ok))
 			continue
 		}
-		ignores[c] = ignoresFor(c.place.Path)
-		err = snapshot.Walk(c.place.Path, func(p string, e object.TreeEntry) error {
+		ignores[c] = ignoreFilePaths(c.location.Path)
+		err = snapshot.Walk(c.location.Path, func(p string, e object.TreeEntry) error {
 			entries[c] = append(entries[c], entry{p, kindOf(e, true)})
 			hashes[p] = e.Hash
 			if path.Base(p) == ignoreFile && e.Mode.IsFile() {
@@ -221,7 +221,7 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	for _, c := range asked {
 		wants = append(wants, ignores[c]...)
 	}
-	text, _, err := texts(snapshot, wants, hashes)
+	text, _, err := readTexts(snapshot, wants, hashes)
 	if err != nil {
 		return err
 	}
@@ -233,10 +233,10 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 				patterns[p] = t
 			}
 		}
-		c.listing = list(c.place.Path, entries[c], patterns)
+		c.listing = newListing(c.location.Path, entries[c], patterns)
 		wants = append(wants, c.files...)
 	}
-	text, tooLarge, err := texts(snapshot, wants, hashes)
+	text, tooLarge, err := readTexts(snapshot, wants, hashes)
 	if err != nil {
 		return err
 	}
@@ -252,8 +252,8 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	return nil
 }
 
-// texts are files by their paths; those without a hash are left out.
-func texts(snapshot *gitops.Snapshot, paths []string, hashes map[string]plumbing.Hash) (text map[string]string, tooLarge map[string]int64, err error) {
+// readTexts are files by their paths; those without a hash are left out.
+func readTexts(snapshot *gitops.Snapshot, paths []string, hashes map[string]plumbing.Hash) (text map[string]string, tooLarge map[string]int64, err error) {
 	var wants []plumbing.Hash
 	for _, p := range paths {
 		if h, ok := hashes[p]; ok {

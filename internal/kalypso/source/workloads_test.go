@@ -33,8 +33,8 @@ func TestWorkloads(t *testing.T) {
 	none.Workspace = ""
 	r := reader(t, gitremote.Credential{URL: s.URL, Username: "me", Password: "secret"})
 
-	got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "deploy")}, source.Follow{})
-	wants(t, got.Faults, []string{"warning shop deploy/shop.yaml:1 Workspace claimed"}, `"team-other"`, `"team-shop"`, "Commit: "+head, "Repo: "+s.url("shop"))
+	got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "deploy")}, source.FollowOptions{})
+	wants(t, got.Problems, []string{"warning shop deploy/shop.yaml:1 Workspace claimed"}, `"team-other"`, `"team-shop"`, "Commit: "+head, "Repo: "+s.url("shop"))
 	labels := func(extra string) string { return extra + "    workspace: team-shop\n" }
 	text := func(name, labels string) string {
 		if labels != "" {
@@ -61,7 +61,7 @@ func TestWorkloads(t *testing.T) {
 		}
 	}
 
-	pinned := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{none}, source.Follow{Pins: map[string]string{"shop": first}})
+	pinned := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{none}, source.FollowOptions{Pins: map[string]string{"shop": first}})
 	if got := pinned.Manifests[key(first, "shop.yaml#shop")]; got != text("shop", "    family: force\n") {
 		t.Errorf("without a workspace, pinned: %v", pinned)
 	}
@@ -102,10 +102,10 @@ func TestWorkloadsBroken(t *testing.T) {
 	at("gone", "good", "main", "w")
 	at("odd-pin", "good", "main", "w")
 
-	got := reader(t).Workloads(t.Context(), registrations, source.Follow{Pins: map[string]string{
+	got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{Pins: map[string]string{
 		"gone": strings.Repeat("1", 40), "odd-pin": "main", "misspelt": commit, "good": "",
 	}})
-	wants(t, got.Faults, []string{
+	wants(t, got.Problems, []string{
 		"error Pin without registration",
 		"error a-file Folder not found",
 		"error a-link Folder not found",
@@ -158,12 +158,12 @@ func TestWorkloadsPins(t *testing.T) {
 			registration := &fleet.WorkloadRegistration{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "w"}
 			read := func(commit string) *source.Workloads {
 				return reader(t, credentials...).Workloads(t.Context(), []*fleet.WorkloadRegistration{registration},
-					source.Follow{Pins: map[string]string{"shop": commit}, AllowLocal: true})
+					source.FollowOptions{Pins: map[string]string{"shop": commit}, AllowLocal: true})
 			}
-			if got := read(old); len(got.Faults) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
+			if got := read(old); len(got.Problems) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
 				t.Errorf("a pin in the history: %v", got)
 			}
-			wants(t, read(lost).Faults, []string{"error shop Commit not found"}, lost, "pushed away by force")
+			wants(t, read(lost).Problems, []string{"error shop Commit not found"}, lost, "pushed away by force")
 		})
 	}
 }
@@ -175,18 +175,18 @@ func TestWorkloadsLocal(t *testing.T) {
 	gitserver.Seed(t, repo, "main", map[string]string{"w.yaml": workload("shop")})
 	for _, url := range []string{"file://" + repo, "FILE://localhost" + repo, repo, " " + repo + "/", "/none"} {
 		registrations := []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "."}}
-		got := reader(t).Workloads(t.Context(), registrations, source.Follow{
+		got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{
 			LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("is not to be called") },
 		})
-		wants(t, got.Faults, []string{"error shop Local repo in a registration"}, "allow_local_repos = true")
+		wants(t, got.Problems, []string{"error shop Local repo in a registration"}, "allow_local_repos = true")
 		if len(got.Manifests) > 0 {
 			t.Errorf("%s: %v", url, got.Manifests)
 		}
 		if url == "/none" {
 			continue
 		}
-		got = reader(t).Workloads(t.Context(), registrations, source.Follow{AllowLocal: true})
-		wants(t, got.Faults, nil)
+		got = reader(t).Workloads(t.Context(), registrations, source.FollowOptions{AllowLocal: true})
+		wants(t, got.Problems, nil)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestWorkloadsLastGood(t *testing.T) {
 		return source.Origin{Repo: strings.TrimSuffix(s.url(name), ".git"), Commit: commit, Path: path, Name: "any"}
 	}
 	asked := 0
-	follow := source.Follow{Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")}, LastGood: func(context.Context) ([]source.Origin, error) {
+	follow := source.FollowOptions{Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")}, LastGood: func(context.Context) ([]source.Origin, error) {
 		asked++
 		return []source.Origin{
 			origin("shop", good["shop"], "w/w.yaml"), origin("shop", strings.Repeat("2", 40), "w/in/w.yaml"), origin("shop", strings.Repeat("3", 40), "elsewhere/w.yaml"),
@@ -219,7 +219,7 @@ func TestWorkloadsLastGood(t *testing.T) {
 	}
 	follow.Pins["nearer"] = s.commit("shop", "aside", map[string]string{"w/in/w.yaml": workload("pinned-in")})
 	got := reader(t).Workloads(t.Context(), append(registrations, nearer), follow)
-	wants(t, got.Faults, []string{
+	wants(t, got.Problems, []string{
 		"error never w/w.yaml:1 Broken YAML", "error pinned w/w.yaml:1 Broken YAML", "error split w/w.yaml:1 Broken YAML",
 		"error still w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
 	}, "The registration is read at commit "+good["shop"], "there is no last good one", "from several commits", "it is broken too")
@@ -227,8 +227,8 @@ func TestWorkloadsLastGood(t *testing.T) {
 		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
 	}
 
-	failing := source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("no record") }}
-	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Faults,
+	failing := source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("no record") }}
+	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Problems,
 		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Broken YAML"}, "No record.")
 }
 
@@ -242,7 +242,7 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	registrations := []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("shop", "canary", "./w")}
 	registrations[1].Name = "canary"
 	read := func(delivered ...string) *source.Workloads {
-		return reader(t).Workloads(t.Context(), registrations, source.Follow{LastGood: func(context.Context) (all []source.Origin, err error) {
+		return reader(t).Workloads(t.Context(), registrations, source.FollowOptions{LastGood: func(context.Context) (all []source.Origin, err error) {
 			for _, text := range delivered {
 				commit, name, _ := strings.Cut(text, "#")
 				all = append(all, source.Origin{Repo: s.url("shop"), Commit: commit, Path: "w/w.yaml", Name: name})
@@ -251,14 +251,14 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 		}})
 	}
 	got := read(stable+"#shop", canary+"#shop-canary")
-	wants(t, got.Faults, []string{"warning canary w/w.yaml:1 Broken YAML"}, "read at commit "+canary)
+	wants(t, got.Problems, []string{"warning canary w/w.yaml:1 Broken YAML"}, "read at commit "+canary)
 	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	wants(t, read(stable+"#shop").Faults, []string{"error canary w/w.yaml:1 Broken YAML"}, "No commit of it was delivered before")
-	wants(t, read(stable+"#shop-before").Faults, []string{"error canary w/w.yaml:1 Broken YAML"}, `or registration "shop", which has the same folder`, stable, "in pins")
+	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Broken YAML"}, "No commit of it was delivered before")
+	wants(t, read(stable+"#shop-before").Problems, []string{"error canary w/w.yaml:1 Broken YAML"}, `or registration "shop", which has the same folder`, stable, "in pins")
 	s.commit("shop", "main", map[string]string{"w/w.yaml": "["})
-	wants(t, read(stable+"#shop", canary+"#shop-canary").Faults,
+	wants(t, read(stable+"#shop", canary+"#shop-canary").Problems,
 		[]string{"error canary w/w.yaml:1 Broken YAML", "error shop w/w.yaml:1 Broken YAML"}, "can't be told", stable, canary)
 }
 
@@ -275,22 +275,22 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	}
 	taken := s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
 	moved := s.commit("owner", "main", map[string]string{"README.md": "moved"})
-	read := func(follow source.Follow) *source.Workloads {
+	read := func(follow source.FollowOptions) *source.Workloads {
 		return reader(t).Workloads(t.Context(), registrations, follow)
 	}
 
-	wants(t, read(source.Follow{}).Faults, []string{"error owner w/w.yaml:1 Duplicate workload"}, `through registration "a-taker"`)
-	got := read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
-	wants(t, got.Faults, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "read at commit "+good["a-taker"])
+	wants(t, read(source.FollowOptions{}).Problems, []string{"error owner w/w.yaml:1 Duplicate workload"}, `through registration "a-taker"`)
+	got := read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
+	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "read at commit "+good["a-taker"])
 	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	got = read(source.Follow{Pins: map[string]string{"a-taker": taken}, LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
-	wants(t, got.Faults, []string{"error owner w/w.yaml:1 Duplicate workload"})
-	got = read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return origins[:1], nil }})
-	wants(t, got.Faults, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
-	got = read(source.Follow{LastGood: func(context.Context) ([]source.Origin, error) { return nil, nil }})
-	wants(t, got.Faults, []string{"error owner w/w.yaml:1 Duplicate workload"})
+	got = read(source.FollowOptions{Pins: map[string]string{"a-taker": taken}, LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
+	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
+	got = read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return origins[:1], nil }})
+	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
+	got = read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return nil, nil }})
+	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
 }
 
 // A file that is too large is named, the rest of its repo is read, and a repo past the bound of a fetch is an error. Where
@@ -304,19 +304,19 @@ func TestWorkloadsSize(t *testing.T) {
 	for name, s := range map[string]*server{"filter": filtering, "none": {gitserver.New(t, filtering.Root), t, filtering.repos}} {
 		t.Run(name, func(t *testing.T) {
 			r := reader(t)
-			got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("large", "main", "w")}, source.Follow{})
-			wants(t, got.Faults, []string{"error large w/huge.yaml File too large"}, fmt.Sprintf("%d bytes", len(huge)))
+			got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("large", "main", "w")}, source.FollowOptions{})
+			wants(t, got.Problems, []string{"error large w/huge.yaml File too large"}, fmt.Sprintf("%d bytes", len(huge)))
 			if len(got.Names) != 1 || got.Names[0] != "shop" {
 				t.Errorf("got %v", got.Names)
 			}
 			limits := source.DefaultLimits
 			limits.Fetch = 50
-			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.Follow{})
-			wants(t, got.Faults, []string{"error shop Too much to read"}, "more than 50 bytes", "uploadpack.allowFilter")
+			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.FollowOptions{})
+			wants(t, got.Problems, []string{"error shop Too much to read"}, "more than 50 bytes", "uploadpack.allowFilter")
 			limits = source.DefaultLimits
 			limits.Total = 100
-			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.Follow{})
-			wants(t, got.Faults, []string{"error Too much to hand on"})
+			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.FollowOptions{})
+			wants(t, got.Problems, []string{"error Too much to hand on"})
 		})
 	}
 }
@@ -341,9 +341,9 @@ func TestWorkloadsFetches(t *testing.T) {
 	r := reader(t)
 	s.Forget()
 	start := time.Now()
-	got := r.Workloads(t.Context(), registrations, source.Follow{})
+	got := r.Workloads(t.Context(), registrations, source.FollowOptions{})
 	took := time.Since(start)
-	wants(t, got.Faults, nil)
+	wants(t, got.Problems, nil)
 	if len(got.Manifests) != 300 || len(got.Commits) != 300 {
 		t.Errorf("%d manifests, %d commits", len(got.Manifests), len(got.Commits))
 	}
@@ -359,7 +359,7 @@ func TestWorkloadsFetches(t *testing.T) {
 		t.Errorf("%d bytes were sent, more than what lies in the folders", sent)
 	}
 	s.Forget()
-	if again := r.Workloads(t.Context(), registrations, source.Follow{}); len(again.Manifests) != 300 {
+	if again := r.Workloads(t.Context(), registrations, source.FollowOptions{}); len(again.Manifests) != 300 {
 		t.Errorf("the second time: %d manifests", len(again.Manifests))
 	}
 	if _, requests := s.conversations(); requests != 0 {

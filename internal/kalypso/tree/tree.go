@@ -59,8 +59,8 @@ type File struct {
 	Path    string // from the folder that holds it
 	Content []byte
 	// Unknown says that the content, and with MayLack also whether there is such a file, is not known yet.
-	Unknown bool
-	MayLack bool
+	Unknown     bool
+	MayBeAbsent bool
 }
 
 // Build renders the assignments of a schedule, on all processors, and reports what fails. The tree holds no content:
@@ -92,7 +92,7 @@ func Build(
 		t.Unknown = t.Unknown || folder.Unknown
 	}
 	t.Hash = gitobject.NewHasher().Tree(entries)
-	return t, report(slices.Concat(failures...))
+	return t, problemsOf(slices.Concat(failures...))
 }
 
 // build renders the folder i.
@@ -117,15 +117,15 @@ type renderedTarget struct {
 	failures []failure
 }
 
-// together is how many targets are rendered one after the other.
-const together = 64
+// targetsPerChunk is how many targets are rendered one after the other.
+const targetsPerChunk = 64
 
 // renderTargets renders the targets of the folder i on all processors: after most changes it is the only folder.
 func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
-	return slices.Concat(parallel.Map((n+together-1)/together, func(chunk int) (all []renderedTarget) {
+	return slices.Concat(parallel.Map((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) (all []renderedTarget) {
 		h := gitobject.NewHasher()
-		for a, rendered := range t.renderer.Placement(ctx, i, chunk*together, min(n, (chunk+1)*together)) {
+		for a, rendered := range t.renderer.Placement(ctx, i, chunk*targetsPerChunk, min(n, (chunk+1)*targetsPerChunk)) {
 			r := renderedTarget{Target: Target{Name: a.Target.Name, Empty: true}}
 			for _, f := range rendered.Failures {
 				r.failures = append(r.failures, failure{f, a})
@@ -190,7 +190,7 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
-			if !yield(File{f.Name, f.Content, f.Unknown, f.MayLack}) {
+			if !yield(File{f.Name, f.Content, f.Unknown, f.MayBeAbsent}) {
 				return
 			}
 		}

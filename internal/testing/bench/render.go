@@ -80,7 +80,7 @@ func (b *bench) renders(ctx context.Context, name string, f *fleet.Fleet) (t *tr
 }
 
 func rateOf(t *tree.Tree, took sample) rate {
-	return rate(float64(t.Schedule.Count) / took.time.Seconds())
+	return rate(float64(t.Schedule.AssignmentCount) / took.time.Seconds())
 }
 
 // pairsOf are the assignments as the names of cluster type and deployment target.

@@ -79,7 +79,7 @@ func TestDecided(t *testing.T) {
 				Registrations: []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "team"}}, {Meta: fleet.Meta{Name: "other"}}},
 			}
 			tt.set(f)
-			if got := schedule.Decided(f); got != tt.want {
+			if got := schedule.AssignmentsKnown(f); got != tt.want {
 				t.Errorf("decided: %v", got)
 			}
 		})

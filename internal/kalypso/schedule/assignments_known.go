@@ -8,9 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Decided reports whether the assignments, and the labels and workspaces of what is assigned, follow from what is known of
+// AssignmentsKnown reports whether the assignments, and the labels and workspaces of what is assigned, follow from what is known of
 // the fleet. Targets of other environments have no part in them, nor have policies where there is no target.
-func Decided(f *fleet.Fleet) bool {
+func AssignmentsKnown(f *fleet.Fleet) bool {
 	if f.Incomplete || fleet.IsUnknown(f.Environment) {
 		return false
 	}

@@ -42,7 +42,7 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 				Manifests:     t.Manifests,
 				ConfigSchemas: slices.Concat(t.ConfigSchemas, w.ConfigSchemas),
 			}
-			if !target.refused() {
+			if !target.hasInvalidText() {
 				targets = append(targets, target)
 			}
 		}
@@ -60,8 +60,8 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 			ps = append(ps, Problems{{
 				Summary: "Two workloads arrive at one deployment target",
 				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both have a deployment target that is named %q. Rename one of the workloads or targets.",
-					a.Workload.Name, originOr(a.Workload), b.Workload.Name, originOr(b.Workload), a.Name),
-			}}.of(b.Workload)...)
+					a.Workload.Name, originText(a.Workload), b.Workload.Name, originText(b.Workload), a.Name),
+			}}.forObject(b.Workload)...)
 		}
 	}
 	targets = slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })

@@ -31,39 +31,39 @@ func (r *repoObject) Validate() (ps fleet.Problems) {
 	return ps
 }
 
-// otherObject is one of a kind that only the operator uses.
-type otherObject struct {
+// operatorObject is one of a kind that only the operator uses.
+type operatorObject struct {
 	fleet.Meta
 	kind fleet.Kind
 }
 
-func (o *otherObject) Kind() fleet.Kind         { return o.kind }
-func (o *otherObject) Validate() fleet.Problems { return nil }
+func (o *operatorObject) Kind() fleet.Kind         { return o.kind }
+func (o *operatorObject) Validate() fleet.Problems { return nil }
 
 // controlPlaneKinds read what a control plane may hold beside the objects of its fleet.
-var controlPlaneKinds = func() map[fleet.Kind]fleet.Reader {
-	all := map[fleet.Kind]fleet.Reader{}
+var controlPlaneKinds = func() map[fleet.Kind]fleet.Decoder {
+	all := map[fleet.Kind]fleet.Decoder{}
 	for _, kind := range fleet.OperatorKinds {
-		all[kind] = otherReader(kind)
+		all[kind] = operatorDecoder(kind)
 	}
 	for _, kind := range []fleet.Kind{KindBaseRepo, KindGitOpsRepo} {
-		all[kind] = repoReader(kind)
+		all[kind] = repoDecoder(kind)
 	}
 	return all
 }()
 
-func repoReader(kind fleet.Kind) fleet.Reader {
+func repoDecoder(kind fleet.Kind) fleet.Decoder {
 	type spec struct {
 		Repo   string `json:"repo"`
 		Branch string `json:"branch"`
 		Path   string `json:"path"`
 		Commit string `json:"commit"`
 	}
-	return fleet.ReaderOf(func(m fleet.Meta, s spec) fleet.Object {
+	return fleet.DecoderOf(func(m fleet.Meta, s spec) fleet.Object {
 		return &repoObject{m, kind, s.Repo, s.Branch, s.Path, s.Commit}
 	})
 }
 
-func otherReader(kind fleet.Kind) fleet.Reader {
-	return func([]byte) (fleet.Object, []string, error) { return &otherObject{kind: kind}, nil, nil }
+func operatorDecoder(kind fleet.Kind) fleet.Decoder {
+	return func([]byte) (fleet.Object, []string, error) { return &operatorObject{kind: kind}, nil, nil }
 }

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// ErrPasses is a result that still holds templates after the last rendering. A [PassesError] says why.
-var ErrPasses = fmt.Errorf("the result still holds a template ({{) after %d more renderings", maxPasses)
+// ErrTooManyPasses is a result that still holds templates after the last rendering. A [PassesError] says why.
+var ErrTooManyPasses = fmt.Errorf("the result still holds a template ({{) after %d more renderings", maxPasses)
 
 // PassesError is a result that still holds templates after the last rendering, because values refer to each other.
 type PassesError struct {
-	// Circle are the keys of the values that refer to each other, each to the next one and the last to the first. It
+	// Cycle are the keys of the values that refer to each other, each to the next one and the last to the first. It
 	// begins with the smallest of them.
-	Circle []string
-	// Deep is the key of a value that the result still refers to, where no value refers to itself.
-	Deep string
+	Cycle []string
+	// TooDeep is the key of a value that the result still refers to, where no value refers to itself.
+	TooDeep string
 }
 
 func (e *PassesError) Error() string {
-	if len(e.Circle) == 0 {
-		return fmt.Sprintf("%s: values may refer to each other %d deep, and %q is deeper", ErrPasses, maxPasses, e.Deep)
+	if len(e.Cycle) == 0 {
+		return fmt.Sprintf("%s: values may refer to each other %d deep, and %q is deeper", ErrTooManyPasses, maxPasses, e.TooDeep)
 	}
-	text := fmt.Sprintf("%s: the value %q refers to itself", ErrPasses, e.Circle[0])
+	text := fmt.Sprintf("%s: the value %q refers to itself", ErrTooManyPasses, e.Cycle[0])
 	before := " through "
-	for _, key := range e.Circle[1:] {
+	for _, key := range e.Cycle[1:] {
 		text += before + fmt.Sprintf("%q", key)
 		before = ", "
 	}
@@ -33,27 +33,27 @@ func (e *PassesError) Error() string {
 }
 
 // Unwrap makes it an ErrPasses.
-func (e *PassesError) Unwrap() error { return ErrPasses }
+func (e *PassesError) Unwrap() error { return ErrTooManyPasses }
 
-// endless is the error of a text that still holds templates after the last rendering.
-func endless(text string, values map[string]any) error {
+// newPassesError is the error of a text that still holds templates after the last rendering.
+func newPassesError(text string, values map[string]any) error {
 	keys := references(text, values)
 	visited := map[string]bool{}
 	for _, key := range keys {
-		if circle := circleFrom(key, values, nil, visited); circle != nil {
-			return &PassesError{Circle: circle}
+		if circle := findCycle(key, values, nil, visited); circle != nil {
+			return &PassesError{Cycle: circle}
 		}
 	}
 	if len(keys) == 0 {
-		return ErrPasses
+		return ErrTooManyPasses
 	}
-	return &PassesError{Deep: keys[0]}
+	return &PassesError{TooDeep: keys[0]}
 }
 
-// circleFrom is the first circle that the references of a value lead to; nil where they end. path leads to the value.
-func circleFrom(key string, values map[string]any, path []string, visited map[string]bool) []string {
+// findCycle is the first circle that the references of a value lead to; nil where they end. path leads to the value.
+func findCycle(key string, values map[string]any, path []string, visited map[string]bool) []string {
 	if at := slices.Index(path, key); at >= 0 {
-		return fromSmallest(path[at:])
+		return rotateToSmallest(path[at:])
 	}
 	if visited[key] {
 		return nil
@@ -61,15 +61,15 @@ func circleFrom(key string, values map[string]any, path []string, visited map[st
 	visited[key] = true
 	path = append(path, key)
 	for _, next := range referencesOf(values[key], values) {
-		if circle := circleFrom(next, values, path, visited); circle != nil {
+		if circle := findCycle(next, values, path, visited); circle != nil {
 			return circle
 		}
 	}
 	return nil
 }
 
-// fromSmallest is a circle that begins with its smallest key, so that it reads the same wherever it is entered.
-func fromSmallest(circle []string) []string {
+// rotateToSmallest is a circle that begins with its smallest key, so that it reads the same wherever it is entered.
+func rotateToSmallest(circle []string) []string {
 	at := slices.Index(circle, slices.Min(circle))
 	return slices.Concat(circle[at:], circle[:at])
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// extent is how large a compiled schema is.
-type extent struct {
+// schemaSize is how large a compiled schema is.
+type schemaSize struct {
 	size      int   // of the schemas within it, with what references lead to in their place
 	match     int64 // what its patterns take for each byte of a text
 	recursive bool  // it refers to itself
@@ -20,29 +20,29 @@ type extent struct {
 // errSchemaSize is a schema whose references repeat each other.
 var errSchemaSize = fmt.Errorf("the schema has more than %d parts once what its references lead to is put in their place; let fewer of them lead to the same", maxSchemaSize)
 
-// extentOf measures a compiled schema. It looks at each schema within it once. A reference to a schema from within it
+// measureSchema measures a compiled schema. It looks at each schema within it once. A reference to a schema from within it
 // counts as one.
-func extentOf(root *jsonschema.Schema) (extent, error) {
-	known := map[*jsonschema.Schema]extent{}
+func measureSchema(root *jsonschema.Schema) (schemaSize, error) {
+	known := map[*jsonschema.Schema]schemaSize{}
 	under := map[*jsonschema.Schema]bool{}
 	var anchors []*jsonschema.Schema
-	var measure func(s *jsonschema.Schema) extent
-	measure = func(s *jsonschema.Schema) extent {
+	var measure func(s *jsonschema.Schema) schemaSize
+	measure = func(s *jsonschema.Schema) schemaSize {
 		if e, ok := known[s]; ok {
 			return e
 		}
 		if under[s] {
-			return extent{size: 1, recursive: true}
+			return schemaSize{size: 1, recursive: true}
 		}
 		under[s] = true
-		e := extent{size: own(s), recursive: s.DynamicRef != nil || s.RecursiveRef != nil}
+		e := schemaSize{size: ownSize(s), recursive: s.DynamicRef != nil || s.RecursiveRef != nil}
 		if s.DynamicAnchor != "" || s.RecursiveAnchor {
 			anchors = append(anchors, s)
 		}
 		for _, p := range patternsOf(s) {
 			e.match += p.cost.Match
 		}
-		for _, sub := range slices.Concat(atSamePlace(s), below(s)) {
+		for _, sub := range slices.Concat(inPlaceSchemas(s), childSchemas(s)) {
 			inner := measure(sub)
 			e.size = min(e.size+inner.size, maxSchemaSize+1)
 			e.match += inner.match
@@ -60,8 +60,8 @@ func extentOf(root *jsonschema.Schema) (extent, error) {
 	return e, nil
 }
 
-// own is how much of a schema is no schema: the values that it lists.
-func own(s *jsonschema.Schema) int {
+// ownSize is how much of a schema is no schema: the values that it lists.
+func ownSize(s *jsonschema.Schema) int {
 	n := 1 + len(s.Required)
 	if s.Enum != nil {
 		n += partsOf(s.Enum.Values)
@@ -100,8 +100,8 @@ func patternsOf(s *jsonschema.Schema) (all []boundedPattern) {
 	return all
 }
 
-// atSamePlace are the schemas that look at the value that s looks at.
-func atSamePlace(s *jsonschema.Schema) []*jsonschema.Schema {
+// inPlaceSchemas are the schemas that look at the value that s looks at.
+func inPlaceSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.ContentSchema})
 	if s.DynamicRef != nil {
 		all = append(all, s.DynamicRef.Ref)
@@ -113,13 +113,13 @@ func atSamePlace(s *jsonschema.Schema) []*jsonschema.Schema {
 	return notNil(all)
 }
 
-// below are the schemas that look at the elements of the value that s looks at.
-func below(s *jsonschema.Schema) []*jsonschema.Schema {
+// childSchemas are the schemas that look at the elements of the value that s looks at.
+func childSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	matched := make(map[string]*jsonschema.Schema, len(s.PatternProperties))
 	for re, sub := range s.PatternProperties {
 		matched[re.String()] = sub
 	}
-	return slices.Concat(byKey(s.Properties), byKey(matched), ofEach(s), notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
+	return slices.Concat(byKey(s.Properties), byKey(matched), elementSchemas(s), notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
 }
 
 // byKey are the values of m in the order of their keys.
@@ -131,8 +131,8 @@ func byKey[V any](m map[string]V) []V {
 	return all
 }
 
-// ofEach are the schemas that may look at each element.
-func ofEach(s *jsonschema.Schema) []*jsonschema.Schema {
+// elementSchemas are the schemas that may look at each element.
+func elementSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems}
 	return notNil(slices.Concat(all, schemasIn(s.AdditionalProperties), schemasIn(s.AdditionalItems)))
 }
@@ -153,14 +153,14 @@ func notNil(all []*jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(all, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
-// boundedBy reports whether a schema that is so large can't look at values that are so large too often.
-func (e extent) boundedBy(values size) bool {
-	return !e.recursive && int64(e.size)*int64(values.parts)+e.match*int64(values.bytes)/bytesPerLook <= maxLooks
+// fits reports whether a schema that is so large can't look at values that are so large too often.
+func (e schemaSize) fits(values size) bool {
+	return !e.recursive && int64(e.size)*int64(values.parts)+e.match*int64(values.bytes)/bytesPerEvaluation <= maxEvaluations
 }
 
-// bytesPerLook is how many instructions of a pattern can be tried, each on a byte, in about the time that a schema takes to
+// bytesPerEvaluation is how many instructions of a pattern can be tried, each on a byte, in about the time that a schema takes to
 // look at a value.
-const bytesPerLook = 32
+const bytesPerEvaluation = 32
 
 // size is how large values are.
 type size struct{ parts, bytes int }
@@ -189,30 +189,30 @@ func (s *size) add(v any) {
 	}
 }
 
-// looks counts how often a schema looks at values, as if nothing it finds spared it another look.
-type looks struct {
+// evaluation counts how often a schema looks at values, as if nothing it finds spared it another look.
+type evaluation struct {
 	left    int64
 	anchors []*jsonschema.Schema
 }
 
-// tooMany reports whether the schema would look at the values too often.
-func (c *compiledSchema) tooMany(values map[string]any) bool {
-	if c.boundedBy(sizeOf(values)) {
+// tooExpensive reports whether the schema would look at the values too often.
+func (c *compiledSchema) tooExpensive(values map[string]any) bool {
+	if c.fits(sizeOf(values)) {
 		return false
 	}
-	l := looks{maxLooks, c.anchors}
-	return !l.at(c.Schema, values, nil, 0)
+	l := evaluation{maxEvaluations, c.anchors}
+	return !l.visit(c.Schema, values, nil, 0)
 }
 
-func (l *looks) take(n int64) bool {
+func (l *evaluation) spend(n int64) bool {
 	l.left -= n
 	return l.left >= 0
 }
 
-// at counts the looks of s at v, at which the schemas of place look already. It stops, and is false, where they are too many.
-func (l *looks) at(s *jsonschema.Schema, v any, place []*jsonschema.Schema, depth int) bool {
+// visit counts the looks of s at v, at which the schemas of place look already. It stops, and is false, where they are too many.
+func (l *evaluation) visit(s *jsonschema.Schema, v any, place []*jsonschema.Schema, depth int) bool {
 	const perLook = 16 // schemas of place
-	if depth > maxNested || !l.take(int64(own(s)+len(place)/perLook)) {
+	if depth > maxNested || !l.spend(int64(ownSize(s)+len(place)/perLook)) {
 		return false
 	}
 	if slices.Contains(place, s) {
@@ -221,12 +221,12 @@ func (l *looks) at(s *jsonschema.Schema, v any, place []*jsonschema.Schema, dept
 	place = append(place, s)
 	if text, ok := v.(string); ok {
 		for _, p := range patternsOf(s) {
-			if !l.take(p.cost.Match * int64(len(text)) / bytesPerLook) {
+			if !l.spend(p.cost.Match * int64(len(text)) / bytesPerEvaluation) {
 				return false
 			}
 		}
 	}
-	here := atSamePlace(s)
+	here := inPlaceSchemas(s)
 	if s.DynamicRef != nil || s.RecursiveRef != nil {
 		for _, anchor := range l.anchors {
 			if !slices.Contains(here, anchor) {
@@ -235,18 +235,18 @@ func (l *looks) at(s *jsonschema.Schema, v any, place []*jsonschema.Schema, dept
 		}
 	}
 	for _, sub := range here {
-		if !l.at(sub, v, place, depth+1) {
+		if !l.visit(sub, v, place, depth+1) {
 			return false
 		}
 	}
-	each := ofEach(s)
+	each := elementSchemas(s)
 	element := func(e any, more ...*jsonschema.Schema) bool {
 		for _, sub := range slices.Concat(each, more) {
-			if !l.at(sub, e, nil, depth+1) {
+			if !l.visit(sub, e, nil, depth+1) {
 				return false
 			}
 		}
-		return l.take(1)
+		return l.spend(1)
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -254,7 +254,7 @@ func (l *looks) at(s *jsonschema.Schema, v any, place []*jsonschema.Schema, dept
 			more := notNil([]*jsonschema.Schema{s.Properties[k]})
 			for re, sub := range s.PatternProperties {
 				more = append(more, sub)
-				if p, ok := re.(boundedPattern); ok && !l.take(p.cost.Match*int64(len(k))/bytesPerLook) {
+				if p, ok := re.(boundedPattern); ok && !l.spend(p.cost.Match*int64(len(k))/bytesPerEvaluation) {
 					return false
 				}
 			}

@@ -13,8 +13,8 @@ type Promotion struct {
 	From, To string
 }
 
-// Move is a repo's way from one commit to another.
-type Move struct {
+// SourceChange is a repo's way from one commit to another.
+type SourceChange struct {
 	Repo     string
 	From, To string   // commits; "" for none
 	Paths    []string // of what comes from there, sorted
@@ -25,9 +25,9 @@ type Move struct {
 // origin is the form of an origin that names a commit: repo@commit:path[#name].
 var origin = regexp.MustCompile(`^(.+?)@([0-9a-f]{40}):(.*)$`)
 
-// Moves compares the origins that two records name: what came from one commit
+// SourceChanges compares the origins that two records name: what came from one commit
 // of a repo, and comes from another one now.
-func Moves(before, after []string) []Move {
+func SourceChanges(before, after []string) []SourceChange {
 	type thing struct{ repo, path string }
 	parse := func(origins []string) map[thing]string {
 		commits := map[thing]string{}
@@ -49,12 +49,12 @@ func Moves(before, after []string) []Move {
 			paths[w] = append(paths[w], t.path)
 		}
 	}
-	var moves []Move
+	var moves []SourceChange
 	for w, p := range paths {
 		slices.Sort(p)
-		moves = append(moves, Move{Repo: w.repo, From: w.from, To: w.to, Paths: p})
+		moves = append(moves, SourceChange{Repo: w.repo, From: w.from, To: w.to, Paths: p})
 	}
-	slices.SortFunc(moves, func(a, b Move) int {
+	slices.SortFunc(moves, func(a, b SourceChange) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 	return moves

@@ -48,11 +48,11 @@ func TestPassesErrorNamesValues(t *testing.T) {
 			data := testData()
 			data.ConfigData = tt.values
 			_, err := Text(t.Context(), &fleet.Template{Meta: fleet.Meta{Name: "t"}, Manifests: []string{tt.manifest}}, data)
-			want := ErrPasses.Error()
+			want := ErrTooManyPasses.Error()
 			if tt.want != "" {
 				want += ": " + tt.want
 			}
-			if !errors.Is(err, ErrPasses) || !strings.HasSuffix(err.Error(), want) {
+			if !errors.Is(err, ErrTooManyPasses) || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%v\ndoes not end in %q", err, want)
 			}
 		})

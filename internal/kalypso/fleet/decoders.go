@@ -10,47 +10,47 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Reader makes an object of a document, given as JSON, and gives the paths of the fields that no object of the kind
+// Decoder makes an object of a document, given as JSON, and gives the paths of the fields that no object of the kind
 // has.
-type Reader func(document []byte) (o Object, unknown []string, err error)
+type Decoder func(document []byte) (o Object, unknown []string, err error)
 
-var readers = map[Kind]Reader{
-	KindClusterType: ReaderOf(func(m Meta, s clusterTypeSpec) Object {
+var decoders = map[Kind]Decoder{
+	KindClusterType: DecoderOf(func(m Meta, s clusterTypeSpec) Object {
 		return &ClusterType{m, s.Reconciler, s.NamespaceService, s.ConfigType}
 	}),
-	KindTemplate: ReaderOf(func(m Meta, s templateSpec) Object {
+	KindTemplate: DecoderOf(func(m Meta, s templateSpec) Object {
 		t := &Template{Meta: m, Type: s.Type, ContentType: s.ContentType}
 		for _, manifest := range s.Manifests {
 			t.Manifests = append(t.Manifests, string(manifest))
 		}
 		return t
 	}),
-	KindConfigSchema: ReaderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
-	KindSchedulingPolicy: ReaderOf(func(m Meta, s schedulingPolicySpec) Object {
+	KindConfigSchema: DecoderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
+	KindSchedulingPolicy: DecoderOf(func(m Meta, s schedulingPolicySpec) Object {
 		dts := s.DeploymentTargetSelector
 		return &SchedulingPolicy{m, dts.Workspace, dts.LabelSelector, s.ClusterTypeSelector.LabelSelector}
 	}),
-	KindWorkload: ReaderOf(func(m Meta, s workloadSpec) Object {
+	KindWorkload: DecoderOf(func(m Meta, s workloadSpec) Object {
 		w := &Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}
 		for _, t := range s.DeploymentTargets {
 			w.Targets = append(w.Targets, Target(t))
 		}
 		return w
 	}),
-	KindWorkloadRegistration: ReaderOf(func(m Meta, s workloadRegistrationSpec) Object {
+	KindWorkloadRegistration: DecoderOf(func(m Meta, s workloadRegistrationSpec) Object {
 		return &WorkloadRegistration{m, s.Workload.Repo, s.Workload.Branch, s.Workload.Path, s.Workspace}
 	}),
 	KindConfig: func(document []byte) (Object, []string, error) {
-		var y readConfig
+		var y configInput
 		unknown, err := decode(document, &y)
 		return &Config{Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Data}, unknown, err
 	},
 }
 
-// ReaderOf is the [Reader] of a kind that has a spec; build makes the object of it.
-func ReaderOf[S any](build func(Meta, S) Object) Reader {
+// DecoderOf is the [Decoder] of a kind that has a spec; build makes the object of it.
+func DecoderOf[S any](build func(Meta, S) Object) Decoder {
 	return func(document []byte) (Object, []string, error) {
-		var y readObject[S]
+		var y objectInput[S]
 		unknown, err := decode(document, &y)
 		return build(Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Spec), unknown, err
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Fault is one thing that is wrong with what was read, and where.
-type Fault struct {
+// Problem is one thing that is wrong with what was read, and where.
+type Problem struct {
 	Severity     fleet.Severity
 	Registration string // through which it was read; empty: it is of the control plane itself
-	Place        Place
+	Location     Location
 	File         string // below the place's repo or folder; empty: of the place as a whole
 	Line         int    // in the file; 0: not known
 	Summary      string // one line
@@ -21,12 +21,12 @@ type Fault struct {
 }
 
 // Error implements error.
-func (f Fault) Error() string {
+func (f Problem) Error() string {
 	return strings.Join(append([]string{f.Summary + ": " + f.Detail}, f.Facts()...), "\n")
 }
 
 // Facts say where, a line each.
-func (f Fault) Facts() []string {
+func (f Problem) Facts() []string {
 	var facts []string
 	add := func(name, value string) {
 		if value != "" {
@@ -34,36 +34,36 @@ func (f Fault) Facts() []string {
 		}
 	}
 	add("Registration", f.Registration)
-	add("Repo", shown(f.Place.Repo))
-	add("Folder", f.Place.Directory)
-	add("Branch", f.Place.Branch)
-	add("Commit", f.Place.Commit)
+	add("Repo", displayURL(f.Location.Repo))
+	add("Folder", f.Location.Directory)
+	add("Branch", f.Location.Branch)
+	add("Commit", f.Location.Commit)
 	file := f.File
 	if f.Line > 0 {
 		file = fmt.Sprintf("%s, line %d", file, f.Line)
 	}
 	add("File", file)
 	if f.File == "" {
-		add("Named by", f.Place.NamedBy)
+		add("Named by", f.Location.NamedBy)
 	}
 	return facts
 }
 
-// Faults are all that was found wrong.
-type Faults []Fault
+// Problems are all that was found wrong.
+type Problems []Problem
 
 // HasErrors reports whether any of them is an error.
-func (fs Faults) HasErrors() bool {
-	return slices.ContainsFunc(fs, func(f Fault) bool { return f.Severity == fleet.Error })
+func (fs Problems) HasErrors() bool {
+	return slices.ContainsFunc(fs, func(f Problem) bool { return f.Severity == fleet.Error })
 }
 
 // Sort orders them: errors first, then those of the control plane, then by registration and place.
-func (fs Faults) Sort() {
-	slices.SortStableFunc(fs, func(a, b Fault) int {
+func (fs Problems) Sort() {
+	slices.SortStableFunc(fs, func(a, b Problem) int {
 		return cmp.Or(
 			cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Registration, b.Registration),
-			cmp.Compare(a.Place.String(), b.Place.String()),
+			cmp.Compare(a.Location.String(), b.Location.String()),
 			cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Summary, b.Summary),
@@ -72,16 +72,16 @@ func (fs Faults) Sort() {
 	})
 }
 
-// ofProblems are problems of objects or files as faults.
-func ofProblems(place Place, registration string, ps fleet.Problems) Faults {
-	var fs Faults
+// fromFleetProblems are problems of objects or files as faults.
+func fromFleetProblems(place Location, registration string, ps fleet.Problems) Problems {
+	var fs Problems
 	for _, p := range ps {
 		detail := p.Detail
 		if p.Kind != "" {
 			detail = fmt.Sprintf("%s %q: %s", p.Kind, p.Name, detail)
 		}
-		fs = append(fs, Fault{
-			Severity: p.Severity, Registration: registration, Place: place, File: p.Origin.Key, Line: p.Origin.Line,
+		fs = append(fs, Problem{
+			Severity: p.Severity, Registration: registration, Location: place, File: p.Origin.Key, Line: p.Origin.Line,
 			Summary: p.Summary, Detail: detail,
 		})
 	}

@@ -16,11 +16,11 @@ type failure struct {
 	assignment *schedule.Assignment
 }
 
-// named is how many assignments an error names.
-const named = 100
+// maxListedAssignments is how many assignments an error names.
+const maxListedAssignments = 100
 
-// report makes one problem of the failures that have the same cause, with all the assignments it hits.
-func report(failures []failure) (problems fleet.Problems) {
+// problemsOf makes one problem of the failures that have the same cause, with all the assignments it hits.
+func problemsOf(failures []failure) (problems fleet.Problems) {
 	groups := map[string][]failure{}
 	for _, f := range failures {
 		groups[f.cause()] = append(groups[f.cause()], f)
@@ -34,14 +34,14 @@ func report(failures []failure) (problems fleet.Problems) {
 				p.Path = []fleet.Step{fleet.Attr("manifests"), fleet.Index(group[0].Manifest)}
 			}
 		} else {
-			o := group[0].Offence.Object
+			o := group[0].Violation.Object
 			p.Kind, p.Name, p.Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
 		}
 		hit := make([]string, len(group))
 		for i, f := range group {
 			hit[i] = f.on()
 		}
-		p.Detail = fmt.Sprintf("%s\n\nOn %d assignment(s), cluster type / deployment target:\n%s", cause, len(group), fleet.Lines(hit, named))
+		p.Detail = fmt.Sprintf("%s\n\nOn %d assignment(s), cluster type / deployment target:\n%s", cause, len(group), fleet.IndentedList(hit, maxListedAssignments))
 		problems = append(problems, p)
 	}
 	return problems
@@ -53,7 +53,7 @@ func (f *failure) on() string {
 
 func (f *failure) cause() string {
 	if f.Template == nil {
-		return fmt.Sprintf("%s refuses these values. Change them in the configs, or change the schema:\n  %s", f.Offence.Schema, strings.Join(f.Offence.Keys, "\n  "))
+		return fmt.Sprintf("%s refuses these values. Change them in the configs, or change the schema:\n  %s", f.Violation.Schema, strings.Join(f.Violation.Keys, "\n  "))
 	}
 	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, strings.TrimRight(f.Err.Error(), ".?"))
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// faults are what is to be said of a place that was read, its documents aside.
-func (c *contents) faults(registration string) Faults {
-	var fs Faults
+// problems are what is to be said of a place that was read, its documents aside.
+func (c *contents) problems(registration string) Problems {
+	var fs Problems
 	for _, at := range sortedKeys(c.tooLarge) {
-		fs = append(fs, Fault{
-			Registration: registration, Place: c.place, File: at, Summary: "File too large",
+		fs = append(fs, Problem{
+			Registration: registration, Location: c.location, File: at, Summary: "File too large",
 			Detail: fmt.Sprintf("The file has %d bytes, which is more than is read of one. Split it, or name it in %s if it holds no Kalypso objects.", c.tooLarge[at], ignoreFile),
 		})
 	}
 	warn := func(paths []string, summary, detail string) {
 		if len(paths) > 0 {
-			fs = append(fs, Fault{
-				Severity: fleet.Warning, Registration: registration, Place: c.place, Summary: summary,
+			fs = append(fs, Problem{
+				Severity: fleet.Warning, Registration: registration, Location: c.location, Summary: summary,
 				Detail: fmt.Sprintf("%s Name them in %s to have this said no more. They are: %s.", detail, ignoreFile, strings.Join(paths, ", ")),
 			})
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Place is where objects lie: a folder of a repo at a commit, or a folder of this machine.
-type Place struct {
+// Location is where objects lie: a folder of a repo at a commit, or a folder of this machine.
+type Location struct {
 	Repo   string
 	Branch string // whose head is read where no commit is named; else where the commit lies, empty where that is not known
 	Commit string
@@ -25,18 +25,18 @@ type Place struct {
 }
 
 // String names the place in messages.
-func (p Place) String() string {
+func (p Location) String() string {
 	switch {
 	case p.Directory != "":
 		return p.Directory
 	case p.Commit == "":
-		return fmt.Sprintf("%s, branch %s, path %s", shown(p.Repo), p.Branch, p.Path)
+		return fmt.Sprintf("%s, branch %s, path %s", displayURL(p.Repo), p.Branch, p.Path)
 	}
-	return Origin{Repo: shown(p.Repo), Commit: p.Commit, Path: p.Path}.String()
+	return Origin{Repo: displayURL(p.Repo), Commit: p.Commit, Path: p.Path}.String()
 }
 
-// shown is the URL of a repo as messages have it: one that can't be used may hold a password.
-func shown(url string) string {
+// displayURL is the URL of a repo as messages have it: one that can't be used may hold a password.
+func displayURL(url string) string {
 	at, err := gitremote.ParseURL(url)
 	if err != nil {
 		return ""
@@ -45,7 +45,7 @@ func shown(url string) string {
 }
 
 // key is the key of what came from a file of the place.
-func (p Place) key(file, name string) string {
+func (p Location) key(file, name string) string {
 	if p.Directory != "" {
 		return Origin{Path: file, Name: name}.inRepo()
 	}
@@ -54,16 +54,16 @@ func (p Place) key(file, name string) string {
 
 // What can be wrong with a place, beside what package gitremote tells apart.
 var (
-	// ErrNoFolder: the repo has no such folder at the commit.
-	ErrNoFolder = errors.New("no such folder")
-	// ErrNotCommit: a commit is not named by its full hash.
-	ErrNotCommit = errors.New("not the full hash of a commit")
+	// ErrFolderNotFound: the repo has no such folder at the commit.
+	ErrFolderNotFound = errors.New("no such folder")
+	// ErrInvalidCommit: a commit is not named by its full hash.
+	ErrInvalidCommit = errors.New("not the full hash of a commit")
 )
 
 var commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // check makes the place one that can be asked for: the repo's URL in its normal form, the path clean.
-func (p Place) check() (Place, error) {
+func (p Location) check() (Location, error) {
 	if p.Directory != "" {
 		return p, nil
 	}
@@ -77,27 +77,27 @@ func (p Place) check() (Place, error) {
 	}
 	switch {
 	case p.Commit != "" && !commitForm.MatchString(p.Commit):
-		return p, fmt.Errorf("%q is %w, which has 40 digits in lower case", p.Commit, ErrNotCommit)
+		return p, fmt.Errorf("%q is %w, which has 40 digits in lower case", p.Commit, ErrInvalidCommit)
 	case p.Commit == "":
 		return p, gitops.CheckName(p.Branch)
 	}
 	return p, nil
 }
 
-// fault is what a place that can't be read is reported as.
-func (p Place) fault(registration string, err error) Fault {
-	return Fault{Registration: registration, Place: p, Summary: summary(err), Detail: advice(p, err)}
+// problem is what a place that can't be read is reported as.
+func (p Location) problem(registration string, err error) Problem {
+	return Problem{Registration: registration, Location: p, Summary: problemSummary(err), Detail: problemDetail(p, err)}
 }
 
-func summary(err error) string {
+func problemSummary(err error) string {
 	for _, known := range []struct {
 		kind error
 		text string
 	}{
 		{gitops.ErrBranchNotFound, "Branch not found"},
 		{gitops.ErrCommitNotFound, "Commit not found"},
-		{ErrNoFolder, "Folder not found"},
-		{ErrNotCommit, "Invalid commit"},
+		{ErrFolderNotFound, "Folder not found"},
+		{ErrInvalidCommit, "Invalid commit"},
 	} {
 		if errors.Is(err, known.kind) {
 			return known.text
@@ -109,7 +109,7 @@ func summary(err error) string {
 	return "Place can't be read"
 }
 
-func advice(p Place, err error) string {
+func problemDetail(p Location, err error) string {
 	text := fleet.Sentence(err)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):
@@ -124,15 +124,15 @@ func advice(p Place, err error) string {
 	return text
 }
 
-// notFolder is why a path is no folder, by what is there instead.
-func notFolder(p string, at kind) error {
+// folderNotFound is why a path is no folder, by what is there instead.
+func folderNotFound(p string, at kind) error {
 	switch at {
 	case link:
-		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder that it leads to", ErrNoFolder, p)
+		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder that it leads to", ErrFolderNotFound, p)
 	case module:
-		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrNoFolder, p)
+		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrFolderNotFound, p)
 	case file:
-		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrNoFolder, p, path.Dir(p))
+		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrFolderNotFound, p, path.Dir(p))
 	}
-	return fmt.Errorf("%w: there is no %q at this commit. Check the path, which is from the repo's root", ErrNoFolder, p)
+	return fmt.Errorf("%w: there is no %q at this commit. Check the path, which is from the repo's root", ErrFolderNotFound, p)
 }

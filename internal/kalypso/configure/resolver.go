@@ -18,13 +18,13 @@ type resolver struct {
 	schemas    []platformSchema
 	compiled   map[string]*compiledSchema // the schemas by their text
 
-	applyingSources, applyingSchemas *applicability
+	sourceIndex, schemaIndex *conditionIndex
 
 	// What was found already. The conditions that hold are known by their place in sets.
-	sets      []held
+	sets      []matchedConditions
 	setIndex  map[string]int
 	setOf     map[*fleet.DeploymentTarget]int
-	byPair    map[[2]int]*applying
+	byPair    map[[2]int]*applicable
 	bySources map[string]*Values
 }
 
@@ -33,8 +33,8 @@ type platformSchema struct {
 	schema *compiledSchema
 }
 
-// applying is what applies where the same conditions hold.
-type applying struct {
+// applicable is what applies where the same conditions hold.
+type applicable struct {
 	Values   *Values
 	schemas  []platformSchema
 	compiled map[string]*compiledSchema // all schemas by their text
@@ -46,7 +46,7 @@ func newResolver() *resolver {
 		compiled:   map[string]*compiledSchema{},
 		setIndex:   map[string]int{},
 		setOf:      map[*fleet.DeploymentTarget]int{},
-		byPair:     map[[2]int]*applying{},
+		byPair:     map[[2]int]*applicable{},
 		bySources:  map[string]*Values{},
 	}
 }
@@ -64,7 +64,7 @@ func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fle
 			needs = append(needs, r.addAzureAppConfig(config)...)
 		}
 	}
-	r.applyingSources = newApplicability(needs)
+	r.sourceIndex = newConditionIndex(needs)
 	most := f.Limits.WithDefaults().FileSize
 	for _, s := range r.sources {
 		if ctx.Err() != nil {
@@ -80,13 +80,13 @@ func (r *resolver) addPlatformConfig(config *fleet.Config) []int {
 	s := newSource(config, "", config.Data)
 	r.sources = append(r.sources, s)
 	if fleet.IsUnknown(config.Name) { // its place among the others is not known, nor what its keys mean
-		s.obscure(fleet.Unknown)
+		s.markUnknown(fleet.Unknown)
 		return nil
 	}
 	if fleet.AnyUnknown(config.Labels) { // it may not apply
-		s.obscure(slices.Collect(maps.Keys(s.texts))...)
+		s.markUnknown(slices.Collect(maps.Keys(s.texts))...)
 	}
-	return r.conditions.of(config.Labels)
+	return r.conditions.numbersOf(config.Labels)
 }
 
 // addAzureAppConfig adds each key, label.value.….key, as a source of its own: shorter keys first, equal ones in byte
@@ -102,7 +102,7 @@ func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
 			labels[parts[i]] = parts[i+1]
 		}
 		r.sources = append(r.sources, newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}))
-		needs = append(needs, r.conditions.of(labels))
+		needs = append(needs, r.conditions.numbersOf(labels))
 	}
 	return needs
 }
@@ -137,9 +137,9 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 			continue
 		}
 		r.schemas = append(r.schemas, platformSchema{s, schema})
-		needs = append(needs, r.conditions.of(s.Labels))
+		needs = append(needs, r.conditions.numbersOf(s.Labels))
 	}
-	r.applyingSchemas = newApplicability(needs)
+	r.schemaIndex = newConditionIndex(needs)
 	for _, w := range f.Workloads {
 		for i, text := range w.ConfigSchemas {
 			compile(w, text, fleet.Attr("config_schemas"), fleet.Index(i))
@@ -157,37 +157,37 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 }
 
 // placement returns the configuration of each assignment of a placement.
-func (r *resolver) placement(p *schedule.Placement) []Configured {
-	all := make([]Configured, len(p.Assignments))
-	cluster := r.set(r.conditions.onCluster(p.ClusterType))
+func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
+	all := make([]AssignmentConfig, len(p.Assignments))
+	cluster := r.setNumber(r.conditions.ofClusterType(p.ClusterType))
 	for i := range p.Assignments {
 		t := p.Assignments[i].Target
 		target, ok := r.setOf[t]
 		if !ok {
-			target = r.set(r.conditions.onTarget(t))
+			target = r.setNumber(r.conditions.ofTarget(t))
 			r.setOf[t] = target
 		}
-		all[i] = Configured{r.where(cluster, target), t}
+		all[i] = AssignmentConfig{r.lookup(cluster, target), t}
 	}
 	return all
 }
 
-// where returns what applies where the conditions of these sets hold.
-func (r *resolver) where(cluster, target int) *applying {
+// lookup returns what applies where the conditions of these sets hold.
+func (r *resolver) lookup(cluster, target int) *applicable {
 	pair := [2]int{cluster, target}
 	found, ok := r.byPair[pair]
 	if ok {
 		found.Values.Shared = true
 		return found
 	}
-	found = r.apply(r.sets[cluster], r.sets[target])
+	found = r.resolve(r.sets[cluster], r.sets[target])
 	r.byPair[pair] = found
 	return found
 }
 
-// set is the place of h in sets.
-func (r *resolver) set(h held) int {
-	key := keyOf(h)
+// setNumber is the place of h in sets.
+func (r *resolver) setNumber(h matchedConditions) int {
+	key := mapKey(h)
 	i, ok := r.setIndex[key]
 	if !ok {
 		i = len(r.sets)
@@ -197,9 +197,9 @@ func (r *resolver) set(h held) int {
 	return i
 }
 
-func (r *resolver) apply(cluster, target held) *applying {
-	indexes := r.applyingSources.where(cluster, target)
-	key := keyOf(indexes)
+func (r *resolver) resolve(cluster, target matchedConditions) *applicable {
+	indexes := r.sourceIndex.matching(cluster, target)
+	key := mapKey(indexes)
 	values, ok := r.bySources[key]
 	if ok {
 		values.Shared = true
@@ -211,8 +211,8 @@ func (r *resolver) apply(cluster, target held) *applying {
 		values = newValues(sources)
 		r.bySources[key] = values
 	}
-	found := &applying{Values: values, compiled: r.compiled}
-	for _, i := range r.applyingSchemas.where(cluster, target) {
+	found := &applicable{Values: values, compiled: r.compiled}
+	for _, i := range r.schemaIndex.matching(cluster, target) {
 		found.schemas = append(found.schemas, r.schemas[i])
 	}
 	return found
