@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -82,15 +83,24 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 	}
 	state := text("What the cluster says: " + "`" + strings.Join(states, "`, `") + "`. `current` says that what was synced is healthy. Required.")
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
+	names := func(description string) schema.ListAttribute {
+		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+	}
 	return map[string]schema.Attribute{
+		"azure_resource_graph": schema.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "Azure Resource Graph, which is asked what the Flux configurations of Arc and AKS clusters sync. A cluster's name is its ARM ID. " +
+				"At least one of these.",
+			Attributes: map[string]schema.Attribute{
+				"subscriptions":     names("IDs of subscriptions."),
+				"management_groups": names("Names of management groups."),
+			},
+		},
 		"kubernetes": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "The clusters themselves, which are asked what Flux and Argo CD sync.",
 			Attributes: map[string]schema.Attribute{
-				"clusters": schema.ListAttribute{
-					Optional: true, ElementType: types.StringType,
-					MarkdownDescription: "Names of clusters in `clusters` of the provider. Required.",
-				},
+				"clusters": names("Names of clusters in `clusters` of the provider. Required."),
 			},
 		},
 		"reports": schema.ListNestedAttribute{
@@ -193,6 +203,18 @@ func readLimit(d decoder, name string) deployment.Limit {
 
 // readDeploymentSources reads the sources. None at all is reported.
 func (p *providerData) readDeploymentSources(d decoder, request *deploymentRequest) {
+	if given, ok := d.object("azure_resource_graph"); ok {
+		scope := azure.Scope{Subscriptions: given.strings("subscriptions"), ManagementGroups: given.strings("management_groups")}
+		if !given.unknown && len(scope.Subscriptions)+len(scope.ManagementGroups) == 0 {
+			given.report("Missing scope", "azure_resource_graph names neither subscriptions nor management_groups.")
+		}
+		source := azure.Source{Scope: scope}
+		if p != nil {
+			source.Config = p.azure.Config
+			request.later = request.later || p.azure.later
+		}
+		request.Sources = append(request.Sources, source)
+	}
 	if given, ok := d.object("kubernetes"); ok {
 		request.Sources = append(request.Sources, p.readKubernetes(given, request))
 	}

@@ -31,6 +31,7 @@ type providerData struct {
 	github     githubSettings
 	host       hostOnce
 	clusters   clusterSettings
+	azure      azureSettings
 	// secrets are taken out of all that servers say.
 	secrets redact.Secrets
 	claims  claims
@@ -56,7 +57,7 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	credentials := readCredentials(d)
 	var allowLocalKnown bool
 	data.allowLocal, allowLocalKnown = d.bool("allow_local_repos")
-	data.clusters = readClusters(d)
+	data.clusters, data.azure = readClusters(d), readAzure(d)
 	data.known = allowLocalKnown && !data.github.unknown()
 	for _, c := range credentials {
 		data.known = data.known && !credentialUnknown(c)

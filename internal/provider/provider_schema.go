@@ -31,6 +31,7 @@ var providerSchema = schema.Schema{
 				},
 			},
 		},
+		"azure":    azureAttribute,
 		"clusters": clustersAttribute,
 		"github": schema.SingleNestedAttribute{
 			Optional: true,

@@ -6,10 +6,14 @@
 package deployment
 
 import (
+	"errors"
 	"path"
 	"strings"
 	"time"
 )
+
+// ErrNoAnswer means that a source did not answer in time: nothing is known of it this time.
+var ErrNoAnswer = errors.New("no answer in time")
 
 // Health is what a source says of an object that syncs a folder to a cluster.
 type Health string

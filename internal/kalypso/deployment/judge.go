@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // judged is a report with what it counts as.
@@ -30,21 +31,19 @@ func (w *World) judge(r Report) judged {
 	if j.state == StateFailed {
 		j.since = later(changed, r.Since).Add(w.Rules.Deadline)
 	}
-	if message := clip(r.Message); message != "" {
+	if message := Clip(r.Message); message != "" {
 		j.why = join(j.why, message)
 	}
-	j.Revision = clip(r.Revision)
+	j.Revision = Clip(r.Revision)
 	return j
 }
 
 // maxText is how many characters of a text of a cluster are kept.
 const maxText = 300
 
-// clip makes one line of a text that a cluster wrote, and bounds it.
-func clip(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
+// Clip makes one line of a text that a cluster or a server wrote, bounds it, and escapes what a terminal would act on.
+func Clip(text string) string {
+	text = printable.Line(strings.Join(strings.Fields(text), " "))
 	if runes := []rune(text); len(runes) > maxText {
 		return string(runes[:maxText]) + "…"
 	}

@@ -17,13 +17,10 @@ import (
 type Source interface {
 	// Name is the source's, for people.
 	Name() string
-	// Reports are all that the source knows. An error that unwraps to [ErrNoAnswer] says that nothing is known of it this
+	// Reports are all that the source knows. An error that unwraps to [deployment.ErrNoAnswer] says that nothing is known of it this
 	// time; any other one is for people to mend.
 	Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error)
 }
-
-// ErrNoAnswer means that a source did not answer in time.
-var ErrNoAnswer = errors.New("no answer in time")
 
 // Request says what to look at.
 type Request struct {
@@ -115,7 +112,7 @@ func ask(ctx context.Context, req Request, rendering deployment.Rendering, seen 
 	var wrong []error
 	for i, source := range req.Sources {
 		switch err := errs[i]; {
-		case errors.Is(err, ErrNoAnswer), errors.Is(err, context.DeadlineExceeded):
+		case errors.Is(err, deployment.ErrNoAnswer), errors.Is(err, context.DeadlineExceeded):
 			seen.Silent = append(seen.Silent, &SourceError{source.Name(), err})
 		case err != nil:
 			wrong = append(wrong, &SourceError{source.Name(), err})

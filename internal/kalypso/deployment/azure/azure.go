@@ -1,0 +1,112 @@
+// Package azure asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync.
+package azure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Scope is what of a tenant is asked about.
+type Scope struct{ Subscriptions, ManagementGroups []string }
+
+// Source is Azure Resource Graph.
+type Source struct {
+	Config Config
+	Scope  Scope
+}
+
+// Name is the source's, for people.
+func (Source) Name() string { return "Azure Resource Graph" }
+
+// Reports are what the Flux configurations of the rendering's repo and branch say, by cluster. An error that unwraps to
+// [deployment.ErrNoAnswer] says that Azure did not answer; from an answer that is not whole nothing is concluded.
+func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error) {
+	g, err := connect(s.Config, s.Scope)
+	if err != nil {
+		return nil, err
+	}
+	configurations, err := query(ctx, g, configurationsQuery(of.Repo), func(c configuration) string { return c.ID })
+	if err != nil {
+		return nil, err
+	}
+	var reports []deployment.Report
+	for _, c := range configurations {
+		reports = append(reports, c.reports(of)...)
+	}
+	if slices.ContainsFunc(reports, func(r deployment.Report) bool { return isConnected(r.Cluster) }) {
+		if err := markOffline(ctx, g, reports); err != nil {
+			return nil, err
+		}
+	}
+	for i := range reports {
+		reports[i].Now = g.now
+	}
+	return reports, nil
+}
+
+// configurationsQuery asks for the Flux configurations of a repo, however its URL is written: which of them it is, is decided
+// here, and not there.
+func configurationsQuery(repo string) string {
+	name := ""
+	if at, err := gitremote.ParseURL(repo); err == nil {
+		name = strings.TrimSuffix(strings.Trim(at.Path, "/"), ".git")
+	}
+	return fmt.Sprintf(`kubernetesconfigurationresources
+| where type == 'microsoft.kubernetesconfiguration/fluxconfigurations'
+| where properties.gitRepository.url contains %s
+| project id, properties
+| order by id asc`, quote(name))
+}
+
+// connectedQuery asks which clusters that are connected by Azure Arc are connected now.
+const connectedQuery = `resources
+| where type == 'microsoft.kubernetes/connectedclusters'
+| project id, connectivityStatus = properties.connectivityStatus
+| order by id asc`
+
+// quote is a text as the query language writes it.
+func quote(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(text) + "'"
+}
+
+const connectedType = "/providers/microsoft.kubernetes/connectedclusters/"
+
+// isConnected reports whether a cluster is one that Azure Arc connects.
+func isConnected(cluster string) bool {
+	return strings.Contains(strings.ToLower(cluster), connectedType)
+}
+
+// connectedCluster is a row of [connectedQuery].
+type connectedCluster struct {
+	ID                 string `json:"id"`
+	ConnectivityStatus string `json:"connectivityStatus"`
+	Properties         struct {
+		ConnectivityStatus string `json:"connectivityStatus"`
+	} `json:"properties"`
+}
+
+// markOffline marks the reports of clusters that are not connected: what they say is of before.
+func markOffline(ctx context.Context, g *graph, reports []deployment.Report) error {
+	rows, err := query(ctx, g, connectedQuery, func(c connectedCluster) string { return c.ID })
+	if err != nil {
+		return err
+	}
+	status := map[string]string{}
+	for _, c := range rows {
+		status[strings.ToLower(c.ID)] = c.ConnectivityStatus + c.Properties.ConnectivityStatus
+	}
+	for i, r := range reports {
+		if now := status[strings.ToLower(r.Cluster)]; isConnected(r.Cluster) && !strings.EqualFold(now, "Connected") {
+			reports[i].Health, reports[i].Message = deployment.Offline, "its connectivity is not known: it is not among the connected clusters"
+			if now != "" {
+				reports[i].Message = "its connectivity is " + now
+			}
+		}
+	}
+	return nil
+}

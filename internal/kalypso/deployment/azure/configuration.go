@@ -1,0 +1,230 @@
+package azure
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// configuration is a Flux configuration as Azure documents microsoft.kubernetesconfiguration/fluxconfigurations.
+type configuration struct {
+	ID         string `json:"id"`
+	Properties struct {
+		Suspend       bool `json:"suspend"`
+		GitRepository struct {
+			URL           string `json:"url"`
+			RepositoryRef *struct {
+				Branch string `json:"branch"`
+				Tag    string `json:"tag"`
+				Semver string `json:"semver"`
+				Commit string `json:"commit"`
+			} `json:"repositoryRef"`
+		} `json:"gitRepository"`
+		Kustomizations map[string]struct {
+			Path string `json:"path"`
+		} `json:"kustomizations"`
+		Statuses             []status `json:"statuses"`
+		SourceSyncedCommitID string   `json:"sourceSyncedCommitId"`
+		StatusUpdatedAt      string   `json:"statusUpdatedAt"`
+		ComplianceState      string   `json:"complianceState"`
+		ProvisioningState    string   `json:"provisioningState"`
+		ErrorMessage         string   `json:"errorMessage"`
+	} `json:"properties"`
+}
+
+// status is what one object of Flux says, among those that a configuration made and those that these made.
+type status struct {
+	Name            string `json:"name"`
+	Namespace       string `json:"namespace"`
+	Kind            string `json:"kind"`
+	ComplianceState string `json:"complianceState"`
+	AppliedBy       *struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"appliedBy"`
+	Conditions []struct {
+		Type               string `json:"type"`
+		Status             string `json:"status"`
+		Reason             string `json:"reason"`
+		Message            string `json:"message"`
+		LastTransitionTime string `json:"lastTransitionTime"`
+	} `json:"statusConditions"`
+}
+
+// provider is where in a configuration's ID that of its cluster ends.
+const provider = "/providers/microsoft.kubernetesconfiguration/"
+
+// cluster is the ARM ID of the configuration's cluster, and the configuration's own name.
+func (c configuration) cluster() (id, name string) {
+	at := strings.LastIndex(strings.ToLower(c.ID), provider)
+	if at < 0 {
+		return c.ID, ""
+	}
+	return c.ID[:at], c.ID[strings.LastIndex(c.ID, "/")+1:]
+}
+
+// follows reports whether the configuration follows the rendering's branch.
+func (c configuration) follows(of deployment.Rendering) bool {
+	ref := c.Properties.GitRepository.RepositoryRef
+	return gitremote.SameRepo(c.Properties.GitRepository.URL, of.Repo) && ref != nil && ref.Branch == of.Branch &&
+		ref.Tag == "" && ref.Semver == "" && ref.Commit == ""
+}
+
+// reports are what the configuration says of each folder that its Kustomizations follow.
+func (c configuration) reports(of deployment.Rendering) []deployment.Report {
+	if !c.follows(of) {
+		return nil
+	}
+	cluster, name := c.cluster()
+	var all []deployment.Report
+	for _, key := range slices.Sorted(maps.Keys(c.Properties.Kustomizations)) {
+		folder, inside := of.FolderOf(c.Properties.Kustomizations[key].Path)
+		if !inside {
+			continue
+		}
+		own := c.statusOf(name, key)
+		r := deployment.Report{
+			Cluster: cluster, Folder: folder, Object: "Kustomization " + name + "-" + key, Revision: c.Properties.SourceSyncedCommitID,
+			Time: parseTime(c.Properties.StatusUpdatedAt),
+		}
+		r.Health, r.Message = c.health()
+		if own != nil {
+			health, since, message := own.health()
+			if r.Since = since; worse(health, r.Health) {
+				r.Health, r.Message = health, message
+			}
+			if revision := own.applied(); revision != "" {
+				r.Revision = revision
+			}
+		}
+		all = append(all, r)
+		for _, s := range c.Properties.Statuses {
+			if c.isBelow(s, own) {
+				all = append(all, s.report(r))
+			}
+		}
+	}
+	return all
+}
+
+// health is that of the configuration, as far as no object of it says more: one that is not compliant says so itself.
+func (c configuration) health() (deployment.Health, string) {
+	p := c.Properties
+	if p.Suspend {
+		return deployment.Suspended, ""
+	}
+	if strings.EqualFold(p.ProvisioningState, "Failed") {
+		return deployment.Failed, p.ErrorMessage
+	}
+	health := healthOf(p.ComplianceState)
+	if health != deployment.Healthy && slices.ContainsFunc(p.Statuses, func(s status) bool { return healthOf(s.ComplianceState) != deployment.Healthy }) {
+		return deployment.Healthy, ""
+	}
+	return health, p.ErrorMessage
+}
+
+// statusOf is what the Kustomization of a key says; nil where it says nothing. Azure names it for the configuration and the key.
+func (c configuration) statusOf(name, key string) *status {
+	for i, s := range c.Properties.Statuses {
+		if s.isKustomization() && (strings.EqualFold(s.Name, name+"-"+key) || strings.EqualFold(s.Name, key)) {
+			return &c.Properties.Statuses[i]
+		}
+	}
+	return nil
+}
+
+func (s status) isKustomization() bool { return strings.EqualFold(s.Kind, "Kustomization") }
+
+// maxDepth bounds how many Kustomizations stand between a configuration and an object.
+const maxDepth = 16
+
+// isBelow reports whether a status counts for the folder of a Kustomization: what that made, and what is made by these; the
+// sources; and all of which nothing says who made it. Other Kustomizations of the configuration have folders of their own.
+func (c configuration) isBelow(s status, own *status) bool {
+	for range maxDepth {
+		switch {
+		case own != nil && s.isKustomization() && strings.EqualFold(s.Name, own.Name):
+			return false // the Kustomization itself
+		case s.AppliedBy == nil || s.AppliedBy.Name == "":
+			return !s.isKustomization()
+		case own != nil && strings.EqualFold(s.AppliedBy.Name, own.Name):
+			return true
+		}
+		i := slices.IndexFunc(c.Properties.Statuses, func(o status) bool {
+			return o.isKustomization() && strings.EqualFold(o.Name, s.AppliedBy.Name)
+		})
+		if i < 0 {
+			return true
+		}
+		s = c.Properties.Statuses[i]
+	}
+	return true
+}
+
+// report is what a status says beside the report of its Kustomization.
+func (s status) report(of deployment.Report) deployment.Report {
+	r := deployment.Report{
+		Cluster: of.Cluster, Folder: of.Folder, Object: s.Kind + " " + s.Namespace + "/" + s.Name, Within: true, Time: of.Time,
+	}
+	r.Health, r.Since, r.Message = s.health()
+	return r
+}
+
+// health is what a status says.
+func (s status) health() (health deployment.Health, since time.Time, message string) {
+	health = healthOf(s.ComplianceState)
+	for _, c := range s.Conditions {
+		if c.Type == "Ready" {
+			since, message = parseTime(c.LastTransitionTime), c.Message
+		}
+	}
+	if health == deployment.Healthy || health == deployment.Suspended {
+		message = ""
+	}
+	return health, since, message
+}
+
+var appliedRevision = regexp.MustCompile(`^Applied revision: (\S+)`)
+
+// applied is the revision that a Kustomization says it applied; "" where it does not say. Of the source, Azure says what was
+// fetched, which may be ahead of that.
+func (s status) applied() string {
+	for _, c := range s.Conditions {
+		if m := appliedRevision.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// healthOf is a compliance state as Azure documents it.
+func healthOf(complianceState string) deployment.Health {
+	switch strings.ToLower(complianceState) {
+	case "compliant":
+		return deployment.Healthy
+	case "non-compliant":
+		return deployment.Failed
+	case "suspended":
+		return deployment.Suspended
+	}
+	return deployment.Progressing // Pending, Unknown
+}
+
+// worse reports whether a health is not better than another one.
+func worse(a, b deployment.Health) bool {
+	order := []deployment.Health{deployment.Healthy, deployment.Progressing, deployment.Suspended, deployment.Failed}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+func parseTime(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}

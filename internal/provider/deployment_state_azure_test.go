@@ -1,0 +1,96 @@
+package provider_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
+)
+
+// azureRoot makes the module ask an Azure.
+func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
+	d.t.Helper()
+	d.env = append(d.env, "SSL_CERT_FILE="+s.CA)
+	d.write("provider.tf", `
+variable "azure" {
+  type = any
+}
+provider "kalypso" {
+  azure = var.azure
+}
+`)
+	d.set("azure", map[string]any{
+		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": secret, "disable_instance_discovery": true,
+		"endpoint": map[string]any{"active_directory_authority_host": s.URL, "resource_manager_endpoint": s.URL, "resource_manager_audience": s.URL},
+	})
+	d.set("source_of_reports", map[string]any{"azure_resource_graph": map[string]any{"subscriptions": []string{"s"}, "management_groups": []string{}}})
+}
+
+// Azure Resource Graph is asked what the Flux configurations of the branch say: what they hold decides, no configuration at all
+// is no success, an Azure that does not answer leaves the verdict pending with a warning, one that refuses is an error, and the
+// secret is in nothing that is left behind.
+func TestAccDeploymentStateAzure(t *testing.T) {
+	t.Parallel()
+	d := newDeploymentRoot(t)
+	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
+	commit := d.render(nil, map[string]string{"large": "one"})
+	s := azurefake.New(t)
+	d.azure(s, azurefake.Secret)
+	d.env = append(d.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(d.folder, logName))
+	row := func(cluster, commit string) map[string]any {
+		return azurefake.Configuration(cluster, "file://"+d.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
+	}
+	d.set("options", map[string]any{"expected": map[string]any{"large": map[string]any{
+		"clusters": []string{strings.ToLower(azurefake.AKS("a")), azurefake.Cluster("b")},
+	}}})
+
+	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Missing != 2 {
+		t.Errorf("no configuration: %+v", seen)
+	}
+	s.Set("kubernetesconfigurationresources", row(azurefake.AKS("a"), commit), row(azurefake.Cluster("b"), commit))
+	s.Set("resources", azurefake.Connected("b", "Connected"))
+	if seen := d.look(); seen.Verdict != "success" || seen.Folders["large"].Current != 2 {
+		t.Errorf("compliant: %+v", seen)
+	}
+	s.Set("resources", azurefake.Connected("b", "Offline"))
+	if diff := cmp.Diff([]string{"offline " + azurefake.Cluster("b")}, d.look().states()); diff != "" {
+		t.Errorf("offline (-want +got):\n%s", diff)
+	}
+	// A source that does not answer in time.
+	broken := azurefake.Error(http.StatusServiceUnavailable, "ServiceUnavailable", "x")
+	s.Instead(broken, broken, broken, broken, broken, broken)
+	d.set("options", map[string]any{"timeouts": map[string]any{"read": "1s"}})
+	if out := d.apply().text(); !strings.Contains(out, "A source did not answer") || !strings.Contains(out, "Azure Resource Graph: no answer in time") ||
+		!strings.Contains(out, `"verdict" = "pending"`) || !strings.Contains(out, "no answer: Azure Resource Graph") {
+		t.Errorf("no answer: %s", out)
+	}
+	s.Recover()
+	d.set("options", map[string]any{})
+	s.Instead(azurefake.Error(http.StatusForbidden, "AuthorizationFailed", "The client does not have authorization over the subscription"))
+	d.expectError([]string{"A source can't be used", "HTTP 403 AuthorizationFailed", "does not have authorization over the subscription"}, "plan", "-no-color")
+	s.Instead(azurefake.Page(map[string]any{"totalRecords": 3, "count": 1, "data": []any{row(azurefake.AKS("a"), commit)}, "facets": []any{}, "resultTruncated": "true"}))
+	d.expectError([]string{"A source can't be used", "the answer lacks a page"}, "plan", "-no-color")
+
+	d.azure(s, "canary-wrong")
+	d.expectError([]string{"does not accept the credential"}, "plan", "-no-color")
+	d.set("azure", map[string]any{"client_secret": "canary-alone"})
+	d.expectError([]string{"Azure can't be used", "need tenant_id and client_id"}, "plan", "-no-color")
+	d.set("azure", map[string]any{"environment": "moon"})
+	d.expectError([]string{`"public" "usgovernment" "china"`}, "plan", "-no-color")
+	d.set("azure", nil)
+	d.set("source_of_reports", map[string]any{"azure_resource_graph": map[string]any{}})
+	d.expectError([]string{"Missing scope"}, "plan", "-no-color")
+
+	for name, data := range filesBelow(t, d.folder) {
+		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
+			t.Errorf("%s holds a secret", name)
+		}
+	}
+	if strings.Contains(d.printed.String(), "canary") {
+		t.Error("a secret was printed")
+	}
+}

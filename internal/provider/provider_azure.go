@@ -1,0 +1,93 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// azureAttribute says how Azure is reached.
+var azureAttribute = schema.SingleNestedAttribute{
+	Optional: true,
+	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure. Without a client, the environment says who " +
+		"asks, as for other tools of Azure: `AZURE_*` variables, a managed identity, or `az login`. Other certificates than the system's are taken " +
+		"from the file that the environment variable `SSL_CERT_FILE` names.",
+	Attributes: map[string]schema.Attribute{
+		"tenant_id":     azureText("ID of the tenant."),
+		"client_id":     azureText("ID of the client (the application). With `client_secret` or `use_oidc`."),
+		"client_secret": schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "Secret of the client."},
+		"use_oidc": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether the client shows the token of the pipeline in place of a secret: out of the file that `AZURE_FEDERATED_TOKEN_FILE` " +
+				"names, from `ARM_OIDC_TOKEN`, or from GitHub Actions, for a job with the permission `id-token: write`.",
+		},
+		"environment": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "The cloud. One of `" + strings.Join(azure.Environments, "`, `") + "`; the default is `" + azure.Environments[0] + "`.",
+			Validators:          []validator.String{stringvalidator.OneOf(azure.Environments...)},
+		},
+		"endpoint": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "What of the cloud lies elsewhere, as in a private cloud.",
+			Attributes: map[string]schema.Attribute{
+				"active_directory_authority_host": azureText("URL of the authority, such as `https://login.microsoftonline.com/`."),
+				"resource_manager_endpoint":       azureText("URL of the resource manager, such as `https://management.azure.com/`."),
+				"resource_manager_audience":       azureText("Audience of its tokens. Without it, `resource_manager_endpoint`, else that of the cloud."),
+			},
+		},
+		"disable_instance_discovery": schema.BoolAttribute{
+			Optional:            true,
+			MarkdownDescription: "Whether not to ask Microsoft whether it knows the authority, as private clouds need it. The default is `false`.",
+		},
+	},
+}
+
+func azureText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+// azureSettings say how Azure is reached.
+type azureSettings struct {
+	azure.Config
+	later bool // something of it is not known yet
+}
+
+// readAzure reads the argument azure.
+func readAzure(d decoder) azureSettings {
+	given, ok := d.object("azure")
+	if !ok {
+		return azureSettings{}
+	}
+	var all azureSettings
+	known := true
+	flag := func(name string) bool {
+		value, is := given.bool(name)
+		known = known && is
+		return value
+	}
+	all.TenantID, all.ClientID, all.ClientSecret = given.string("tenant_id"), given.string("client_id"), given.string("client_secret")
+	all.UseOIDC, all.DisableInstanceDiscovery = flag("use_oidc"), flag("disable_instance_discovery")
+	all.Environment = given.string("environment")
+	if endpoint, there := given.object("endpoint"); there {
+		all.Endpoint = azure.Endpoint{
+			ActiveDirectoryAuthorityHost: endpoint.string("active_directory_authority_host"),
+			ResourceManagerEndpoint:      endpoint.string("resource_manager_endpoint"),
+			ResourceManagerAudience:      endpoint.string("resource_manager_audience"),
+		}
+	}
+	e := all.Endpoint
+	all.later = !known || anyUnknown(all.TenantID, all.ClientID, all.ClientSecret, all.Environment,
+		e.ActiveDirectoryAuthorityHost, e.ResourceManagerEndpoint, e.ResourceManagerAudience)
+	if all.later {
+		return all
+	}
+	if err := all.Check(); err != nil {
+		given.report("Azure can't be used", fleet.Sentence(err))
+	}
+	return all
+}

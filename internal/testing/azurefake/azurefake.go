@@ -1,0 +1,237 @@
+// Package azurefake is an Azure for tests, on loopback TLS: the tokens of Microsoft Entra, and Azure Resource Graph with its
+// pages, quota and failures, in the forms that Microsoft documents.
+package azurefake
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// What the server lets in.
+const (
+	Tenant = "11111111-1111-1111-1111-111111111111"
+	Client = "22222222-2222-2222-2222-222222222222"
+	Secret = "canary-client-secret"
+	token  = "canary-access-token"
+)
+
+// Server is the fake.
+type Server struct {
+	URL string
+	CA  string // path of its certificate, for SSL_CERT_FILE
+
+	mu       sync.Mutex
+	tables   map[string][]any
+	instead  []http.HandlerFunc
+	queries  []Query
+	tokens   int
+	pageSize int
+	date     string
+}
+
+// Query is a request for rows.
+type Query struct {
+	Query            string   `json:"query"`
+	Subscriptions    []string `json:"subscriptions"`
+	ManagementGroups []string `json:"managementGroups"`
+	Options          struct {
+		ResultFormat string `json:"resultFormat"`
+		Top          int    `json:"$top"`
+		SkipToken    string `json:"$skipToken"`
+	} `json:"options"`
+}
+
+// New starts a server, which ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{tables: map[string][]any{}}
+	server := httptest.NewTLSServer(http.HandlerFunc(s.serve))
+	t.Cleanup(server.Close)
+	s.URL, s.CA = server.URL, filepath.Join(t.TempDir(), "ca.pem")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(s.CA, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Set is what a table of Resource Graph holds.
+func (s *Server) Set(table string, rows ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tables[table] = rows
+}
+
+// PageSize has pages be smaller than was asked for.
+func (s *Server) PageSize(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pageSize = n
+}
+
+// Date is what the server says the time is.
+func (s *Server) Date(date string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.date = date
+}
+
+// Instead has handlers answer the next requests for rows. A handler that writes nothing lets the request pass.
+func (s *Server) Instead(handlers ...http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instead = append(s.instead, handlers...)
+}
+
+// Recover takes back what [Server.Instead] left.
+func (s *Server) Recover() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instead = nil
+}
+
+// Queries are the requests for rows, in their order.
+func (s *Server) Queries() []Query {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queries)
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/openid-configuration"):
+		base := s.URL + "/" + Tenant
+		answer(w, map[string]any{
+			"authorization_endpoint": base + "/oauth2/v2.0/authorize", "token_endpoint": base + "/oauth2/v2.0/token", "issuer": base + "/v2.0",
+		})
+	case strings.HasSuffix(r.URL.Path, "/token"):
+		s.token(w, r)
+	case strings.EqualFold(r.URL.Path, "/providers/Microsoft.ResourceGraph/resources"):
+		s.resources(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	assertion := r.FormValue("client_assertion")
+	if r.FormValue("client_id") != Client || r.FormValue("client_secret") != Secret && assertion != "canary-assertion" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"error":             "invalid_client",
+			"error_description": "AADSTS7000215: Invalid client secret provided: " + r.FormValue("client_secret") + "\r\nTrace ID: x",
+		})
+		return
+	}
+	s.mu.Lock()
+	s.tokens++
+	s.mu.Unlock()
+	answer(w, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": token})
+}
+
+func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
+	var q Query
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		Error(http.StatusBadRequest, "BadRequest", err.Error())(w, r)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queries = append(s.queries, q)
+	if s.date != "" {
+		w.Header().Set("Date", s.date)
+	}
+	if r.Header.Get("Authorization") != "Bearer "+token {
+		Error(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")(w, r)
+		return
+	}
+	if len(s.instead) > 0 {
+		next := s.instead[0]
+		s.instead = s.instead[1:]
+		tracked := &written{ResponseWriter: w}
+		if next(tracked, r); tracked.done {
+			return
+		}
+	}
+	table, _, _ := strings.Cut(q.Query, "\n")
+	rows := s.tables[strings.TrimSpace(table)]
+	from := 0
+	if q.Options.SkipToken != "" {
+		_, _ = fmt.Sscanf(q.Options.SkipToken, "skip-%d", &from)
+	}
+	size := min(max(q.Options.Top, 1), 1000)
+	if s.pageSize > 0 {
+		size = min(size, s.pageSize)
+	}
+	to := min(from+size, len(rows))
+	page := map[string]any{
+		"totalRecords": len(rows), "count": to - from, "data": append([]any{}, rows[from:to]...), "facets": []any{}, "resultTruncated": "false",
+	}
+	if to < len(rows) {
+		page["$skipToken"] = fmt.Sprintf("skip-%d", to)
+	}
+	answer(w, page)
+}
+
+// written notes whether anything was written.
+type written struct {
+	http.ResponseWriter
+	done bool
+}
+
+func (w *written) WriteHeader(code int) {
+	w.done = true
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.done = true
+	return w.ResponseWriter.Write(p)
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// Error answers as Azure Resource Manager does.
+func Error(code int, name, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": name, "message": message}})
+	}
+}
+
+// Throttled answers 429, and when to come back.
+func Throttled(seconds int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+		w.Header().Set("x-ms-user-quota-remaining", "0")
+		w.Header().Set("x-ms-user-quota-resets-after", fmt.Sprintf("00:00:%02d", seconds))
+		Error(http.StatusTooManyRequests, "RateLimiting", "Please provide below info when asking for support.")(w, r)
+	}
+}
+
+// UsedUp answers the rows, and says that this was the last request of the quota for so many seconds.
+func UsedUp(seconds int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("x-ms-user-quota-remaining", "0")
+		w.Header().Set("x-ms-user-quota-resets-after", fmt.Sprintf("00:00:%02d", seconds))
+	}
+}
+
+// Page answers with a page as it is given.
+func Page(page map[string]any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { answer(w, page) }
+}

@@ -1,0 +1,57 @@
+package azurefake
+
+import "strings"
+
+// Cluster is the ARM ID of a cluster that Azure Arc connects.
+func Cluster(name string) string {
+	return "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.Kubernetes/connectedClusters/" + name
+}
+
+// AKS is the ARM ID of a cluster of AKS.
+func AKS(name string) string {
+	return "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.ContainerService/managedClusters/" + name
+}
+
+// Connected is a row of a connected cluster.
+func Connected(name, status string) map[string]any {
+	return map[string]any{"id": strings.ToLower(Cluster(name)), "connectivityStatus": status}
+}
+
+// Configuration is a row of a Flux configuration "fleet" that follows a folder of a repo, compliant at a revision.
+func Configuration(cluster, repo, branch, path, revision string) map[string]any {
+	return map[string]any{
+		"id": cluster + "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/fleet",
+		"properties": map[string]any{
+			"scope": "cluster", "namespace": "flux-system", "sourceKind": "GitRepository", "suspend": false,
+			"gitRepository":        map[string]any{"url": repo, "repositoryRef": map[string]any{"branch": branch}, "syncIntervalInSeconds": 600},
+			"kustomizations":       map[string]any{"cluster": map[string]any{"path": path, "prune": true}},
+			"complianceState":      "Compliant",
+			"provisioningState":    "Succeeded",
+			"sourceSyncedCommitId": revision,
+			"sourceUpdatedAt":      "2026-01-31T12:00:00Z",
+			"statusUpdatedAt":      "2026-01-31T12:01:00Z",
+			"statuses": []any{
+				Status("GitRepository", "fleet", "Compliant", "", "stored artifact for revision '"+revision+"'"),
+				Status("Kustomization", "fleet-cluster", "Compliant", "", "Applied revision: "+revision),
+			},
+		},
+	}
+}
+
+// Status is an element of a configuration's statuses.
+func Status(kind, name, compliance, appliedBy, message string) map[string]any {
+	ready := "True"
+	if compliance != "Compliant" {
+		ready = "False"
+	}
+	s := map[string]any{
+		"kind": kind, "name": name, "namespace": "flux-system", "complianceState": compliance, "appliedBy": nil,
+		"statusConditions": []any{map[string]any{
+			"type": "Ready", "status": ready, "reason": "ReconciliationSucceeded", "message": message, "lastTransitionTime": "2026-01-31T12:00:30Z",
+		}},
+	}
+	if appliedBy != "" {
+		s["appliedBy"] = map[string]any{"name": appliedBy, "namespace": "flux-system"}
+	}
+	return s
+}
