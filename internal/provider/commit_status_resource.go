@@ -143,7 +143,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	defer cancel()
 	found, err := repo.Status(ctx, state.Commit.ValueString(), state.Context.ValueString())
 	switch {
-	case errors.Is(err, hosting.ErrNoCommit):
+	case errors.Is(err, hosting.ErrCommitNotFound):
 		resp.Diagnostics.AddAttributeWarning(path.Root("commit"), "The commit is gone", fleet.Sentence(err)+" Its status is planned anew.")
 		resp.State.RemoveResource(ctx)
 	case err != nil:

@@ -185,7 +185,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	s.fake.Fail("POST", "/statuses/", -1, githubfake.ServerError(502, 0))
 	s.set("state", "success", "timeouts", map[string]any{"update": "1s"})
 	s.expectError([]string{"GitHub can't be reached", "Bad Gateway", "Set status kalypso/dev of commit " + s.commit}, "apply", "-no-color", "-auto-approve")
-	s.fake.Recover()
+	s.fake.ClearFailures()
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.Forbidden("Resource not accessible by integration"))
 	s.expectError([]string{"GitHub does not allow it", "Resource not accessible by integration"}, "apply", "-no-color", "-auto-approve")
 	if plan := s.terraform("plan", "-no-color", "-detailed-exitcode"); plan.code != 2 {

@@ -181,7 +181,7 @@ func (p *private) credentials() (n int) {
 
 func (p *private) forget() {
 	if p.git != nil {
-		p.git.Forget()
+		p.git.ResetLog()
 	}
 }
 

@@ -22,7 +22,7 @@ func (r *reviewed) killAt(method, path string) {
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
-	for !r.fake.Waiting() {
+	for !r.fake.HasDelayed() {
 		select {
 		case <-ended:
 			r.t.Fatalf("the apply ended without %s %s", method, path)
@@ -33,7 +33,7 @@ func (r *reviewed) killAt(method, path string) {
 		r.t.Fatal(err)
 	}
 	<-ended
-	r.fake.Recover()
+	r.fake.ClearFailures()
 }
 
 // TestAccPullRequestKilled: an apply that is killed anywhere is taken up by the next one: never two pull requests.
@@ -107,12 +107,12 @@ func TestAccPullRequestWaits(t *testing.T) {
 		merged := make(chan struct{})
 		go func() {
 			defer close(merged)
-			for !r.fake.Asked("GET", "/pulls/") { // it waits
+			for !r.fake.HasAnswered("GET", "/pulls/") { // it waits
 				time.Sleep(20 * time.Millisecond)
 			}
 			r.on.Merge(t, r.last().Number, method)
 		}()
-		r.fake.Forget()
+		r.fake.ResetLog()
 		o := r.apply()
 		<-merged
 		r.expectEmptyPlan()

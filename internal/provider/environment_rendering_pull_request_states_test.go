@@ -393,7 +393,7 @@ func TestAccPullRequestLarge(t *testing.T) {
 		}
 		r.options("manifests", map[string]string{"many.yaml": string(text)}, "preview", "none")
 		r.set("value", value)
-		r.fake.Forget()
+		r.fake.ResetLog()
 		r.apply()
 		calls = len(r.fake.Requests())
 		if n := len([]rune(r.last().Body)); n > 65536 {

@@ -24,7 +24,7 @@ func TestAccRenderingServerWords(t *testing.T) {
 		Service: "git-upload-pack", Method: http.MethodPost, Times: -1, Status: http.StatusOK, Body: []byte("0000"),
 	})
 	r.expectRefused([]string{"Empty answer of the server", "look at the server"}, "plan")
-	server.Mend()
+	server.ClearFaults()
 	r.expectEmptyPlan()
 
 	r.set("value", "2")

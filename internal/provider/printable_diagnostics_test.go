@@ -18,7 +18,7 @@ import (
 // TestPrintableDiagnostics: whatever way a name or a text of others takes into a diagnostic, it is escaped there.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	host := &hosting.Error{Doing: evil, Kind: hosting.ErrRefused, Words: evil, Cause: errors.New(evil)}
+	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
 			appendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Broken YAML", Detail: evil}})

@@ -68,7 +68,7 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 		return data
 	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
-		gitremote.WithPasswords(data.hostPassword), gitremote.WithSecrets(&data.secrets))
+		gitremote.WithPasswordFunc(data.hostPassword), gitremote.WithSecrets(&data.secrets))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.sources = source.NewReader(client, source.DefaultLimits)

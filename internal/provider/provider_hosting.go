@@ -46,7 +46,7 @@ func (d *providerData) hostPassword(ctx context.Context, repo string) (username,
 func newHost(g githubSettings, secrets *redact.Secrets) (hosting.Host, error) {
 	c := github.Config{
 		Token: g.Token, Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso",
-		Secrets: secrets, Waiting: logWait,
+		Secrets: secrets, OnRetry: logWait,
 	}
 	if g.App != nil {
 		c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
@@ -118,17 +118,17 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
 			"GitHub answers the same to both. Check the repo's URL, and that the token or app is allowed to use the repo. "+credential)
-	case errors.Is(err, hosting.ErrNoCommit):
+	case errors.Is(err, hosting.ErrCommitNotFound):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
-	case errors.Is(err, hosting.ErrNoBranch), errors.Is(err, hosting.ErrNothingToMerge):
+	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
 		say("GitHub has not seen the push yet", "Apply again; the next apply takes up what was pushed.")
 	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
 		diags.AddAttributeError(repo, "The branch has another pull request", fleet.Sentence(err))
-	case errors.Is(err, hosting.ErrLimited):
+	case errors.Is(err, hosting.ErrRateLimited):
 		say("GitHub's rate limit", "Apply again later, or raise timeouts.")
 	case errors.Is(err, hosting.ErrUnavailable):
 		say("GitHub can't be reached", "Check base_url in github of the provider, the network and the server, and try again.")
-	case errors.Is(err, hosting.ErrRefused):
+	case errors.Is(err, hosting.ErrRejected):
 		say("GitHub refused", "Fix what GitHub names, and apply again: the next apply takes up what is done already.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")

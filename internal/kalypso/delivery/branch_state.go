@@ -137,7 +137,7 @@ func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
 			b.Folders[name] = Folder{Hash: tree.Hash(hash)}
 		}
 	}
-	if b.Files, err = r.Others(r.at.Path); err != nil {
+	if b.Files, err = r.NonFolders(r.at.Path); err != nil {
 		return err
 	}
 	entry, ok, err := r.Entry(tree.PromotedCommitFile)

@@ -356,7 +356,7 @@ func TestRoundTrips(t *testing.T) {
 		return o
 	}
 	s := kept(t, b.deliver(at("1", nil), 1))
-	server.Forget()
+	server.ResetLog()
 	b.deliver(at("2", s), 1)
 	if reads := server.Reads(); reads != 3 {
 		t.Errorf("the branch was read with %d requests", reads)

@@ -40,7 +40,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 		return nil, err
 	}
 	now := *s
-	now.Seen, now.Cache, now.Drift = *at, snapshot.Way(s.Destination.RecordPath()), nil
+	now.Seen, now.Cache, now.Drift = *at, snapshot.TreeCache(s.Destination.RecordPath()), nil
 	changed := now.driftedPaths()
 	if len(changed) == 0 {
 		now.Base = at.Head

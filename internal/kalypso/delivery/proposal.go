@@ -146,7 +146,7 @@ func readReviewBranch(snapshot *gitops.Snapshot, at Destination, k key) (*review
 	if err != nil || b.Head == "" {
 		return &reviewBranch{BranchState: b}, err
 	}
-	message, parents, err := snapshot.Last()
+	message, parents, err := snapshot.CommitInfo()
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (r *PullRequests) Propose(ctx context.Context, client *gitremote.Client, d 
 	var result *Result
 	for try := 1; ; try++ {
 		result, err = r.propose(ctx, client, t, d, s, progress)
-		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrNoBranch)
+		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrBranchNotFound)
 		if !early || try == rebuilds || r.sleep(ctx, try) != nil {
 			break
 		}
@@ -77,9 +77,9 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 	var action reviewAction
 	opts := gitops.UpdateOptions{Progress: progress}
 	if d.updates(s) {
-		opts.Known = s.Cache
+		opts.Cache = s.Cache
 	}
-	pushed, err := t.branch.Rebuild(ctx, t.onto, opts, func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
+	pushed, err := t.branch.ForceWithLease(ctx, t.onto, opts, func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
 		var err error
 		if planned, err = d.planChange(base, s); err != nil {
 			return nil, err

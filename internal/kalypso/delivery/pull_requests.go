@@ -146,7 +146,7 @@ func (r *PullRequests) proposal(t *topic, message, text string, promoted bool) h
 	case promoted:
 		p.Labels = append(without(r.Labels, []string{PromotedLabel}), PromotedLabel)
 	case len(without([]string{PromotedLabel}, r.Labels)) > 0:
-		p.Unlabels = []string{PromotedLabel}
+		p.RemoveLabels = []string{PromotedLabel}
 	}
 	return p
 }

@@ -68,7 +68,7 @@ type plannedChange struct {
 	// before is what is changed, for [Desired.Describe]: what was delivered, or where that is not known, what the branch holds of
 	// ours or is adopted.
 	before *State
-	cache  gitops.Way
+	cache  gitops.TreeCache
 }
 
 // planChange reads a branch, and decides what the apply changes there. What is not ours to change is an error.
@@ -90,7 +90,7 @@ func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChang
 	if err := snapshot.Load(change.Remove...); err != nil { // what moves is not sent again
 		return nil, err
 	}
-	p := &plannedChange{Change: change, at: at, before: s, cache: snapshot.Way(d.Destination.RecordPath())}
+	p := &plannedChange{Change: change, at: at, before: s, cache: snapshot.TreeCache(d.Destination.RecordPath())}
 	if !s.Current() {
 		p.before = at.asState(d.Destination, change.Held)
 	}
@@ -148,9 +148,9 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 		return nil, err
 	}
 	var last *plannedChange
-	opts := gitops.UpdateOptions{CreateBranch: d.CreateBranch, Progress: progress, WayTo: d.Destination.RecordPath()}
+	opts := gitops.UpdateOptions{CreateBranch: d.CreateBranch, Progress: progress, CachePath: d.Destination.RecordPath()}
 	if d.updates(s) {
-		opts.Known = s.Cache
+		opts.Cache = s.Cache
 	}
 	pushed, err := branch.Update(ctx, opts, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 		var err error
@@ -167,7 +167,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 		return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned; the next apply tries again: %w",
 			s.Destination, err)
 	}
-	last.cache = pushed.Way
+	last.cache = pushed.Cache
 	return &Result{
 		State: d.delivered(d.Destination, last, pushed.Commit.String()), Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
 		Before: last.before, Adoption: last.Adoption, Kept: kept,

@@ -77,7 +77,7 @@ func (r *PullRequests) Remove(ctx context.Context, client *gitremote.Client, s *
 	var held Inventory
 	var commit string
 	removes := false
-	result, err := t.branch.Rebuild(ctx, t.onto, gitops.UpdateOptions{}, func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
+	result, err := t.branch.ForceWithLease(ctx, t.onto, gitops.UpdateOptions{}, func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
 		at, err := readBranch(base, s.Destination, s, nil)
 		if err != nil {
 			return nil, err

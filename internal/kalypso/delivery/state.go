@@ -36,8 +36,8 @@ type State struct {
 	// Seen is the branch as it was last read.
 	Seen BranchState `json:"seen"`
 	// Cache is what was read of the branch at Seen.Head, but for its folders: the next delivery does not read it again.
-	Cache gitops.Way `json:"cache"`
-	Drift []Drift    `json:"drift,omitempty"`
+	Cache gitops.TreeCache `json:"cache"`
+	Drift []Drift          `json:"drift,omitempty"`
 	// Proposal is what was proposed since by a pull request; nil where there is nothing that is not delivered.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Removal is the number of the pull request whose merge a destroy waited for in vain; 0 for none.

@@ -71,14 +71,14 @@ const (
 // asked for, without the contents of files and without history; a server that
 // cannot filter sends all of the commit at once. Close the snapshot.
 func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
-	return b.open(ctx, Way{})
+	return b.open(ctx, TreeCache{})
 }
 
 // open opens the branch where a way to its last commit may be known.
-func (b *Branch) open(ctx context.Context, known Way) (*Snapshot, error) {
+func (b *Branch) open(ctx context.Context, cache TreeCache) (*Snapshot, error) {
 	const tries = 3
 	for try := 1; ; try++ {
-		s, err := b.snapshot(ctx, known)
+		s, err := b.snapshot(ctx, cache)
 		// Between the look-up and the fetch the branch may have moved, and an
 		// older server gives the tip alone.
 		if errors.Is(err, gitremote.ErrObjectNotServed) && try < tries {
@@ -88,7 +88,7 @@ func (b *Branch) open(ctx context.Context, known Way) (*Snapshot, error) {
 	}
 }
 
-func (b *Branch) snapshot(ctx context.Context, known Way) (s *Snapshot, err error) {
+func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (s *Snapshot, err error) {
 	reader, err := b.remote.Reader(ctx)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (b *Branch) snapshot(ctx context.Context, known Way) (s *Snapshot, err erro
 	if err != nil {
 		return nil, err
 	}
-	s = newSnapshot(head, reader, known.objects(head))
+	s = newSnapshot(head, reader, cache.objects(head))
 	if head.IsZero() {
 		return s, nil
 	}

@@ -35,7 +35,7 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 	if err != nil {
 		return nil, nil, err
 	}
-	p := newPack(known, opts.Room)
+	p := newPack(known, opts.PackBuffer)
 	if err := packNow(ctx, changed, p, opts.Progress); err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ func (b *Branch) headNow(ctx context.Context, open gitremote.Reader) (plumbing.H
 	if open == nil {
 		return b.Head(ctx)
 	}
-	return open.RefNow(b.ref)
+	return open.CurrentRef(b.ref)
 }
 
 // holds tells whether a commit is among the last ones of a history, along all parents: somebody may have pushed on

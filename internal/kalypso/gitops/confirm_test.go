@@ -40,7 +40,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 			server.Fail(fault)
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			r, err := open(t, url, "main").Update(ctx, noWait, always(edit("ours", folder("large", first))))
+			r, err := open(t, url, "main").Update(ctx, noBackoff, always(edit("ours", folder("large", first))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 		repo, server, b := overSSH(t)
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server.DropAnswer(t, repo)
-		r := update(t, b, noWait, edit("ours", folder("large", first)))
+		r := update(t, b, noBackoff, edit("ours", folder("large", first)))
 		equal(t, "result", r, gitops.Result{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 	})
@@ -84,8 +84,8 @@ func TestUpdateNotTaken(t *testing.T) {
 		fault := pushed
 		fault.Status, fault.Times = status, -1
 		server.Fail(fault)
-		server.Forget()
-		_, err := open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		server.ResetLog()
+		_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		kind := gitremote.ErrUnreachable
 		if status == http.StatusTooManyRequests {
 			kind = gitremote.ErrRateLimited
@@ -112,7 +112,7 @@ func TestUpdateFalseOK(t *testing.T) {
 		fault := pushed
 		fault.Status, fault.Body = http.StatusOK, []byte(gitserver.FalseReport("main"))
 		server.Fail(fault)
-		_, err := open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		fails(t, err, gitops.ErrPushLost)
 		if !strings.Contains(err.Error(), head) {
 			t.Errorf("where the branch is, is not in %v", err)
@@ -123,7 +123,7 @@ func TestUpdateFalseOK(t *testing.T) {
 		// Nor is it what another commit on the branch holds.
 		fault.Then = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
-		_, err = open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		_, err = open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		fails(t, err, gitops.ErrPushLost)
 	})
 	t.Run("ssh", func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestUpdateFalseOK(t *testing.T) {
 		server.Fail(t, gitserver.SSHFault{
 			Service: "git-receive-pack", Output: []byte(gitserver.PushGreeting("main", head) + gitserver.FalseReport("main")),
 		})
-		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		fails(t, err, gitops.ErrPushLost)
 	})
 }
@@ -147,7 +147,7 @@ func TestUpdateLateReplica(t *testing.T) {
 	server.Fail(gitserver.Fault{
 		Service: "git-upload-pack", Method: http.MethodPost, Skip: 2, Times: 2, Status: http.StatusOK, Body: []byte(old),
 	})
-	r := update(t, open(t, url, "main"), noWait, edit("ours", folder("large", first)))
+	r := update(t, open(t, url, "main"), noBackoff, edit("ours", folder("large", first)))
 	equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
 }
 
@@ -161,8 +161,8 @@ func TestUpdateLocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		tries := 0
-		opts := noWait
-		opts.Wait = func(context.Context, int) error { tries++; return nil }
+		opts := noBackoff
+		opts.Backoff = func(context.Context, int) error { tries++; return nil }
 		_, err := b.Update(t.Context(), opts, always(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrBranchLocked)
 		said := err.Error()
@@ -172,7 +172,7 @@ func TestUpdateLocked(t *testing.T) {
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 
 		// One that goes away was of a push that was being written.
-		opts.Wait = func(context.Context, int) error { return os.Remove(lock) }
+		opts.Backoff = func(context.Context, int) error { return os.Remove(lock) }
 		update(t, b, opts, edit("ours", folder("large", first)))
 	})
 }
@@ -194,7 +194,7 @@ func TestUpdateServerFull(t *testing.T) {
 		} {
 			f.Service, f.Method = pushed.Service, pushed.Method
 			server.Fail(f)
-			_, err := open(t, url, "main").Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+			_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 			fails(t, err, gitremote.ErrServerFull)
 		}
 	})
@@ -206,7 +206,7 @@ func TestUpdateServerFull(t *testing.T) {
 			Service: "git-receive-pack",
 			Stderr:  "fatal: unable to create '/srv/gitops.git/objects/tmp': No space left on device\nPermission denied\n",
 		})
-		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrServerFull)
 	})
 }

@@ -28,8 +28,8 @@ func TestUpdateFetchesAlong(t *testing.T) {
 		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 		branch := open(t, url, "main")
 		made := update(t, branch, gitops.UpdateOptions{CreateBranch: true}, edit("one", nested("large", 3, "one")))
-		server.Forget()
-		update(t, branch, gitops.UpdateOptions{Known: made.Way}, edit("two", append(beside, nested("large", 3, "two"))...))
+		server.ResetLog()
+		update(t, branch, gitops.UpdateOptions{Cache: made.Cache}, edit("two", append(beside, nested("large", 3, "two"))...))
 		gitserver.Fsck(t, repo)
 		return server.Reads()
 	}

@@ -47,10 +47,10 @@ func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error
 	}, nil
 }
 
-// Visit runs f, in which the repository and its snapshots can be read. All that
+// WithConnection runs f, in which the repository and its snapshots can be read. All that
 // f asks for is one conversation with the server, and none where everything is
 // here already.
-func (r *Repo) Visit(ctx context.Context, f func()) {
+func (r *Repo) WithConnection(ctx context.Context, f func()) {
 	r.visit = ctx
 	defer func() {
 		r.Close()

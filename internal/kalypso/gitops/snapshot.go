@@ -232,7 +232,7 @@ func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 
 // Others are the names of what lies directly below a path and is no folder:
 // files, links, submodules.
-func (s *Snapshot) Others(path string) (names []string, err error) {
+func (s *Snapshot) NonFolders(path string) (names []string, err error) {
 	entries, err := s.list(path)
 	for _, e := range entries {
 		if !e.IsTree() {

@@ -37,7 +37,7 @@ func TestSnapshotUnreadable(t *testing.T) {
 		defer s.Close()
 		hangUp()
 		_, folders := s.Folders("clusters")
-		_, others := s.Others("clusters")
+		_, others := s.NonFolders("clusters")
 		_, _, entry := s.Entry("clusters/large")
 		_, file := s.ReadFile("clusters/large/a/x.yaml")
 		for name, err := range map[string]error{
@@ -122,7 +122,7 @@ func TestSnapshotBytes(t *testing.T) {
 			options = append(options, gitserver.WithProtocolV0())
 		}
 		server, url := gitserver.Serve(t, repo, options...)
-		update(t, open(t, url, "main"), noWait, edit("ours", folder("large", map[string]string{"big": content, "small": "s"}),
+		update(t, open(t, url, "main"), noBackoff, edit("ours", folder("large", map[string]string{"big": content, "small": "s"}),
 			folder("copy", map[string]string{"big": content})))
 		var read, sent int64
 		for _, r := range server.Requests() {
@@ -139,7 +139,7 @@ func TestSnapshotBytes(t *testing.T) {
 func TestHistory(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})
-		since := update(t, b, noWait, edit("ours", folder("large", first), folder("tiny", first))).Commit
+		since := update(t, b, noBackoff, edit("ours", folder("large", first), folder("tiny", first))).Commit
 		gitserver.SeedFiles(t, repo, "main", "hotfix\n\nat night", map[string]gitserver.File{
 			"large/app.txt": {Mode: "100644", Content: "fixed"}, "large/new/x": {Mode: "100755", Content: "x"}, "tiny/app.txt": {},
 		})

@@ -27,25 +27,25 @@ type UpdateOptions struct {
 	CreateBranch bool
 	// Progress hears of the stages. A total of 0 is not known.
 	Progress func(stage string, done, total int)
-	// Tries bounds how often a lost race is run again; 0: 10 times.
-	Tries int
-	// WayTo is the path to which the result has the way; empty: it has none.
-	WayTo string
+	// Attempts bounds how often a lost race is run again; 0: 10 times.
+	Attempts int
+	// CachePath is the path to which the result has the way; empty: it has none.
+	CachePath string
 	// Known is the way that the result before had.
-	Known Way
-	// Room is how much of the pack is held in memory, bytes; 0: 16 MiB. What is
+	Cache TreeCache
+	// PackBuffer is how much of the pack is held in memory, bytes; 0: 16 MiB. What is
 	// more is packed while it is sent.
-	Room int
+	PackBuffer int
 	// Wait passes the time before another try, the first of which is 1. It
 	// ends with ctx. Nil: a random time, which doubles, from 50 ms to 3 s.
-	Wait func(ctx context.Context, try int) error
+	Backoff func(ctx context.Context, try int) error
 }
 
 // Result is what became of an update.
 type Result struct {
 	Commit plumbing.Hash // the head that holds the edit; zero: the branch is absent, and there was nothing to write
 	Pushed bool          // false: the branch held the edit already
-	Way    Way           // from Commit on, as far as it was read or written
+	Cache  TreeCache     // from Commit on, as far as it was read or written
 }
 
 // Update changes the branch by one commit on top of its head. build gets the
@@ -79,15 +79,15 @@ func (b *Branch) again(ctx context.Context, opts UpdateOptions, update func() (R
 		result, err := update()
 		locked := errors.Is(err, gitremote.ErrBranchLocked)
 		switch {
-		case locked && try >= min(lockedTries, opts.Tries):
+		case locked && try >= min(lockedTries, opts.Attempts):
 			return Result{}, err
 		case locked: // perhaps by a push that is being written
 		case !errors.Is(err, gitremote.ErrBranchMoved):
 			return result, err
-		case try >= opts.Tries:
+		case try >= opts.Attempts:
 			return Result{}, fmt.Errorf("%s kept moving, %d tries were overtaken: %w", b, try, err)
 		}
-		if err := opts.Wait(ctx, try); err != nil {
+		if err := opts.Backoff(ctx, try); err != nil {
 			return Result{}, err
 		}
 	}
@@ -97,14 +97,14 @@ func (o UpdateOptions) withDefaults() UpdateOptions {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	if o.Tries == 0 {
-		o.Tries = 10
+	if o.Attempts == 0 {
+		o.Attempts = 10
 	}
-	if o.Room == 0 {
-		o.Room = 16 << 20
+	if o.PackBuffer == 0 {
+		o.PackBuffer = 16 << 20
 	}
-	if o.Wait == nil {
-		o.Wait = wait
+	if o.Backoff == nil {
+		o.Backoff = wait
 	}
 	return o
 }
@@ -117,7 +117,7 @@ func wait(ctx context.Context, try int) error {
 
 func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
 	opts.Progress(StageRead, 0, 0)
-	s, err := b.open(ctx, opts.Known)
+	s, err := b.open(ctx, opts.Cache)
 	if err != nil {
 		return Result{}, err
 	}
@@ -157,7 +157,7 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 	}
 	if w.Sent() {
 		talk, _ := s.reader.(gitremote.Reader)
-		err = b.confirm(ctx, outcome{old: old, pushed: after.Commit, err: err, open: talk, wait: opts.Wait})
+		err = b.confirm(ctx, outcome{old: old, pushed: after.Commit, err: err, open: talk, wait: opts.Backoff})
 	}
 	if err != nil {
 		return Result{}, err
@@ -191,8 +191,8 @@ func (b *Branch) writer(ctx context.Context) (open func() (gitremote.Writer, err
 // result is that of an update which left the branch as s.
 func (o UpdateOptions) result(s *Snapshot, pushed bool) Result {
 	r := Result{Commit: s.Commit, Pushed: pushed}
-	if o.WayTo != "" {
-		r.Way = s.Way(o.WayTo)
+	if o.CachePath != "" {
+		r.Cache = s.TreeCache(o.CachePath)
 	}
 	return r
 }

@@ -93,7 +93,7 @@ func TestUpdateRace(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		tries := 0
-		r, err := b.Update(t.Context(), noWait, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+		r, err := b.Update(t.Context(), noBackoff, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
 			if tries++; tries <= 2 {
 				gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + tries))})
 			}
@@ -109,7 +109,7 @@ func TestUpdateRace(t *testing.T) {
 	})
 }
 
-var noWait = gitops.UpdateOptions{Wait: func(ctx context.Context, _ int) error { return ctx.Err() }}
+var noBackoff = gitops.UpdateOptions{Backoff: func(ctx context.Context, _ int) error { return ctx.Err() }}
 
 // TestUpdateRaceAtServer: the branch moves after the server listed it, so that
 // the server itself refuses.
@@ -121,7 +121,7 @@ func TestUpdateRaceAtServer(t *testing.T) {
 			gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		}
 		server.BeforeReceive(func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "2"}) })
-		opts := noWait
+		opts := noBackoff
 		opts.CreateBranch = true
 		update(t, open(t, url, "main"), opts, edit("ours", folder("large", map[string]string{"a": "b"})))
 		equal(t, "newest", gitserver.Log(t, repo, "main")[:2], []string{"ours", "Seed"})
@@ -132,8 +132,8 @@ func TestUpdateRaceAtServer(t *testing.T) {
 func TestUpdateLosesForGood(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
-	opts := noWait
-	opts.Tries = 3
+	opts := noBackoff
+	opts.Attempts = 3
 	n := 0
 	_, err := open(t, repo, "main").Update(t.Context(), opts, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
 		n++
@@ -159,7 +159,7 @@ func TestUpdateRejected(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		gitserver.Hook(t, repo, "pre-receive", "main is protected: cannot lock ref\nask the fleet team", 1)
-		_, err := b.Update(t.Context(), noWait, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrRejected)
 		var rejected *gitremote.RejectedError
 		if !as(err, &rejected) {
@@ -167,7 +167,7 @@ func TestUpdateRejected(t *testing.T) {
 		}
 		equal(t, "rejection", *rejected, gitremote.RejectedError{
 			Branch: "main", Reason: "pre-receive hook declined",
-			Words: []string{"main is protected: cannot lock ref", "ask the fleet team"},
+			Output: []string{"main is protected: cannot lock ref", "ask the fleet team"},
 		})
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 	})
@@ -197,7 +197,7 @@ func TestUpdateCancelled(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := b.Update(ctx, noWait, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+		_, err := b.Update(ctx, noBackoff, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
 			cancel()
 			return edit("ours", folder("large", first)), nil
 		})
@@ -211,7 +211,7 @@ func TestUpdateCancelled(t *testing.T) {
 func TestUpdateMissingRepo(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		url, credentials := backend.Start(t, filepath.Join(t.TempDir(), "none.git"))
-		_, err := open(t, url, "main", credentials...).Update(t.Context(), noWait, always(nil))
+		_, err := open(t, url, "main", credentials...).Update(t.Context(), noBackoff, always(nil))
 		fails(t, err, gitremote.ErrRepoNotFound)
 	}
 }

@@ -48,8 +48,8 @@ type settings struct {
 // HTTP(S); both are empty where it has none. It is asked for every request.
 type PasswordFunc func(ctx context.Context, repo string) (username, password string, err error)
 
-// WithPasswords has the function serve the repositories that no credential opens.
-func WithPasswords(f PasswordFunc) Option {
+// WithPasswordFunc has the function serve the repositories that no credential opens.
+func WithPasswordFunc(f PasswordFunc) Option {
 	return func(s *settings) { s.password = f }
 }
 
@@ -83,9 +83,9 @@ func WithHeaderTimeout(d time.Duration) Option {
 	return func(s *settings) { s.patience = d }
 }
 
-// WithRetryWait has the function wait before a request is sent again. The
+// WithSleep has the function wait before a request is sent again. The
 // default waits for d, or until ctx is done.
-func WithRetryWait(wait func(ctx context.Context, d time.Duration) error) Option {
+func WithSleep(wait func(ctx context.Context, d time.Duration) error) Option {
 	return func(s *settings) { s.wait = wait }
 }
 

@@ -137,8 +137,8 @@ func TestRedirect(t *testing.T) {
 		"bearer": {URL: origin.URL, BearerToken: "canary-b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target.Forget()
-			origin.Forget()
+			target.ResetLog()
+			origin.ResetLog()
 			if _, err := open(t, url, []gitremote.Credential{credential}).Ref(t.Context(), main); err != nil {
 				t.Fatal(err)
 			}

@@ -123,13 +123,13 @@ func (e *Error) Unwrap() error { return e.Kind }
 type RejectedError struct {
 	Branch string
 	Reason string   // of the status report: "pre-receive hook declined"
-	Words  []string // what the server printed, line by line
+	Output []string // what the server printed, line by line
 }
 
 func (e *RejectedError) Error() string {
 	text := ErrRejected.Error() + ": " + e.Reason
-	if len(e.Words) > 0 {
-		text += "\n  remote: " + strings.Join(e.Words, "\n  remote: ")
+	if len(e.Output) > 0 {
+		text += "\n  remote: " + strings.Join(e.Output, "\n  remote: ")
 	}
 	return text
 }

@@ -23,7 +23,7 @@ import (
 type waits []time.Duration
 
 func (w *waits) option() gitremote.Option {
-	return gitremote.WithRetryWait(func(ctx context.Context, d time.Duration) error {
+	return gitremote.WithSleep(func(ctx context.Context, d time.Duration) error {
 		*w = append(*w, d)
 		return ctx.Err()
 	})

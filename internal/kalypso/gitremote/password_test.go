@@ -18,7 +18,7 @@ func TestPasswords(t *testing.T) {
 	_, url := gitserver.Serve(t, repo, gitserver.WithBasic("me", "canary-right"))
 	asked := 0
 	given := func(word string, err error) gitremote.Option {
-		return gitremote.WithPasswords(func(_ context.Context, repo string) (string, string, error) {
+		return gitremote.WithPasswordFunc(func(_ context.Context, repo string) (string, string, error) {
 			if asked++; repo != url {
 				t.Errorf("asked for %q, not %q", repo, url)
 			}

@@ -160,7 +160,7 @@ func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []s
 		return nil
 	}
 	if strings.Contains(reason, "hook declined") { // git's own reason decides first: a hook may say anything
-		return &RejectedError{Branch: branch.Short(), Reason: reason, Words: said}
+		return &RejectedError{Branch: branch.Short(), Reason: reason, Output: said}
 	}
 	texts := append([]string{reason}, said...)
 	for _, kind := range []error{ErrServerFull, ErrBranchLocked, ErrBranchMoved} {
@@ -170,5 +170,5 @@ func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []s
 			}
 		}
 	}
-	return &RejectedError{Branch: branch.Short(), Reason: reason, Words: said}
+	return &RejectedError{Branch: branch.Short(), Reason: reason, Output: said}
 }

@@ -152,8 +152,8 @@ func (rd *reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	return found, err
 }
 
-// RefNow implements [Reader].
-func (rd *reader) RefNow(name plumbing.ReferenceName) (plumbing.Hash, error) {
+// CurrentRef implements [Reader].
+func (rd *reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	if rd.v2 == nil || !rd.s.stateless() {
 		_ = rd.s.Close()
 		if err := rd.r.retry(rd.ctx, rd.start); err != nil {

@@ -41,7 +41,7 @@ func TestRedirectedCredential(t *testing.T) {
 				return open(t, url, []gitremote.Credential{{URL: tc.url, BearerToken: "canary"}})
 			},
 			"password function": func(url string) *gitremote.Remote {
-				return open(t, url, nil, gitremote.WithPasswords(func(_ context.Context, repo string) (string, string, error) {
+				return open(t, url, nil, gitremote.WithPasswordFunc(func(_ context.Context, repo string) (string, string, error) {
 					if rest, ok := strings.CutPrefix(repo, tc.url); ok && (rest == "" || rest == ".git" || rest[0] == '/') {
 						return "me", "canary", nil
 					}
@@ -53,7 +53,7 @@ func TestRedirectedCredential(t *testing.T) {
 				origin.to = tc.to
 				for _, push := range []bool{false, true} {
 					origin.got, origin.there = nil, nil
-					target.Forget()
+					target.ResetLog()
 					r := open(origin.URL + "/team")
 					var err error
 					if push {
@@ -123,10 +123,10 @@ func TestAmbiguousPath(t *testing.T) {
 		"/acme/..%5Cevil", "/acme/%252e%252e/evil", "/acme/../evil", "/acme/./evil", "/acme/%2e%2e/evil", "/acme/..;/evil",
 		"/acme/..%20/evil", "/acme/%255c", "/acme/x%00", "/acme/x%0A", "/acme/.../evil", "/acme/%25u002e",
 	} {
-		server.Forget()
+		server.ResetLog()
 		client := func(credential gitremote.Credential) *gitremote.Client {
 			client, err := gitremote.NewClient([]gitremote.Credential{credential},
-				gitremote.WithPasswords(func(context.Context, string) (string, string, error) { return "me", "canary", nil }))
+				gitremote.WithPasswordFunc(func(context.Context, string) (string, string, error) { return "me", "canary", nil }))
 			if err != nil {
 				t.Fatal(err)
 			}

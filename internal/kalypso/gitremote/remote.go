@@ -85,8 +85,8 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
 		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.clean(rejected.Reason)}
-		for _, w := range rejected.Words {
-			clean.Words = append(clean.Words, r.client.clean(w))
+		for _, w := range rejected.Output {
+			clean.Output = append(clean.Output, r.client.clean(w))
 		}
 		e.Kind, e.Text = clean, ""
 	}

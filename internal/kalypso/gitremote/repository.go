@@ -31,8 +31,8 @@ type Reader interface {
 	// Ref looks up one reference; the zero hash where it is not there. That a repository without any reference says so is
 	// told apart from an answer that is empty, which is [ErrEmptyAnswer].
 	Ref(name plumbing.ReferenceName) (plumbing.Hash, error)
-	// RefNow looks up a reference as it is now, where Ref may know it from the beginning of the conversation.
-	RefNow(name plumbing.ReferenceName) (plumbing.Hash, error)
+	// CurrentRef looks up a reference as it is now, where Ref may know it from the beginning of the conversation.
+	CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error)
 	// Fetch brings objects. [ErrObjectNotServed] where the server does not give a wanted one by its name.
 	Fetch(req FetchRequest, into Objects) error
 	// Close ends the conversation.

@@ -193,7 +193,7 @@ func (l Location) loopback() bool {
 }
 
 // Local tells whether the repository lies on this machine.
-func (l Location) Local() bool { return l.Scheme == schemeFile }
+func (l Location) IsLocal() bool { return l.Scheme == schemeFile }
 
 // sameServer tells whether two locations have one scheme, host and port.
 func (l Location) sameServer(other Location) bool {

@@ -18,19 +18,19 @@ var (
 	// ErrNotVisible is a thing that is not there, or that whoever asks may not
 	// see: hosts do not say which. It is never to be taken for absence.
 	ErrNotVisible = errors.New("not there, or not visible to the credential")
-	// ErrNoCommit is a commit that a repo, which can be read, does not have.
-	ErrNoCommit = errors.New("the repo has no such commit")
+	// ErrCommitNotFound is a commit that a repo, which can be read, does not have.
+	ErrCommitNotFound = errors.New("the repo has no such commit")
 	// ErrExists is an open pull request of the same branches.
 	ErrExists = errors.New("there is an open pull request of these branches already")
-	// ErrNoBranch is a branch to be merged that the host does not know: just after
+	// ErrBranchNotFound is a branch to be merged that the host does not know: just after
 	// a push, it may not know it yet.
-	ErrNoBranch = errors.New("the host does not know the branch that is to be merged")
+	ErrBranchNotFound = errors.New("the host does not know the branch that is to be merged")
 	// ErrNothingToMerge is a branch without a commit that its target has not.
 	ErrNothingToMerge = errors.New("there are no commits between the branches")
-	// ErrRefused is a request that the host refuses in words of its own.
-	ErrRefused = errors.New("the host refuses")
-	// ErrLimited is a rate limit that lasts longer than there was time.
-	ErrLimited = errors.New("the host's rate limit lasts longer than there is time")
+	// ErrRejected is a request that the host refuses in words of its own.
+	ErrRejected = errors.New("the host refuses")
+	// ErrRateLimited is a rate limit that lasts longer than there was time.
+	ErrRateLimited = errors.New("the host's rate limit lasts longer than there is time")
 	// ErrUnavailable is a host that did not answer, or answered with an error of
 	// its own, for as long as there was time.
 	ErrUnavailable = errors.New("the host is not available")
@@ -49,25 +49,25 @@ const (
 // Error is what a host answered to one thing that was to be done. It holds no
 // credential.
 type Error struct {
-	Doing  string // "open a pull request in acme/gitops"
-	Kind   error  // one of the above
-	Status int    // of HTTP; 0 where there was no answer
-	Words  string // the host's own
-	Cause  error  // below it: the context's, the network's
-	Field  Field  // "": the error is about no part of a proposal alone
+	Op      string // "open a pull request in acme/gitops"
+	Kind    error  // one of the above
+	Status  int    // of HTTP; 0 where there was no answer
+	Message string // the host's own
+	Cause   error  // below it: the context's, the network's
+	Field   Field  // "": the error is about no part of a proposal alone
 	// Credential says where people set what the host was shown; "": that is not known.
 	Credential string
 }
 
 func (e *Error) Error() string {
-	text := e.Doing + ": " + e.Kind.Error()
-	if e.Words != "" {
-		text += fmt.Sprintf(": %q", e.Words)
+	text := e.Op + ": " + e.Kind.Error()
+	if e.Message != "" {
+		text += fmt.Sprintf(": %q", e.Message)
 	}
 	if e.Status != 0 {
 		text += fmt.Sprintf(" (HTTP %d)", e.Status)
 	}
-	if e.Cause != nil && e.Cause.Error() != e.Words {
+	if e.Cause != nil && e.Cause.Error() != e.Message {
 		text += ": " + e.Cause.Error()
 	}
 	return printable.Line(text)

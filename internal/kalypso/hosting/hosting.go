@@ -115,14 +115,14 @@ type Query struct {
 
 // Proposal is how a pull request is to be.
 type Proposal struct {
-	Branch    string
-	Target    string
-	Title     string
-	Body      string
-	Labels    []string // are added
-	Unlabels  []string // are taken away
-	Reviewers []string // "user", "organisation/team"
-	Draft     bool
+	Branch       string
+	Target       string
+	Title        string
+	Body         string
+	Labels       []string // are added
+	RemoveLabels []string // are taken away
+	Reviewers    []string // "user", "organisation/team"
+	Draft        bool
 }
 
 // Status is how a commit did in a context.

@@ -43,7 +43,7 @@ func TestMarker(t *testing.T) {
 // An error says what was to be done, in the host's words, and is known by its kind and its cause.
 func TestError(t *testing.T) {
 	err := error(&hosting.Error{
-		Doing: "close pull request 4 of acme/gitops", Kind: hosting.ErrUnavailable, Status: 502, Words: "Bad Gateway", Cause: context.DeadlineExceeded,
+		Op: "close pull request 4 of acme/gitops", Kind: hosting.ErrUnavailable, Status: 502, Message: "Bad Gateway", Cause: context.DeadlineExceeded,
 	})
 	if got, want := err.Error(), `close pull request 4 of acme/gitops: the host is not available: "Bad Gateway" (HTTP 502): context deadline exceeded`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -53,7 +53,7 @@ func TestError(t *testing.T) {
 			t.Errorf("%v is not %v", err, kind)
 		}
 	}
-	if errors.Is(err, hosting.ErrLimited) {
+	if errors.Is(err, hosting.ErrRateLimited) {
 		t.Error("it is of another kind too")
 	}
 }

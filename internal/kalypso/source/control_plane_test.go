@@ -239,7 +239,7 @@ func TestControlPlanesShare(t *testing.T) {
 	for _, environment := range environments {
 		s.commit("cp", environment, map[string]string{"base.yaml": baseRepo(s.url("cp"), "main", base), "g.yaml": gitopsRepo(environment)})
 	}
-	s.Forget()
+	s.ResetLog()
 	done := make(chan *source.ControlPlane)
 	for _, environment := range environments {
 		go func() {

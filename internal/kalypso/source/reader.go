@@ -142,7 +142,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 		}
 		return
 	}
-	repo.git.Visit(ctx, func() {
+	repo.git.WithConnection(ctx, func() {
 		at := map[string][]*contents{} // by commit
 		for _, c := range asked {
 			if c.location.Commit == "" {

@@ -108,7 +108,7 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 			v.location.Commit, v.pinned = commit, true
 		}
 		v.problems = append(v.problems, v.validationProblems(reg.Validate())...)
-		if at, err := gitremote.ParseURL(reg.Repo); err == nil && at.Local() && !f.AllowLocal {
+		if at, err := gitremote.ParseURL(reg.Repo); err == nil && at.IsLocal() && !f.AllowLocal {
 			v.problems = append(v.problems, v.problem("Local repo in a registration", localRepo))
 		}
 		if first := byName[reg.Name]; first != nil && reg.Name != "" {

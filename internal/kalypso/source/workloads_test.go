@@ -339,7 +339,7 @@ func TestWorkloadsFetches(t *testing.T) {
 		s.commit(name, "main", files)
 	}
 	r := reader(t)
-	s.Forget()
+	s.ResetLog()
 	start := time.Now()
 	got := r.Workloads(t.Context(), registrations, source.FollowOptions{})
 	took := time.Since(start)
@@ -358,7 +358,7 @@ func TestWorkloadsFetches(t *testing.T) {
 	if sent > 30*10_000 {
 		t.Errorf("%d bytes were sent, more than what lies in the folders", sent)
 	}
-	s.Forget()
+	s.ResetLog()
 	if again := r.Workloads(t.Context(), registrations, source.FollowOptions{}); len(again.Manifests) != 300 {
 		t.Errorf("the second time: %d manifests", len(again.Manifests))
 	}

@@ -35,7 +35,7 @@ func (s *Server) Fail(method, path string, times int, f Failure) {
 }
 
 // Recover forgets all failures.
-func (s *Server) Recover() {
+func (s *Server) ClearFailures() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = nil
@@ -136,10 +136,10 @@ func AnswerLost() Failure { return Failure{Drop: true, After: true} }
 func Slow(by time.Duration) Failure { return Failure{Delay: by, After: true} }
 
 // Waiting reports whether a request waits for a delay to pass.
-func (s *Server) Waiting() bool { return s.waiting.Load() > 0 }
+func (s *Server) HasDelayed() bool { return s.waiting.Load() > 0 }
 
 // Asked reports whether the API has answered a request of that method whose path holds that text.
-func (s *Server) Asked(method, path string) bool {
+func (s *Server) HasAnswered(method, path string) bool {
 	for _, r := range s.Requests() {
 		if r.Method == method && strings.Contains(r.Path, path) {
 			return true

@@ -45,7 +45,7 @@ func TestFailures(t *testing.T) {
 	if got := r.PullRequests(); len(got) != 0 {
 		t.Errorf("what failed took effect: %v", got)
 	}
-	c.s.Forget()
+	c.s.ResetLog()
 	c.s.Fail("", "/pulls", 2, githubfake.AnswerLost())
 	c.expect(0, "", "POST", pulls, propose("change"))
 	c.expect(0, "", "GET", pulls, nil)
@@ -56,7 +56,7 @@ func TestFailures(t *testing.T) {
 	if took := time.Since(began); took < 30*time.Millisecond {
 		t.Errorf("a slow answer took %v", took)
 	}
-	c.s.Recover()
+	c.s.ClearFailures()
 	var log []string
 	for _, q := range c.s.Requests() {
 		log = append(log, fmt.Sprint(q.Method, q.Path, q.Status))

@@ -85,7 +85,7 @@ func (r *Repo) Review(t testing.TB, number int, user, slug string) {
 }
 
 // Asked is who was asked for a review of a pull request, each time anew: "user", "team:slug".
-func (r *Repo) Asked(t testing.TB, number int) []string {
+func (r *Repo) HasAnswered(t testing.TB, number int) []string {
 	t.Helper()
 	p := r.known(t, number)
 	defer r.server.mu.Unlock()

@@ -103,11 +103,11 @@ func (s *Server) Requests() []Request {
 }
 
 // Forget empties the logs of the API and of Git.
-func (s *Server) Forget() {
+func (s *Server) ResetLog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = nil
-	s.Git.Forget()
+	s.Git.ResetLog()
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {

@@ -40,7 +40,7 @@ func (s *Server) Fail(f Fault) {
 }
 
 // Mend takes all faults away.
-func (s *Server) Mend() {
+func (s *Server) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil

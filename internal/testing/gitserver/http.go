@@ -142,7 +142,7 @@ func (s *Server) Reads() int {
 }
 
 // Forget empties the log.
-func (s *Server) Forget() {
+func (s *Server) ResetLog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = nil

@@ -101,7 +101,7 @@ func sign(id string, key *rsa.PrivateKey, now time.Time) (string, error) {
 		Issuer: id, IssuedAt: jwt.NewNumericDate(now.Add(-issuedBefore)), ExpiresAt: jwt.NewNumericDate(now.Add(validFor)),
 	}).SignedString(key)
 	if err != nil {
-		return "", &hosting.Error{Doing: "sign as the GitHub App", Kind: hosting.ErrUnauthenticated, Cause: err}
+		return "", &hosting.Error{Op: "sign as the GitHub App", Kind: hosting.ErrUnauthenticated, Cause: err}
 	}
 	return token, nil
 }

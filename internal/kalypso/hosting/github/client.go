@@ -33,14 +33,14 @@ type Config struct {
 	// Secrets are taken out of all errors, and get those of the client; nil: it has its own alone.
 	Secrets *redact.Secrets
 	// Waiting is told, where it is not nil, of each wait before another attempt.
-	Waiting func(ctx context.Context, reason error, wait time.Duration)
+	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
 // Clock is the time, and waiting for it to pass.
 type Clock interface {
 	Now() time.Time
 	// Wait waits that long, or until the context ends and then gives its error.
-	Wait(ctx context.Context, d time.Duration) error
+	Sleep(ctx context.Context, d time.Duration) error
 }
 
 // Client is a GitHub. It may be used by several at once.
@@ -92,7 +92,7 @@ func New(c Config) (*Client, error) {
 func newAPI(c Config, at endpoints, auth *authorisation) *github.Client {
 	api := github.NewClient(&http.Client{
 		Transport: &transport{
-			base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, told: c.Waiting,
+			base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, told: c.OnRetry,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
@@ -122,7 +122,7 @@ func (machineClock) Now() time.Time {
 	return time.Now() //nolint:forbidigo // the one place where the machine's clock comes in
 }
 
-func (machineClock) Wait(ctx context.Context, d time.Duration) error {
+func (machineClock) Sleep(ctx context.Context, d time.Duration) error {
 	return clock.Sleep(ctx, d)
 }
 
@@ -164,8 +164,8 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	}
 	other := func(reason string) error {
 		return &hosting.Error{
-			Doing: "find " + loc.String() + " on the GitHub server " + c.web.String(),
-			Kind:  hosting.ErrOtherHost, Cause: errors.New(reason),
+			Op:   "find " + loc.String() + " on the GitHub server " + c.web.String(),
+			Kind: hosting.ErrOtherHost, Cause: errors.New(reason),
 		}
 	}
 	if !c.hosts(loc) {

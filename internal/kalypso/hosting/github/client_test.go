@@ -99,7 +99,7 @@ func TestApp(t *testing.T) {
 		return n
 	}
 	must(t)(repo.Open(t.Context(), p.proposal()))
-	p.fake.Forget()
+	p.fake.ResetLog()
 	if n := tokens(); n != 0 {
 		t.Errorf("a token that holds was replaced %d times", n)
 	}
@@ -113,7 +113,7 @@ func TestApp(t *testing.T) {
 	}
 	must(t)(repo.Read(t.Context(), 1))
 	p.fake.Revoke(p.authorization())
-	p.fake.Forget()
+	p.fake.ResetLog()
 	if n := tokens(); n != 1 {
 		t.Errorf("a revoked token was replaced %d times", n)
 	}
@@ -148,7 +148,7 @@ func TestAppScope(t *testing.T) {
 				got = append(got, strings.TrimSpace(r.Body))
 			}
 		}
-		p.fake.Forget()
+		p.fake.ResetLog()
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("tokens (-want +got):\n%s", diff)
 		}

@@ -19,7 +19,7 @@ func failed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &hosting.Error{Doing: doing, Kind: hosting.ErrUnavailable, Cause: err}
+	e := &hosting.Error{Op: doing, Kind: hosting.ErrUnavailable, Cause: err}
 	var own *hosting.Error
 	var up *gaveUp
 	var answered *github.ErrorResponse
@@ -29,17 +29,17 @@ func failed(doing string, err error) error {
 		e.Kind = own.Kind
 		e.Cause = own
 	case errors.As(err, &up):
-		e.Kind, e.Status, e.Words, e.Cause = up.kind, up.status, up.words, up.cause
+		e.Kind, e.Status, e.Message, e.Cause = up.kind, up.status, up.words, up.cause
 		if errors.As(e.Cause, &wrapped) {
 			e.Cause = wrapped.Err
 		}
 	case errors.As(err, &answered):
-		e.Status, e.Words, e.Cause = answered.Response.StatusCode, words(answered), nil
-		e.Kind = kindOf(e.Status, e.Words)
+		e.Status, e.Message, e.Cause = answered.Response.StatusCode, words(answered), nil
+		e.Kind = kindOf(e.Status, e.Message)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 	default:
 		// An answer that is not GitHub's: a proxy's page, half a text.
-		e.Kind = hosting.ErrRefused
+		e.Kind = hosting.ErrRejected
 	}
 	return e
 }
@@ -98,10 +98,10 @@ func kindOf(status int, words string) error {
 		case strings.Contains(words, saysNoneOnIt):
 			return hosting.ErrNothingToMerge
 		case strings.Contains(words, saysNoHead):
-			return hosting.ErrNoBranch
+			return hosting.ErrBranchNotFound
 		case strings.Contains(words, saysNoCommit):
-			return hosting.ErrNoCommit
+			return hosting.ErrCommitNotFound
 		}
 	}
-	return hosting.ErrRefused
+	return hosting.ErrRejected
 }

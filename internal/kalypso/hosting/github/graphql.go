@@ -45,7 +45,7 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, meth
 	case err == nil:
 		now.AutoMerge = method
 		return &now, nil
-	case !errors.As(err, &e) || !saysMergeable.MatchString(e.Words):
+	case !errors.As(err, &e) || !saysMergeable.MatchString(e.Message):
 	default: // nothing is awaited, and then GitHub enables no auto-merge
 		err = r.merge(ctx, now, method)
 	}
@@ -67,8 +67,8 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 		})
 		err = r.failed(r.doing("merge", now.Number), err)
 		var e *hosting.Error
-		if !errors.As(err, &e) || !saysMoved.MatchString(e.Words) || attempt == merges ||
-			r.client.clock.Wait(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
+		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || attempt == merges ||
+			r.client.clock.Sleep(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (r *repo) mutate(ctx context.Context, doing, query string, variables map[st
 	if len(a.problems()) == 0 {
 		return nil
 	}
-	e := &hosting.Error{Doing: doing, Kind: hosting.ErrRefused, Words: a.text(), Credential: r.client.credential}
+	e := &hosting.Error{Op: doing, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential}
 	switch {
 	case a.of("NOT_FOUND"):
 		e.Kind = hosting.ErrNotVisible

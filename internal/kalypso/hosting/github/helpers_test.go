@@ -29,7 +29,7 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) Wait(ctx context.Context, d time.Duration) error {
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waits = append(c.waits, d)
@@ -123,7 +123,7 @@ func (p *place) calls() []string {
 	for _, r := range p.fake.Requests() {
 		all = append(all, r.Method+" "+strings.TrimPrefix(r.Path, "/repos/acme/gitops"))
 	}
-	p.fake.Forget()
+	p.fake.ResetLog()
 	return all
 }
 

@@ -33,7 +33,7 @@ const (
 // verdict says whether an answer is worth another attempt. Without a kind it is
 // not.
 type verdict struct {
-	kind   error // ErrLimited or ErrUnavailable
+	kind   error // ErrRateLimited or ErrUnavailable
 	status int
 	words  string
 	cause  error
@@ -57,7 +57,7 @@ func judge(req *http.Request, resp *http.Response, err error, attempt int, now t
 		}
 		v.wait = backoff(serverWait, maxServerWait, attempt)
 	case limited(req, resp, says):
-		v.kind, v.words = hosting.ErrLimited, said(peek(resp)).text()
+		v.kind, v.words = hosting.ErrRateLimited, said(peek(resp)).text()
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if reset, ok := resetAt(resp.Header); ok && resp.Header.Get(remainingHeader) == "0" {
 			// The header counts whole seconds.

@@ -105,14 +105,14 @@ func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p host
 		}
 		errs = append(errs, about(hosting.FieldLabels, r.failed(r.doing("label", now.Number), err)))
 	}
-	for _, label := range p.Unlabels {
+	for _, label := range p.RemoveLabels {
 		if len(missingFold([]string{label}, now.Labels)) > 0 {
 			continue
 		}
 		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
 		err = r.failed(r.doing("take label "+label+" off", now.Number), err)
 		var e *hosting.Error
-		if errors.As(err, &e) && strings.Contains(e.Words, saysNoLabel) {
+		if errors.As(err, &e) && strings.Contains(e.Message, saysNoLabel) {
 			err = nil // somebody was faster
 		}
 		if err == nil {

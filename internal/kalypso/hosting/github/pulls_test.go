@@ -34,7 +34,7 @@ func TestLife(t *testing.T) {
 
 	p.branch("change")
 	wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n"+marker, false
-	wanted.Labels, wanted.Unlabels, wanted.Reviewers = []string{"Platform", "urgent"}, []string{"promoted", "never there"}, []string{"bob"}
+	wanted.Labels, wanted.RemoveLabels, wanted.Reviewers = []string{"Platform", "urgent"}, []string{"promoted", "never there"}, []string{"bob"}
 	edited := must(t)(p.repo.Edit(t.Context(), opened, wanted))
 	want.Title, want.Body, want.Draft, want.HeadCommit = wanted.Title, wanted.Body, false, gitserver.Rev(t, p.on.Path, "change")
 	want.Labels, want.Reviewers = []string{"platform", "urgent"}, []string{"ann", "bob", "acme/platform"}
@@ -153,21 +153,21 @@ func TestRefused(t *testing.T) {
 		return err
 	}
 	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge, `"Validation Failed: No commits between main and same" (HTTP 422)`)
-	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrNoBranch, "open a pull request from unknown to main in acme/gitops")
-	expectError(t, open(func(w *hosting.Proposal) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }), hosting.ErrRefused, "title is too long")
-	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }), hosting.ErrRefused, "body is too long")
+	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrBranchNotFound, "open a pull request from unknown to main in acme/gitops")
+	expectError(t, open(func(w *hosting.Proposal) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }), hosting.ErrRejected, "title is too long")
+	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }), hosting.ErrRejected, "body is too long")
 
 	// The pull request is there although its reviewer could not be asked.
 	wanted := p.proposal()
 	wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{"acme/unknown"}
 	opened, err := p.repo.Open(t.Context(), wanted)
-	expectError(t, err, hosting.ErrRefused, "Reviews may only be requested from collaborators")
+	expectError(t, err, hosting.ErrRejected, "Reviews may only be requested from collaborators")
 	if opened == nil || opened.Number != 1 || len(opened.Labels) != 1 || len(opened.Reviewers) != 0 {
 		t.Fatalf("opened %+v", opened)
 	}
 	wanted.Reviewers = []string{"other/platform"}
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
-	expectError(t, err, hosting.ErrRefused, "team other/platform is not one of acme, which owns the repo")
+	expectError(t, err, hosting.ErrRejected, "team other/platform is not one of acme, which owns the repo")
 	expectError(t, open(func(w *hosting.Proposal) { w.Title = "Another" }), hosting.ErrExists, "already exists")
 }
 
@@ -225,7 +225,7 @@ func TestMergeWhenReady(t *testing.T) {
 		t.Errorf("auto-merge is %q, then %q", squashing.AutoMerge, people.AutoMerge)
 	}
 	_, err := p.repo.MergeWhenReady(t.Context(), squashing, "")
-	expectError(t, err, hosting.ErrRefused, "disable auto-merge of pull request 1")
+	expectError(t, err, hosting.ErrRejected, "disable auto-merge of pull request 1")
 	must(t)(p.repo.MergeWhenReady(t.Context(), people, hosting.Rebase))
 	if err := p.repo.SetStatus(t.Context(), opened.HeadCommit, hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestMergeWhenReady(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Rebase)
-	expectError(t, err, hosting.ErrRefused, "Pull request is closed")
+	expectError(t, err, hosting.ErrRejected, "Pull request is closed")
 	unknown := opened
 	unknown.ID = "PR_unknown"
 	_, err = p.repo.MergeWhenReady(t.Context(), unknown, hosting.Rebase)
@@ -245,7 +245,7 @@ func TestMergeWhenReady(t *testing.T) {
 	opened = must(t)(p.repo.Open(t.Context(), p.proposal()))
 	p.branch("change")
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, hosting.Squash)
-	expectError(t, err, hosting.ErrRefused, "Head branch was modified")
+	expectError(t, err, hosting.ErrRejected, "Head branch was modified")
 	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
 	// A check that nothing asks for does not hold it up; and GitHub sees what was just pushed a little later.
@@ -301,6 +301,6 @@ func TestStatus(t *testing.T) {
 	}
 	none := strings.Repeat("0", 40)
 	_, err := p.repo.Status(t.Context(), none, "x")
-	expectError(t, err, hosting.ErrNoCommit, "No commit found for SHA: "+none)
-	expectError(t, p.repo.SetStatus(t.Context(), none, want), hosting.ErrNoCommit, "set status kalypso/dev of commit "+none)
+	expectError(t, err, hosting.ErrCommitNotFound, "No commit found for SHA: "+none)
+	expectError(t, p.repo.SetStatus(t.Context(), none, want), hosting.ErrCommitNotFound, "set status kalypso/dev of commit "+none)
 }

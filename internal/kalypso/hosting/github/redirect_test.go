@@ -48,12 +48,12 @@ func TestRedirectsElsewhere(t *testing.T) {
 			"another method":     {other.URL, "outside of its API", 303},
 			"without an end":     {p.fake.URL + "/api/v3/", "more than 3 times", 301},
 		} {
-			p.fake.Recover()
-			p.fake.Forget()
+			p.fake.ClearFailures()
+			p.fake.ResetLog()
 			location := map[string]string{"Location": tc.to}
 			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: location})
 			_, err := repo.Open(t.Context(), p.proposal())
-			expectError(t, err, hosting.ErrRefused, tc.said)
+			expectError(t, err, hosting.ErrRejected, tc.said)
 			if strings.Contains(err.Error(), "internal") {
 				t.Errorf("%s, %s: the body is shown: %v", who, name, err)
 			}

@@ -136,21 +136,21 @@ func TestGivesUp(t *testing.T) {
 	}
 	p.fake.Fail("", "", -1, githubfake.PrimaryRateLimit(403, p.clock.Now().Add(time.Hour)))
 	err := read(p.within(30 * time.Minute))
-	expectError(t, err, hosting.ErrLimited, `read pull request 1 of acme/gitops: the host's rate limit lasts longer than there is time: "API rate limit exceeded`)
+	expectError(t, err, hosting.ErrRateLimited, `read pull request 1 of acme/gitops: the host's rate limit lasts longer than there is time: "API rate limit exceeded`)
 	expectWaits(t, p, nil)
 
-	p.fake.Recover()
+	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.ServerError(502, 0))
 	expectError(t, read(p.within(time.Minute)), hosting.ErrUnavailable, `the host is not available: "Bad Gateway" (HTTP 502)`)
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16))
 	expectError(t, read(context.Background()), hosting.ErrUnavailable, "Bad Gateway")
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16, 30, 30, 30, 30))
 
-	p.fake.Recover()
+	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.Dropped())
 	expectError(t, read(p.within(5*time.Second)), hosting.ErrUnavailable, "EOF")
 
-	p.fake.Recover()
+	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -183,14 +183,14 @@ func TestAtOnce(t *testing.T) {
 		{githubfake.Forbidden("Resource not accessible by integration"), hosting.ErrForbidden, `"Resource not accessible by integration" (HTTP 403)`},
 		{githubfake.ServerError(404, 0), hosting.ErrNotVisible, "not there, or not visible to the credential"},
 		{githubfake.ServerError(401, 0), hosting.ErrUnauthenticated, "Unauthorized"},
-		{githubfake.ServerError(501, 0), hosting.ErrRefused, "Not Implemented"},
-		{githubfake.ServerError(451, 0), hosting.ErrRefused, "Legal"},
-		{githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`}, hosting.ErrRefused, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
-		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, hosting.ErrRefused, `"Bad Request" (HTTP 400)`},
-		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRefused, "read pull request 1 of acme/gitops"},
-		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}}, hosting.ErrRefused, "HTTP 302"},
+		{githubfake.ServerError(501, 0), hosting.ErrRejected, "Not Implemented"},
+		{githubfake.ServerError(451, 0), hosting.ErrRejected, "Legal"},
+		{githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`}, hosting.ErrRejected, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
+		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, hosting.ErrRejected, `"Bad Request" (HTTP 400)`},
+		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRejected, "read pull request 1 of acme/gitops"},
+		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}}, hosting.ErrRejected, "HTTP 302"},
 	} {
-		p.fake.Forget()
+		p.fake.ResetLog()
 		p.fake.Fail("", "", 1, tc.failure)
 		_, err := p.repo.Read(p.within(time.Hour), 1)
 		expectError(t, err, tc.kind, tc.said)
@@ -236,7 +236,7 @@ func TestUnreachable(t *testing.T) {
 	}{{closed, "connection refused", 4}, {tls.URL, "certificate", 0}} {
 		c := newClock()
 		var told []error
-		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary", Waiting: func(_ context.Context, reason error, _ time.Duration) {
+		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary", OnRetry: func(_ context.Context, reason error, _ time.Duration) {
 			told = append(told, reason)
 		}})
 		if err != nil {

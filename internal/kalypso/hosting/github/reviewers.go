@@ -16,7 +16,7 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 	for _, name := range reviewers {
 		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
 			errs = append(errs, &hosting.Error{
-				Doing: "ask for reviews in " + r.String(), Kind: hosting.ErrRefused, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner),
+				Op: "ask for reviews in " + r.String(), Kind: hosting.ErrRejected, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner),
 			})
 		}
 	}

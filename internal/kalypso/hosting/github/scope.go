@@ -74,7 +74,7 @@ func (s scope) refused(err error) error {
 	var e *hosting.Error
 	switch {
 	case !errors.As(err, &e):
-	case strings.Contains(e.Words, saysNotGranted):
+	case strings.Contains(e.Message, saysNotGranted):
 		e.Kind = hosting.ErrForbidden
 	case notInstalled(err):
 		e.Kind = hosting.ErrNotVisible
@@ -85,5 +85,5 @@ func (s scope) refused(err error) error {
 // notInstalled reports whether there is no token as the app is not installed for the repo.
 func notInstalled(err error) bool {
 	var e *hosting.Error
-	return errors.As(err, &e) && strings.Contains(e.Words, saysNotInstalled)
+	return errors.As(err, &e) && strings.Contains(e.Message, saysNotInstalled)
 }

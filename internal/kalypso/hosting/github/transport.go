@@ -41,7 +41,7 @@ type gaveUp struct {
 }
 
 func (e *gaveUp) Error() string {
-	return (&hosting.Error{Doing: "ask GitHub", Kind: e.kind, Status: e.status, Words: e.words, Cause: e.cause}).Error()
+	return (&hosting.Error{Op: "ask GitHub", Kind: e.kind, Status: e.status, Message: e.words, Cause: e.cause}).Error()
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -87,7 +87,7 @@ func (t *transport) wait(ctx context.Context, v verdict, attempt int) error {
 	case t.told != nil:
 		t.told(ctx, up, v.wait)
 	}
-	if err := t.clock.Wait(ctx, v.wait); err != nil {
+	if err := t.clock.Sleep(ctx, v.wait); err != nil {
 		up.cause = err
 		return up
 	}
@@ -129,9 +129,9 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 		discard(resp)
 		switch {
 		case err != nil || !t.api.hold(next):
-			return nil, token, &gaveUp{kind: hosting.ErrRefused, status: resp.StatusCode, cause: errElsewhere}
+			return nil, token, &gaveUp{kind: hosting.ErrRejected, status: resp.StatusCode, cause: errElsewhere}
 		case redirects == maxRedirects:
-			return nil, token, &gaveUp{kind: hosting.ErrRefused, status: resp.StatusCode, cause: errEndless}
+			return nil, token, &gaveUp{kind: hosting.ErrRejected, status: resp.StatusCode, cause: errEndless}
 		}
 		to = next
 	}

@@ -35,7 +35,7 @@ func TestWords(t *testing.T) {
 		"token": {Token: p.fake.Token},
 		"app":   {App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}},
 	} {
-		c.Secrets, c.Waiting = &secrets, waiting
+		c.Secrets, c.OnRetry = &secrets, waiting
 		key := "canary-of-git"
 		if c.App != nil {
 			key = strings.Split(app.PrivateKey, "\n")[3]
@@ -63,7 +63,7 @@ func TestWords(t *testing.T) {
 		} {
 			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: tc.body})
 			err := tc.ask(p.within(time.Minute))
-			p.fake.Recover()
+			p.fake.ClearFailures()
 			if err == nil {
 				t.Fatalf("%s, %s: no error", who, name)
 			}

@@ -11,33 +11,33 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestRebuild: a branch is one commit on top of another one, whatever it held before, and moves from the head that was seen
+// TestForceWithLease: a branch is one commit on top of another one, whatever it held before, and moves from the head that was seen
 // alone.
-func TestRebuild(t *testing.T) {
+func TestForceWithLease(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)
 			url, credentials := backend.Start(t, repo)
-			rebuild(t, repo, open(t, url, "main", credentials...), open(t, url, "ours/one", credentials...))
+			checkForceWithLease(t, repo, open(t, url, "main", credentials...), open(t, url, "ours/one", credentials...))
 		})
 	}
 }
 
-func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
+func checkForceWithLease(t *testing.T, repo string, base, ours *gitops.Branch) {
 	t.Helper()
 	with := func(e *gitops.Edit) func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) {
 		return func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) { return e, nil }
 	}
-	_, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(edit("no", folder("large", first))))
+	_, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(edit("no", folder("large", first))))
 	fails(t, err, gitops.ErrBranchNotFound)
 
 	target := gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "1\n"})
-	one, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(edit("one", folder("large", first))))
+	one, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(edit("one", folder("large", first))))
 	if err != nil || !one.Pushed || gitserver.Rev(t, repo, "ours/one") != one.Commit.String() {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	same, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(nil))
+	same, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
 	// The target moves, and while it is read, our branch does too: it is looked at again.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
-	two, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, func(_ context.Context, onto, now *gitops.Snapshot) (*gitops.Edit, error) {
+	two, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, func(_ context.Context, onto, now *gitops.Snapshot) (*gitops.Edit, error) {
 		if seen++; seen == 1 {
 			gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
 		}
@@ -62,7 +62,7 @@ func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
 		t.Fatal(err)
 	}
 	defer snapshot.Close()
-	message, parents, err := snapshot.Last()
+	message, parents, err := snapshot.CommitInfo()
 	equal(t, "message", message, "two\n\nLast-Line: 1\n")
 	equal(t, "parents", parents, []plumbing.Hash{plumbing.NewHash(target)})
 	if err != nil || snapshot.Commit != two.Commit {
@@ -73,7 +73,7 @@ func rebuild(t *testing.T, repo string, base, ours *gitops.Branch) {
 	}
 	nothing := edit("none")
 	nothing.Remove = []string{"never/there"}
-	left, err := ours.Rebuild(t.Context(), base, gitops.UpdateOptions{}, with(nothing))
+	left, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, with(nothing))
 	if err != nil || left.Pushed || gitserver.Rev(t, repo, "ours/one") != two.Commit.String() {
 		t.Errorf("an edit of nothing: %+v, %v", left, err)
 	}

@@ -45,7 +45,7 @@ func noisy(n int) (folders []gitops.Folder, files map[string]string) {
 func TestUpdateSent(t *testing.T) {
 	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {
 		folders, files := noisy(6)
-		update(t, b, gitops.UpdateOptions{CreateBranch: true, Room: 1 << 20}, edit("one", folders...))
+		update(t, b, gitops.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack with an object that is there twice
 
@@ -58,7 +58,7 @@ func TestUpdateSent(t *testing.T) {
 			}
 			files[path+"/a"], files[path+"/new"] = these["a"], "new"
 		}
-		update(t, b, gitops.UpdateOptions{Room: 1 << 20}, edit("two", folders...))
+		update(t, b, gitops.UpdateOptions{PackBuffer: 1 << 20}, edit("two", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Fsck(t, repo)
 	})
@@ -89,7 +89,7 @@ func TestUpdateSentBreaks(t *testing.T) {
 					yield(test.again, test.err)
 				}
 			}
-			_, err := b.Update(t.Context(), gitops.UpdateOptions{Room: 1 << 20}, always(edit("no", folders...)))
+			_, err := b.Update(t.Context(), gitops.UpdateOptions{PackBuffer: 1 << 20}, always(edit("no", folders...)))
 			if calls != 2 {
 				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
 			}

@@ -13,38 +13,38 @@ import (
 // Git keeps them. Who holds that of a branch from one run to the next reads a branch
 // that has not moved without fetching them again. The zero value is of no use
 // and no harm, and so is one of another commit.
-type Way struct {
+type TreeCache struct {
 	Commit []byte   `json:"commit,omitempty"`
 	Trees  [][]byte `json:"trees,omitempty"`
 }
 
 // objects are those of the way to a commit; none where it is of another one.
-func (w Way) objects(commit plumbing.Hash) gitremote.Objects {
+func (c TreeCache) objects(commit plumbing.Hash) gitremote.Objects {
 	objects, hasher := gitremote.Objects{}, gitobject.NewHasher()
-	if plumbing.Hash(hasher.Object(gitobject.Commit, w.Commit)) != commit {
+	if plumbing.Hash(hasher.Object(gitobject.Commit, c.Commit)) != commit {
 		return objects
 	}
-	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: w.Commit}
-	for _, raw := range w.Trees {
+	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: c.Commit}
+	for _, raw := range c.Trees {
 		objects[plumbing.Hash(hasher.Object(gitobject.Tree, raw))] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
 	}
 	return objects
 }
 
 // Way is the way to a path, as far as it is there. Nothing is fetched.
-func (s *Snapshot) Way(path string) Way {
-	commit, ok := s.raw(plumbing.CommitObject, s.Commit)
+func (s *Snapshot) TreeCache(path string) TreeCache {
+	content, ok := s.raw(plumbing.CommitObject, s.Commit)
 	names, err := splitPath(path)
 	if !ok || err != nil {
-		return Way{}
+		return TreeCache{}
 	}
-	w := Way{Commit: commit}
+	c := TreeCache{Commit: content}
 	for at, here := s.Root, true; here; {
 		var raw []byte
 		if raw, here = s.raw(plumbing.TreeObject, at); !here {
 			break
 		}
-		w.Trees = append(w.Trees, raw)
+		c.Trees = append(c.Trees, raw)
 		if len(names) == 0 {
 			break
 		}
@@ -60,7 +60,7 @@ func (s *Snapshot) Way(path string) Way {
 		}
 		names = names[1:]
 	}
-	return w
+	return c
 }
 
 // after is the branch with a commit on top of the snapshot. What was read before,

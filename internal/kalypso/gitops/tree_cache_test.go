@@ -8,9 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestUpdateKnown: with the way that the update before gave, what lies on it is
-// not fetched again; and a way that is out of date does no harm.
-func TestUpdateKnown(t *testing.T) {
+// TestUpdateCache: with the cache that the update before gave, what lies on it is
+// not fetched again; and a cache that is out of date does no harm.
+func TestUpdateCache(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	branch := open(t, url, "main")
@@ -19,35 +19,35 @@ func TestUpdateKnown(t *testing.T) {
 		e.Files = map[string][]byte{"env/.kalypso/rendering.json": []byte(text)}
 		return e
 	}
-	apply := func(text string, known gitops.Way) (way gitops.Way, requests int) {
-		server.Forget()
-		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, WayTo: "env/.kalypso/rendering.json", Known: known}, change(text))
+	apply := func(text string, cache gitops.TreeCache) (kept gitops.TreeCache, requests int) {
+		server.ResetLog()
+		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json", Cache: cache}, change(text))
 		requests = server.Reads()
 		// As private state does.
-		kept, err := json.Marshal(r.Way)
+		data, err := json.Marshal(r.Cache)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(kept, &way); err != nil {
+		if err := json.Unmarshal(data, &kept); err != nil {
 			t.Fatal(err)
 		}
 		gitserver.Fsck(t, repo)
 		equal(t, "tree", gitserver.Tree(t, repo, "main")["env/large/a"], text)
-		return way, requests
+		return kept, requests
 	}
-	way, _ := apply("one", gitops.Way{})
-	equal(t, "trees on the way", len(way.Trees), 3)
+	cache, _ := apply("one", gitops.TreeCache{})
+	equal(t, "trees on the path", len(cache.Trees), 3)
 
-	way, known := apply("two", way)
+	cache, known := apply("two", cache)
 	equal(t, "requests where all is known: the reference, the folder's tree, and after the push the reference again", known, 3)
-	_, unknown := apply("three", gitops.Way{})
+	_, unknown := apply("three", gitops.TreeCache{})
 	equal(t, "requests where nothing is known: the commit and three trees more", unknown, known+4)
 
 	gitserver.Seed(t, repo, "main", map[string]string{"theirs": "x"})
-	way, _ = apply("four", way)
+	cache, _ = apply("four", cache)
 	equal(t, "theirs", gitserver.Tree(t, repo, "main")["theirs"], "x")
 
-	way.Trees[0] = append([]byte("100644 bogus\x00"), make([]byte, 20)...)
-	apply("five", way)
+	cache.Trees[0] = append([]byte("100644 bogus\x00"), make([]byte, 20)...)
+	apply("five", cache)
 	equal(t, "theirs", gitserver.Tree(t, repo, "main")["theirs"], "x")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Rebuild makes the branch one commit on top of base, a branch of the same
+// ForceWithLease makes the branch one commit on top of base, a branch of the same
 // repository, whatever it held before: it is for branches that nobody else
 // writes to. build gets both branches as they are and says what the commit
 // changes of base; it refuses a branch that is not its own. An edit that is nil,
@@ -18,11 +18,11 @@ import (
 // The branch moves only from the head that build saw ("force with lease"). An
 // absent base is [ErrBranchNotFound]; else the errors are those of
 // [Branch.Update].
-func (b *Branch) Rebuild(ctx context.Context, base *Branch, opts UpdateOptions, build func(ctx context.Context, base, now *Snapshot) (*Edit, error)) (Result, error) {
+func (b *Branch) ForceWithLease(ctx context.Context, base *Branch, opts UpdateOptions, build func(ctx context.Context, base, now *Snapshot) (*Edit, error)) (Result, error) {
 	opts = opts.withDefaults()
 	return b.again(ctx, opts, func() (Result, error) {
 		opts.Progress(StageRead, 0, 0)
-		onto, err := base.open(ctx, opts.Known)
+		onto, err := base.open(ctx, opts.Cache)
 		if err != nil {
 			return Result{}, err
 		}
@@ -59,7 +59,7 @@ func (b *Branch) Delete(ctx context.Context, at plumbing.Hash) error {
 }
 
 // Last is what the commit of the snapshot says, and its parents.
-func (s *Snapshot) Last() (message string, parents []plumbing.Hash, err error) {
+func (s *Snapshot) CommitInfo() (message string, parents []plumbing.Hash, err error) {
 	commit, ok, err := s.commitAt(s.Commit)
 	if err != nil || !ok {
 		return "", nil, err

@@ -9,9 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// ErrInTheWay means that an edit would write a folder where the branch has a
+// ErrFileFolderConflict means that an edit would write a folder where the branch has a
 // file, or a file where it has a folder, and does not remove that.
-var ErrInTheWay = errors.New("the branch has something of another kind there, or above it")
+var ErrFileFolderConflict = errors.New("the branch has something of another kind there, or above it")
 
 // overlay is a tree of a branch with changes on top. Only what changes is read
 // and written.
@@ -74,14 +74,14 @@ func (o *overlay) set(names []string, mode string, hash plumbing.Hash) error {
 	i, ok := o.items[name]
 	if len(names) == 1 {
 		if ok && i.IsTree() != (mode == gitobject.ModeTree) {
-			return ErrInTheWay
+			return ErrFileFolderConflict
 		}
 		o.items[name] = &item{entry: entry{Mode: mode, Name: name, Hash: hash}}
 		o.changed = true
 		return nil
 	}
 	if ok && !i.IsTree() {
-		return ErrInTheWay
+		return ErrFileFolderConflict
 	}
 	if !ok {
 		i = &item{entry: entry{Mode: gitobject.ModeTree, Name: name}, dir: &overlay{snapshot: o.snapshot, items: map[string]*item{}}}

@@ -30,7 +30,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 			_, _ = os.ReadFile(started) // returns once the hook runs
 			cancel()
 		})
-		_, err := b.Update(ctx, noWait, always(edit("ours", folder("large", first))))
+		_, err := b.Update(ctx, noBackoff, always(edit("ours", folder("large", first))))
 		waiting.Wait()
 		_ = os.WriteFile(release, []byte("\n"), 0o600) // the hook ends
 		fails(t, err, context.Canceled)
@@ -54,7 +54,7 @@ func fifo(t *testing.T, repo, name string) string {
 // other, so that none loses a race.
 func TestUpdateAtOnce(t *testing.T) {
 	repo := gitserver.InitBare(t)
-	opts := gitops.UpdateOptions{CreateBranch: true, Tries: 1}
+	opts := gitops.UpdateOptions{CreateBranch: true, Attempts: 1}
 	want := map[string]string{}
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -99,9 +99,9 @@ func TestUpdateErrors(t *testing.T) {
 		want error
 	}{
 		"hash":           {edit("ours", wrong), gitops.ErrTreeMismatch},
-		"file in a file": {edit("ours", folder("file/large", first)), gitops.ErrInTheWay},
-		"folder on file": {edit("ours", folder("file", first)), gitops.ErrInTheWay},
-		"file on folder": {with(func(e *gitops.Edit) { e.Files = map[string][]byte{"dir": nil} }), gitops.ErrInTheWay},
+		"file in a file": {edit("ours", folder("file/large", first)), gitops.ErrFileFolderConflict},
+		"folder on file": {edit("ours", folder("file", first)), gitops.ErrFileFolderConflict},
+		"file on folder": {with(func(e *gitops.Edit) { e.Files = map[string][]byte{"dir": nil} }), gitops.ErrFileFolderConflict},
 		"overlap":        {edit("ours", folder("a", first), folder("a/b", first)), gitops.ErrOverlap},
 		"twice":          {edit("ours", folder("a", first), folder("a", first)), gitops.ErrOverlap},
 		"order":          {edit("ours", unsorted), nil},
@@ -113,7 +113,7 @@ func TestUpdateErrors(t *testing.T) {
 		"author":         {with(func(e *gitops.Edit) { e.Author.Email = "a>b"; e.Folders = []gitops.Folder{folder("a", first)} }), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := b.Update(t.Context(), noWait, always(test.edit))
+			_, err := b.Update(t.Context(), noBackoff, always(test.edit))
 			if test.want != nil {
 				fails(t, err, test.want)
 			} else if err == nil {
