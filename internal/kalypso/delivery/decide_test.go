@@ -28,6 +28,7 @@ type situation struct {
 	old     *BranchState         // the same branch at the path that is left
 	review  *reviewBranch        // our own branch
 	pr      *hosting.PullRequest // from it
+	adopted []string
 }
 
 const delivered = "large/a=1 large/b=1 small/c=1"
@@ -254,6 +255,11 @@ func TestDecide(t *testing.T) {
 			s.state = Computed(s.desired)
 			s.desired.Tree = rendered("large/a=1")
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
+		{"another environment of the same tree, only computed, changes nothing that is kept", func(s *situation) {
+			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
+			s.state = Computed(s.desired)
+			s.desired.Environment = "stage"
+		}, "keep"},
 		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly }, "write, changes map[], leaves the tree"},
 		{"an open pull request stays too", func(s *situation) {
 			s.proposed("large/a=2")
@@ -484,6 +490,20 @@ func TestReview(t *testing.T) {
 		{"people pushed to it, and no state tells", func(s *situation) {
 			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
 		}, "refuses: people pushed"},
+		{"it is of others, and no state tells", func(s *situation) {
+			s.state, s.review.BranchState = nil, &BranchState{Head: "theirs"}
+		}, "refuses: not this rendering's"},
+		{"it is of others, and what was proposed came from another branch", func(s *situation) {
+			s.review.BranchState = holding("large/a=9")
+			s.state.Proposal = &Proposal{Head: usualState("large/a=9")}
+			s.state.Proposal.Head.Destination.Branch = "old-prefix/dev"
+		}, "refuses: not this rendering's"},
+		{"people pushed to it after they closed its pull request", func(s *situation) {
+			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Closed, HeadCommit: "older"}
+		}, "refuses: not this rendering's"},
+		{"the pull request of this very tree is open", func(s *situation) {
+			s.pr = &hosting.PullRequest{State: hosting.Open, HeadCommit: "head"}
+		}, "keep"},
 		{"people pushed to it, and that is to be overwritten", func(s *situation) {
 			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
 			s.desired.PullRequest.Overwrite = true
@@ -573,6 +593,14 @@ func TestPromotes(t *testing.T) {
 		with func(*situation)
 		want bool
 	}{
+		{"a branch without a record, of which nothing is adopted", func(s *situation) {
+			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v2"))}
+			s.desired.PromotedCommit, s.state, s.adopted = "v2", nil, nil
+		}, true},
+		{"an adopted tree of none, to none", func(s *situation) {
+			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v1"))}
+			s.state = nil
+		}, false},
 		{"none before and none now", func(*situation) {}, false},
 		{"the first", func(s *situation) { s.desired.PromotedCommit = "v2" }, true},
 		{"the same", func(s *situation) { s.desired.PromotedCommit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
@@ -592,8 +620,9 @@ func TestPromotes(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
+			s.adopted = []string{"large"}
 			test.with(s)
-			change := &Change{Adoption: Adoption{Adopted: []string{"large"}}}
+			change := &Change{Adoption: Adoption{Adopted: s.adopted}}
 			if got := s.desired.promotes(s.state, change, s.branch); got != test.want {
 				t.Errorf("got %t", got)
 			}
