@@ -54,6 +54,7 @@ func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, f
 		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
 		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, "on_drift": m.OnDrift, "preview": m.Preview,
 		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails,
+		"on_move": m.OnMove,
 	})
 	r := &rendering{Desired: &delivery.Desired{}}
 	r.readDelivery(d)
@@ -61,6 +62,9 @@ func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, f
 	r.Configs, r.Registrations = r.fleet.Configs, r.fleet.Registrations
 	r.onDrift, r.preview = driftReactions.or(d.string("on_drift")), previews.or(d.string("preview"))
 	r.Adopt, r.CreateBranch = r.flag(d, "adopt"), r.flag(d, "create_branch")
+	onMove := moves.or(d.string("on_move"))
+	r.KeepOld = onMove == moveKeep
+	r.incomplete(onMove)
 	r.PullRequest.Overwrite = r.onDrift == driftOverwrite
 	r.readGuardrails(d)
 	r.PromotedCommit, r.Message = d.string("promoted_commit"), d.string("commit_message")

@@ -111,6 +111,8 @@ func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
 	switch {
 	case onDrift == driftOverwrite:
 		diags.AddAttributeWarning(path.Root("on_drift"), "Changes of others are overwritten", b.String()+"\nThe apply puts the rendered tree back.")
+	case onDrift == driftNamed:
+		diags.AddAttributeWarning(path.Root("on_drift"), "Others changed the rendered folders", b.String())
 	case fleet.IsUnknown(onDrift):
 		diags.AddAttributeWarning(path.Root("on_drift"), "Others changed the rendered folders", b.String()+
 			"\non_drift is known after apply; then it decides whether the apply stops, or puts the rendered tree back.")

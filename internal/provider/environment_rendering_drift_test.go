@@ -89,6 +89,39 @@ func TestAccRenderingRewritten(t *testing.T) {
 	r.expectCommits(1)
 }
 
+// TestAccRenderingRecordObstructed: a plan does not promise to put back what it can't: it names who took the record away, and the
+// way out, which works.
+func TestAccRenderingRecordObstructed(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "on_drift", "overwrite")
+	r.expectCommits(1)
+	record := gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"]
+	for said, edit := range map[string]map[string]gitserver.File{
+		`".kalypso" (mode 0100644) exists but is not a directory`:           {".kalypso": {Mode: "100644", Content: "Mine.\n"}},
+		`".kalypso/rendering.json" (mode 0040000) exists but is not a file`: {".kalypso/rendering.json/x": {Mode: "100644", Content: "Mine.\n"}},
+		`the rendering of environment "stage", not of "dev"`:                {".kalypso/rendering.json": {Mode: "100644", Content: strings.Replace(record, `"dev"`, `"stage"`, 1)}},
+	} {
+		before := r.head()
+		gitserver.SeedFiles(t, r.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
+		gitserver.SeedFiles(t, r.repo, "dev", "Mine", edit)
+		for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
+			r.printed.Reset()
+			r.expectRefused([]string{"Place is not this rendering's", said, "Others changed the rendered folders", "Away with the record"}, command...)
+			if strings.Contains(r.printed.String(), "puts the rendered tree back") {
+				t.Errorf("%s: terraform %s promises to put the tree back:\n%s", said, command[0], r.printed.String())
+			}
+		}
+		if !strings.Contains(said, "environment") {
+			gitserver.SeedFiles(t, r.repo, "dev", "Remove it", map[string]gitserver.File{".kalypso": {}})
+			r.expectCommits(1)
+		} else {
+			gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", before)
+			r.expectEmptyPlan()
+		}
+	}
+}
+
 // TestAccRenderingUnreachable: a repo that can't be read is an error, and no absence.
 func TestAccRenderingUnreachable(t *testing.T) {
 	t.Parallel()

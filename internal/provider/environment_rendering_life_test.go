@@ -106,6 +106,10 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.options("create_branch", true)
 	r.expectCommits(1)
 	others := r.others()
+	r.place("path", "clusters")
+	r.expectRefused([]string{"Guardrails stop the change", "moves away from path \".\" on branch \"dev\"", "all 3 deployment target folders",
+		"Clusters that still follow it would delete", `Set on_move = "keep"`, "large/app-a"}, "plan")
+	r.options("guardrails", anyRemoval)
 	mine := slices.Collect(maps.Keys(others))
 
 	// On one branch in one commit, into its own folder, deeper, beside and back.
@@ -154,11 +158,39 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectFiles("stage")
 }
 
+// TestAccRenderingMoveKeeps: a branch that clusters follow is not emptied by a move, whatever the guardrails say, where on_move
+// is "keep"; it can be moved back to, and only the last place is the rendering's to destroy.
+func TestAccRenderingMoveKeeps(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "0"}, "deletion_protection", false)
+	r.place("path", "old")
+	r.expectCommits(1)
+	r.place("branch", "stage")
+	r.expectRefused([]string{"Guardrails stop the change", `branch "dev"`, "would delete"}, "plan")
+	r.options("on_move", "keep")
+	r.expectUpdate()
+	r.expectCommits(0)
+	r.expectFiles("dev", defaultPaths("old")...)
+	r.expectFiles("stage", defaultPaths("old")...)
+	r.place("branch", "dev")
+	r.expectCommits(0)
+	// Within a branch too, but not into the path that is kept.
+	r.place("path", "old/new")
+	r.expectRefused([]string{`on_move = "keep" leaves this rendering at path "old"`, "Choose a path beside it"}, "plan")
+	r.place("path", "new")
+	r.expectCommits(1)
+	r.expectFiles("dev", append(defaultPaths("old"), defaultPaths("new")...)...)
+	r.succeed("destroy", "-auto-approve")
+	r.expectFiles("dev", defaultPaths("old")...)
+	r.expectFiles("stage", defaultPaths("old")...)
+}
+
 // TestAccRenderingPlanTimeout: the plan of an update has the time of an update, that of a create the time of a create.
 func TestAccRenderingPlanTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
-	r.options("create_branch", true, "timeouts", map[string]any{"create": "1ns"})
+	r.options("create_branch", true, "timeouts", map[string]any{"create": "1ns"}, "guardrails", anyRemoval)
 	r.expectRefused([]string{"Out of time"}, "plan")
 	r.options("timeouts", nil)
 	r.expectCommits(1)
@@ -179,6 +211,7 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.expectCommits(0)
 	_, url := gitserver.Serve(t, r.repo)
 	r.place("repo", url)
+	r.options("guardrails", anyRemoval)
 	r.expectUpdate()
 	out := r.expectCommits(0)
 	if !strings.Contains(out.text(), "The old place was not cleaned") {

@@ -36,6 +36,7 @@ type environmentRenderingModel struct {
 	CommitMessage      types.String   `tfsdk:"commit_message"`
 	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
 	OnDestroy          types.String   `tfsdk:"on_destroy"`
+	OnMove             types.String   `tfsdk:"on_move"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
 	Assignments     types.Map    `tfsdk:"assignments"`

@@ -86,8 +86,12 @@ func (r *environmentRendering) planDelivery(
 	if decision.Comparable && o.describable() {
 		plan.Description = types.StringValue(o.Describe(before))
 	}
+	reaction := o.onDrift
+	if reaction == driftOverwrite && len(decision.Errors) > 0 {
+		reaction = driftNamed
+	}
 	for _, s := range decision.Drift {
-		appendDrift(diags, o.onDrift, s)
+		appendDrift(diags, reaction, s)
 	}
 	appendLeft(diags, decision, before)
 	limit := timeouts.Value.Create

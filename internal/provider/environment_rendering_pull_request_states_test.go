@@ -231,7 +231,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
-	r.options("promoted_commit", "one")
+	r.options("promoted_commit", "one", "guardrails", anyRemoval)
 	r.apply()
 	r.place("path", "clusters")
 	r.apply()

@@ -129,6 +129,7 @@ func TestAccRenderingOvertaken(t *testing.T) {
 
 	// A move, from a folder that others are changing.
 	r.place("path", "clusters")
+	r.options("guardrails", anyRemoval)
 	plan()
 	theirs("small/g.txt")()
 	overtaken(moved...)
@@ -217,6 +218,7 @@ func TestAccRenderingKilled(t *testing.T) {
 	kill()
 	r.expectCommits(0)
 	r.place("path", "clusters")
+	r.options("guardrails", anyRemoval)
 	kill()
 	r.expectCommits(0)
 	r.expectFiles("dev", append(defaultPaths("clusters"), "clusters/drone/README.md")...)

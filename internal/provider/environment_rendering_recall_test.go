@@ -51,6 +51,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 
 	r.forget()
 	r.place("path", "below")
+	r.options("guardrails", anyRemoval)
 	r.expectCommits(1, "-refresh=false")
 	r.expectFiles("dev", defaultPaths("below")...)
 

@@ -49,6 +49,9 @@ func (r *rendering) options(pairs ...any) {
 	r.merge("options", nil, pairs)
 }
 
+// anyRemoval are guardrails that let everything go: a move takes all away from where it was.
+var anyRemoval = map[string]any{"max_removed": "100%", "allow_empty": true}
+
 // place sets attributes of gitops_repo, in pairs.
 func (r *rendering) place(pairs ...any) {
 	r.t.Helper()

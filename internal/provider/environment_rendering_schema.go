@@ -26,11 +26,14 @@ var (
 	previews       = enumeration{previewAssignments, previewNone, previewManifests}
 	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
 	destructions   = enumeration{destroyRemove, destroyKeep}
+	moves          = enumeration{moveRemove, moveKeep}
 )
 
 const (
 	driftFail      = "fail"
 	driftOverwrite = "overwrite"
+	// driftNamed names the changes of others where the apply is refused; nobody sets it.
+	driftNamed = "named"
 
 	previewAssignments = "assignments"
 	previewNone        = "none"
@@ -42,6 +45,9 @@ const (
 
 	destroyRemove = "remove"
 	destroyKeep   = "keep"
+
+	moveRemove = "remove"
+	moveKeep   = "keep"
 )
 
 // or is the value, or the default where there is none.
@@ -81,7 +87,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 	attributes := map[string]schema.Attribute{
 		"gitops_repo": schema.SingleNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "Where the tree goes. Required unless `delivery.strategy` is `none`. Another place is an update: the tree is written there, then removed here.",
+			MarkdownDescription: "Where the tree goes. Required unless `delivery.strategy` is `none`. Another place is an update: the tree is written there, then removed here, as `on_move` and the guardrails allow.",
 			Attributes: map[string]schema.Attribute{
 				"repo": schema.StringAttribute{
 					Optional:            true,
@@ -141,6 +147,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` before. The default is `true`.",
 		},
 		"on_destroy": destructions.attribute("Whether destroying the rendering removes its folders and record from the branch, in one commit, or keeps them."),
+		"on_move":    moves.attribute("Whether another `gitops_repo` (repo, branch or path) removes folders and record from the place that the rendering leaves, or keeps them there. What is removed counts for the guardrails: all of it."),
 		"timeouts":   timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}
 	maps.Copy(attributes, fleetArguments())

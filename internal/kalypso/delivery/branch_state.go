@@ -28,9 +28,13 @@ type BranchState struct {
 	Record      *Record `json:"record,omitempty"`
 	RecordHash  string  `json:"record_hash,omitempty"` // of its blob; empty: there is no such file
 	RecordError string  `json:"record_error,omitempty"`
+	// RecordObstacle, and PromotedCommitObstacle, say what stands where the record, or the file with the promoted commit, is
+	// written, and can't be replaced by it: a file that should be a directory, or the other way round.
+	RecordObstacle         string `json:"record_obstacle,omitempty"`
+	PromotedCommitObstacle string `json:"promoted_commit_obstacle,omitempty"`
 	// Renderings are the paths of other records above the path and below it.
 	Renderings []string `json:"renderings,omitempty"`
-	// Obstacle is the path at or above the destination's that exists but is not a directory, with its mode.
+	// Obstacle says what at or above the destination's path exists but is not a directory.
 	Obstacle string `json:"obstacle,omitempty"`
 	// PromotedCommitFile is the blob of the file at the repo's root that names the promoted commit, which all renderings of the
 	// branch write; empty where there is none.
@@ -114,16 +118,41 @@ func commitName(commit plumbing.Hash) string {
 }
 
 func (r *branchReader) obstacle(b *BranchState, _ *State) error {
-	for at := r.at.Path; at != "."; at = path.Dir(at) {
+	var err error
+	if b.Obstacle, err = r.noDirectory(r.at.Path); err != nil || b.Obstacle != "" {
+		return err
+	}
+	if b.RecordObstacle, err = r.noFile(r.at.RecordPath()); err != nil {
+		return err
+	}
+	b.PromotedCommitObstacle, err = r.noFile(tree.PromotedCommitFile)
+	return err
+}
+
+// noDirectory says what at a path, or above it, exists but is not a directory; "" where nothing does.
+func (r *branchReader) noDirectory(at string) (obstacle string, err error) {
+	for ; at != "."; at = path.Dir(at) {
 		entry, ok, err := r.Entry(at)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if ok && entry.Mode != filemode.Dir {
-			b.Obstacle = fmt.Sprintf("%q (mode %s)", at, entry.Mode)
+			obstacle = fmt.Sprintf("%q (mode %s) exists but is not a directory", at, entry.Mode)
 		}
 	}
-	return nil
+	return obstacle, nil
+}
+
+// noFile says why there can be no file at a path; "" where there can.
+func (r *branchReader) noFile(at string) (obstacle string, err error) {
+	if obstacle, err = r.noDirectory(path.Dir(at)); err != nil || obstacle != "" {
+		return obstacle, err
+	}
+	entry, ok, err := r.Entry(at)
+	if err == nil && ok && !entry.Mode.IsFile() {
+		obstacle = fmt.Sprintf("%q (mode %s) exists but is not a file", at, entry.Mode)
+	}
+	return obstacle, err
 }
 
 func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
@@ -141,7 +170,7 @@ func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
 		return err
 	}
 	entry, ok, err := r.Entry(tree.PromotedCommitFile)
-	if ok {
+	if ok && entry.Mode.IsFile() {
 		b.PromotedCommitFile = entry.Hash.String()
 	}
 	return err

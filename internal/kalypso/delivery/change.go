@@ -58,10 +58,8 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	if err := d.Guardrails.Check(c.Held, c.Wanted, replaced); err != nil {
 		errs = append(errs, err)
 	}
-	if d.moves(s) {
-		if err := d.Guardrails.Check(s.Ours(), c.Wanted, replaced); err != nil {
-			errs = append(errs, err)
-		}
+	if err := d.mayMove(s); err != nil {
+		errs = append(errs, err)
 	}
 	if len(errs) > 0 {
 		return c, errs
@@ -78,7 +76,7 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 			c.Remove = append(c.Remove, d.Destination.Join(name))
 		}
 	}
-	if old != nil {
+	if old != nil && !d.KeepOld {
 		remove, err := pathsToRemoveUnchanged(s, old)
 		if err != nil {
 			return c, []error{err}
@@ -93,18 +91,33 @@ func (d *Desired) mayWrite(s *State, at *BranchState) error {
 	refuse := func(format string, args ...any) error {
 		return &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(format, args...)}
 	}
-	if at.Obstacle != "" {
-		return refuse("%s exists but is not a directory. Choose another path, or move it away.", at.Obstacle)
+	switch {
+	case at.Obstacle != "":
+		return refuse("%s. Choose another path, or move it away.", at.Obstacle)
+	case at.RecordObstacle != "":
+		return refuse("%s, so the record %s can't be written. Remove it from the branch, or choose another path.",
+			at.RecordObstacle, d.Destination.RecordPath())
+	case at.PromotedCommitObstacle != "" && d.PromotedCommit != "":
+		return refuse("%s, so the promoted commit can't be written to %s. Remove it from the branch.",
+			at.PromotedCommitObstacle, tree.PromotedCommitFile)
 	}
 	for _, other := range at.Renderings {
-		left := d.movesWithin(s) && other == s.Destination.Path
-		if nested(other, d.Destination.Path) && !left {
+		left := d.movesWithin(s) && !d.KeepOld && other == s.Destination.Path
+		switch {
+		case left || !nested(other, d.Destination.Path):
+		case d.movesWithin(s) && other == s.Destination.Path:
+			return refuse("on_move = \"keep\" leaves this rendering at path %q of this branch too, and neither may lie in the other: %s. Choose a path beside it.", other, ErrNested)
+		default:
 			return refuse("another rendering writes to path %q of this branch, and neither may lie in the other: %s. Choose a path beside it.", other, ErrNested)
 		}
 	}
 	if r := at.Record; r != nil && r.Environment != d.Environment && (!d.updates(s) || r.Environment != s.Environment) {
-		return refuse("the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.",
-			d.Destination.RecordPath(), r.Environment, d.Environment)
+		advice := "Choose another branch or path."
+		if d.updates(s) {
+			advice += " If the record is wrong, restore it from the branch's history."
+		}
+		return refuse("the record %s says that this is the rendering of environment %q, not of %q. %s",
+			d.Destination.RecordPath(), r.Environment, d.Environment, advice)
 	}
 	if at.RecordError != "" && !d.updates(s) {
 		return d.Destination.brokenRecord(at)
@@ -114,6 +127,14 @@ func (d *Desired) mayWrite(s *State, at *BranchState) error {
 
 func (at Destination) brokenRecord(b *BranchState) error {
 	return &OwnershipError{Destination: at, Reason: fmt.Sprintf("the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
+}
+
+// mayMove returns why what was delivered before may not be removed from another place, or nil.
+func (d *Desired) mayMove(s *State) error {
+	if !d.moves(s) || d.KeepOld {
+		return nil
+	}
+	return d.Guardrails.CheckMove(s.Destination, s.Ours())
 }
 
 // heldBy reports whether a branch holds what is desired: then whoever wrote it did what was to be done.

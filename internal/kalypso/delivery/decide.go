@@ -137,7 +137,7 @@ func left(p *Prior, s *State) (at *Destination, pullRequest int) {
 // judge decides by the branch as it was last read: of a destination that the state does not know, by its guardrails alone.
 func (decision *Decision) judge(d *Desired, s *State) {
 	if !d.updates(s) {
-		if err := d.Guardrails.Check(s.Ours(), d.Inventory(), s.Environment != d.Environment); err != nil {
+		if err := d.mayMove(s); err != nil {
 			decision.Errors = append(decision.Errors, err)
 		}
 		return
@@ -150,7 +150,7 @@ func (decision *Decision) judge(d *Desired, s *State) {
 // destination's, and our own of a proposal.
 func (d *Desired) overwritten(s *State) []*State {
 	var all []*State
-	if d.overwrites(s, d.updates(s)) {
+	if d.overwrites(s, d.updates(s)) && !(d.moves(s) && d.KeepOld) {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {

@@ -33,6 +33,9 @@ type situation struct {
 
 const delivered = "large/a=1 large/b=1 small/c=1"
 
+// free lets everything go.
+var free = Guardrails{MaxRemoved: Limit{100, true}, AllowEmpty: true}
+
 var usualDestination = Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
 // rendered is a tree of "cluster type/deployment target=content"; a target with the content "-" is empty.
@@ -133,7 +136,7 @@ func kindOf(err error) string {
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		return fmt.Sprintf("not ours %v", ownership.Folders)
 	case errors.As(err, &ownership):
-		for _, word := range []string{"not a directory", "another rendering", "of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
+		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering", "of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
 			if strings.Contains(ownership.Reason, word) {
 				return word
 			}
@@ -173,7 +176,9 @@ func TestDecide(t *testing.T) {
 		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write, changes map[]"},
 		{"another environment is written, and takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
 			"write, changes map[], refuses: removes [large/a large/b small/c]"},
-		{"another place is written, and read for errors", func(s *situation) { s.desired.Destination.Path = "clusters" }, "write, changes map[], reads the branch"},
+		{"another place is written, and read for errors", func(s *situation) {
+			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
+		}, "write, changes map[], reads the branch"},
 		{"another way to write the same place is none", func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
 		{"what was never delivered is", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
 
@@ -197,9 +202,21 @@ func TestDecide(t *testing.T) {
 		// Guardrails and ownership, as far as the last read tells.
 		{"guardrails stop what takes too much away", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
-		{"guardrails judge a move too", func(s *situation) {
-			s.desired.Tree, s.desired.Destination.Path = rendered("large/a=1"), "clusters"
-		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], reads the branch, refuses: removes [large/b small/c]"},
+		{"guardrails judge a move too: the place that is left loses all", func(s *situation) {
+			s.desired.Destination.Branch = "live"
+		}, "write, changes map[], reads the branch, refuses: removes [large/a large/b small/c]"},
+		{"also within a branch", func(s *situation) {
+			s.desired.Destination.Path = "clusters"
+		}, "write, changes map[], reads the branch, refuses: removes [large/a large/b small/c]"},
+		{"a move that leaves all where it was takes nothing away", func(s *situation) {
+			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
+			s.desired.Guardrails = Guardrails{}
+		}, "write, changes map[], reads the branch"},
+		{"a place that holds nothing is left", func(s *situation) {
+			s.proposed("large/a=2")
+			s.state.Delivered, s.state.Seen.Folders, s.state.Seen.Record = Inventory{}, Inventory{}, nil
+			s.desired.Destination.Branch = "live"
+		}, "write, changes map[large:+1 -0 ~0], reads the branch"},
 		{"a folder of others is not written", func(s *situation) {
 			s.desired.Tree = rendered(delivered + " team/d=1")
 			s.state.Seen.Folders = held(delivered + " team/x=1")
@@ -231,12 +248,25 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[]"},
 		{"a move overwrites what others changed at the old place", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
-			s.desired.Destination.Path = "clusters"
+			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev, reads the branch"},
+		{"a move that leaves all where it was overwrites nothing there", func(s *situation) {
+			s.state.edited("large/a=9 large/b=1 small/c=1")
+			s.desired.Destination.Path, s.desired.KeepOld = "clusters", true
+		}, "write, changes map[large:+0 -0 ~1], reads the branch"},
 		{"what is to be written over drift is not known yet", func(s *situation) {
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil
 		}, "write, overwrites others on dev"},
+
+		{"what stands where the record was is not overwritten", func(s *situation) {
+			s.state.Seen.RecordObstacle, s.state.Seen.RecordHash = `".kalypso" exists but is not a directory`, ""
+			s.state.Seen.Record, s.state.Drift = nil, []Drift{{}}
+		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
+		{"nor is the record of another environment", func(s *situation) {
+			record := NewRecord("stage", []string{"large", "small"}, "", nil)
+			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &record, record.hash(), []Drift{{}}
+		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
 		// A private state of another version.
 		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil }, "write, recovers the state, reads the branch"},
@@ -340,7 +370,6 @@ func TestDecide(t *testing.T) {
 
 // TestChange: what an apply makes of the branch that it reads.
 func TestChange(t *testing.T) {
-	free := Guardrails{MaxRemoved: Limit{100, true}, AllowEmpty: true}
 	for _, test := range []struct {
 		rule string
 		with func(*situation)
@@ -366,7 +395,19 @@ func TestChange(t *testing.T) {
 		}, "write"},
 
 		// Whose the destination is.
-		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" (mode 0100644)` }, "refuses: not a directory"},
+		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" exists but is not a directory` }, "refuses: not a directory"},
+		{"a file in place of the record's folder", func(s *situation) {
+			s.branch.RecordObstacle = `".kalypso" exists but is not a directory`
+		}, "refuses: not a directory"},
+		{"a folder in place of the record", func(s *situation) {
+			s.branch.RecordObstacle = `".kalypso/rendering.json" exists but is not a file`
+		}, "refuses: not a file"},
+		{"a folder in place of the promoted commit's file", func(s *situation) {
+			s.branch.PromotedCommitObstacle, s.desired.PromotedCommit = "it exists but is not a file", "v2"
+		}, "refuses: not a file"},
+		{"a folder in place of a promoted commit's file that is not written", func(s *situation) {
+			s.branch.PromotedCommitObstacle = "it exists but is not a file"
+		}, "nothing"},
 		{"another rendering below the path", func(s *situation) { s.branch.Renderings = []string{"team"} }, "refuses: another rendering"},
 		{"another rendering above the path", func(s *situation) {
 			s.desired.Destination.Path, s.branch.Renderings, s.state = "a/b", []string{"a"}, nil
@@ -378,6 +419,17 @@ func TestChange(t *testing.T) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", Renderings: []string{"."}}, holding(delivered)
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
+		{"the path that is left and kept is another rendering", func(s *situation) {
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", Renderings: []string{"."}}, holding(delivered)
+			s.desired.KeepOld = true
+		}, "refuses: leaves this rendering"},
+		{"a path beside it is not", func(s *situation) {
+			s.state.Destination.Path, s.desired.Destination.Path, s.desired.KeepOld = "old", "new", true
+			s.branch, s.old = &BranchState{Head: "head"}, holding(delivered)
+		}, "write"},
+		{"the path that is left may not go", func(s *situation) {
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding(delivered)
+		}, "refuses: removes [large/a large/b small/c]"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of environment"},
 		{"the record of another environment, for whoever has no state", func(s *situation) {
 			s.state, s.branch.Record.Environment = nil, "stage"

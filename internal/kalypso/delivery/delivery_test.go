@@ -196,6 +196,47 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
+// What stands in the record's way is refused by the next plan already, which knows it from the last refresh, and by the apply.
+func TestRecordObstacle(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit   map[string]gitserver.File
+		reason string
+	}{
+		"a file":   {map[string]gitserver.File{".kalypso": plain("theirs")}, `".kalypso" (mode 0100644) exists but is not a directory`},
+		"a link":   {map[string]gitserver.File{".kalypso": {Mode: "120000", Content: "large"}}, `".kalypso" (mode 0120000) exists but is not a directory`},
+		"a folder": {map[string]gitserver.File{".kalypso/rendering.json/x": plain("theirs")}, `".kalypso/rendering.json" (mode 0040000) exists but is not a file`},
+		"a module": {
+			map[string]gitserver.File{".kalypso/rendering.json": {Mode: "160000", Content: strings.Repeat("1", 40)}},
+			`".kalypso/rendering.json" (mode 0160000) exists but is not a file`,
+		},
+		"another environment": {
+			map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage", "cluster_types": []}`)},
+			"If the record is wrong, restore it from the branch's history",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBranch(t)
+			s := b.deliver(b.order("1", usual, nil), 1)
+			gitserver.SeedFiles(t, b.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
+			head := gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
+			o := b.order("1", usual, kept(t, b.observe(s)))
+			decision := delivery.Decide(o.Desired, &delivery.Prior{TreeHash: o.Tree.Hash.String(), Commit: s.Base}, o.before)
+			_, err := b.tryDeliver(o)
+			for when, err := range map[string]error{"plan": errors.Join(decision.Errors...), "apply": err} {
+				var ownership *delivery.OwnershipError
+				if !errors.As(err, &ownership) || !strings.Contains(err.Error(), test.reason) {
+					t.Errorf("%s: the error is %v, want %q", when, err, test.reason)
+				}
+			}
+			if now := gitserver.Rev(t, b.repo, "dev"); now != head {
+				t.Errorf("the branch moved to %s", now)
+			}
+		})
+	}
+}
+
 // Where another environment's record is, the place is that one's now.
 func TestTakenByAnother(t *testing.T) {
 	t.Parallel()
@@ -371,6 +412,11 @@ func TestMoves(t *testing.T) {
 	s := kept(t, b.deliver(b.order("1", usual, nil), 1))
 	o := b.order("1", usual, s)
 	o.Destination.Path = "deep/down"
+	var guardrail *delivery.GuardrailError
+	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 || !strings.Contains(err.Error(), "Clusters that still follow it") {
+		t.Errorf("without guardrails that allow it: %v", err)
+	}
+	o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 3}, AllowEmpty: true}
 	moved := b.deliver(o, 1)
 	if moved.Delivered.TreeHash() != o.Tree.Hash {
 		t.Errorf("the tree is %s", moved.Delivered.TreeHash())
@@ -381,6 +427,17 @@ func TestMoves(t *testing.T) {
 		}
 	}
 	o = b.order("1", usual, kept(t, moved))
+	o.KeepOld = true
+	before := b.paths()
+	o.Destination.Branch = "beside"
+	if _, err := b.tryDeliver(o); err != nil || gitserver.Rev(t, b.repo, "beside") == "" {
+		t.Errorf("to be kept: %v", err)
+	}
+	if diff := cmp.Diff(before, b.paths()); diff != "" {
+		t.Errorf("what is to be kept (-before +after):\n%s", diff)
+	}
+	o = b.order("1", usual, kept(t, moved))
+	o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 3}, AllowEmpty: true}
 	o.Destination = delivery.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
 	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {

@@ -33,10 +33,12 @@ type Desired struct {
 	Review         Review
 	Adopt          bool
 	CreateBranch   bool
-	Guardrails     Guardrails
-	PullRequest    PullRequestSettings
-	Message        string // of the commit; empty: one that says what changes
-	Author         gitops.Signature
+	// KeepOld leaves what was delivered to another place before as it is there.
+	KeepOld     bool
+	Guardrails  Guardrails
+	PullRequest PullRequestSettings
+	Message     string // of the commit; empty: one that says what changes
+	Author      gitops.Signature
 	// Incomplete says that something besides the tree is not known yet that decides whether the change may be made.
 	Incomplete bool
 

@@ -68,9 +68,48 @@ func (e *GuardrailError) Error() string {
 // Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all
 // become empty is taken away; with replaced, as when the environment changes, all of before are.
 func (g Guardrails) Check(before, after Inventory, replaced bool) error {
-	var removed []string
-	total := 0
-	for name, folder := range before {
+	removed, total := before.removedBy(after, replaced)
+	switch {
+	case len(removed) == 0:
+		return nil
+	case len(removed) == total && !g.AllowEmpty:
+		return &GuardrailError{removed, total, fmt.Sprintf(
+			"The change takes away all %d deployment target folders. If that is meant, set %s.", total, g.toRemoveAll(total))}
+	case !g.MaxRemoved.allows(len(removed), total):
+		return &GuardrailError{removed, total, fmt.Sprintf(
+			"The change takes away %d of %d deployment target folders, and guardrails.max_removed is %q. If that is meant, raise it.", len(removed), total, g.MaxRemoved)}
+	}
+	return nil
+}
+
+// CheckMove returns a *GuardrailError where a rendering may not leave a place, which loses all that it holds.
+func (g Guardrails) CheckMove(from Destination, held Inventory) error {
+	removed, total := held.removedBy(nil, true)
+	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
+		return nil
+	}
+	return &GuardrailError{removed, total, fmt.Sprintf(
+		"The rendering moves away from %s, and what that place loses counts as removed: all %d deployment target folders. "+
+			"Clusters that still follow it would delete what these folders brought them. "+
+			"Set on_move = \"keep\" to leave folders and record there. If no cluster follows it, set %s.",
+		from, total, g.toRemoveAll(total))}
+}
+
+// toRemoveAll returns the arguments that allow that all targets go.
+func (g Guardrails) toRemoveAll(total int) string {
+	var arguments []string
+	if !g.AllowEmpty {
+		arguments = append(arguments, "guardrails.allow_empty = true")
+	}
+	if !g.MaxRemoved.allows(total, total) {
+		arguments = append(arguments, `guardrails.max_removed = "100%"`)
+	}
+	return strings.Join(arguments, " and ")
+}
+
+// removedBy returns the targets that go with a change, sorted, and how many there are before it.
+func (inv Inventory) removedBy(after Inventory, replaced bool) (removed []string, total int) {
+	for name, folder := range inv {
 		total += len(folder.Targets)
 		if !replaced && after[name].Hash == folder.Hash {
 			continue
@@ -82,18 +121,5 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 		}
 	}
 	slices.Sort(removed)
-	switch {
-	case len(removed) == 0:
-		return nil
-	case len(removed) == total && !g.AllowEmpty:
-		advice := "guardrails.allow_empty = true"
-		if !g.MaxRemoved.allows(total, total) {
-			advice += " and guardrails.max_removed = \"100%\""
-		}
-		return &GuardrailError{removed, total, fmt.Sprintf("The change takes away all %d deployment target folders. If that is meant, set %s.", total, advice)}
-	case !g.MaxRemoved.allows(len(removed), total):
-		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change takes away %d of %d deployment target folders, and guardrails.max_removed is %q. If that is meant, raise it.", len(removed), total, g.MaxRemoved)}
-	}
-	return nil
+	return removed, total
 }

@@ -177,7 +177,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 // cleanUp removes what was delivered before from another branch. A branch of the same name that holds the commit too is
 // the same one under another URL, or a copy of it: that destination is kept and returned.
 func (d *Desired) cleanUp(ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash) (*Destination, error) {
-	if !d.moves(s) || d.movesWithin(s) {
+	if !d.moves(s) || d.movesWithin(s) || d.KeepOld {
 		return nil, nil
 	}
 	old := s.Destination

@@ -48,7 +48,7 @@ func (r *PullRequests) cleanUp(ctx context.Context, client *gitremote.Client, d 
 			return err
 		}
 	}
-	if !d.moves(s) || d.movesWithin(s) {
+	if !d.moves(s) || d.movesWithin(s) || d.KeepOld {
 		return nil
 	}
 	old := *s

@@ -90,5 +90,6 @@ resource "kalypso_environment_rendering" "this" {
   commit_message      = try(var.options.commit_message, null)
   deletion_protection = try(var.options.deletion_protection, null)
   on_destroy          = try(var.options.on_destroy, null)
+  on_move             = try(var.options.on_move, null)
   timeouts            = try(var.options.timeouts, null)
 }
