@@ -80,7 +80,9 @@ func TestAccExamplesAreComplete(t *testing.T) {
 	}
 	for name := range schema.ResourceSchemas {
 		check("resources/"+name+"/resource.tf", `resource "`+name+`"`)
-		check("resources/"+name+"/import.sh", "terraform import "+name)
+		if name != "kalypso_deployment_gate" { // it stands for nothing that is there: there is nothing to import
+			check("resources/"+name+"/import.sh", "terraform import "+name)
+		}
 	}
 	for name := range schema.DataSourceSchemas {
 		check("data-sources/"+name+"/data-source.tf", `data "`+name+`"`)

@@ -149,10 +149,13 @@ func (b *branch) readTargets() error {
 	return nil
 }
 
-// readHistory reads the history as far back as reports need it: the commits that they name, and the trees of all commits
-// after these.
-func (b *branch) readHistory(reports []deployment.Report) error {
+// readHistory reads the history as far back as it is needed: the commits that reports name and the one that is awaited, and
+// the trees of all commits after these.
+func (b *branch) readHistory(reports []deployment.Report, awaited string) error {
 	var named []string
+	if awaited != "" {
+		named = append(named, awaited)
+	}
 	for _, r := range reports {
 		if hash := deployment.ParseRevision(r.Revision).Hash; hash != "" {
 			named = append(named, hash)

@@ -3,8 +3,10 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -30,6 +32,13 @@ type Request struct {
 	Rules   deployment.Rules
 	Targets bool          // whether to count deployment targets
 	Wait    time.Duration // how long the sources have to answer
+	Goal    Goal
+}
+
+// Goal is what the branch has to hold for a success to count. The zero value is whatever it holds.
+type Goal struct {
+	TreeHash string // of the rendering; "": whichever
+	Commit   string // that the head is, or leads to; "": whichever
 }
 
 // Observation is what was seen.
@@ -39,6 +48,7 @@ type Observation struct {
 	TreeHash string // as kalypso_environment_rendering has it; "" without a head
 	At       time.Time
 	Silent   []*SourceError // of the sources that did not answer
+	Awaits   string         // what of the goal the branch does not hold yet; "": nothing
 }
 
 // Look looks once. now is the clock; it is asked when all is read. An error is for people to mend: of the repo, or of a
@@ -51,7 +61,9 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	defer b.close()
 	world := deployment.World{Branch: b.Branch, Rules: req.Rules}
 	if b.Head == "" {
-		return &Observation{Branch: b.Branch, Outcome: deployment.Judge(world), At: now()}, nil
+		none := &Observation{Branch: b.Branch, Outcome: deployment.Judge(world), At: now()}
+		none.Awaits = none.awaits(req.Goal)
+		return none, nil
 	}
 	seen := &Observation{TreeHash: b.treeHash()}
 	rendering := deployment.Rendering{
@@ -68,7 +80,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 			return nil, err
 		}
 	}
-	if err := b.readHistory(world.Reports); err != nil {
+	if err := b.readHistory(world.Reports, req.Goal.Commit); err != nil {
 		return nil, err
 	}
 	seen.At = now()
@@ -79,7 +91,19 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	}
 	world.Branch = b.Branch
 	seen.Branch, seen.Outcome = b.Branch, deployment.Judge(world)
+	seen.Awaits = seen.awaits(req.Goal)
 	return seen, nil
+}
+
+// awaits says what of the goal the branch does not hold yet; "" where it holds all.
+func (o *Observation) awaits(goal Goal) string {
+	switch {
+	case goal.Commit != "" && (o.History == nil || !o.History.Has(goal.Commit)):
+		return fmt.Sprintf("the branch %q does not hold the commit %s", o.Name, goal.Commit)
+	case goal.TreeHash != "" && goal.TreeHash != o.TreeHash:
+		return fmt.Sprintf("the branch %q holds the tree %s, and not %s", o.Name, cmp.Or(o.TreeHash, "of no rendering"), goal.TreeHash)
+	}
+	return ""
 }
 
 // SourceError is what went wrong with a source.

@@ -1,0 +1,177 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*deploymentGate)(nil)
+	_ resource.ResourceWithValidateConfig = (*deploymentGate)(nil)
+	_ resource.ResourceWithModifyPlan     = (*deploymentGate)(nil)
+)
+
+// deploymentGate waits until clusters run a rendering.
+type deploymentGate struct{ data *providerData }
+
+func newDeploymentGate() resource.Resource { return &deploymentGate{} }
+
+func (g *deploymentGate) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_deployment_gate"
+}
+
+func (g *deploymentGate) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = deploymentGateSchema(ctx)
+}
+
+// Configure keeps the provider's configuration.
+func (g *deploymentGate) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	g.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports what is wrong with the arguments as far as they are known.
+func (g *deploymentGate) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	g.read(ctx, req.Config, &resp.Diagnostics)
+}
+
+// ModifyPlan reports what the provider's configuration does not fit. Nothing is contacted.
+func (g *deploymentGate) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if !req.Plan.Raw.IsNull() {
+		g.read(ctx, req.Plan, &resp.Diagnostics)
+	}
+}
+
+// gateRequest is what is waited for, and how often it is looked.
+type gateRequest struct {
+	deploymentRequest
+	interval time.Duration
+}
+
+// read reads the arguments. What is wrong with them, as far as they are known, is reported.
+func (g *deploymentGate) read(ctx context.Context, from getter, diags *diag.Diagnostics) (map[string]attr.Value, gateRequest) {
+	var ps fleet.Problems
+	arguments := getObject(ctx, from, diags)
+	d := decoder{arguments: arguments, problems: &ps}
+	request := gateRequest{g.data.readDeployment(d), readDuration(d, "poll_interval", defaultPollInterval)}
+	request.Goal = observe.Goal{TreeHash: d.string("tree_hash"), Commit: d.string("commit")}
+	if request.Goal == (observe.Goal{}) {
+		d.report("Nothing to wait for", "Both tree_hash and commit are null. They are the rendering's, and commit_sha is null as long as its pull request "+
+			"is not merged: wait with the gate until then, such as with count.", fleet.Attr("commit"))
+	}
+	if len(request.Sources) == 1 {
+		if _, kept := request.Sources[0].(observe.Kept); kept {
+			d.report("Reports do not change", "source names reports alone, which stay as they are while the gate waits. Use kalypso_deployment_state for them, "+
+				"or name another source.", fleet.Attr("source"))
+		}
+	}
+	appendProblems(diags, ps)
+	return arguments, request
+}
+
+// Create waits.
+func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var times timeouts.Value
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
+	limit, ds := times.Create(ctx, defaultGateTime)
+	resp.Diagnostics.Append(ds...)
+	if passed := g.wait(ctx, req.Plan, limit, &resp.Diagnostics); passed != nil {
+		resp.Diagnostics.Append(setObject(ctx, &resp.State, passed)...)
+	}
+}
+
+// Update waits again: for another tree, or with other expectations.
+func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var times timeouts.Value
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
+	limit, ds := times.Update(ctx, defaultGateTime)
+	resp.Diagnostics.Append(ds...)
+	if passed := g.wait(ctx, req.Plan, limit, &resp.Diagnostics); passed != nil {
+		resp.Diagnostics.Append(setObject(ctx, &resp.State, passed)...)
+	}
+}
+
+// Read keeps what the last wait found: whether it still holds is another question, which kalypso_deployment_state answers.
+func (g *deploymentGate) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
+
+// Delete forgets.
+func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+
+// wait waits for a success and returns the state; nil where an error was reported.
+func (g *deploymentGate) wait(ctx context.Context, plan getter, limit time.Duration, diags *diag.Diagnostics) map[string]attr.Value {
+	arguments, request := g.read(ctx, plan, diags)
+	if diags.HasError() {
+		return nil
+	}
+	if !g.data.known || request.later {
+		diags.AddError("Provider configuration not known", "The gate asks clusters, and what the provider needs for that is not known.")
+		return nil
+	}
+	request.Client = g.data.Client
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	seen, err := observe.Await(bounded, request.Request, request.interval, time.Now, func(seen *observe.Observation, err error) {
+		logWaiting(ctx, seen, err)
+	})
+	switch {
+	case ctx.Err() != nil:
+		diags.AddError("The gate was interrupted", "Nothing was concluded. The next apply waits again.")
+	case errors.Is(err, context.DeadlineExceeded):
+		diags.AddError("The deployment is not complete in time", fmt.Sprintf("After %s: %s The next apply waits again; timeouts says how long.", limit, sayState(seen)))
+	case err != nil:
+		appendDeploymentError(diags, request.At, err)
+	case seen.Verdict != deployment.Success:
+		diags.AddError("The deployment failed", sayState(seen)+" Once that is put right, the next apply waits again.")
+	default:
+		tflog.Info(ctx, "the deployment is complete", map[string]any{"head": seen.Head, "summary": seen.Summary})
+		arguments["head"], arguments["summary"] = types.StringValue(seen.Head), types.StringValue(seen.Summary)
+		arguments["observed_at"] = result(types.StringType, timestamp(seen.At))
+		return arguments
+	}
+	return nil
+}
+
+func logWaiting(ctx context.Context, seen *observe.Observation, err error) {
+	fields := map[string]any{}
+	if err != nil {
+		fields["error"] = err.Error()
+	} else {
+		fields["summary"], fields["awaits"] = seen.Summary, seen.Awaits
+	}
+	tflog.Info(ctx, "waiting for the deployment", fields)
+}
+
+// sayState is the state with its problems, for an error.
+func sayState(seen *observe.Observation) string {
+	if seen == nil {
+		return "nothing could be seen of it."
+	}
+	text := seen.Summary
+	if seen.Awaits != "" {
+		text += " " + fleet.Sentence(errors.New(seen.Awaits))
+	}
+	var lines []string
+	for _, p := range seen.Problems {
+		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
+	}
+	if len(lines) > 0 {
+		text += "\n" + fleet.IndentedList(lines, shownProblems) + "\n"
+	}
+	return text
+}
+
+// shownProblems is how many problems an error shows.
+const shownProblems = 20

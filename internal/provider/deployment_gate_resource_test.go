@@ -1,0 +1,169 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// gateRoot is a root module with a gate that asks an Azure.
+type gateRoot struct {
+	*deploymentRoot
+	fake *azurefake.Server
+}
+
+func newGateRoot(t *testing.T) *gateRoot {
+	t.Helper()
+	g := &gateRoot{&deploymentRoot{newRootFrom(t, "testdata/TestAccDeploymentGate"), gitserver.InitBare(t), map[string]any{}}, azurefake.New(t)}
+	g.write("terraform.tf", terraformBlock)
+	g.set("gitops_repo", map[string]any{"repo": "file://" + g.repo, "branch": "stage", "path": "fleet"})
+	provider := filepath.Join(g.folder, "provider.tf")
+	g.azure(g.fake, azurefake.Secret)
+	if err := os.Remove(provider); err != nil { // the module has its own
+		t.Fatal(err)
+	}
+	return g
+}
+
+// report is what a cluster says: which commit it applied, and whether it is well.
+func (g *gateRoot) report(commit, compliance string) {
+	row := azurefake.Configuration(azurefake.AKS("a"), "file://"+g.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
+	properties, _ := row["properties"].(map[string]any)
+	properties["complianceState"], properties["statuses"] = compliance, nil
+	g.fake.Set("kubernetesconfigurationresources", row)
+}
+
+// after runs f once Azure was asked so many more times.
+func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
+	done := make(chan struct{})
+	from := len(g.fake.Queries())
+	go func() {
+		defer close(done)
+		for end := time.Now().Add(time.Minute); len(g.fake.Queries()) < from+queries && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		}
+		f()
+	}()
+	return done
+}
+
+// A gate waits until the clusters run the tree, keeps that without asking anybody, waits again for another tree, and forgets.
+func TestAccDeploymentGate(t *testing.T) {
+	t.Parallel()
+	g := newGateRoot(t)
+	g.env = append(g.env, "TF_LOG_PROVIDER=INFO")
+	first := g.render(nil, map[string]string{"large": "one"})
+	g.set("goal", map[string]any{"commit": first})
+	g.report(strings.Repeat("d", 40), "Compliant")
+	done := g.after(3, func() { g.report(first, "Compliant") })
+	out := g.apply()
+	<-done
+	if n := strings.Count(out.stderr, "waiting for the deployment"); n < 3 || !strings.Contains(out.stderr, "1 clusters current") {
+		t.Errorf("the progress was logged %d times:\n%s", n, out.stderr)
+	}
+	state := g.state()["kalypso_deployment_gate.this"]
+	if state["head"] != first || state["observed_at"] == "" || !strings.Contains(state["summary"].(string), "1 of 1 cluster types deployed") {
+		t.Errorf("the state: %v", state)
+	}
+	asked := len(g.fake.Queries())
+	g.report(first, "Non-Compliant")
+	g.expectEmptyPlan()
+	if n := len(g.fake.Queries()); n != asked {
+		t.Errorf("a plan asked Azure %d times", n-asked)
+	}
+
+	// Another tree: a failure is an error that lists the problems, and leaves the state as it was.
+	second := g.render(nil, map[string]string{"large": "two"})
+	tree := treeHashOf(t, g.repo, second)
+	g.set("goal", map[string]any{"tree_hash": tree})
+	g.set("options", map[string]any{"progress_deadline": "1h"})
+	g.report(second, "Non-Compliant")
+	// Azure's condition has no transition, and the commit is of 2023: past the deadline.
+	g.expectError([]string{"The deployment failed", "failed: large " + azurefake.AKS("a"), "unhealthy for longer than 1h"}, "apply", "-no-color", "-auto-approve")
+	if state := g.state()["kalypso_deployment_gate.this"]; state["head"] != first || state["commit"] != first {
+		t.Errorf("after a failure the state is %v", state)
+	}
+	g.report(second, "Compliant")
+	g.apply()
+	g.expectEmptyPlan()
+	if state := g.state()["kalypso_deployment_gate.this"]; state["head"] != second || state["tree_hash"] != tree {
+		t.Errorf("after the next apply the state is %v", state)
+	}
+	asked = len(g.fake.Queries())
+	g.succeed("destroy", "-no-color", "-auto-approve")
+	if n := len(g.fake.Queries()); n != asked {
+		t.Errorf("a destroy asked Azure %d times", n-asked)
+	}
+}
+
+// treeHashOf is the hash of a tree with the folder large of a commit alone.
+func treeHashOf(t *testing.T, repo, commit string) string {
+	t.Helper()
+	large := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", commit+":fleet/large"))
+	return gitserver.MkTree(t, repo, "040000 tree "+large+"\tlarge\n")
+}
+
+// The end of the time is an error that lists the problems, and a failed create leaves no state; a branch that does not hold
+// what is awaited is waited for, whatever the verdict.
+func TestAccDeploymentGateTimeout(t *testing.T) {
+	t.Parallel()
+	g := newGateRoot(t)
+	first := g.render(nil, map[string]string{"large": "one"})
+	g.set("goal", map[string]any{"commit": first})
+	g.set("options", map[string]any{"timeouts": map[string]any{"create": "2s"}})
+	g.report(first, "Pending")
+	g.expectError([]string{"The deployment is not complete in time", "After 2s", "progressing: large " + azurefake.AKS("a") + ": Kustomization fleet-cluster: not ready"},
+		"apply", "-no-color", "-auto-approve")
+	if state := g.state(); len(state) != 0 {
+		t.Errorf("a failed create left %v", state)
+	}
+	g.report(first, "Compliant")
+	g.set("goal", map[string]any{"commit": strings.Repeat("e", 40)})
+	g.expectError([]string{"not complete in time", `does not hold the commit ` + strings.Repeat("e", 40)}, "apply", "-no-color", "-auto-approve")
+	g.set("goal", map[string]any{"tree_hash": strings.Repeat("e", 40)})
+	g.expectError([]string{"not complete in time", "and not " + strings.Repeat("e", 40)}, "apply", "-no-color", "-auto-approve")
+}
+
+// Interrupting ends the wait at once.
+func TestAccDeploymentGateInterrupt(t *testing.T) {
+	t.Parallel()
+	g := newGateRoot(t)
+	g.set("goal", map[string]any{"commit": g.render(nil, map[string]string{"large": "one"})})
+	g.report(strings.Repeat("d", 40), "Compliant")
+	cmd := g.command("apply", "-no-color", "-auto-approve")
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-g.after(2, func() {})
+	begin := time.Now()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if took := time.Since(begin); took > 20*time.Second || !strings.Contains(out.String(), "The gate was interrupted") {
+		t.Errorf("it took %s:\n%s", took, &out)
+	}
+}
+
+// What can't be waited for is said at plan, and what is null by then at apply.
+func TestAccDeploymentGateInvalid(t *testing.T) {
+	t.Parallel()
+	g := newGateRoot(t)
+	commit := g.render(nil, map[string]string{"large": "one"})
+	g.set("goal", map[string]any{})
+	g.expectError([]string{"Nothing to wait for", "commit_sha is null as long as its pull request is not merged"}, "plan", "-no-color")
+	g.set("goal", map[string]any{"commit": "main"})
+	g.expectError([]string{"Invalid commit"}, "plan", "-no-color")
+	g.set("goal", map[string]any{"commit": commit})
+	g.reports(report("a", commit))
+	g.expectError([]string{"Reports do not change"}, "plan", "-no-color")
+	if n := len(g.fake.Queries()); n != 0 {
+		t.Errorf("Azure was asked %d times", n)
+	}
+}
