@@ -45,7 +45,7 @@ func (p *kalypsoProvider) Configure(ctx context.Context, req provider.ConfigureR
 	}
 	if !data.known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
-			"The credentials of provider kalypso depend on values that are known after apply. What depends on no repo is planned; no repo "+
+			"The configuration of provider kalypso depends on values that are known after apply. What depends on no repo is planned; no repo "+
 				"is contacted, so that what a repo would tell, such as a missing branch, shows during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData = data, data

@@ -55,10 +55,11 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	d := newDecoder(v, &ps)
 	data := &providerData{author: readAuthor(d), github: readGitHub(d)}
 	credentials := readCredentials(d)
+	mirrors, mirrorsKnown := readMirrors(d)
 	var allowLocalKnown bool
 	data.allowLocal, allowLocalKnown = d.bool("allow_local_repos")
 	data.clusters, data.azure = readClusters(d), readAzure(d)
-	data.known = allowLocalKnown && !data.github.unknown()
+	data.known = allowLocalKnown && mirrorsKnown && !data.github.unknown()
 	for _, c := range credentials {
 		data.known = data.known && !credentialUnknown(c)
 	}
@@ -68,7 +69,7 @@ func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 		return data
 	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
-		gitremote.WithPasswordFunc(data.hostPassword), gitremote.WithSecrets(&data.secrets))
+		gitremote.WithPasswordFunc(data.hostPassword), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.sources = source.NewReader(client, source.DefaultLimits)
@@ -109,6 +110,24 @@ func readCredentials(d decoder) []gitremote.Credential {
 		})
 	}
 	return credentials
+}
+
+// readMirrors reads the argument git_mirrors, and reports whether all of it is known.
+func readMirrors(d decoder) (mirrors gitremote.Mirrors, known bool) {
+	urls := d.stringMap("git_mirrors")
+	for prefix, url := range urls {
+		if anyUnknown(prefix, url) {
+			return nil, false
+		}
+	}
+	mirrors, err := gitremote.ParseMirrors(urls)
+	var all gitremote.MirrorErrors
+	if errors.As(err, &all) {
+		for _, e := range all { // the path holds no key: that may be a URL with a password
+			d.report("Invalid mirror", fleet.Sentence(e), fleet.Attr("git_mirrors"))
+		}
+	}
+	return mirrors, true
 }
 
 func credentialUnknown(c gitremote.Credential) bool {

@@ -1,6 +1,9 @@
 package provider
 
-import "github.com/hashicorp/terraform-plugin-framework/provider/schema"
+import (
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
 
 // providerSchema is the provider's configuration. All of it is optional; what belongs together is checked when it is
 // read, since the framework takes an object that is not known yet for one of nulls.
@@ -54,11 +57,20 @@ var providerSchema = schema.Schema{
 				},
 			},
 		},
+		"git_mirrors": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Where Git repos are read and pushed in place of their own URLs, like Git's `insteadOf`: the beginning of a " +
+				"repo's URL → what stands there instead, such as `\"https://github.com/\" = \"https://mirror.acme.io/github/\"`. The longest " +
+				"beginning wins; it covers whole segments of the path. A mirror can be a `file://` URL or a path. `git_credentials` are " +
+				"chosen by the mirror's URL. Everything else keeps the repo's own URL: the record on the branch, the state, the objects " +
+				"that clusters sync, and what the API of GitHub is asked.",
+		},
 		"allow_local_repos": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether a workload registration may name a repo of the machine that runs Terraform: a `file://` " +
 				"URL or a path. Whoever writes a registration would choose what is read there, so without it such a registration " +
-				"is refused. What the configuration itself names may always be local: a `gitops_repo`, a control plane and its base.",
+				"is refused. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. What the configuration itself names may always be local: a `gitops_repo`, a control plane and its base.",
 		},
 	},
 }

@@ -17,6 +17,7 @@ import (
 // safe for concurrent use.
 type Client struct {
 	credentials []*served
+	mirrors     Mirrors
 	limits
 	password PasswordFunc // nil: there is none
 	secrets  *redact.Secrets
@@ -39,6 +40,7 @@ type Option func(*settings)
 
 type settings struct {
 	githubToken string
+	mirrors     Mirrors
 	limits
 	password PasswordFunc
 	secrets  *redact.Secrets
@@ -57,6 +59,11 @@ func WithPasswordFunc(f PasswordFunc) Option {
 // does. An empty token changes nothing.
 func WithGitHubToken(token string) Option {
 	return func(s *settings) { s.githubToken = token }
+}
+
+// WithMirrors has the client reach repositories by their mirrors.
+func WithMirrors(mirrors Mirrors) Option {
+	return func(s *settings) { s.mirrors = mirrors }
 }
 
 // WithSecrets has the client share the secrets that are taken out of texts.
@@ -100,7 +107,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		o(&set)
 	}
 	c := &Client{
-		limits: set.limits, password: set.password, secrets: set.secrets,
+		mirrors: set.mirrors, limits: set.limits, password: set.password, secrets: set.secrets,
 		transports: map[*served]*http.Transport{}, opened: map[string]bool{},
 	}
 	var wrong CredentialErrors

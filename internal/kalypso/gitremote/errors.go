@@ -96,15 +96,19 @@ func Summary(err error) string {
 // package's sentinels, or to the context's error, never to the text of a
 // library; its own text has every secret taken out.
 type Error struct {
-	Op   string // "read the branches of", "fetch from", "push to"
-	Repo string
-	Kind error  // a sentinel of this package, a *RejectedError, a context error, or nil
-	Text string // the cause, in the words of the server or library
-	Hint string // what to do, where that is known
+	Op     string // "read the branches of", "fetch from", "push to"
+	Repo   string
+	Mirror string // where the repository was reached, if not at its own URL
+	Kind   error  // a sentinel of this package, a *RejectedError, a context error, or nil
+	Text   string // the cause, in the words of the server or library
+	Hint   string // what to do, where that is known
 }
 
 func (e *Error) Error() string {
 	text := "cannot " + e.Op + " " + e.Repo
+	if e.Mirror != "" {
+		text += " at its mirror " + e.Mirror
+	}
 	if e.Kind != nil {
 		text += ": " + e.Kind.Error()
 	}

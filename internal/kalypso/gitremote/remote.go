@@ -9,22 +9,25 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Remote is one [Repository], reached with the credential that serves it.
+// Remote is one [Repository], reached at its URL or a mirror's, with the
+// credential that serves that.
 type Remote struct {
 	client *Client
-	at     Location
-	with   *served
+	repo   Location // what it is called
+	at     Location // where it is reached: there, or at a mirror
+	with   *served  // of at; nil: none
 	open   opener
 }
 
 // Remote gives the repository at a URL; see [ParseURL] for what that may be.
 // Nothing is contacted.
 func (c *Client) Remote(repo string) (*Remote, error) {
-	at, err := ParseURL(repo)
+	name, err := ParseURL(repo)
 	if err != nil {
 		return nil, err
 	}
-	r := &Remote{client: c, at: at, with: c.find(at)}
+	at := c.mirrors.locate(name)
+	r := &Remote{client: c, repo: name, at: at, with: c.find(at)}
 	switch at.Scheme {
 	case schemeFile:
 		r.open = localOpener(at)
@@ -37,10 +40,18 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 }
 
 // String implements [Repository].
-func (r *Remote) String() string { return r.at.String() }
+func (r *Remote) String() string { return r.repo.String() }
 
 // Key implements [Repository].
-func (r *Remote) Key() string { return r.at.Key() }
+func (r *Remote) Key() string { return r.repo.Key() }
+
+// mirror is the URL where the repository is reached if that is not its own; else it is empty.
+func (r *Remote) mirror() string {
+	if r.at == r.repo {
+		return ""
+	}
+	return r.at.String()
+}
 
 // Ref implements [Repository].
 func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
@@ -70,7 +81,7 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 	}
 	if ctx.Err() != nil {
 		// What broke, broke as the context ended.
-		return &Error{Op: op, Repo: r.String(), Kind: ctx.Err()}
+		return &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: ctx.Err()}
 	}
 	kind, note := kindOf(err), ""
 	var retried *retriedError
@@ -81,7 +92,7 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 	if errors.As(err, &request) {
 		err = request.Err // without the address, which may be where a redirect led
 	}
-	e := &Error{Op: op, Repo: r.String(), Kind: kind, Text: r.client.clean(err.Error() + note)}
+	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: kind, Text: r.client.clean(err.Error() + note)}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
 		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.clean(rejected.Reason)}
