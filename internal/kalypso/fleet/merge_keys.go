@@ -14,12 +14,15 @@ const mergeKey = "<<"
 // yamlToJSON reads a document. A key that is given twice is an error, but not one that replaces what a merge key brings:
 // sigs.k8s.io/yaml takes that for the same.
 func yamlToJSON(text string) ([]byte, error) {
+	if err := checkExpanded(text); err != nil {
+		return nil, err
+	}
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err == nil || !strings.Contains(text, mergeKey) {
 		return data, err
 	}
 	var root yamlv3.Node
-	if yamlv3.Unmarshal([]byte(text), &root) != nil {
+	if yamlv3.Unmarshal([]byte(text), &root) != nil || hasLargeMap(&root) {
 		return nil, err
 	}
 	var checked any // for keys that are given twice, and aliases without end

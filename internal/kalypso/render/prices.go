@@ -52,7 +52,7 @@ var prices = map[string]price{
 	"indent": {gives: sizeOfIndent}, "nindent": {gives: sizeOfIndent}, "join": {gives: sizeOfJoin}, "printf": {gives: sizeOfPrintf},
 	"repeat": {gives: sizeOfRepeat}, "replace": {gives: sizeOfReplace}, "split": {gives: sizeOfSplit}, "splitn": {gives: sizeOfSplit},
 	"until": {gives: sizeOfUntil}, "untilStep": {gives: sizeOfUntilStep}, "seq": {gives: sizeOfSeq},
-	"wrap": {gives: sizeOfWrap}, "wrapWith": {gives: sizeOfWrap},
+	"wrapWith": {gives: sizeOfWrapWith},
 
 	// It fills 32 MiB, slowly on purpose.
 	"derivePassword": {work: func([]reflect.Value, int64) (int64, error) { return 16 << 20, nil }},

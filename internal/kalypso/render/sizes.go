@@ -68,21 +68,17 @@ func sizeOfSplit(args []reflect.Value, read, _ int64) int64 {
 	return read + times(1+int64(strings.Count(args[len(args)-1].String(), args[0].String())), key)
 }
 
-// sizeOfWrap takes each line for half full: a word that is longer than the rest of its line begins the next one.
-func sizeOfWrap(args []reflect.Value, read, _ int64) int64 {
-	newline := int64(1)
-	if len(args) > 2 {
-		newline = int64(args[1].Len())
-	}
-	lines := 1 + 2*int64(args[len(args)-1].Len())/max(args[0].Int(), 1)
-	return read + times(lines, newline)
+// sizeOfWrapWith takes each line for half full: a word that is longer than the rest of its line begins the next one.
+func sizeOfWrapWith(args []reflect.Value, read, _ int64) int64 {
+	lines := 1 + 2*int64(args[2].Len())/max(args[0].Int(), 1)
+	return read + times(lines, int64(args[1].Len()))
 }
 
 // numberSize is about how many bytes a number of a list takes.
 const numberSize = 8
 
 func sizeOfUntil(args []reflect.Value, _, _ int64) int64 {
-	return times(max(args[0].Int(), -args[0].Int()), numberSize)
+	return sizeOfSteps(0, args[0].Int(), towards(0, args[0].Int()))
 }
 
 func sizeOfUntilStep(args []reflect.Value, _, _ int64) int64 {
@@ -93,16 +89,18 @@ func sizeOfSteps(start, stop, step int64) int64 {
 	if step == 0 || (stop > start) != (step > 0) {
 		return 0
 	}
-	return times(int64((float64(stop)-float64(start))/float64(step)), numberSize)
+	count := (float64(stop) - float64(start)) / float64(step)
+	return times(int64(min(count, 1<<40)), numberSize)
+}
+
+func towards(start, stop int64) int64 {
+	if stop < start {
+		return -1
+	}
+	return 1
 }
 
 func sizeOfSeq(args []reflect.Value, _, _ int64) int64 {
-	towards := func(start, stop int64) int64 {
-		if stop < start {
-			return -1
-		}
-		return 1
-	}
 	switch len(args) {
 	case 1:
 		return sizeOfSteps(0, args[0].Int(), towards(0, args[0].Int()))

@@ -171,6 +171,10 @@ func executionError(err error) error {
 	case errors.As(err, &bound) && strings.Contains(line.Text, ownPrefix):
 		line.Text = bound.Error()
 	}
+	const most = 2000 // bytes: functions may put any value into their errors
+	if len(line.Text) > most {
+		line.Text = strings.ToValidUTF8(line.Text[:most], "") + "…"
+	}
 	return line
 }
 

@@ -55,5 +55,5 @@ func (f *failure) cause() string {
 	if f.Template == nil {
 		return fmt.Sprintf("%s refuses these values. Change them in the configs, or change the schema:\n  %s", f.Violation.Schema, strings.Join(f.Violation.Keys, "\n  "))
 	}
-	return fmt.Sprintf("Manifest %d of template %q, %s.", f.Manifest+1, f.Template.Name, strings.TrimRight(f.Err.Error(), ".?"))
+	return fleet.Sentence(fmt.Errorf("manifest %d of template %q, %w", f.Manifest+1, f.Template.Name, f.Err))
 }

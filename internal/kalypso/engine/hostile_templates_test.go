@@ -1,0 +1,110 @@
+package engine_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// What the errors say of each bound.
+const (
+	steps  = "takes more than 1000000 steps"
+	work   = "read and write more than 64Mi, 64 times limits.file_size (1Mi)"
+	size   = "limits.file_size allows 1Mi"
+	depth  = "call each other more than 100 deep"
+	nested = "nested more than 100 deep"
+	passes = "after 8 more renderings"
+)
+
+// self is a map that holds itself, shared one of 40 levels that each hold the next twice.
+const (
+	self   = `{{ $d := dict }}{{ $_ := set $d "a" $d }}`
+	shared = `{{ $d := list 1 }}{{ range 40 }}{{ $d = list $d $d }}{{ end }}`
+	long   = `{{ $l := repeat 500000 "a" }}{{ $m := print $l "" }}`
+)
+
+// fails are cases of templates that fail on the template r, by bound.
+func fails(want string, templates map[string]string) (cases []hostileCase) {
+	for _, name := range slices.Sorted(maps.Keys(templates)) {
+		cases = append(cases, hostileCase{name: name, run: ofTemplate(templates[name], nil), want: want, object: `Template "r"`})
+	}
+	return cases
+}
+
+// renders are cases of templates that render to a text.
+func renders(want string, templates map[string]string) (cases []hostileCase) {
+	for _, name := range slices.Sorted(maps.Keys(templates)) {
+		cases = append(cases, hostileCase{name: name, run: ofTemplate(templates[name], nil), want: want, renders: true})
+	}
+	return cases
+}
+
+// hostileTemplates are templates that loop, call each other, grow, and look where nothing is theirs.
+func hostileTemplates() (all []hostileCase) {
+	all = append(all, fails(steps, map[string]string{
+		"a range of all numbers":  `{{ range 9000000000000000000 }}{{ end }}`,
+		"ranges in ranges":        `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
+		"lists in lists":          `{{ range until 10000 }}{{ range until 10000 }}{{ end }}{{ end }}`,
+		"a body of many nodes":    `{{ range 1000000 }}` + strings.Repeat(`{{ if $.Workload }}{{ end }}`, 500) + `{{ end }}`,
+		"many variables":          wordsOf(9000, `{{ $v%d := 1 }}`) + `{{ range 1000000 }}{{ if $v0 }}{{ end }}{{ end }}`,
+		"calls of functions":      `{{ range 900000 }}{{ $_ := add 1 1 }}{{ end }}`,
+		"calls without end":       `{{ define "a" }}{{ if lt . 60 }}{{ template "a" (add1 .) }}{{ template "a" (add1 .) }}{{ end }}{{ end }}{{ template "a" 0 }}`,
+		"a list, element by one":  `{{ range 900000 }}{{ if $.Labels }}{{ continue }}{{ end }}{{ end }}{{ range 900000 }}{{ end }}`,
+		"else after else":         `{{ range 1000000 }}{{ if eq . -1 }}` + strings.Repeat(`{{ else if eq . -2 }}`, 4000) + `{{ end }}{{ end }}`,
+		"a loop that breaks soon": `{{ range 1000000 }}{{ range 9 }}{{ break }}{{ end }}{{ end }}`,
+	})...)
+	all = append(all, fails(work, map[string]string{
+		"long texts compared":    long + `{{ range 900000 }}{{ if eq $l $m }}{{ end }}{{ end }}`,
+		"long texts in order":    long + `{{ range 900000 }}{{ if lt $l $m }}{{ end }}{{ end }}`,
+		"long texts looked up":   long + `{{ range 900000 }}{{ if index $.Labels $l }}{{ end }}{{ end }}`,
+		"long texts handed on":   long + `{{ range 900000 }}{{ if $l | eq $m }}{{ end }}{{ end }}`,
+		"long texts in brackets": long + `{{ range 900000 }}{{ if (eq ($l) ($m)) }}{{ end }}{{ end }}`,
+	})...)
+	all = append(all, fails(depth, map[string]string{
+		"a template that calls itself":    `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
+		"templates that call each other":  `{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`,
+		"a block that calls itself":       `{{ block "a" . }}{{ template "a" . }}{{ end }}`,
+		"101 templates, one in the other": wordsOf(101, `{{ define "t%[1]d" }}{{ template "t" }}{{ end }}`) + `{{ define "t" }}{{ template "t0" }}{{ end }}{{ template "t100" }}`,
+	})...)
+	all = append(all, fails(size, map[string]string{
+		"a long output":           `{{ range 1000 }}` + strings.Repeat("x", 2000) + `{{ end }}`,
+		"a text again and again":  `{{ $x := repeat 100000 "x" }}{{ range 100 }}{{ $x }}{{ end }}`,
+		"a text that doubles":     `{{ $x := "xx" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}`,
+		"a text handed to a call": `{{ define "a" }}{{ template "a" (print . .) }}{{ end }}{{ template "a" "xx" }}`,
+		"a text that escapes":     `{{ $x := "\"" }}{{ range 60 }}{{ $x = quote $x }}{{ end }}`,
+		"output of many calls":    `{{ define "a" }}` + strings.Repeat("y", 2000) + `{{ end }}{{ range 600 }}{{ template "a" }}{{ end }}`,
+	})...)
+	all = append(all, fails("actions; at most 10000 are allowed", map[string]string{
+		"many actions":              strings.Repeat(`{{ . }}`, 100_000),
+		"many ifs":                  strings.Repeat(`{{ if true }}`, 100_000) + strings.Repeat(`{{ end }}`, 100_000),
+		"many else ifs":             `{{ if true }}` + strings.Repeat(`{{ else if true }}`, 100_000) + `{{ end }}`,
+		"many templates":            wordsOf(50_000, `{{ define "t%d" }}{{ end }}`),
+		"many variables to declare": wordsOf(50_000, `{{ $v%d := 1 }}`),
+	})...)
+	all = append(all, fails("", map[string]string{
+		"many brackets":          `{{ ` + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + ` }}`,
+		"the environment":        `{{ env "HOME" }}`,
+		"the environment in it":  `{{ expandenv "$HOME" }}`,
+		"an address":             `{{ getHostByName "localhost" }}`,
+		"the clock":              `{{ now }}`,
+		"chance":                 `{{ randAlphaNum 5 }}`,
+		"a key":                  `{{ genPrivateKey "rsa" }}`,
+		"a hash that takes long": `{{ bcrypt "x" }}`,
+		"a template of no file":  `{{ template "/etc/passwd" }}`,
+		"a place in memory":      `{{ printf "%p" .Labels }}`,
+		"our own functions":      `{{ kalypso_leave }}`,
+		"a field of a field":     `{{ .Workload.Name.Secret }}`,
+	})...)
+	all = append(all, renders("x: ", map[string]string{
+		"nested ifs":              "x: " + strings.Repeat(`{{ if true }}`, 4000) + strings.Repeat(`{{ end }}`, 4000),
+		"nested brackets":         "x: {{ " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) + " }}",
+		"a shared value, unread":  shared + `x: {{ len $d }}`,
+		"a shared value, handed":  shared + `{{ define "a" }}{{ len . }}{{ end }}x: {{ template "a" $d }}`,
+		"90 templates":            wordsOf(90, `{{ define "t%d" }}y{{ end }}`) + `x: {{ template "t89" }}`,
+		"a million bytes":         `x: {{ repeat 1000000 "y" }}`,
+		"a loop of every day":     `x: {{ range 20000 }}{{ if gt . 19998 }}{{ . }}{{ end }}{{ end }}`,
+		"many literal brackets":   "x: " + strings.Repeat("{", 1) + strings.Repeat("}", 5) + strings.Repeat(" { ", 100_000),
+		"lines without an action": "x: |\n" + strings.Repeat("  line\n", 100_000),
+	})...)
+	return all
+}
