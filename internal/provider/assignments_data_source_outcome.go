@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
-// assignmentsOutcome is what the data source tells of a fleet.
+// assignmentsOutcome holds the data source's result for a fleet.
 type assignmentsOutcome struct {
 	*explain.Explanation
 	fleet   *fleet.Fleet
@@ -20,7 +20,7 @@ type assignmentsOutcome struct {
 	only    []string // those of these deployment targets; empty: of all
 }
 
-// judgeTargets reports the targets to be explained that are not there.
+// judgeTargets reports targets to explain that don't exist.
 func (o *assignmentsOutcome) judgeTargets() (ps fleet.Problems) {
 	for i, name := range o.only {
 		there := slices.ContainsFunc(o.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == name })
@@ -36,7 +36,7 @@ func (o *assignmentsOutcome) judgeTargets() (ps fleet.Problems) {
 	return ps
 }
 
-// explains reports whether the values of a deployment target are asked for.
+// explains reports whether the values of a deployment target are requested.
 func (o *assignmentsOutcome) explains(target string) bool {
 	return o.explain && (len(o.only) == 0 || slices.Contains(o.only, target))
 }
@@ -66,8 +66,8 @@ func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
 	return all, nil
 }
 
-// maxExplained is how many values, with what gave way to each or is part of it, are told. Terraform takes no answer of more
-// than 256 MiB, and holds it several times over.
+// maxExplained bounds the returned values, counted with their overridden and merged parts. Terraform accepts at most 256 MiB,
+// and keeps several copies.
 const maxExplained = 1_000_000
 
 func (o *assignmentsOutcome) assignments() ([]values, error) {
@@ -98,7 +98,7 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				size += sizes[v]
 			}
 			if size > maxExplained {
-				return nil, fmt.Errorf("the assignments have more than %d values, with those that gave way, which is more than Terraform can take: "+
+				return nil, fmt.Errorf("the assignments have more than %d values, counted with overridden ones, which is more than Terraform accepts: "+
 					"name in explain_targets the deployment targets to be explained", maxExplained)
 			}
 			told := values{
@@ -119,7 +119,7 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 	return all, nil
 }
 
-// valuesType is the type of an assignment's values.
+// valuesType returns the type of an assignment's values.
 var valuesType = objectTypeOf(elementTypeOf(assignmentsComputed()["assignments"].GetType())).AttrTypes["values"]
 
 func explainedValues(provenance map[string]*configure.Provenance) (map[string]values, error) {

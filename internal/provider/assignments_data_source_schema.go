@@ -21,7 +21,7 @@ func assignmentsSchema() schema.Schema {
 	attributes := dataSourceArguments(fleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Tell of each value of each assignment which config gave it. The default is `false`: for a large fleet that is a " +
+		MarkdownDescription: "Return for each value of each assignment which config set it. The default is `false`: for a large fleet that is a " +
 			"large result. The values stand in the plan and in state in clear, also those that come from sensitive values.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
@@ -49,37 +49,37 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"cluster_type":      computedText("The cluster type."),
 			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
 			"workload":          computedText("The workload that it is a target of."),
-			"workspace":         computedText("The workspace of the workload. Null where there is none."),
+			"workspace":         computedText("The workspace of the workload. Null if it has none."),
 			"namespace":         computedText("The namespace of the assignment, `<environment>-<cluster type>-<deployment target>`."),
 			"policies":          computedTexts("The policies that chose it, by name."),
 			"configs":           computedTexts("The configs that apply to it, in the order in which they merge."),
 			"values": schema.MapNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The platform configuration: each value by its key, and where it comes from. Null where `explain` does not ask for it.",
+				MarkdownDescription: "The platform configuration: each value by its key, and where it comes from. Null unless `explain` asks for it.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"value":    computedText("What all that was given merges to: text as it is, an object or a list as YAML."),
-					"config":   computedText("The config that gave the value, or the last part of it."),
+					"value":    computedText("The merged value: text unchanged, an object or a list as YAML."),
+					"config":   computedText("The config that set the value, or its last part."),
 					"origin":   computedText("Where that config came from: its key in `configs`, or in `manifests`."),
 					"key":      computedText("Its key in that config; of an `azure-app-config` the whole path."),
-					"merged":   computedContributions("The earlier parts of an object or a list that this one merged onto, in their order."),
-					"replaced": computedContributions("What others gave and is not in the value, in the order in which it gave way."),
+					"merged":   computedContributions("The earlier parts of an object or a list that this value was merged onto, in order."),
+					"replaced": computedContributions("Overridden values, in order."),
 				}},
 			},
 		}),
-		"unscheduled": computedObjects("The deployment targets that no policy places, by name, each with what keeps it off.", map[string]schema.Attribute{
+		"unscheduled": computedObjects("The deployment targets that no policy places, by name, with the reasons.", map[string]schema.Attribute{
 			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
 			"workload":          computedText("The workload that it is a target of."),
-			"workspace":         computedText("The workspace of the workload. Null where there is none."),
+			"workspace":         computedText("The workspace of the workload. Null if it has none."),
 			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overlaid by the workload's, `workload` and `workspace`."},
-			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it. The first lack the least. Empty where there is no policy. Where all "+
+			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. Empty if there is no policy. Where all "+
 				"deployment targets would have more than %d reasons, those of the policies that lack the least alone.", explain.MaxRejections), map[string]schema.Attribute{
 				"policy": computedText("The policy."),
 				"reason": computedText("What did not match, in words."),
 				"mismatches": computedObjects("The requirements on labels and workspace that the deployment target does not meet.", map[string]schema.Attribute{
 					"label":    computedText("Key of the label; `workspace` also for the selector's `workspace`."),
-					"operator": computedText("What the policy asks for: `In`, also for `match_labels` and `workspace`, `NotIn`, `Exists` or `DoesNotExist`."),
+					"operator": computedText("The requirement: `In` (also for `match_labels` and `workspace`), `NotIn`, `Exists` or `DoesNotExist`."),
 					"values":   computedTexts("The values for `In` and `NotIn`."),
-					"found":    computedText("The label's value. Null where the label is missing."),
+					"found":    computedText("The label's value. Null if the label is missing."),
 				}),
 				"selects_cluster_types": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the policy selects any cluster type."},
 			}),
@@ -87,14 +87,14 @@ func assignmentsComputed() map[string]schema.Attribute {
 		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
 			"policy":                    computedText("The policy."),
 			"origin":                    computedText("Where it came from: its key in `scheduling_policies`, or in `manifests`."),
-			"empty":                     computedText("What it selects none of: `" + emptyTargets + "`, `" + emptyClusterTypes + "` or `" + emptyBoth + "`."),
-			"reason":                    computedText("The same in words, with what comes nearest and what that lacks."),
-			"nearest_deployment_target": computedText("The deployment target that lacks the least. Null where some are selected, or there is none."),
-			"nearest_cluster_type":      computedText("The cluster type that lacks the least. Null where some are selected, or there is none."),
+			"empty":                     computedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes + "` or `" + emptyBoth + "`."),
+			"reason":                    computedText("The reason in words, with the nearest candidate and its mismatches."),
+			"nearest_deployment_target": computedText("The deployment target with the fewest mismatches. Null if some are selected, or if there is none."),
+			"nearest_cluster_type":      computedText("The cluster type with the fewest mismatches. Null if some are selected, or if there is none."),
 		}),
 		"counts": schema.SingleNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "How many there are in the environment.",
+			MarkdownDescription: "Counts for the environment.",
 			Attributes: map[string]schema.Attribute{
 				"assignments":        computedNumber("Assignments."),
 				"cluster_types":      computedNumber("Cluster types."),
@@ -112,7 +112,7 @@ func computedContributions(description string) schema.ListNestedAttribute {
 		"config": computedText("The config."),
 		"origin": computedText("Its key in `configs`, or in `manifests`."),
 		"key":    computedText("The value's key in it."),
-		"value":  computedText("What it gave."),
+		"value":  computedText("The value that it set."),
 	})
 }
 

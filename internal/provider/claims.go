@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 )
 
-// claims are the places of the renderings of one run, so that two that would write into each other's folders are found
-// before one does.
+// claims records the destinations of the renderings of one run, so that a plan finds two that would write into each other's
+// folders.
 type claims struct {
 	mu        sync.Mutex
 	planned   []claim
@@ -22,7 +22,7 @@ type claim struct {
 	create      bool
 }
 
-// plan claims a place. Where another claim on the branch is equal or nested, it returns that path and false.
+// plan claims a destination. If another claim on the branch is equal or nested, it returns the path of that and false.
 func (c *claims) plan(claimed claim) (other string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,21 +35,21 @@ func (c *claims) plan(claimed claim) (other string, ok bool) {
 	return "", true
 }
 
-// replacedBy reports whether both claims are of one resource that is replaced, which Terraform plans as an update and
-// as a create.
+// replacedBy reports whether both claims belong to one resource that is replaced. Terraform plans that as an update and a
+// create.
 func (c claim) replacedBy(other claim) bool {
 	other.create = !other.create
 	return c == other
 }
 
-// taken reports whether a rendering that stays is at the place.
+// taken reports whether another rendering of this run goes to the destination.
 func (c *claims) taken(at delivery.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
 }
 
-// deliver reports whether nothing was delivered to the place in this run.
+// deliver reports whether this run has delivered nothing to the destination before.
 func (c *claims) deliver(at delivery.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ var clusterTypeModel = &model{
 	arguments: map[string]schema.Attribute{
 		"reconciler": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Name of the template, of type `reconciler`, that renders what has the cluster fetch a deployment target's " +
+			MarkdownDescription: "Name of the template, of type `reconciler`, that renders the Flux or Argo CD object that syncs the deployment target's " +
 				"manifests: `reconciler.yaml`.",
 		},
 		"namespace_service": schema.StringAttribute{
@@ -29,7 +29,7 @@ var clusterTypeModel = &model{
 		"config_type": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Name of the template, of type `config`, that renders the platform configuration: `platform-config.yaml`. " +
-				"Without it that is a ConfigMap `platform-config` with the values.",
+				"The default renders a ConfigMap `platform-config` with the values.",
 		},
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {

@@ -24,10 +24,10 @@ var (
 	_ resource.ResourceWithImportState = (*commitStatus)(nil)
 )
 
-// statusTimeout is the time an operation has where timeouts says nothing.
+// statusTimeout is the default of all timeouts.
 const statusTimeout = 10 * time.Minute
 
-// commitStatus is the last status of a commit in a context.
+// commitStatus manages the status of a commit in a context.
 type commitStatus struct{ data *providerData }
 
 func newCommitStatus() resource.Resource { return &commitStatus{} }
@@ -42,7 +42,7 @@ type commitStatusModel struct {
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
-// toStatus and fromStatus convert what is said of the commit. Null is no text; the context stays as it is written.
+// toStatus and fromStatus convert the status. Null is the empty text; the context keeps its case.
 func (m *commitStatusModel) toStatus() hosting.Status {
 	return hosting.Status{
 		Context: m.Context.ValueString(), State: hosting.StatusState(m.State.ValueString()),
@@ -67,7 +67,7 @@ func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureReques
 	r.data, _ = req.ProviderData.(*providerData)
 }
 
-// ModifyPlan reports what can be known without asking anybody: a repo that is on another host.
+// ModifyPlan reports what needs no request: a repo on another host.
 func (r *commitStatus) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() || r.data == nil || !r.data.known {
 		return
@@ -93,7 +93,7 @@ func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 }
 
-// Update sets one more status: of another commit or in another context too, since none can be taken back.
+// Update posts another status, also for another commit or context: a status can't be withdrawn.
 func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state commitStatusModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -125,8 +125,8 @@ func (r *commitStatus) set(ctx context.Context, plan commitStatusModel, limit ti
 	tflog.Info(ctx, "set the commit's status", map[string]any{"commit": plan.Commit.ValueString(), "context": plan.Context.ValueString(), "state": plan.State.ValueString()})
 }
 
-// Read takes what was last said in the context for the state, whoever said it. A context without a status, or a commit
-// that the repo has no more, is absence; a repo that can't be seen is an error.
+// Read reads the last status in the context, whoever posted it. A context without a status, or a commit that the repo lost, is
+// absence. A repo that is not visible is an error.
 func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -156,12 +156,12 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 }
 
-// Delete deletes nothing: GitHub keeps statuses for ever.
+// Delete does nothing: GitHub keeps statuses forever.
 func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
 	tflog.Info(ctx, "left the commit's status as it is; statuses can't be deleted")
 }
 
-// statusImportForm is how an import names a status. Repos may hold an @, contexts a #.
+// statusImportForm is the form of an import ID. Repos may contain an @, contexts a #.
 const statusImportForm = "<repo>@<commit>#<context>"
 
 var statusImportID = regexp.MustCompile(`^(.+?)@([0-9a-f]{40})#(.+)$`)

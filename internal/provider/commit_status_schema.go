@@ -22,7 +22,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	}
 	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
 	return schema.Schema{
-		MarkdownDescription: "The status of a commit on GitHub in one context, such as `kalypso/dev`: a promotion flow sets it, people's branch " +
+		MarkdownDescription: "The status of a commit on GitHub in one context, such as `kalypso/dev`. A promotion flow sets it, and branch " +
 			"rules read it.\n\n" +
 			"GitHub keeps every status that was set, and the last one of a context counts. So a change of the resource sets one more, and so does " +
 			"an apply after somebody else has set another state, description or page for the context. **Destroying the resource leaves the commit's " +
@@ -32,7 +32,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`; the SSH forms name it as well. It lies on the server of the provider's `github.base_url`.",
+				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The repo is on the server of the provider's `github.base_url`.",
 				Validators: []validator.String{valid{"repo URL", func(s string) error {
 					_, err := gitremote.ParseURL(s)
 					return err
@@ -45,13 +45,13 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			},
 			"context": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: fmt.Sprintf("What the status is about: a name that tells it from the statuses of others, whatever the case of its letters. At most %d characters.",
+				MarkdownDescription: fmt.Sprintf("The name of the status, which is unique on the commit. GitHub ignores its case. At most %d characters.",
 					hosting.MaxStatusContext),
 				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, hosting.MaxStatusContext)},
 			},
 			"state": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "How the commit did. One of " + strings.Join(quoted, ", ") + ".",
+				MarkdownDescription: "The state of the commit. One of " + strings.Join(quoted, ", ") + ".",
 				Validators:          []validator.String{stringvalidator.OneOf(states...)},
 			},
 			"description": schema.StringAttribute{
@@ -69,7 +69,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	}
 }
 
-// valid makes a validator of a check of the domain.
+// valid makes a validator from a check of the domain.
 type valid struct {
 	what  string
 	check func(string) error

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// isPlatformConfig is the value of the label that makes a ConfigMap platform configuration.
+// isPlatformConfig is the label value that marks a ConfigMap as platform configuration.
 const isPlatformConfig = "true"
 
 var configModel = &model{
@@ -19,7 +19,7 @@ var configModel = &model{
 	name:      "config",
 	attribute: "configs",
 	description: "Platform configuration: values for the assignments whose cluster type and deployment target have the labels of the config. " +
-		"Configs apply in the order of their names; a later value merges onto an earlier one of its key.\n\n" +
+		"Configs apply in the order of their names. A later value merges onto an earlier value of the same key.\n\n" +
 		"~> The values are committed to the GitOps repo in clear. Put no secret in them, and no sensitive value.",
 	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One that begins with " +
 		"`" + fleet.AzureAppConfigPrefix + "` holds keys that say themselves what they apply to, `<label>.<value>.….<key>`, and applies last.",
@@ -31,7 +31,7 @@ var configModel = &model{
 		"data": schema.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
-			MarkdownDescription: "The values. One that reads as a YAML or JSON object or list is that, such as what `yamlencode` and " +
+			MarkdownDescription: "The values. A value that parses as a YAML or JSON object or list is one, such as the results of `yamlencode` and " +
 				"`jsonencode` give; any other is a string. One in single quotes is the string between them, whatever it reads as.",
 		},
 	},
@@ -50,15 +50,15 @@ var configModel = &model{
 	importable: func(o fleet.Object) error {
 		c := as[*fleet.Config](o)
 		if _, given := c.Labels[fleet.PlatformConfigLabel]; !given && !c.IsAzureAppConfig() {
-			return errors.New("it has no label " + fleet.PlatformConfigLabel + `: "true", so that it is no platform configuration, ` +
+			return errors.New("it has no label " + fleet.PlatformConfigLabel + `: "true", so it is not platform configuration, ` +
 				"and the resource would make it one. Add the label to the document if it is meant as one")
 		}
 		return nil
 	},
 }
 
-// withPlatformConfigLabel adds the label that makes a ConfigMap platform configuration, unless it is given or the name
-// does so already. Where the labels are not known nothing is added, where the name is not the value is not known.
+// withPlatformConfigLabel adds the label that marks a ConfigMap as platform configuration, unless the label is given or the
+// name marks it. It adds nothing to unknown labels. With an unknown name, the label's value is unknown.
 func withPlatformConfigLabel(name string, labels map[string]string) map[string]string {
 	_, given := labels[fleet.PlatformConfigLabel]
 	_, unknown := labels[fleet.Unknown]

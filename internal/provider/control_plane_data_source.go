@@ -20,7 +20,7 @@ var (
 	_ datasource.DataSourceWithValidateConfig = (*controlPlane)(nil)
 )
 
-// controlPlane is a control plane in Kalypso YAML, from Git or a folder.
+// controlPlane reads a control plane in Kalypso YAML, from Git or a folder.
 type controlPlane struct{ data *providerData }
 
 func newControlPlane() datasource.DataSource { return &controlPlane{} }
@@ -38,7 +38,7 @@ func (c *controlPlane) Configure(_ context.Context, req datasource.ConfigureRequ
 	c.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports arguments that don't go together, and values that can't be, as far as they are known.
+// ValidateConfig reports contradictory arguments and invalid values, as far as they are known.
 func (c *controlPlane) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	var ps fleet.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
@@ -59,12 +59,12 @@ func checkControlPlane(d decoder) {
 	if directory != "" && repo == "" {
 		for _, name := range []string{"branch", "commit", "path"} {
 			if value := d.string(name); value != "" && !fleet.IsUnknown(value) {
-				d.report("Argument of a repo", name+" is of a control plane in Git, and directory is a folder. Remove one of them.", fleet.Attr(name))
+				d.report("Argument of a repo", name+" belongs to a control plane in Git, and directory is a folder. Remove one of them.", fleet.Attr(name))
 			}
 		}
 	}
 	if base := d.string("base_directory"); base != "" && repo != "" && !anyUnknown(base, repo) {
-		d.report("Argument of a folder", "base_directory goes with directory. In Git the BaseRepo says where the base lies.", fleet.Attr("base_directory"))
+		d.report("Argument of a folder", "base_directory needs directory. In Git, the BaseRepo names the base.", fleet.Attr("base_directory"))
 	}
 	if repo != "" && !fleet.IsUnknown(repo) {
 		if _, err := gitremote.ParseURL(repo); err != nil {
@@ -126,13 +126,13 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 	return request
 }
 
-// unlessFalse is a bool whose default is true.
+// unlessFalse returns a bool whose default is true.
 func unlessFalse(d decoder, name string) bool {
 	value, _ := d.bool(name)
 	return value || isNull(d.arguments[name])
 }
 
-// controlPlaneValues are the computed attributes.
+// controlPlaneValues returns the computed attributes.
 func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 	names := map[string]attr.Value{}
 	for _, m := range models {

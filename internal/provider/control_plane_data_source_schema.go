@@ -14,13 +14,13 @@ var gitopsRepoTypes = map[string]attr.Type{"repo": types.StringType, "branch": t
 
 func controlPlaneSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "A Kalypso control plane as it is: the objects of an environment, those of the base that its BaseRepo pins, and the " +
+		MarkdownDescription: "An existing Kalypso control plane: the objects of an environment, those of the base that its BaseRepo pins, and the " +
 			"Workloads behind its registrations, ready for a `kalypso_environment_rendering`. Terraform reads it at plan and keeps it in the " +
 			"plan, so apply renders what plan showed. Output `commit` and `workload_commits` to have the next plan show what moved, from where " +
 			"to where.\n\n" +
-			"Files that end in `.yaml` or `.yml` are read. Left out are dot folders and what a `.sourceignore` names (in the root, in the folder, and in " +
+			"Files that end in `.yaml` or `.yml` are read. Dot folders are skipped, and what a `.sourceignore` names (in the root, in the folder, and in " +
 			"those below it; its syntax is that of `.gitignore`). Symbolic links and submodules are not followed, which a warning says; a " +
-			"Kustomization is not carried out. A file is at most 10 MiB, and what is handed on 64 MiB. Every run reads anew: Terraform hands a data source nothing of the run before.",
+			"Kustomization is not carried out. A file is at most 10 MiB, and what is handed on 64 MiB. Every run reads all of it again: Terraform hands a data source nothing of the previous run.",
 		Attributes: controlPlaneAttributes(ctx),
 	}
 }
@@ -35,7 +35,7 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 	attributes := dataSourceArguments(map[string]resource.Attribute{
 		"repo":   text("URL of the control plane's Git repo. This or `directory` is required."),
 		"branch": text("Branch of the repo, whose head is read; in Kalypso it is named for the environment. With `commit` it is where that lies."),
-		"path":   text("Folder of the repo. Without it the root."),
+		"path":   text("Folder of the repo. The default is the root."),
 		"directory": text("A folder of this machine, for a pipeline that runs in the checkout: relative to where Terraform runs, or below " +
 			"`path.module`. It is read as it lies there, committed or not."),
 		"base_directory": text("With `directory`, the folder beside it that holds the objects of the base. Without it they are read from where the BaseRepo says."),
@@ -66,7 +66,7 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 		Computed: true, ElementType: listOfStrings,
 		MarkdownDescription: "The names of what was found, sorted, by kind as in YAML: `names[\"ClusterType\"]`. Every kind is there.",
 	}
-	attributes["passed_over"] = computedNumber("How many YAML documents were passed over, as they are no Kalypso objects.")
+	attributes["passed_over"] = computedNumber("How many YAML documents were skipped because they are not Kalypso objects.")
 	attributes["import_blocks"] = computedText("An `import` block for each object, with what to do with them: the text that turns the control plane into " +
 		"resources. Workloads behind registrations are not among them, as they are the teams'.")
 	return attributes

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// result makes v a value of type t, which a data source returns. v is nil for null, an [attr.Value] as it is, or what
-// [values] holds, with int, map[string]values and map[string][]values besides. Unlike with [encode], what is empty stays empty.
+// result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], or a type of [values]; int,
+// map[string]values and map[string][]values are allowed too. Unlike [encode], it keeps empty values empty.
 func result(t attr.Type, v any) attr.Value {
 	switch v := v.(type) {
 	case nil:
@@ -58,7 +58,7 @@ func result(t attr.Type, v any) attr.Value {
 	panic(fmt.Sprintf("a data source returns no %T", v))
 }
 
-// orNil is nil, which [result] makes null, for the empty string.
+// orNil returns nil, which [result] makes null, for the empty string.
 func orNil(s string) any {
 	if s == "" {
 		return nil

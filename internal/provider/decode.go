@@ -13,9 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// decoder reads the arguments of one object, whichever way Terraform hands it in: a resource's own, an object nested in
-// a map, or a value of a dynamic type. What is not known becomes [fleet.Unknown], what is null the zero value, and what
-// can't be read a problem at its path.
+// decoder reads the arguments of one object: of a resource, of an object nested in a map, or of a value of a dynamic type.
+// An unknown value becomes [fleet.Unknown], a null one the zero value. A value of a wrong type becomes a problem at its path.
 type decoder struct {
 	arguments map[string]attr.Value
 	unknown   bool // nothing of the object is known
@@ -23,7 +22,7 @@ type decoder struct {
 	problems  *fleet.Problems
 }
 
-// newDecoder reads the object v; a map of one type is an object as well. What is found wrong goes to problems.
+// newDecoder reads the object v, or a map of one type. It adds what is wrong to problems.
 func newDecoder(v attr.Value, problems *fleet.Problems, path ...fleet.Step) decoder {
 	d := decoder{path: path, problems: problems}
 	v = underlying(v)
@@ -34,7 +33,7 @@ func newDecoder(v attr.Value, problems *fleet.Problems, path ...fleet.Step) deco
 	default:
 		arguments, ok := members(v)
 		if !ok {
-			d.report("Wrong type", "An object is wanted here.")
+			d.report("Wrong type", "Expected an object.")
 		}
 		d.arguments = arguments
 	}
@@ -50,13 +49,13 @@ func (d decoder) at(steps ...fleet.Step) []fleet.Step {
 	return append(slices.Clone(d.path), steps...)
 }
 
-// argument returns a value without the wrapping of a dynamic type, and whether there is one that is known.
+// argument returns a value, unwrapped from a dynamic type, and whether it is set and known.
 func (d decoder) argument(name string) (v attr.Value, known bool) {
 	v = underlying(d.arguments[name])
 	return v, !isNull(v) && !v.IsUnknown()
 }
 
-// isUnknown reports whether nothing is known of an argument.
+// isUnknown reports whether an argument is unknown.
 func (d decoder) isUnknown(name string) bool {
 	v, _ := d.argument(name)
 	return d.unknown || v != nil && v.IsUnknown()
@@ -74,7 +73,7 @@ func (d decoder) string(name string) string {
 	return d.text(v, fleet.Attr(name))
 }
 
-// bool reads a bool. It is not known where known is false.
+// bool reads a bool, and whether it is known.
 func (d decoder) bool(name string) (value, known bool) {
 	if d.isUnknown(name) {
 		return false, false
@@ -85,12 +84,12 @@ func (d decoder) bool(name string) (value, known bool) {
 	}
 	b, ok := v.(basetypes.BoolValue)
 	if !ok {
-		d.report("Wrong type", "A bool is wanted here.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a bool.", fleet.Attr(name))
 	}
 	return b.ValueBool(), true
 }
 
-// int reads a whole number; nil where there is none, or it is not known.
+// int reads a whole number. It returns nil for a null or an unknown one.
 func (d decoder) int(name string) *int {
 	v, ok := d.argument(name)
 	if !ok {
@@ -98,7 +97,7 @@ func (d decoder) int(name string) *int {
 	}
 	number, ok := v.(basetypes.Int64Value)
 	if !ok {
-		d.report("Wrong type", "Expected a whole number here.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a whole number.", fleet.Attr(name))
 		return nil
 	}
 	n := int(number.ValueInt64())
@@ -116,7 +115,7 @@ func (d decoder) strings(name string) []string {
 	}
 	list, ok := elements(v)
 	if !ok {
-		d.report("Wrong type", "A list of strings is wanted here.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a list of strings.", fleet.Attr(name))
 	}
 	var all []string
 	for i, e := range list {
@@ -136,7 +135,7 @@ func (d decoder) stringMap(name string) map[string]string {
 	}
 	set, ok := members(v)
 	if !ok {
-		d.report("Wrong type", "A map of strings is wanted here.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a map of strings.", fleet.Attr(name))
 	}
 	if len(set) == 0 {
 		return nil
@@ -148,7 +147,7 @@ func (d decoder) stringMap(name string) map[string]string {
 	return all
 }
 
-// object reads a nested object; ok is false where there is none.
+// object reads a nested object. ok is false if it is null.
 func (d decoder) object(name string) (nested decoder, ok bool) {
 	if d.isUnknown(name) {
 		return decoder{unknown: true, path: d.at(fleet.Attr(name)), problems: d.problems}, true
@@ -157,7 +156,7 @@ func (d decoder) object(name string) (nested decoder, ok bool) {
 	return newDecoder(v, d.problems, d.at(fleet.Attr(name))...), ok
 }
 
-// objects reads a list of objects; of one that is not known there is one element, of which nothing is known.
+// objects reads a list of objects. An unknown list has one unknown element.
 func (d decoder) objects(name string) []decoder {
 	if d.isUnknown(name) {
 		return []decoder{{unknown: true, path: d.at(fleet.Attr(name), fleet.Index(0)), problems: d.problems}}
@@ -168,13 +167,13 @@ func (d decoder) objects(name string) []decoder {
 	}
 	list, ok := elements(v)
 	if !ok {
-		d.report("Wrong type", "A list of objects is wanted here.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a list of objects.", fleet.Attr(name))
 	}
 	var all []decoder
 	for i, e := range list {
 		if isNull(underlying(e)) {
 			d.reportNull(fleet.Attr(name), fleet.Index(i))
-			// It keeps its place, and is not judged any further.
+			// It keeps its index, and causes no further problems.
 			all = append(all, decoder{unknown: true, path: d.at(fleet.Attr(name), fleet.Index(i)), problems: d.problems})
 			continue
 		}
@@ -183,7 +182,7 @@ func (d decoder) objects(name string) []decoder {
 	return all
 }
 
-// allow reports every argument that is not one of names. Terraform does so by itself where there is a schema.
+// allow reports every argument that is not one of names. Terraform does this itself for arguments with a schema.
 func (d decoder) allow(names ...string) {
 	for _, k := range slices.Sorted(maps.Keys(d.arguments)) {
 		if !slices.Contains(names, k) {
@@ -192,7 +191,7 @@ func (d decoder) allow(names ...string) {
 	}
 }
 
-// text reads a string, or what Terraform converts to one. What is neither is reported, and not judged any further.
+// text reads a string, or a value that Terraform converts to one. It reports any other value, and returns [fleet.Unknown].
 func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 	v = underlying(v)
 	switch v := v.(type) {
@@ -212,7 +211,7 @@ func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 			return text
 		}
 		if !v.IsNull() {
-			d.report("Wrong type", "A string is wanted here.", steps...)
+			d.report("Wrong type", "Expected a string.", steps...)
 			return fleet.Unknown
 		}
 	}
@@ -221,10 +220,10 @@ func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 }
 
 func (d decoder) reportNull(steps ...fleet.Step) {
-	d.report("Null element", "An element of this list or map is null. Give it a value, or leave it out.", steps...)
+	d.report("Null element", "An element of this list or map is null. Give it a value, or remove it.", steps...)
 }
 
-// scalarText is a number or a bool as Terraform writes it where a string is wanted.
+// scalarText returns a number or a bool as Terraform converts it to a string.
 func scalarText(v attr.Value) (text string, ok bool) {
 	if isNull(v) {
 		return "", false
@@ -240,7 +239,7 @@ func scalarText(v attr.Value) (text string, ok bool) {
 
 func isNull(v attr.Value) bool { return v == nil || v.IsNull() }
 
-// underlying takes the wrapping of a dynamic type away.
+// underlying unwraps a value of a dynamic type.
 func underlying(v attr.Value) attr.Value {
 	if d, ok := v.(types.Dynamic); ok && !d.IsNull() && !d.IsUnknown() {
 		return d.UnderlyingValue()
@@ -248,7 +247,7 @@ func underlying(v attr.Value) attr.Value {
 	return v
 }
 
-// members returns what is in an object or a map.
+// members returns the attributes of an object, or the elements of a map.
 func members(v attr.Value) (map[string]attr.Value, bool) {
 	switch v := v.(type) {
 	case basetypes.ObjectValue:
@@ -259,7 +258,7 @@ func members(v attr.Value) (map[string]attr.Value, bool) {
 	return nil, false
 }
 
-// elements returns what is in a list, a tuple or a set.
+// elements returns the elements of a list, a tuple or a set.
 func elements(v attr.Value) ([]attr.Value, bool) {
 	switch v := v.(type) {
 	case basetypes.ListValue:

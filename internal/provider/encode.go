@@ -10,11 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// values are the arguments of one object as Go has them: string, bool, []string, map[string]string, values, []values.
+// values holds the arguments of one object as Go values: string, bool, []string, map[string]string, values, []values.
 type values map[string]any
 
-// encode makes v, one of the types of [values], a value of type t. What is absent or empty becomes null, so that the
-// configuration that Terraform generates from it leaves it out; see [terraformJSON] for its strings.
+// encode converts v, which has a type of [values], to a value of type t. It makes absent and empty values null, so that
+// generated configuration leaves them out. See [terraformJSON] for strings.
 func encode(t attr.Type, v any) attr.Value {
 	switch t := t.(type) {
 	case basetypes.StringType:

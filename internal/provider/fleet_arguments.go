@@ -11,28 +11,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// fleetArguments are the arguments that make up a fleet.
+// fleetArguments returns the arguments that make up a fleet.
 func fleetArguments() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"environment": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "The environment that is rendered: the deployment targets of others do not exist here. Usually `terraform.workspace`.",
+			MarkdownDescription: "The environment to render, usually `terraform.workspace`. Deployment targets of other environments are ignored.",
 		},
 		"cluster_types":       nestedAttributes("cluster_types", "The cluster types, by keys of your choice: `kalypso_cluster_type.all` where that has `for_each`, or a map of single resources or of objects written in place."),
-		"templates":           nestedAttributes("templates", "The templates that the cluster types name, likewise."),
-		"configs":             nestedAttributes("configs", "The platform configuration, likewise. It is committed in clear, also where it comes from sensitive values."),
-		"config_schemas":      nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, likewise."),
-		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on cluster types, likewise."),
-		"workloads":           nestedAttributes("workloads", "The workloads with their deployment targets, likewise."),
+		"templates":           nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
+		"configs":             nestedAttributes("configs", "The platform configuration, in the same form. Config values are committed in plain text, even if marked sensitive."),
+		"config_schemas":      nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, in the same form."),
+		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on cluster types, in the same form."),
+		"workloads":           nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
 		"manifests": schema.MapAttribute{
 			ElementType:         types.StringType,
 			Optional:            true,
-			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may hold several documents; those of other kinds are passed over. The way for large fleets.",
+			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may hold several documents; documents of other kinds are skipped. Recommended for large fleets.",
 		},
 	}
 }
 
-// readFleet reads the [fleetArguments]. What is wrong with them by themselves is reported; the fleet is not validated.
+// readFleet reads the [fleetArguments]. It reports values of a wrong type; it does not validate the fleet.
 // The origins are the keys of manifests that say from which commit their text came.
 func readFleet(d decoder) (f *fleet.Fleet, origins []string) {
 	f = &fleet.Fleet{Environment: d.string("environment")}

@@ -72,8 +72,8 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 		evaluate(call(`{ match_expressions = [{ key = "a", op = "In" }] }`, `{}`), says(`match_expressions[0].op: Unsupported argument`)),
 		evaluate(call(`{ match_expressions = [{ key = "a", operator = "in", values = ["b"] }] }`, `{}`), says(`match_expressions[0].operator: Invalid operator`)),
 		evaluate(call(`{ match_labels = { a = ["b"] } }`, `{}`), says(`match_labels["a"]: Wrong type`)),
-		evaluate(call(`"a=b"`, `{}`), says("An object is wanted here")),
-		evaluate(call(`{ match_all = true }`, `"a=b"`), says("A map of strings is wanted here")),
+		evaluate(call(`"a=b"`, `{}`), says("Expected an object")),
+		evaluate(call(`{ match_all = true }`, `"a=b"`), says("Expected a map of strings")),
 		evaluate(call(`{ match_all = true }`, `{ a = null }`), says(`labels["a"]: Null element`)),
 	)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// importFolder is where the text says to check a control plane out.
+// importFolder is the folder that the text checks a control plane out to.
 const importFolder = "control-plane"
 
-// importBlocks is the text that turns a control plane into resources: an import block for each object, and in comments
-// how to have Terraform write the resources, and how a rendering takes them. The IDs are paths: of a folder as they are,
+// importBlocks returns the text that turns a control plane into resources: an import block for each object. Its comments tell
+// how Terraform generates the resources, and how a rendering takes them. The IDs are paths: of a folder as they are,
 // of a repo in the checkouts that the comments make.
 func importBlocks(found *source.ControlPlane) string {
 	var b strings.Builder
@@ -94,7 +94,7 @@ func writeRendering(b *strings.Builder, found *source.ControlPlane, arguments ma
 	line(0, "}")
 }
 
-// checkout is the folder of a layer's checkout: the environment's own, then its bases.
+// checkout returns the folder of a layer's checkout: first the environment's own, then its bases.
 func checkout(layer int) string {
 	switch layer {
 	case 0:
@@ -105,7 +105,7 @@ func checkout(layer int) string {
 	return importFolder + "-base-" + strconv.Itoa(layer)
 }
 
-// importID is the ID by which an object is imported.
+// importID returns the import ID of an object.
 func importID(found *source.ControlPlane, o source.FoundObject) string {
 	id := o.File
 	if found.Layers[o.Layer].Directory == "" {
@@ -119,7 +119,7 @@ func importID(found *source.ControlPlane, o source.FoundObject) string {
 
 var notOfIdentifier = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// freeAddress is the address for an object, such that no two are one.
+// freeAddress returns a unique address for an object.
 func freeAddress(resource, name string, taken map[string]bool) string {
 	name = notOfIdentifier.ReplaceAllString(name, "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' || name[0] == '-' {
@@ -133,7 +133,7 @@ func freeAddress(resource, name string, taken map[string]bool) string {
 	return address
 }
 
-// quoted is a string as HCL has it.
+// quoted returns a string as an HCL literal.
 func quoted(s string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// terraformJSON writes a string that is a JSON object or array as Terraform's jsonencode writes it: for such an argument
-// Terraform generates a call of jsonencode, and what import stores must be what that call gives. Of a key that is given
-// twice the last value counts, as JSON's readers have it. Any other string is returned as it stands.
+// terraformJSON writes a string that is a JSON object or array as Terraform's jsonencode does. Terraform generates a call of
+// jsonencode for such an argument, and import must store what that call returns. Of a repeated key, the last value counts, as
+// for JSON parsers. It returns any other string unchanged.
 func terraformJSON(s string) string {
 	if !json.Valid([]byte(s)) {
 		return s
@@ -26,7 +26,7 @@ func terraformJSON(s string) string {
 	return encoded.AsString()
 }
 
-// withoutDuplicates leaves the last of the values of each key: Terraform can't read two of different types.
+// withoutDuplicates keeps the last value of each key. Terraform can't read two values of different types.
 func withoutDuplicates(s string) string {
 	d := json.NewDecoder(bytes.NewReader([]byte(s)))
 	d.UseNumber()

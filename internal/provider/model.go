@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// model describes one kind of Kalypso object: how Terraform sees it, and the two conversions between that and the
-// domain's object. It serves the kind's resource and the objects nested in a rendering.
+// model describes one kind of Kalypso object: its schema, and the two conversions between Terraform's values and the domain's
+// object. The kind's resource and the objects nested in a rendering use it.
 type model struct {
 	kind        fleet.Kind
 	name        string // of the resource, without the provider's
@@ -25,17 +25,17 @@ type model struct {
 	// arguments are those beside name and labels.
 	arguments map[string]schema.Attribute
 
-	// decode makes the object of its arguments. Name and labels are m.
+	// decode makes the object from its arguments. m holds name and labels.
 	decode func(m fleet.Meta, d decoder) fleet.Object
-	// encode makes the arguments, name and labels among them, of the object.
+	// encode makes the arguments of the object, with name and labels.
 	encode func(o fleet.Object) values
-	// argument leads a problem's path to the argument that it is about where the domain has it elsewhere; may be nil.
+	// argument maps a problem's path in the domain to the argument; may be nil.
 	argument func(d decoder, path []fleet.Step) []fleet.Step
-	// importable says why a document can't be imported as it stands; may be nil.
+	// importable returns why a document can't be imported; may be nil.
 	importable func(o fleet.Object) error
 }
 
-// models are all kinds, in the order of the documentation.
+// models lists all kinds, in the order of the documentation.
 var models = []*model{
 	clusterTypeModel,
 	templateModel,
@@ -57,7 +57,7 @@ func modelOf(attribute string) *model {
 
 const manifestAttribute = "manifest"
 
-// attributes are the schema of the kind's resource.
+// attributes returns the schema of the kind's resource.
 func (m *model) attributes() map[string]schema.Attribute {
 	all := maps.Clone(m.arguments)
 	all["name"] = schema.StringAttribute{
@@ -72,12 +72,12 @@ func (m *model) attributes() map[string]schema.Attribute {
 	all[manifestAttribute] = schema.StringAttribute{
 		Computed: true,
 		MarkdownDescription: "The Kalypso document of this " + string(m.kind) + " as YAML. Known at plan when the arguments are. " +
-			"It holds the arguments in clear, also where they come from sensitive values.",
+			"It holds the arguments in plain text, even if they are marked sensitive.",
 	}
 	return all
 }
 
-// argumentTypes are the types of the arguments, name and labels among them.
+// argumentTypes returns the types of the arguments, with name and labels.
 func (m *model) argumentTypes() map[string]attr.Type {
 	all := map[string]attr.Type{}
 	for name, a := range m.attributes() {
@@ -97,7 +97,7 @@ func (m *model) object(origin fleet.Origin, v attr.Value) (fleet.Object, fleet.P
 	return o, problemsOf(o, ps)
 }
 
-// problemsOf says of which object the problems are.
+// problemsOf adds the object to problems.
 func problemsOf(o fleet.Object, ps fleet.Problems) fleet.Problems {
 	for i := range ps {
 		ps[i].Kind, ps[i].Name, ps[i].Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
@@ -115,8 +115,8 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 	return all
 }
 
-// objectsOf converts the objects that an attribute of a rendering holds, in the order of their keys. Of a map that is
-// not known there is one object, of which nothing is known. The problems are those of the conversion alone.
+// objectsOf converts the objects of a rendering's argument, in the order of their keys. An unknown map has one unknown object.
+// The problems are those of the conversion only.
 func objectsOf(attribute string, v types.Map) ([]fleet.Object, fleet.Problems) {
 	m := modelOf(attribute)
 	if v.IsUnknown() {
@@ -133,7 +133,7 @@ func objectsOf(attribute string, v types.Map) ([]fleet.Object, fleet.Problems) {
 				Origin:  origin,
 				Kind:    m.kind,
 				Summary: "Null object",
-				Detail:  "This element is null. Give it a value, or leave it out.",
+				Detail:  "This element is null. Give it a value, or remove it.",
 			})
 			continue
 		}
@@ -143,7 +143,7 @@ func objectsOf(attribute string, v types.Map) ([]fleet.Object, fleet.Problems) {
 	return objects, ps
 }
 
-// as returns the object as what its kind says it is.
+// as returns the object as the type of its kind.
 func as[O fleet.Object](o fleet.Object) O {
 	typed, ok := o.(O)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 )
 
-// dataSourceArguments are the arguments of a resource as those of a data source: the framework has a type of its own for
+// dataSourceArguments converts arguments of a resource to arguments of a data source. The framework has types of its own for
 // each.
 func dataSourceArguments(attributes map[string]schema.Attribute) map[string]datasource.Attribute {
 	all := make(map[string]datasource.Attribute, len(attributes))

@@ -26,7 +26,7 @@ func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStat
 		return
 	}
 	arguments := r.values(found)
-	// The manifest is that of the arguments, as every plan makes it.
+	// The manifest follows from the arguments, as in every plan.
 	o, ps := r.object(fleet.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
 	if err := ps.Err(); err != nil {
 		resp.Diagnostics.AddError("Cannot import "+req.ID, printable.Text(err.Error()))
@@ -36,13 +36,13 @@ func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStat
 	resp.Diagnostics.Append(resp.State.Set(ctx, r.withManifest(arguments, manifest))...)
 }
 
-// find reads the one object of the kind that an import's ID names.
+// find reads the object of the kind that an import ID names.
 func (m *model) find(id string) (fleet.Object, error) {
 	file, name, text, err := readImport(id)
 	if err != nil {
 		return nil, err
 	}
-	// What is wrong with other documents of the file is not the object's business, as long as it is found.
+	// Errors in other documents of the file don't matter, as long as the object is found.
 	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
 	broken := ps.Err()
 	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.kind })
@@ -60,7 +60,7 @@ func (m *model) find(id string) (fleet.Object, error) {
 	case len(candidates) > 1 && name != "":
 		return nil, fmt.Errorf("%s holds %d objects %s that are named %q. Remove all but one of them", file, len(candidates), m.kind, name)
 	case len(candidates) > 1:
-		return nil, fmt.Errorf("%s holds several objects of the kind. Say which as %s#NAME. It holds: %s", file, file, listed(ofKind))
+		return nil, fmt.Errorf("%s holds several objects of the kind. Name one as %s#NAME. It holds: %s", file, file, listed(ofKind))
 	}
 	if m.importable != nil {
 		if err := m.importable(candidates[0]); err != nil {
@@ -70,7 +70,7 @@ func (m *model) find(id string) (fleet.Object, error) {
 	return candidates[0], nil
 }
 
-// readImport splits an import's ID into file and name, and reads the file. A file whose own name holds a # is found.
+// readImport splits an import ID into file and name, and reads the file. The name of the file may hold a #.
 func readImport(id string) (file, name, text string, err error) {
 	file = id
 	data, err := os.ReadFile(file)

@@ -6,9 +6,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 )
 
-// nestedAttributes is the attribute of a rendering that takes a map of such objects: resources of the kind, or objects
-// written in place. Every attribute in it is optional and without validators: while Terraform validates, an object that
-// is not known yet arrives as an object of nulls. The domain checks them at plan.
+// nestedAttributes returns the argument of a rendering that takes a map of such objects: resources of the kind, or objects
+// written in place. All attributes in it are optional and have no validators: during validate, an unknown object arrives as
+// an object of nulls. The domain checks them at plan.
 func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
 	m := modelOf(attribute)
 	arguments := m.attributes()

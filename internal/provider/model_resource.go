@@ -21,7 +21,7 @@ var (
 	_ resource.ResourceWithImportState    = (*modelResource)(nil)
 )
 
-// modelResource is the resource of one kind of Kalypso object. It lives in state alone and contacts nothing.
+// modelResource is the resource of one kind of Kalypso object. It exists in state only and contacts nothing.
 type modelResource struct{ *model }
 
 func newModelResource(m *model) func() resource.Resource {
@@ -41,7 +41,7 @@ type getter interface {
 	Get(ctx context.Context, target any) diag.Diagnostics
 }
 
-// read converts what a request brings into the domain's object.
+// read converts the arguments of a request to the domain's object.
 func (r *modelResource) read(ctx context.Context, from getter, diags *diag.Diagnostics) (types.Object, fleet.Object, fleet.Problems) {
 	var v types.Object
 	diags.Append(from.Get(ctx, &v)...)
@@ -71,8 +71,7 @@ func (r *modelResource) ValidateConfig(ctx context.Context, req resource.Validat
 	appendProblems(&resp.Diagnostics, ps)
 }
 
-// missingRequired reports whether a problem's path leads to a required argument that is null, which the framework
-// reports by itself.
+// missingRequired reports whether a problem is about a required argument that is null. The framework reports that itself.
 func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps []fleet.Step) bool {
 	arguments, ok := members(v)
 	if !ok || len(steps) == 0 {
@@ -91,7 +90,7 @@ func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps
 	return false
 }
 
-// manifest is the object's document, unknown where something in it is.
+// manifest returns the object's document. It is unknown if any of its values is.
 func (r *modelResource) manifest(o fleet.Object, diags *diag.Diagnostics) types.String {
 	if fleet.HasUnknown(o) {
 		return types.StringUnknown()
@@ -133,7 +132,7 @@ func (r *modelResource) Update(ctx context.Context, req resource.UpdateRequest, 
 // Delete implements resource.Resource: the framework removes the state.
 func (r *modelResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// planned is what the plan says, everything known.
+// planned returns the plan, in which everything is known.
 func (r *modelResource) planned(ctx context.Context, plan getter, diags *diag.Diagnostics) types.Object {
 	v, o, ps := r.read(ctx, plan, diags)
 	appendProblems(diags, ps)

@@ -19,7 +19,7 @@ func (namespaceFunction) Metadata(_ context.Context, _ function.MetadataRequest,
 func (namespaceFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
 		Summary: "The namespace of an assignment",
-		MarkdownDescription: "Gives the namespace that a deployment target has on a cluster type: `<environment>-<cluster type>-<deployment " +
+		MarkdownDescription: "Returns the namespace of a deployment target on a cluster type: `<environment>-<cluster type>-<deployment " +
 			"target>`. One that is longer than 63 characters, or otherwise no DNS-1123 label, is an error, as it is in a rendering.",
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "environment", MarkdownDescription: "Name of the environment."},

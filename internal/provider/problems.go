@@ -12,14 +12,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// yamlAttribute is the attribute that hands in Kalypso YAML.
+// yamlAttribute is the argument that takes Kalypso YAML.
 const yamlAttribute = "manifests"
 
-// reported is how many problems are shown: Terraform prints each with all that belongs to it.
+// reported is how many problems are shown. Terraform prints several lines for each.
 const reported = 50
 
-// appendProblems turns problems into diagnostics, errors first, each on its attribute: of the resource itself, of an
-// object in one of the maps of a rendering, or the YAML text that holds the object. Of many, the last counts the rest.
+// appendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an object in
+// a map of a rendering, or of the YAML text that holds the object. Beyond [reported] problems, one more counts the rest.
 func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 	ps = slices.Clone(ps)
 	ps.Sort()
@@ -31,7 +31,7 @@ func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 		diags.Append(diagnostic(fleet.Problem{
 			Severity: rest[0].Severity,
 			Summary:  fmt.Sprintf("%d more problems", len(rest)),
-			Detail:   fmt.Sprintf("The first %d of %d are shown. Mend them, and plan again to see what is left.", reported, len(ps)),
+			Detail:   fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", reported, len(ps)),
 		}))
 	}
 }
@@ -66,7 +66,7 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 	return diag.NewAttributeErrorDiagnostic(at, p.Summary, detail)
 }
 
-// pathOf is the path of the attribute that p is about.
+// pathOf returns the path of the attribute that p is about.
 func pathOf(p fleet.Problem) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {
@@ -78,8 +78,8 @@ func pathOf(p fleet.Problem) path.Path {
 	return at
 }
 
-// shownPath is as much of [pathOf] as Terraform can show: the attribute of the resource, and the element in it. Of a path
-// that goes on to a nested attribute it shows the resource's own attribute of the same name, or none.
+// shownPath returns the part of [pathOf] that Terraform can show: the attribute of the resource, and the element in it. For a
+// path to a nested attribute, Terraform would show the resource's own attribute of the same name, or none.
 func shownPath(p fleet.Problem) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {
@@ -93,7 +93,7 @@ func shownPath(p fleet.Problem) path.Path {
 	return at
 }
 
-// rootOf is the attribute by which the object came in, and the steps that are left from there.
+// rootOf returns the argument that the object came from, and the remaining steps of the path.
 func rootOf(p fleet.Problem) (path.Path, []fleet.Step) {
 	o := p.Origin
 	switch {

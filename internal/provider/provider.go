@@ -19,7 +19,7 @@ var (
 
 type kalypsoProvider struct{ version string }
 
-// New returns the provider of that version.
+// New returns the provider with the version.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &kalypsoProvider{version} }
 }
@@ -32,7 +32,7 @@ func (p *kalypsoProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 	resp.Schema = providerSchema
 }
 
-// ValidateConfig reports what is wrong with the configuration as far as it is known.
+// ValidateConfig reports errors in the known part of the configuration.
 func (p *kalypsoProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	p.read(ctx, req.Config, &resp.Diagnostics)
 }
@@ -45,7 +45,7 @@ func (p *kalypsoProvider) Configure(ctx context.Context, req provider.ConfigureR
 	}
 	if !data.known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
-			"The configuration of provider kalypso depends on values that are known after apply. What depends on no repo is planned; no repo "+
+			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no repo is planned; no repo "+
 				"is contacted, so that what a repo would tell, such as a missing branch, shows during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData = data, data

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// githubTokenVariable is the environment variable whose token serves github.com where nothing is configured.
+// githubTokenVariable is the environment variable whose token serves github.com if nothing is configured.
 const githubTokenVariable = "GITHUB_TOKEN"
 
 // providerData is the provider's configuration as resources and data sources get it.
@@ -42,14 +42,14 @@ type providerData struct {
 // commitAuthor is the author and committer of commits.
 type commitAuthor struct{ Name, Email string }
 
-// sign signs a commit that is made now.
+// sign returns the signature of a commit that is made now.
 func (a commitAuthor) sign() gitops.Signature {
 	return gitops.Signature{Name: a.Name, Email: a.Email, When: time.Now()}
 }
 
 var defaultAuthor = commitAuthor{Name: "Kalypso", Email: "kalypso@localhost"}
 
-// readProviderData reads the provider's configuration. What is wrong is reported on its attribute, without its value.
+// readProviderData reads the provider's configuration. It reports errors on their attributes, without the values.
 func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
 	var ps fleet.Problems
 	d := newDecoder(v, &ps)
@@ -143,7 +143,7 @@ func anyUnknown(all ...string) bool {
 	return false
 }
 
-// appendCredentialErrors puts each error on the attribute it is about.
+// appendCredentialErrors reports each error on its attribute.
 func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 	var all gitremote.CredentialErrors
 	switch {

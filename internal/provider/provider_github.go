@@ -10,14 +10,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// githubSettings say how the GitHub API is reached.
+// githubSettings configures the GitHub API.
 type githubSettings struct {
 	Token   string
 	BaseURL string     // empty: github.com
 	App     *githubApp // nil: with the token
 }
 
-// credential says where what GitHub is shown is set.
+// credential names the arguments that hold GitHub's credential.
 func (g githubSettings) credential() string {
 	if g.BaseURL != "" {
 		return "token or app in github of the provider"
@@ -32,8 +32,8 @@ func (g githubSettings) unknown() bool {
 	return anyUnknown(g.Token, g.BaseURL) || g.App != nil && anyUnknown(g.App.ID, g.App.InstallationID, g.App.PrivateKey)
 }
 
-// readGitHub reads the argument github. The environment's token stands in where neither token nor app is given, and goes to
-// github.com alone, never to a base_url that somebody set.
+// readGitHub reads the argument github. Without token and app, it takes the token of the environment, which goes to github.com
+// only, never to a configured base_url.
 func readGitHub(d decoder) githubSettings {
 	var g githubSettings
 	if given, ok := d.object("github"); ok {
@@ -52,7 +52,7 @@ func readGitHub(d decoder) githubSettings {
 	return g
 }
 
-// readApp reads an app; one whose attributes are all null is none.
+// readApp reads an app. An app whose attributes are all null counts as absent.
 func readApp(d decoder) *githubApp {
 	app := &githubApp{d.string("id"), d.string("installation_id"), d.string("private_key")}
 	if *app == (githubApp{}) {
@@ -66,15 +66,15 @@ func readApp(d decoder) *githubApp {
 		}
 	}
 	if _, err := strconv.ParseUint(app.InstallationID, 10, 63); err != nil && app.InstallationID != "" && !fleet.IsUnknown(app.InstallationID) {
-		d.report("Invalid installation ID", "installation_id is no number.", fleet.Attr("installation_id"))
+		d.report("Invalid installation ID", "installation_id is not a number.", fleet.Attr("installation_id"))
 	}
 	if block, _ := pem.Decode([]byte(app.PrivateKey)); block == nil && app.PrivateKey != "" && !fleet.IsUnknown(app.PrivateKey) {
-		d.report("Invalid private key", `private_key is not in PEM form ("-----BEGIN RSA PRIVATE KEY-----").`, fleet.Attr("private_key"))
+		d.report("Invalid private key", `private_key is not in PEM format ("-----BEGIN RSA PRIVATE KEY-----").`, fleet.Attr("private_key"))
 	}
 	return app
 }
 
-// checkBaseURL reports a URL that a token must not go to.
+// checkBaseURL reports a URL that must not receive a token.
 func checkBaseURL(d decoder, text string) {
 	if text == "" || fleet.IsUnknown(text) {
 		return
@@ -82,11 +82,11 @@ func checkBaseURL(d decoder, text string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "":
-		d.report("Invalid base URL", "base_url is no absolute URL, such as https://github.acme.io/.", fleet.Attr("base_url"))
+		d.report("Invalid base URL", "base_url is not an absolute URL, such as https://github.acme.io/.", fleet.Attr("base_url"))
 	case u.User != nil:
-		d.report("Invalid base URL", "base_url holds a user name or a password. Put the token into token.", fleet.Attr("base_url"))
+		d.report("Invalid base URL", "base_url holds a user name or a password. Set token instead.", fleet.Attr("base_url"))
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		d.report("Invalid base URL", "base_url is not an https URL; the token would be readable on its way.", fleet.Attr("base_url"))
+		d.report("Invalid base URL", "base_url is not an https URL. The token would be sent in plain text.", fleet.Attr("base_url"))
 	}
 }
 

@@ -16,20 +16,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// hostOnce makes the host once for all resources, which share its tokens.
+// hostOnce creates the host once. All resources share it and its tokens.
 type hostOnce struct {
 	once sync.Once
 	host hosting.Host
 	err  error
 }
 
-// hosting is the host of repos that the provider is configured for. Its configuration has to be known.
+// hosting returns the host that the provider is configured for. The configuration must be known.
 func (d *providerData) hosting() (hosting.Host, error) {
 	d.host.once.Do(func() { d.host.host, d.host.err = newHost(d.github, &d.secrets) })
 	return d.host.host, d.host.err
 }
 
-// hostPassword opens a repo on the host over HTTPS with what opens its API. Of any other repo it knows nothing.
+// hostPassword returns user name and password for a repo on the host, from the credential of its API. Both are empty for any
+// other repo.
 func (d *providerData) hostPassword(ctx context.Context, repo string) (username, password string, err error) {
 	host, err := d.hosting()
 	if err != nil {
@@ -42,7 +43,7 @@ func (d *providerData) hostPassword(ctx context.Context, repo string) (username,
 	return hosted.GitPassword(ctx)
 }
 
-// newHost is where it is decided which host of repos there is.
+// newHost creates the host of repos.
 func newHost(g githubSettings, secrets *redact.Secrets) (hosting.Host, error) {
 	c := github.Config{
 		Token: g.Token, Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: "terraform-provider-kalypso",
@@ -58,7 +59,7 @@ func logWait(ctx context.Context, reason error, wait time.Duration) {
 	tflog.Info(ctx, "waiting before asking GitHub again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
 }
 
-// hostFor is the host, or nil where an error was reported.
+// hostFor returns the host, or nil after it reported an error.
 func (d *providerData) hostFor(diags *diag.Diagnostics) hosting.Host {
 	host, err := d.hosting()
 	if err != nil {
@@ -68,7 +69,7 @@ func (d *providerData) hostFor(diags *diag.Diagnostics) hosting.Host {
 	return host
 }
 
-// hostedRepo is the repo that a URL names on the host, or nil where an error was reported at its argument.
+// hostedRepo returns the repo that a URL names on the host, or nil after it reported an error at the argument.
 func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnostics) hosting.Repo {
 	host := d.hostFor(diags)
 	if host == nil {
@@ -82,7 +83,7 @@ func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnost
 	return repo
 }
 
-// checkGitHubCredential reports a provider that can show GitHub nothing: without a credential nobody opens a pull request.
+// checkGitHubCredential reports a provider that can show GitHub nothing: without a credential, GitHub opens no pull request.
 func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
 	if d.github.Token != "" || d.github.App != nil {
 		return
@@ -91,7 +92,7 @@ func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
 		"The strategy pull_request opens a pull request, and the provider has neither token nor app for GitHub. Set "+d.github.credential()+".")
 }
 
-// appendHostError turns an error of a host into a diagnostic: what happened, what mends it, and then the host's words. It is
+// appendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message. It is
 // shown on the argument that the host refuses, else on that of the repo.
 func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	credential, attribute := "Check token or app in github of the provider.", ""
@@ -110,18 +111,18 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	}
 	switch {
 	case errors.Is(err, hosting.ErrOtherHost):
-		say("Repo is not on the GitHub server", "Check the repo's URL, and base_url in github of the provider: without it, the server is github.com.")
+		say("Repo is not on the GitHub server", "Check the repo's URL, and base_url in github of the provider. The default server is github.com.")
 	case errors.Is(err, hosting.ErrUnauthenticated):
 		say("GitHub does not accept the credential", credential)
 	case errors.Is(err, hosting.ErrForbidden):
-		say("GitHub does not allow it", "Give the token or app the right to do this in the repo.")
+		say("GitHub does not allow it", "Grant the token or app this permission in the repo.")
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
 			"GitHub answers the same to both. Check the repo's URL, and that the token or app is allowed to use the repo. "+credential)
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
 	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
-		say("GitHub has not seen the push yet", "Apply again; the next apply takes up what was pushed.")
+		say("GitHub has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
 	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
 		diags.AddAttributeError(repo, "The branch has another pull request", fleet.Sentence(err))
 	case errors.Is(err, hosting.ErrRateLimited):
@@ -129,7 +130,7 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrUnavailable):
 		say("GitHub can't be reached", "Check base_url in github of the provider, the network and the server, and try again.")
 	case errors.Is(err, hosting.ErrRejected):
-		say("GitHub refused", "Fix what GitHub names, and apply again: the next apply takes up what is done already.")
+		say("GitHub refused", "Fix what GitHub names, and apply again: the next apply continues from what is done.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")
 	}

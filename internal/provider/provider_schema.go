@@ -5,8 +5,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// providerSchema is the provider's configuration. All of it is optional; what belongs together is checked when it is
-// read, since the framework takes an object that is not known yet for one of nulls.
+// providerSchema is the provider's configuration. All arguments are optional. Arguments that belong together are checked when
+// they are read, since the framework takes an unknown object for one of nulls.
 var providerSchema = schema.Schema{
 	MarkdownDescription: "The fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster types, workloads, scheduling " +
 		"policies and platform configuration are resources, `terraform plan` shows which deployment target goes on which cluster type, and " +
@@ -14,7 +14,7 @@ var providerSchema = schema.Schema{
 	Attributes: map[string]schema.Attribute{
 		"git_credentials": schema.ListNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Credentials for Git repos. One serves a repo when scheme, host and port of its `url` are the repo's, and its " +
+			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` equal the repo's, and its " +
 				"path is the repo's or leads to it, segment by segment; the longest path wins. No credential goes over plain http, except to " +
 				"this machine, and none to a place that only a redirect names. Where none serves a repo over HTTPS, `github` does for the repos of its server, " +
 				"and the environment variable `GITHUB_TOKEN` for those on github.com.",
@@ -26,11 +26,11 @@ var providerSchema = schema.Schema{
 			Attributes: map[string]schema.Attribute{
 				"name": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Name of the author. Without it `" + defaultAuthor.Name + "`.",
+					MarkdownDescription: "Name of the author. The default is `" + defaultAuthor.Name + "`.",
 				},
 				"email": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Email address of the author. Without it `" + defaultAuthor.Email + "`.",
+					MarkdownDescription: "Email address of the author. The default is `" + defaultAuthor.Email + "`.",
 				},
 			},
 		},
@@ -48,7 +48,7 @@ var providerSchema = schema.Schema{
 				},
 				"base_url": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. Without it github.com.",
+					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is github.com.",
 				},
 				"app": schema.SingleNestedAttribute{
 					Optional:            true,
@@ -82,7 +82,7 @@ var credentialAttributes = map[string]schema.Attribute{
 	},
 	"username": schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "User name over HTTPS, with `password`; or over SSH, where the repo's URL names none.",
+		MarkdownDescription: "User name over HTTPS, with `password`, or over SSH if the repo's URL names none.",
 	},
 	"password": schema.StringAttribute{
 		Optional:            true,
@@ -92,26 +92,26 @@ var credentialAttributes = map[string]schema.Attribute{
 	"bearer_token": schema.StringAttribute{
 		Optional:            true,
 		Sensitive:           true,
-		MarkdownDescription: "Token that goes over HTTPS as `Authorization: Bearer`, in place of user name and password.",
+		MarkdownDescription: "Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password.",
 	},
 	"private_key": schema.StringAttribute{
 		Optional:            true,
 		Sensitive:           true,
-		MarkdownDescription: "Private key for SSH, in PEM or OpenSSH form.",
+		MarkdownDescription: "Private key for SSH, in PEM or OpenSSH format.",
 	},
 	"private_key_passphrase": schema.StringAttribute{
 		Optional:            true,
 		Sensitive:           true,
-		MarkdownDescription: "Passphrase of the private key, where it has one.",
+		MarkdownDescription: "Passphrase of the private key, if it has one.",
 	},
 	"known_hosts": schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Host keys that SSH accepts, as the text of a `known_hosts` file. Without it the user's own file counts. A host " +
+		MarkdownDescription: "Host keys that SSH accepts, as the text of a `known_hosts` file. The default is the user's own file. A host " +
 			"in neither is refused.",
 	},
 	"ca_certificate": schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Certificates, in PEM form, of an authority that HTTPS accepts beside the system's.",
+		MarkdownDescription: "Certificates, in PEM format, of an authority that HTTPS trusts in addition to the system's.",
 	},
 }
 
@@ -127,6 +127,6 @@ var appAttributes = map[string]schema.Attribute{
 	"private_key": schema.StringAttribute{
 		Optional:            true,
 		Sensitive:           true,
-		MarkdownDescription: "Private key of the app, in PEM form. Required.",
+		MarkdownDescription: "Private key of the app, in PEM format. Required.",
 	},
 }

@@ -68,7 +68,7 @@ func (renderTemplateFunction) Run(ctx context.Context, req function.RunRequest, 
 	resp.Error = resp.Result.Set(ctx, text)
 }
 
-// templateOf reads a template: its text, or the object of one.
+// templateOf reads a template: a string, or an object.
 func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 	t := &fleet.Template{Meta: fleet.Meta{Name: "template"}}
 	if text, ok := underlying(v).(basetypes.StringValue); ok {
@@ -82,7 +82,7 @@ func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 	t.ContentType = d.string("content_type")
 	t.Manifests = d.strings("manifests")
 	if len(*ps) == 0 && len(t.Manifests) == 0 {
-		d.report("Missing manifests", "The template is no string, and has no manifests.", fleet.Attr("manifests"))
+		d.report("Missing manifests", "The template is neither a string nor an object with manifests.", fleet.Attr("manifests"))
 	}
 	return t
 }
@@ -105,7 +105,7 @@ func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 	config, _ := d.object("ConfigData")
 	for _, k := range slices.Sorted(maps.Keys(config.arguments)) {
 		value := underlying(config.arguments[k])
-		// A config's values are strings, unless they are structured.
+		// Config values are strings, unless they are objects or lists.
 		if text, ok := scalarText(value); ok {
 			data.ConfigData[k] = text
 		} else {
@@ -115,7 +115,7 @@ func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 	return data
 }
 
-// plain is a value of a dynamic type as templates see it.
+// plain returns a value of a dynamic type as templates see it.
 func plain(v attr.Value) any {
 	v = underlying(v)
 	if isNull(v) {

@@ -18,17 +18,17 @@ var schedulingPolicyModel = &model{
 	arguments: map[string]schema.Attribute{
 		"deployment_target_selector": schema.SingleNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Which deployment targets the policy takes: those for which all that is given holds.",
+			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements given here.",
 			Attributes: selectorArguments("deployment targets", map[string]schema.Attribute{
 				"workspace": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "The workspace of the deployment targets. Alone it selects all of that workspace.",
+					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all of that workspace.",
 				},
 			}),
 		},
 		"cluster_type_selector": schema.SingleNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Which cluster types they are assigned to: those for which all that is given holds.",
+			MarkdownDescription: "Which cluster types they are assigned to: those that meet all requirements given here.",
 			Attributes:          selectorArguments("cluster types", map[string]schema.Attribute{}),
 		},
 	},

@@ -10,15 +10,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// selector is what a selector of the HCL form says.
+// selector is a selector in HCL form.
 type selector struct {
 	workspace string // empty: any
 	labels    fleet.Selector
 }
 
-// selectorArguments are the arguments of a selector of things, and more. What is required in an element of a list is
-// optional to the schema, since the framework takes an element that is not known for an object of nulls; the domain
-// checks it.
+// selectorArguments returns the arguments of a selector of things, and more. Required arguments of an element of a list are
+// optional in the schema, since the framework takes an unknown element for an object of nulls. The domain checks them.
 func selectorArguments(things string, more map[string]schema.Attribute) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
 		"match_labels": schema.MapAttribute{
@@ -36,7 +35,7 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 				},
 				"operator": schema.StringAttribute{
 					Optional: true,
-					MarkdownDescription: "`In`: its value is one of `values`. `NotIn`: it is none of them, or the label is missing. `Exists` and " +
+					MarkdownDescription: "`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. `Exists` and " +
 						"`DoesNotExist`: the label is there, or is not. Required.",
 				},
 				"values": schema.ListAttribute{
@@ -56,11 +55,11 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 	return all
 }
 
-// requiredSelector reads a nested selector, whose absence is a problem.
+// requiredSelector reads a nested selector. A missing selector is a problem.
 func requiredSelector(d decoder, name string, workspaces bool) selector {
 	nested, ok := d.object(name)
 	if !ok {
-		d.report("Missing selector", name+" is not set. Say what to select, or everything with match_all = true.", fleet.Attr(name))
+		d.report("Missing selector", name+" is not set. Set what to select, or match_all = true to select everything.", fleet.Attr(name))
 	}
 	if !ok {
 		return selector{}
@@ -68,8 +67,8 @@ func requiredSelector(d decoder, name string, workspaces bool) selector {
 	return decodeSelector(nested, workspaces)
 }
 
-// decodeSelector reads a selector. One that selects everything without saying so is a problem: it may come from a null
-// variable. Where that can't be told yet nothing is judged, and nothing is known of what it selects.
+// decodeSelector reads a selector. A selector that selects everything must say so: it may come from a null variable. If that
+// is not known yet, it reports nothing, and what the selector selects is unknown.
 func decodeSelector(d decoder, workspaces bool) selector {
 	before := len(*d.problems)
 	d.allow("workspace", "match_labels", "match_expressions", "match_all")
@@ -96,16 +95,16 @@ func decodeSelector(d decoder, workspaces bool) selector {
 		s.labels.MatchLabels = map[string]string{fleet.Unknown: fleet.Unknown}
 	case !known:
 	case all && certain:
-		d.report("Contradictory selector", "match_all = true selects everything, beside match_labels or match_expressions that do not. "+
-			"Remove the one or the other.", fleet.Attr("match_all"))
+		d.report("Contradictory selector", "match_all = true selects everything, but match_labels or match_expressions do not. "+
+			"Remove one of them.", fleet.Attr("match_all"))
 	case !all && empty && s.workspace == "":
-		d.report("Selector selects everything", "It holds neither labels nor expressions, and so would select everything. If that is meant, "+
+		d.report("Selector selects everything", "The selector has no labels and no expressions, so it would select everything. If that is intended, "+
 			"set match_all = true; if not, see whether a variable in it is null or empty.")
 	}
 	return s
 }
 
-// encodeSelector writes a selector in the HCL form; one that selects everything says so.
+// encodeSelector writes a selector in HCL form. A selector that selects everything says so.
 func encodeSelector(s selector) values {
 	var expressions []values
 	for _, e := range s.labels.MatchExpressions {

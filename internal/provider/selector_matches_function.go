@@ -23,7 +23,7 @@ func (selectorMatchesFunction) Metadata(_ context.Context, _ function.MetadataRe
 func (selectorMatchesFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
 		Summary: "Whether a selector selects something with these labels",
-		MarkdownDescription: "Tells whether a selector, as scheduling policies have them, selects a deployment target or cluster type with " +
+		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster type with " +
 			"these labels. Policies can so be tested with `check` blocks and `terraform test`.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
@@ -65,14 +65,14 @@ func (selectorMatchesFunction) Run(ctx context.Context, req function.RunRequest,
 	resp.Error = resp.Result.Set(ctx, matches)
 }
 
-// labelsOf reads labels that are an argument of their own.
+// labelsOf reads labels from an argument.
 func labelsOf(v types.Dynamic, ps *fleet.Problems) map[string]string {
 	const name = "labels"
 	d := decoder{arguments: map[string]attr.Value{name: v}, problems: ps}
 	return d.stringMap(name)
 }
 
-// argumentError is the error of an argument of a function, or nil: all that is wrong with it.
+// argumentError returns all that is wrong with an argument of a function as one error, or nil.
 func argumentError(argument int64, ps fleet.Problems) *function.FuncError {
 	if !ps.HasErrors() {
 		return nil
@@ -88,5 +88,5 @@ func argumentError(argument int64, ps fleet.Problems) *function.FuncError {
 	return function.NewArgumentFuncError(argument, sentence(strings.Join(texts, "\n")))
 }
 
-// sentence leaves the full stop off, which Terraform sets after the error of a function.
+// sentence removes the full stop, which Terraform adds to the error of a function.
 func sentence(text string) string { return printable.Text(strings.TrimSuffix(text, ".")) }

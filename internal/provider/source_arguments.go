@@ -23,7 +23,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// What is done about a registration that is broken.
+// The values of on_error.
 const (
 	errorsFail     = "fail"
 	errorsLastGood = "last_good"
@@ -31,7 +31,7 @@ const (
 
 var errorReactions = enumeration{errorsFail, errorsLastGood}
 
-// sourceTimeout is the time that a data source has for its repos where timeouts says nothing.
+// sourceTimeout is the default of timeouts.read of data sources.
 const sourceTimeout = 5 * time.Minute
 
 // withinRead bounds ctx by timeouts.read of a data source.
@@ -47,7 +47,7 @@ func withinRead(
 	return context.WithTimeout(ctx, limit)
 }
 
-// followArguments are those of a data source that follows registrations.
+// followArguments returns the arguments of a data source that follows registrations.
 func followArguments(ctx context.Context, record string) map[string]schema.Attribute {
 	arguments := dataSourceArguments(map[string]resource.Attribute{
 		"pins": resource.MapAttribute{
@@ -56,7 +56,7 @@ func followArguments(ctx context.Context, record string) map[string]schema.Attri
 			MarkdownDescription: "Commits to read instead of the heads of branches, by the names of registrations: how an environment stays on " +
 				"what was promoted, and how an application's pipeline plans its own pull request. Each is the full hash; null pins nothing.",
 		},
-		"on_error": errorReactions.attribute("What to do about a registration that is broken: its branch or folder is gone, it holds no " +
+		"on_error": errorReactions.attribute("What to do about a broken registration: its branch or folder is gone, it holds no " +
 			"Workload, or two of one name, or one that can't be read, is invalid or has the name of another team's. All that are broken " +
 			"are told. With `last_good` one is read at the commit that " + record + " names for it, with a warning; where there is none, " +
 			"or it is pinned, it is an error."),
@@ -72,7 +72,7 @@ func computedStrings(description string) schema.MapAttribute {
 	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
-// readPins reads the pins; those that are null pin nothing.
+// readPins reads the pins, without the null ones.
 func readPins(d decoder) map[string]string {
 	v, known := d.argument("pins")
 	if !known {
@@ -106,8 +106,8 @@ func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOps
 	return origins, nil
 }
 
-// appendSourceProblems turns faults into diagnostics. All of one registration are one, so that each registration that is broken is
-// shown however many there are; those of the control plane itself are one each.
+// appendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is shown,
+// and one for each problem of the control plane itself.
 func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 	for len(fs) > 0 {
 		first := fs[0]
@@ -137,14 +137,14 @@ func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 	}
 }
 
-// providerDataOf is what Configure of a data source gets; nil before the provider is configured.
+// providerDataOf returns what Configure of a data source gets: nil before the provider is configured.
 func providerDataOf(given any, diags *diag.Diagnostics) *providerData {
 	if given == nil {
 		return nil
 	}
 	data, ok := given.(*providerData)
 	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a fault of the provider.", given))
+		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a bug in the provider.", given))
 	}
 	return data
 }

@@ -29,13 +29,13 @@ var templateModel = &model{
 		},
 		"content_type": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "What the rendered file is, and so its ending: " + alternatives(fleet.ContentTypes) +
+			MarkdownDescription: "The type of the rendered file, which decides its ending: " + alternatives(fleet.ContentTypes) +
 				". Without it `" + fleet.ContentYAML + "`.",
 		},
 		"manifests": schema.ListAttribute{
 			ElementType: types.StringType,
 			Required:    true,
-			MarkdownDescription: "Go templates, one for each manifest of the file. One that renders to the empty string is left out. " +
+			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty string is left out. " +
 				"Terraform reads `${` and `%{` in a string as its own; write `$${` and `%%{`, or take the text from a file with `file`.",
 		},
 	},
@@ -59,7 +59,7 @@ var templateModel = &model{
 	},
 }
 
-// alternatives lists what an argument may be, as Markdown.
+// alternatives lists the values of an argument, as Markdown.
 func alternatives(all []string) string {
 	quoted := make([]string, len(all))
 	for i, a := range all {

@@ -28,7 +28,7 @@ var workloadRegistrationModel = &model{
 				},
 				"path": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Folder in the repo that holds the documents. Without it the root.",
+					MarkdownDescription: "Folder in the repo that holds the documents. The default is the root.",
 				},
 			},
 		},

@@ -17,7 +17,7 @@ var workloadModel = &model{
 	attribute: "workloads",
 	description: "A workload: an application with its deployment targets. A target is rendered in its own environment alone, where it is " +
 		"called `<workload>-<target>`.",
-	nameDescription:   "Name of the workload: a DNS-1123 subdomain. With the target's name it is the name of a deployment target.",
+	nameDescription:   "Name of the workload: a DNS-1123 subdomain. Workload and target names make up the name of a deployment target.",
 	labelsDescription: "Labels of the workload. They overlay those of its targets. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"workspace": schema.StringAttribute{
@@ -46,8 +46,8 @@ var workloadModel = &model{
 	},
 }
 
-// targetArguments are those of an element of a list, so that name and environment are optional to the schema: the
-// framework takes an element that is not known for an object of nulls. The domain checks them.
+// targetArguments returns the arguments of an element of a list. Name and environment are optional in the schema, since the
+// framework takes an unknown element for an object of nulls. The domain checks them.
 var targetArguments = map[string]schema.Attribute{
 	"name": schema.StringAttribute{
 		Optional:            true,
@@ -91,7 +91,7 @@ func decodeWorkload(m fleet.Meta, d decoder) fleet.Object {
 	return w
 }
 
-// withWorkspaceLabel makes the workspace a label, which is where the document has it.
+// withWorkspaceLabel adds the workspace as a label, as the document has it.
 func withWorkspaceLabel(labels map[string]string, d decoder) map[string]string {
 	workspace := d.string("workspace")
 	if _, unknown := labels[fleet.Unknown]; unknown || workspace == "" {

@@ -126,7 +126,7 @@ func readRegistrations(d decoder) []*fleet.WorkloadRegistration {
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		origin := fleet.Origin{Attribute: "registrations", Key: key}
 		if isNull(set[key]) {
-			d.report("Null object", "This element is null. Give it a value, or leave it out.", fleet.Attr("registrations"), fleet.Key(key))
+			d.report("Null object", "This element is null. Give it a value, or remove it.", fleet.Attr("registrations"), fleet.Key(key))
 			continue
 		}
 		o, ps := workloadRegistrationModel.object(origin, set[key])
