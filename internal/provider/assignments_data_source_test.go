@@ -90,7 +90,7 @@ func TestAccAssignments(t *testing.T) {
 		}
 	}
 	r.expectError([]string{"No such deployment target", `Environment "dev" has no deployment target "hello"`, "explain_targets = [var.target]"}, "plan", "-no-color", "-var", "target=hello")
-	for _, text := range []string{"Warning: Template does not parse", "This stops a rendering of the fleet.", `templates["broken"].manifests[0]`} {
+	for _, text := range []string{"Warning: Template does not parse", "A rendering of this fleet fails with this error.", `templates["broken"].manifests[0]`} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the apply does not say %q:\n%s", text, out.text())
 		}
@@ -303,7 +303,7 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			for _, d := range strings.Split(told, "\n\n\n") {
 				d = strings.NewReplacer("data.kalypso_assignments", "kalypso_environment_rendering", `data "kalypso_assignments"`, `resource "kalypso_environment_rendering"`,
 					"local.failing", "kalypso_template.failing").Replace(d)
-				const added = "\n\nThis stops a rendering of the fleet. The schedule and the values are those that it fails with."
+				const added = "\n\nA rendering of this fleet fails with this error. The schedule and the values are those that it fails with."
 				if strings.Contains(d, "\nwarning: ") && strings.Contains(d, added) {
 					warnings++
 					d = strings.Replace(strings.Replace(d, "\nwarning: ", "\nerror: ", 1), added, "", 1)

@@ -100,7 +100,7 @@ func TestAccDescription(t *testing.T) {
 	r.set("value", "canary-6")
 	at(commits[2])
 	r.expectDescription(true, "0 added, 0 removed, 1 changed", "/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
-		"Not known here, and so not compared: the configuration before this change.\n")
+		"Not compared, because it is not known here: the configuration before this change.\n")
 	r.succeed("state", "rm", renderingAddress)
 	r.expectDescription(false, "No deployment target changes.", "not compared: the configuration before")
 	r.set("value", "canary-7")

@@ -186,7 +186,7 @@ resource "kalypso_config" "test" {
 		{"kalypso_cluster_type.test", "two.yaml", []string{"two.yaml#NAME", `ClusterType "large", ClusterType "small"`}},
 		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType that is named "other"`, `ClusterType "large", ClusterType "small"`}},
 		{"kalypso_cluster_type.test", "twice.yaml#large", []string{`twice.yaml holds 2 objects ClusterType that are named "large"`}},
-		{"kalypso_cluster_type.test", "broken.yaml#other", []string{"broken.yaml, document 3, line 10", "Broken YAML", "line 1"}},
+		{"kalypso_cluster_type.test", "broken.yaml#other", []string{"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"}},
 		{"kalypso_config.test", "config.yaml", []string{`has no label platform-config: "true"`}},
 	} {
 		t.Run(test.id, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestPrintableDiagnostics(t *testing.T) {
 	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
-			appendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Broken YAML", Detail: evil}})
+			appendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Invalid YAML", Detail: evil}})
 		},
 		"problem of an object": func(d *diag.Diagnostics) {
 			appendProblems(d, fleet.Problems{{Kind: fleet.KindWorkload, Name: evil, Summary: "Wrong", Detail: evil}})

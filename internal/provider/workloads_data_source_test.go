@@ -107,7 +107,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	h.commit("new-src", "main", map[string]string{"deploy/w.yaml": "{"})
 	gitserver.Git(t, h.dir("app-02-src"), "branch", "-m", "main", "trunk")
 	texts := []string{
-		"Registration: app-00", "Broken YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01", "No workload",
+		"Registration: app-00", "Invalid YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01", "No workload",
 		"Registration: app-02", "Branch not found",
 	}
 	r.expectError(append(texts, "Error: "), "plan", "-no-color")

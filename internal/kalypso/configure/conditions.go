@@ -8,19 +8,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// condition is a label that a config, a schema or a key of an azure-app-config sets on the assignments it applies to.
+// condition is a label value that a config, a schema or a key of an azure-app-config requires of an assignment.
 type condition struct{ label, value string }
 
-// conditions numbers the conditions of a fleet. Which of them hold for an assignment decides all that applies to it. A
-// cluster type or a deployment target has one value for each label, so they are looked up by label, once for each cluster
-// type and each target.
+// conditions numbers the conditions of a fleet. The conditions that an assignment meets decide which configs and
+// schemas apply to it. Cluster types and deployment targets have one value for each label, so conditions are looked
+// up by label, once for each of them.
 type conditions struct {
 	numbers map[condition]int
-	labels  []string // of the conditions, each once
+	labels  []string // the labels of the conditions, each once
 	known   map[string]bool
 }
 
-// numbersOf returns the numbers of the conditions that labels set. What is not known of the labels sets none.
+// numbersOf returns the numbers of the conditions that labels require. Unknown labels require none.
 func (c *conditions) numbersOf(labels map[string]string) []int {
 	var needs []int
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
@@ -72,7 +72,7 @@ func (c *conditions) ofTarget(t *fleet.DeploymentTarget) matchedConditions {
 	})
 }
 
-// matching returns the conditions on the values of their labels; a label without a value meets none.
+// matching returns the conditions that the label values meet. A label without a value meets none.
 func (c *conditions) matching(value func(label string) (string, bool)) matchedConditions {
 	var h matchedConditions
 	for _, label := range c.labels {
@@ -85,10 +85,10 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 	return h
 }
 
-// matchedConditions are the numbers of the conditions that hold for a cluster type or a deployment target.
+// matchedConditions are the numbers of the conditions that a cluster type or a deployment target meets.
 type matchedConditions []int
 
-// mapKey is a map key for numbers.
+// mapKey encodes numbers as a map key.
 func mapKey(numbers []int) string {
 	var key []byte
 	for _, n := range numbers {
@@ -97,12 +97,12 @@ func mapKey(numbers []int) string {
 	return string(key)
 }
 
-// conditionIndex finds which of many things apply where some conditions hold, without a look at the others: each is filed
-// under the rarest condition that it needs.
+// conditionIndex finds the configs or schemas that apply under given conditions. Each item is indexed by its rarest
+// condition, so a lookup examines only few items.
 type conditionIndex struct {
-	needs       [][]int       // by thing
-	always      []int         // the things that need no condition
-	byCondition map[int][]int // by condition
+	needs       [][]int       // by item
+	always      []int         // items without a condition
+	byCondition map[int][]int // items by their rarest condition
 }
 
 func newConditionIndex(needs [][]int) *conditionIndex {
@@ -124,7 +124,7 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 	return a
 }
 
-// matching returns, in order, the things all of whose conditions are among those of cluster and target.
+// matching returns, in order, the items whose conditions are all met by cluster or target.
 func (a *conditionIndex) matching(cluster, target matchedConditions) []int {
 	holds := func(n int) bool { return slices.Contains(cluster, n) || slices.Contains(target, n) }
 	found := slices.Clone(a.always)

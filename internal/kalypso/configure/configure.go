@@ -1,5 +1,5 @@
-// Package configure collects the platform configuration of assignments: which configs apply, what their values merge
-// to, and whether the schemas that apply accept them.
+// Package configure computes the platform configuration of assignments: it finds the configs that apply, merges their
+// values and validates them by the schemas that apply.
 package configure
 
 import (
@@ -16,14 +16,14 @@ type Configuration struct {
 	placements [][]AssignmentConfig // by placement and assignment of the schedule
 }
 
-// AssignmentConfig is an assignment with its values and the schemas they must satisfy.
+// AssignmentConfig holds the values of an assignment and the schemas they must satisfy.
 type AssignmentConfig struct {
 	*applicable
 	target *fleet.DeploymentTarget
 }
 
-// New configures the assignments of a valid fleet's schedule. It parses each config and each schema once, and reports
-// the schemas that can't be used, those that apply to no assignment included.
+// New configures the assignments of a valid fleet's schedule. It parses each config and schema once, and reports all
+// invalid schemas, including those that apply to no assignment.
 func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
 	f.Sort()
 	r := newResolver()
@@ -41,7 +41,7 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 
 // Check reports the schemas of an object that can't be used, and its config values that are out of bounds.
 func Check(o fleet.Object) fleet.Problems {
-	f := &fleet.Fleet{Environment: fleet.Unknown} // which has the targets of all environments
+	f := &fleet.Fleet{Environment: fleet.Unknown} // an unknown environment includes all targets
 	f.Add(o)
 	r := newResolver()
 	ctx := context.Background() // one object takes little
@@ -51,14 +51,14 @@ func Check(o fleet.Object) fleet.Problems {
 // Of returns the configuration of the assignment n of the schedule's placement i.
 func (c *Configuration) Of(i, n int) AssignmentConfig { return c.placements[i][n] }
 
-// Violation is what one schema has against the values of one assignment.
+// Violation lists the values of an assignment that violate a schema.
 type Violation struct {
-	Schema string       // which schema: the ConfigSchema's name, or whose it is
-	Object fleet.Object // the ConfigSchema or the Workload that holds it
-	Keys   []string     // the offending keys, each with the reason
+	Schema string       // describes the schema: the name of a ConfigSchema, or the owner
+	Object fleet.Object // the ConfigSchema or the Workload that contains it
+	Keys   []string     // the invalid keys, each with the reason
 }
 
-// Check validates what the values merge to by every schema that applies. Values that are not all known are not judged.
+// Check validates the merged values by all schemas that apply. It does not validate values that are partly unknown.
 func (c AssignmentConfig) Check(m Merged) (offences []Violation) {
 	if len(m.Unknown) > 0 {
 		return nil

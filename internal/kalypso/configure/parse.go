@@ -10,14 +10,15 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// parseValue is the value of a config key: what is between single quotes, if blanks around them are passed over; else
-// the map or list that the text is in YAML 1.1; else the text. As in the operator, all the quotes at both ends go.
+// parseValue parses the value of a config key. A text in single quotes, ignoring surrounding space, is the string
+// within. As in the operator, all quotes at both ends are removed. A text that is a map or list in YAML 1.1 is that
+// map or list. Any other text is a string.
 func parseValue(text string) any {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "'") && strings.HasSuffix(t, "'") {
 		return strings.Trim(t, "'")
 	}
 	if !strings.ContainsAny(text, ":-?[{") {
-		return text // no YAML map or list does without one of these
+		return text // every YAML map or list contains one of these
 	}
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
@@ -30,8 +31,8 @@ func parseValue(text string) any {
 	return text
 }
 
-// stringKeys makes the keys of all maps in v strings. Of two keys that become one, the one of the type that sorts last
-// stands.
+// stringKeys converts the keys of all maps in v to strings. If two keys become equal, the one whose type name sorts
+// last wins.
 func stringKeys(v any) any {
 	switch v := v.(type) {
 	case map[any]any:
@@ -58,8 +59,8 @@ func keyString(k any) string {
 	return fmt.Sprint(k)
 }
 
-// merge is what later makes of earlier: maps key by key, lists appended, a map element with a name merged into the
-// first earlier element of that name; anything else is replaced. Neither argument is changed.
+// merge merges later onto earlier without changing either. It merges maps key by key and appends lists. A list
+// element that is a map with a name merges into the first earlier element of that name. Any other value is replaced.
 func merge(earlier, later any) any {
 	switch l := later.(type) {
 	case map[string]any:
@@ -83,7 +84,7 @@ func merge(earlier, later any) any {
 
 func mergeLists(earlier, later []any) []any {
 	merged := slices.Clone(earlier)
-	var first map[string]int // element of a name
+	var first map[string]int // the first element of each name
 	for _, v := range later {
 		name, named := nameOf(v)
 		if !named {
@@ -108,7 +109,7 @@ func mergeLists(earlier, later []any) []any {
 	return merged
 }
 
-// nameOf is the name of a list's element, where it is a map that has one: a text that is the same where the names are.
+// nameOf returns the name of a list element that is a map with a name. Equal names give equal strings.
 func nameOf(v any) (name string, ok bool) {
 	m, _ := v.(map[string]any)
 	switch name := m["name"].(type) {

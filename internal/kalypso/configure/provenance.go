@@ -2,24 +2,23 @@ package configure
 
 import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 
-// Contribution is what one config gives for a value.
+// Contribution is a value that a config contributes to a key.
 type Contribution struct {
 	Config *fleet.Config
-	Key    string // in the config's data; of an azure-app-config the whole path
-	Value  any    // as the config has it, before anything merges
+	Key    string // in the config's data; for an azure-app-config the whole path
+	Value  any    // as in the config, before merging
 }
 
-// Provenance is where a value comes from.
+// Provenance is the origin of a value.
 type Provenance struct {
-	Value any // what all that was given merged to
-	// Contributions are the contributions of which the value is made, in the order in which they merge: of text one, of maps and
-	// lists each that merged onto the one before it.
+	Value any // the merged value
+	// Contributions are the values merged into Value, in order. A string has exactly one.
 	Contributions []Contribution
-	// Overridden are the earlier ones that gave way to the first of Given, in their order.
+	// Overridden are the earlier values that the first of Contributions replaced, in order.
 	Overridden []Contribution
 }
 
-// Provenance tells of each key of the values, which are known, where its value comes from.
+// Provenance returns the origin of the value of each key. All values must be known.
 func (v *Values) Provenance() map[string]*Provenance {
 	all := map[string]*Provenance{}
 	for _, s := range v.sources {
@@ -42,7 +41,7 @@ func (v *Values) Provenance() map[string]*Provenance {
 	return all
 }
 
-// mergesOnto reports whether later merges onto earlier, rather than to replace it.
+// mergesOnto reports whether later merges onto earlier instead of replacing it.
 func mergesOnto(earlier, later any) bool {
 	switch later.(type) {
 	case map[string]any:

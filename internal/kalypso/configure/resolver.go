@@ -16,11 +16,11 @@ type resolver struct {
 	conditions conditions
 	sources    []*source
 	schemas    []platformSchema
-	compiled   map[string]*compiledSchema // the schemas by their text
+	compiled   map[string]*compiledSchema // schemas by text
 
 	sourceIndex, schemaIndex *conditionIndex
 
-	// What was found already. The conditions that hold are known by their place in sets.
+	// The cache. Sets of met conditions are identified by their index in sets.
 	sets      []matchedConditions
 	setIndex  map[string]int
 	setOf     map[*fleet.DeploymentTarget]int
@@ -33,11 +33,11 @@ type platformSchema struct {
 	schema *compiledSchema
 }
 
-// applicable is what applies where the same conditions hold.
+// applicable holds what applies to assignments that meet the same conditions.
 type applicable struct {
 	Values   *Values
 	schemas  []platformSchema
-	compiled map[string]*compiledSchema // all schemas by their text
+	compiled map[string]*compiledSchema // all schemas by text
 }
 
 func newResolver() *resolver {
@@ -51,9 +51,9 @@ func newResolver() *resolver {
 	}
 }
 
-// addConfigs adds the configs of a sorted fleet, in the order in which they merge, and reports values that are out of bounds.
+// addConfigs adds the configs of a sorted fleet in merge order, and reports values that are too large.
 func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
-	var needs [][]int // of the sources
+	var needs [][]int // by source
 	for _, config := range f.Configs {
 		if config.MayBePlatformConfig() {
 			needs = append(needs, r.addPlatformConfig(config))
@@ -75,11 +75,11 @@ func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fle
 	return problems
 }
 
-// addPlatformConfig adds a config and returns the conditions under which it applies.
+// addPlatformConfig adds a config and returns its conditions.
 func (r *resolver) addPlatformConfig(config *fleet.Config) []int {
 	s := newSource(config, "", config.Data)
 	r.sources = append(r.sources, s)
-	if fleet.IsUnknown(config.Name) { // its place among the others is not known, nor what its keys mean
+	if fleet.IsUnknown(config.Name) { // its merge order and the meaning of its keys are unknown
 		s.markUnknown(fleet.Unknown)
 		return nil
 	}
@@ -89,8 +89,8 @@ func (r *resolver) addPlatformConfig(config *fleet.Config) []int {
 	return r.conditions.numbersOf(config.Labels)
 }
 
-// addAzureAppConfig adds each key, label.value.….key, as a source of its own: shorter keys first, equal ones in byte
-// order. A label without its value is passed over. It returns the conditions of each.
+// addAzureAppConfig adds each key, label.value.….key, as a source of its own, sorted by length, then bytes. It
+// ignores a label without a value. It returns the conditions of each key.
 func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
 	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -172,7 +172,7 @@ func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
 	return all
 }
 
-// lookup returns what applies where the conditions of these sets hold.
+// lookup returns what applies under the conditions of these sets.
 func (r *resolver) lookup(cluster, target int) *applicable {
 	pair := [2]int{cluster, target}
 	found, ok := r.byPair[pair]
@@ -185,7 +185,7 @@ func (r *resolver) lookup(cluster, target int) *applicable {
 	return found
 }
 
-// setNumber is the place of h in sets.
+// setNumber returns the index of h in sets.
 func (r *resolver) setNumber(h matchedConditions) int {
 	key := mapKey(h)
 	i, ok := r.setIndex[key]

@@ -15,19 +15,18 @@ import (
 	"golang.org/x/text/message"
 )
 
-// schemaURL stands for the schema's own place, which is none: relative references resolve against it, and lead nowhere.
+// schemaURL is the base URL of a schema. Relative references resolve against it, and lead nowhere.
 const schemaURL = schemaRoot + "schema.json"
 
 const schemaRoot = "schema:///"
 
-// CheckSchema returns why text can't be used as a schema, or nil: it is no JSON, no JSON Schema, or refers outside
-// itself.
+// CheckSchema returns an error if text is not valid JSON, not a valid JSON Schema, or refers outside itself.
 func CheckSchema(text string) error {
 	_, err := compileSchema(text)
 	return err
 }
 
-// compiledSchema is a schema that can be used, with its extent.
+// compiledSchema is a compiled schema with its size.
 type compiledSchema struct {
 	*jsonschema.Schema
 	schemaSize
@@ -39,7 +38,7 @@ func compileSchema(text string) (*compiledSchema, error) {
 	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", jsonError(err))
+		return nil, fmt.Errorf("the schema is not valid JSON: %w", jsonError(err))
 	}
 	if err := checkSchemaDocument(doc); err != nil {
 		return nil, err
@@ -56,27 +55,27 @@ func compileSchema(text string) (*compiledSchema, error) {
 	var outside *jsonschema.LoadURLError
 	switch {
 	case errors.As(err, &outside):
-		return nil, fmt.Errorf("the schema refers to %q, outside itself, which is not followed; put what it refers to under its own definitions",
+		return nil, fmt.Errorf("the schema refers to %q, which is outside the schema and not followed; move the target into the schema's own definitions",
 			strings.TrimPrefix(outside.URL, schemaRoot))
 	case err != nil:
-		return nil, fmt.Errorf("the schema is no JSON Schema: %w", tidySchemaError(err))
+		return nil, fmt.Errorf("the schema is not a valid JSON Schema: %w", tidySchemaError(err))
 	}
 	e, err := measureSchema(schema)
 	return &compiledSchema{schema, e}, err
 }
 
-// jsonError says where a text ends too early.
+// jsonError explains errors of an incomplete text.
 func jsonError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("it ends in the middle")
+		return errors.New("unexpected end of input")
 	case errors.Is(err, io.EOF):
 		return errors.New("it is empty")
 	}
 	return err
 }
 
-// tidySchemaError lists what the metaschema has against a schema, without the library's headings.
+// tidySchemaError lists the violations of the metaschema, without the library's headings.
 func tidySchemaError(err error) error {
 	var refused *jsonschema.SchemaValidationError
 	var invalid *jsonschema.ValidationError
@@ -93,14 +92,14 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("nothing outside the schema is read")
 }
 
-// schemaViolations are the keys of data that the schema refuses, each with the reason, sorted.
+// schemaViolations returns the sorted keys of data that violate the schema, each with the reason.
 func schemaViolations(schema *compiledSchema, data map[string]any) []string {
 	instance := make(map[string]any, len(data))
 	for k, v := range data {
 		instance[k] = asNumber(v)
 	}
 	if schema.tooExpensive(instance) {
-		return []string{fmt.Sprintf("the values: the schema looks at them and at their parts more than %d times; do its references repeat each other?", maxEvaluations)}
+		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations; do the schema's references repeat each other?", maxEvaluations)}
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(instance); errors.As(err, &invalid) {
@@ -111,7 +110,7 @@ func schemaViolations(schema *compiledSchema, data map[string]any) []string {
 	return nil
 }
 
-// asNumber is the number that a string reads as, or v as it is.
+// asNumber returns the number that a string represents, or v unchanged.
 func asNumber(v any) any {
 	s, ok := v.(string)
 	if !ok {
@@ -128,7 +127,8 @@ func asNumber(v any) any {
 
 var english = message.NewPrinter(language.English)
 
-// violations are those of the parts of whole, each with the reason, sorted: the first ones, and how many more there are.
+// violations returns the sorted violations of the parts of whole, each with the reason. It limits their number, and
+// counts the rest.
 func violations(whole string, e *jsonschema.ValidationError) []string {
 	all := leafErrors(e)
 	more := len(all) - maxViolations
@@ -155,7 +155,7 @@ func violations(whole string, e *jsonschema.ValidationError) []string {
 	return texts
 }
 
-// truncate keeps a text of values or of a schema from filling an error.
+// truncate limits the length of a text in an error.
 func truncate(text string) string {
 	if len(text) <= maxViolationBytes {
 		return text

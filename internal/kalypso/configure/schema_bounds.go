@@ -14,27 +14,27 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
 )
 
-// The bounds of a schema. Teams write schemas too.
+// The limits of a schema. Teams write schemas too.
 const (
 	maxSchemaBytes = 1 << 20
 	maxSchemaDepth = 100
-	// maxSchemaParts bounds the JSON values that a schema is made of.
+	// maxSchemaParts limits the number of JSON values of a schema.
 	maxSchemaParts = 10_000
-	// maxSchemaSize bounds the schemas within a schema, with what its references lead to in their place.
+	// maxSchemaSize limits the number of subschemas after resolving references.
 	maxSchemaSize = 100_000
-	// maxDigits and maxExponent bound numbers: an IEEE 754 double fits, written out or not.
+	// maxDigits and maxExponent limit numbers. Every IEEE 754 double fits.
 	maxDigits   = 400
 	maxExponent = 400
-	// maxEvaluations is how often a schema may look at values and at parts of them, in one validation.
+	// maxEvaluations limits how often subschemas evaluate values in one validation.
 	maxEvaluations = 250_000
-	// maxNested bounds how deep schemas that look at a value may be nested, with the value's own depth.
+	// maxNested limits the nesting depth of subschemas and values together.
 	maxNested = 2000
-	// maxViolations is how many of what a schema has against values are told.
+	// maxViolations limits the number of reported violations.
 	maxViolations     = 100
 	maxViolationBytes = 1000
 )
 
-// checkSchemaText bounds the text of a schema, before any of it is compiled.
+// checkSchemaText checks the length of a schema before it is parsed.
 func checkSchemaText(text string) error {
 	if len(text) > maxSchemaBytes {
 		return fmt.Errorf("the schema has %d bytes; at most %d are allowed", len(text), maxSchemaBytes)
@@ -42,7 +42,7 @@ func checkSchemaText(text string) error {
 	return nil
 }
 
-// checkSchemaDocument bounds what a schema is made of.
+// checkSchemaDocument checks the size, depth, patterns and numbers of a schema.
 func checkSchemaDocument(doc any) error {
 	parts := 0
 	var visit func(v any, depth int) error
@@ -77,7 +77,7 @@ func checkSchemaDocument(doc any) error {
 	return visit(doc, 0)
 }
 
-// checkPatterns bounds the patterns of a schema.
+// checkPatterns checks the cost of the patterns of a schema.
 func checkPatterns(schema map[string]any) error {
 	var exprs []string
 	if expr, ok := schema["pattern"].(string); ok {
@@ -104,7 +104,7 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-// boundedPattern is a regular expression of a schema, with what it takes to match it.
+// boundedPattern is a regular expression of a schema and its cost.
 type boundedPattern struct {
 	*regexp.Regexp
 	cost pattern.Cost
@@ -119,7 +119,7 @@ func compilePattern(expr string) (jsonschema.Regexp, error) {
 	return boundedPattern{re, cost}, err
 }
 
-// regexFormat is the format regex of values.
+// regexFormat validates values with the format regex.
 var regexFormat = &jsonschema.Format{Name: "regex", Validate: func(v any) error {
 	if expr, ok := v.(string); ok {
 		_, err := compilePattern(expr)

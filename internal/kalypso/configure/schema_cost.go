@@ -8,20 +8,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemaSize is how large a compiled schema is.
+// schemaSize is the size of a compiled schema.
 type schemaSize struct {
-	size      int   // of the schemas within it, with what references lead to in their place
-	match     int64 // what its patterns take for each byte of a text
+	size      int   // number of subschemas after resolving references
+	match     int64 // cost of its patterns for each byte of text
 	recursive bool  // it refers to itself
-	// anchors are what a dynamic reference may lead to.
+	// anchors are the possible targets of dynamic references.
 	anchors []*jsonschema.Schema
 }
 
-// errSchemaSize is a schema whose references repeat each other.
-var errSchemaSize = fmt.Errorf("the schema has more than %d parts once what its references lead to is put in their place; let fewer of them lead to the same", maxSchemaSize)
+// errSchemaSize means that the references of a schema repeat each other.
+var errSchemaSize = fmt.Errorf("the schema has more than %d parts after its references are resolved; let fewer references share a target", maxSchemaSize)
 
-// measureSchema measures a compiled schema. It looks at each schema within it once. A reference to a schema from within it
-// counts as one.
+// measureSchema measures a compiled schema. It visits each subschema once. A reference from a schema to itself counts
+// as one.
 func measureSchema(root *jsonschema.Schema) (schemaSize, error) {
 	known := map[*jsonschema.Schema]schemaSize{}
 	under := map[*jsonschema.Schema]bool{}
@@ -60,7 +60,7 @@ func measureSchema(root *jsonschema.Schema) (schemaSize, error) {
 	return e, nil
 }
 
-// ownSize is how much of a schema is no schema: the values that it lists.
+// ownSize returns the size of a schema without its subschemas: the values it lists.
 func ownSize(s *jsonschema.Schema) int {
 	n := 1 + len(s.Required)
 	if s.Enum != nil {
@@ -100,7 +100,7 @@ func patternsOf(s *jsonschema.Schema) (all []boundedPattern) {
 	return all
 }
 
-// inPlaceSchemas are the schemas that look at the value that s looks at.
+// inPlaceSchemas returns the subschemas that apply to the same value as s.
 func inPlaceSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.ContentSchema})
 	if s.DynamicRef != nil {
@@ -113,7 +113,7 @@ func inPlaceSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	return notNil(all)
 }
 
-// childSchemas are the schemas that look at the elements of the value that s looks at.
+// childSchemas returns the subschemas that apply to the elements of the value.
 func childSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	matched := make(map[string]*jsonschema.Schema, len(s.PatternProperties))
 	for re, sub := range s.PatternProperties {
@@ -122,7 +122,7 @@ func childSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.Concat(byKey(s.Properties), byKey(matched), elementSchemas(s), notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
 }
 
-// byKey are the values of m in the order of their keys.
+// byKey returns the values of m sorted by key.
 func byKey[V any](m map[string]V) []V {
 	all := make([]V, 0, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -131,7 +131,7 @@ func byKey[V any](m map[string]V) []V {
 	return all
 }
 
-// elementSchemas are the schemas that may look at each element.
+// elementSchemas returns the subschemas that may apply to every element.
 func elementSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems}
 	return notNil(slices.Concat(all, schemasIn(s.AdditionalProperties), schemasIn(s.AdditionalItems)))
@@ -153,16 +153,15 @@ func notNil(all []*jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(all, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
-// fits reports whether a schema that is so large can't look at values that are so large too often.
+// fits reports whether validating values of this size is within the limit, judged by the sizes alone.
 func (e schemaSize) fits(values size) bool {
 	return !e.recursive && int64(e.size)*int64(values.parts)+e.match*int64(values.bytes)/bytesPerEvaluation <= maxEvaluations
 }
 
-// bytesPerEvaluation is how many instructions of a pattern can be tried, each on a byte, in about the time that a schema takes to
-// look at a value.
+// bytesPerEvaluation is the number of pattern instructions that take as long as one evaluation.
 const bytesPerEvaluation = 32
 
-// size is how large values are.
+// size is the size of values.
 type size struct{ parts, bytes int }
 
 func sizeOf(v any) (s size) {
@@ -189,13 +188,13 @@ func (s *size) add(v any) {
 	}
 }
 
-// evaluation counts how often a schema looks at values, as if nothing it finds spared it another look.
+// evaluation counts the evaluations of a validation in the worst case, without short circuits.
 type evaluation struct {
 	left    int64
 	anchors []*jsonschema.Schema
 }
 
-// tooExpensive reports whether the schema would look at the values too often.
+// tooExpensive reports whether validating the values exceeds the limit.
 func (c *compiledSchema) tooExpensive(values map[string]any) bool {
 	if c.fits(sizeOf(values)) {
 		return false
@@ -209,14 +208,15 @@ func (l *evaluation) spend(n int64) bool {
 	return l.left >= 0
 }
 
-// visit counts the looks of s at v, at which the schemas of place look already. It stops, and is false, where they are too many.
+// visit counts the evaluations of v by s and its subschemas. place lists the schemas that already evaluate v. It
+// returns false once the limit is exceeded.
 func (l *evaluation) visit(s *jsonschema.Schema, v any, place []*jsonschema.Schema, depth int) bool {
 	const perLook = 16 // schemas of place
 	if depth > maxNested || !l.spend(int64(ownSize(s)+len(place)/perLook)) {
 		return false
 	}
 	if slices.Contains(place, s) {
-		return true // a circle of references, which the validation refuses
+		return true // a reference cycle, which the validation rejects
 	}
 	place = append(place, s)
 	if text, ok := v.(string); ok {

@@ -9,11 +9,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// maxValueDepth is how deep the value of a config's key may be nested.
+// maxValueDepth limits the nesting depth of a config value.
 const maxValueDepth = 100
 
-// checkValues reports the values that take more than most bytes, written out, or are nested too deep. What is wrong with
-// them is told once: for the stages that follow they are not known.
+// checkValues reports values that exceed most bytes once their aliases are expanded, or are nested too deep. It marks
+// them as unknown, so later stages do not report them again.
 func (s *source) checkValues(most int64) (problems fleet.Problems) {
 	var refused []string
 	for _, k := range slices.Sorted(maps.Keys(s.texts)) {
@@ -28,7 +28,7 @@ func (s *source) checkValues(most int64) (problems fleet.Problems) {
 		}
 		problems = append(problems, fleet.Problem{
 			Kind: s.config.Kind(), Name: s.config.Name, Origin: s.config.Origin, Path: []fleet.Step{fleet.Attr("data"), fleet.Key(key)},
-			Summary: "Config value out of bounds", Detail: fmt.Sprintf("The value of %q %s.", key, err), Err: err,
+			Summary: "Config value too large", Detail: fmt.Sprintf("The value of %q %s.", key, err), Err: err,
 		})
 	}
 	if len(refused) > 0 {
@@ -46,21 +46,20 @@ func checkValue(text string, most int64) error {
 		return fmt.Errorf("has %s; limits.file_size allows %s", fleet.FormatBytes(int64(len(text))), fleet.FormatBytes(most))
 	}
 	if len(text) <= maxValueDepth || !mayGrow(text) && !mayBeDeep(text) {
-		return nil // and it costs no parsing
+		return nil // without parsing it
 	}
 	out := expandedSize{left: most}
 	if !out.add(parseValue(text), 0) {
-		return fmt.Errorf("takes more than %s with its aliases written out, as limits.file_size allows, or is nested more than %d deep",
+		return fmt.Errorf("exceeds limits.file_size (%s) once its aliases are expanded, or is nested more than %d levels deep",
 			fleet.FormatBytes(most), maxValueDepth)
 	}
 	return nil
 }
 
-// mayGrow reports whether a YAML text may have aliases, which make of it more than there is text.
+// mayGrow reports whether a YAML text may have aliases, which expand to more text.
 func mayGrow(text string) bool { return strings.Contains(text, "&") && strings.Contains(text, "*") }
 
-// mayBeDeep reports whether a YAML text may be nested too deep. It counts brackets, and how far lines are indented: a column
-// may hold a map and a list in it.
+// mayBeDeep reports whether a YAML text may be nested too deep. It counts open brackets and the indentation of lines.
 func mayBeDeep(text string) bool {
 	brackets := 0
 	for i := range len(text) {
@@ -81,10 +80,10 @@ func mayBeDeep(text string) bool {
 	return false
 }
 
-// expandedSize counts the bytes of a value.
+// expandedSize counts the bytes of a value with its aliases expanded.
 type expandedSize struct{ left int64 }
 
-// add counts v. It stops, and is false, where it takes too many bytes or is nested too deep.
+// add counts v. It returns false once v has too many bytes or is nested too deep.
 func (w *expandedSize) add(v any, depth int) bool {
 	w.left--
 	if w.left < 0 || depth > maxValueDepth {

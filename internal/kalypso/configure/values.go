@@ -6,12 +6,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Values are the platform configuration values that a set of configs gives. Assignments to which the same configs apply
-// share them; they must not be changed.
+// Values holds the platform configuration values of a set of configs. Assignments with the same configs share it, so
+// it must not be changed.
 type Values struct {
-	Configs []*fleet.Config // in the order in which they merge
-	Shared  bool            // more than one assignment has them
-	Cache   sync.Map        // what others make of values that are shared, by their own keys
+	Configs []*fleet.Config // in merge order
+	Shared  bool            // by several assignments
+	Cache   sync.Map        // what other packages derive from shared values, under keys of their own
 
 	sources []*source
 	once    sync.Once
@@ -21,20 +21,20 @@ type Values struct {
 	checked map[*compiledSchema][]string
 }
 
-// Merged is what the values of the configs merge to.
+// Merged holds the merged values of configs.
 type Merged struct {
-	// Data are the values by key: strings, and maps (map[string]any) and lists ([]any) of YAML's types.
+	// Data maps keys to values: strings, maps (map[string]any) and lists ([]any) of YAML's types.
 	Data map[string]any
-	// Unknown are the keys whose values, or whose presence, are not known yet; [fleet.Unknown] among them: nothing is known.
+	// Unknown holds the keys whose values or presence are unknown. If it contains [fleet.Unknown], nothing is known.
 	Unknown map[string]bool
 }
 
-// source is a config, or a key of an azure-app-config, of which the conditions decide whether it applies.
+// source is a config, or one key of an azure-app-config. It applies if its conditions are met.
 type source struct {
 	config *fleet.Config
-	path   string            // the key of an azure-app-config, whole
-	texts  map[string]string // that are known
-	// unknown are the keys whose values are not known yet; fleet.Unknown among them: any key.
+	path   string            // the whole key of an azure-app-config
+	texts  map[string]string // the known values
+	// unknown holds the keys with unknown values. If it contains fleet.Unknown, any key may exist.
 	unknown []string
 
 	once   sync.Once
@@ -57,12 +57,12 @@ func newSource(config *fleet.Config, path string, data map[string]string) *sourc
 	return s
 }
 
-// markUnknown says that these keys are not known.
+// markUnknown marks keys as unknown.
 func (s *source) markUnknown(keys ...string) {
 	s.unknown = append(s.unknown, keys...)
 }
 
-// values are the texts parsed, once.
+// values parses the texts once and returns the values.
 func (s *source) values() map[string]any {
 	s.once.Do(func() {
 		s.parsed = make(map[string]any, len(s.texts))
@@ -83,7 +83,7 @@ func newValues(sources []*source) *Values {
 	return v
 }
 
-// Merge merges the values: once where they are shared, else each time, so that they are not kept.
+// Merge merges the values. It caches the result only if the values are shared.
 func (v *Values) Merge() Merged {
 	if !v.Shared {
 		return v.merge()
@@ -97,7 +97,7 @@ func (v *Values) merge() Merged {
 	for _, s := range v.sources {
 		for k, later := range s.values() {
 			if _, isText := later.(string); isText {
-				delete(m.Unknown, k) // text replaces whatever was there
+				delete(m.Unknown, k) // a string replaces any earlier value
 			}
 			if earlier, ok := m.Data[k]; ok {
 				later = merge(earlier, later)
@@ -114,7 +114,7 @@ func (v *Values) merge() Merged {
 	return m
 }
 
-// violations are those against the schema, looked for once where the values are shared.
+// violations returns the violations of a schema. It caches them if the values are shared.
 func (v *Values) violations(m Merged, schema *compiledSchema) []string {
 	if !v.Shared {
 		return schemaViolations(schema, m.Data)

@@ -75,7 +75,7 @@ func TestDescribe(t *testing.T) {
 	}
 	moved := *o.Desired
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
-	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\nIt takes the place of environment `dev`.\nIt moves there from branch `dev`.\n"
+	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\nIt replaces environment `dev`.\nIt moves from branch `dev`.\n"
 	if text := moved.Describe(o.before); !strings.Contains(text, left) || strings.Contains(o.Describe(o.before), "It ") {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}

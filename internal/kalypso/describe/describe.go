@@ -1,6 +1,5 @@
-// Package describe writes what a rendering changes for people who review it, in
-// Markdown: the description of a pull request. It is a pure function: the same
-// text for the same change, in whatever order that is given.
+// Package describe writes the description of a change in Markdown, for pull requests and plans. Equal changes give
+// equal text, whatever the order of their parts.
 package describe
 
 import (
@@ -11,42 +10,42 @@ import (
 	"unicode/utf16"
 )
 
-// DefaultMaxLength is how many characters a description has at most where nobody
-// asks for fewer: it is read by people, lies in a state and is printed by a plan.
+// DefaultMaxLength is the default limit of a description, in characters. People read it, the state stores it and
+// every plan prints it.
 const DefaultMaxLength = 16384
 
-// Change is what a rendering changes.
+// Change is a change of a rendering.
 type Change struct {
 	Environment  string
-	Branch, Path string // of the target; "" where the tree is only computed
-	Removal      bool   // nothing is rendered any more
-	// MovedFrom is where it was rendered to before, and Replaced the environment that
-	// was rendered before; the zero values where it is the same.
+	Branch, Path string // of the destination; "" if the tree is only computed
+	Removal      bool   // the rendering is removed
+	// MovedFrom is the previous destination and ReplacedEnvironment the previous environment. Both are zero if
+	// unchanged.
 	MovedFrom           Location
 	ReplacedEnvironment string
 
-	// ClusterTypes are those that change. One of which no deployment target
-	// changes is passed over, unless it comes or goes.
+	// ClusterTypes are the changed cluster types. One without changed deployment targets is omitted, unless it is
+	// added or removed.
 	ClusterTypes []ClusterType
-	// Policies are the names of those that place a target on a cluster type.
+	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
 
 	Configs  []Config
-	Promoted Promotion      // the zero value where the promoted commit did not change
+	Promoted Promotion      // zero if the promoted commit is unchanged
 	Sources  []SourceChange // see [SourceChanges]
-	// NotCompared is what of the state before is not known, such as
-	// "configuration": its changes can't be told.
+	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
+	// unknown too.
 	NotCompared []string
 
 	Links Links
 
-	Marker    string // is the last line, and always there
-	MaxLength int    // characters; 0 for no bound
+	Marker    string // always the last line
+	MaxLength int    // in characters; 0: unlimited
 }
 
-// Location is where a tree goes.
+// Location is the destination of a tree.
 type Location struct {
-	Repo         string // "" where it is the same
+	Repo         string // "" if unchanged
 	Branch, Path string
 }
 
@@ -61,60 +60,57 @@ func (p Location) String() string {
 	return text
 }
 
-// ClusterType is a cluster type that changes, with the names of the deployment
-// targets that do, sorted.
+// ClusterType is a changed cluster type with the sorted names of its changed deployment targets.
 type ClusterType struct {
 	Name                    string
 	Kind                    Kind
 	Added, Removed, Changed []string
 }
 
-// Kind is what becomes of a thing.
+// Kind is the kind of a change.
 type Kind int
 
-// The kinds.
+// The kinds of changes.
 const (
 	Changed Kind = iota
 	Added
 	Removed
 )
 
-// note stands behind the name of a thing that comes or goes.
+// note returns the suffix for the name of an object that is added or removed.
 func (k Kind) note() string { return map[Kind]string{Added: " (new)", Removed: " (gone)"}[k] }
 
-// Config is a config that changes.
+// Config is a changed config.
 type Config struct {
 	Name string
 	Kind Kind
-	// Targets is how many deployment targets it applies to now, and ClusterTypes
-	// are those that they are on.
+	// Targets is the number of deployment targets it applies to now, and ClusterTypes lists their cluster types.
 	Targets       int
 	ClusterTypes  []string
-	LabelsChanged bool // the labels that say where it applies change
+	LabelsChanged bool // the labels that select its assignments change
 	Keys          []ConfigKey
 }
 
-// ConfigKey is a changed key of a config. Old and New are its values as far as they
-// are known and to be shown.
+// ConfigKey is a changed key of a config. Old and New are its values; nil means unknown or not shown.
 type ConfigKey struct {
 	Name     string
 	Kind     Kind
 	Old, New *string
 }
 
-// Links are pages for people; a function that is nil, or gives "", has none.
+// Links returns the URLs of web pages. If a function is nil or returns "", there is no link.
 type Links struct {
 	Commit  func(repo, commit string) string
 	Compare func(repo, from, to string) string
 }
 
-// detailLevels are how much is told in full: the first that fits is taken. Each is of
-// the rows of a list, of the names in a row, and of the edges of the graph.
+// detailLevels limit the rows of a list, the names in a row and the edges of the graph. The first level that fits is
+// used.
 var detailLevels = []struct{ rows, names, edges int }{
 	{1000, 20, 60}, {300, 10, 60}, {100, 10, 40}, {50, 5, 20}, {20, 3, 10}, {5, 1, 0}, {0, 0, 0},
 }
 
-// Markdown is the description of a change.
+// Markdown returns the description of a change.
 func Markdown(c Change) string {
 	var text string
 	c.Configs = slices.SortedFunc(slices.Values(c.Configs), func(a, b Config) int { return cmp.Compare(a.Name, b.Name) })
@@ -135,7 +131,7 @@ func Markdown(c Change) string {
 	return text
 }
 
-// length counts as hosts do at most: a character beyond the basic plane is two.
+// length counts UTF-16 code units, the strictest count that hosts use.
 func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 type writer struct {
@@ -171,10 +167,10 @@ func (w *writer) summary() {
 		w.line("Renders environment %s to %s.", code(w.Environment), at)
 	}
 	if w.ReplacedEnvironment != "" {
-		w.line("It takes the place of environment %s.", code(w.ReplacedEnvironment))
+		w.line("It replaces environment %s.", code(w.ReplacedEnvironment))
 	}
 	if w.MovedFrom.Branch != "" {
-		w.line("It moves there from %s.", w.MovedFrom)
+		w.line("It moves from %s.", w.MovedFrom)
 	}
 	if len(w.ClusterTypes) == 0 {
 		w.line("\nNo deployment target changes.")
@@ -198,7 +194,7 @@ func (w *writer) table() {
 	w.more(len(w.ClusterTypes), "cluster type")
 }
 
-// list is names in a cell.
+// list formats names for a cell.
 func (w *writer) list(names []string) string {
 	if w.names == 0 && len(names) > 0 {
 		return fmt.Sprint(len(names))
@@ -210,7 +206,7 @@ func (w *writer) list(names []string) string {
 	return enumeration(texts, len(names)-w.names)
 }
 
-// enumeration is texts one after the other, where so many are left out.
+// enumeration joins texts, and counts those left out.
 func enumeration(texts []string, left int) string {
 	text := strings.Join(texts, ", ")
 	if left > 0 {
@@ -219,7 +215,7 @@ func enumeration(texts []string, left int) string {
 	return text
 }
 
-// heading begins a list.
+// heading writes the heading of a list.
 func (w *writer) heading(text string) {
 	w.line("\n### %s", text)
 	if w.rows > 0 {
@@ -227,7 +223,7 @@ func (w *writer) heading(text string) {
 	}
 }
 
-// more says what a list left out.
+// more writes the number of rows left out.
 func (w *writer) more(n int, what string) {
 	if left := n - w.rows; left > 0 {
 		w.line("\n… and %d more %s.", left, plural(left, what))
@@ -259,7 +255,7 @@ func (w *writer) origins() {
 	w.more(len(w.Sources), "source")
 }
 
-// move is a commit, or the way from one to another, with its page.
+// move formats a commit, or a change from one commit to another, with links.
 func (w *writer) move(repo, from, to string) string {
 	commit := func(hash string) string {
 		text := code(short(hash))
@@ -294,7 +290,7 @@ func (w *writer) configs() {
 	w.more(len(w.Configs), "config")
 }
 
-// reach says what a config applies to.
+// reach describes what a config applies to.
 func (w *writer) reach(c Config) string {
 	switch {
 	case c.Kind == Removed:
@@ -336,9 +332,9 @@ func key(k ConfigKey) string {
 	return text
 }
 
-// uncompared says what could not be compared, where there was anything before.
+// uncompared lists the parts that could not be compared.
 func (w *writer) uncompared() {
 	if len(w.NotCompared) > 0 {
-		w.line("\nNot known here, and so not compared: the %s before this change.", strings.Join(w.NotCompared, " and the "))
+		w.line("\nNot compared, because it is not known here: the %s before this change.", strings.Join(w.NotCompared, " and the "))
 	}
 }

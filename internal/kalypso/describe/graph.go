@@ -9,11 +9,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// edge is a policy that places targets on a cluster type.
+// edge is a policy that assigns targets to a cluster type.
 type edge struct{ policy, clusterType string }
 
-// policyTargets counts the targets that are added or changed by what places them. What
-// is removed no policy places any more.
+// policyTargets counts the added and changed targets by the policy and cluster type that they belong to. Removed
+// targets have no policy.
 func (c *Change) policyTargets() map[edge]int {
 	targets := map[edge]int{}
 	if c.Policies == nil {
@@ -29,8 +29,8 @@ func (c *Change) policyTargets() map[edge]int {
 	return targets
 }
 
-// graph draws which policies place what is added or changed, and on which
-// cluster types, or says it where there is too much to draw.
+// graph draws the policies, the cluster types and the number of targets they assign. If there are too many edges, it
+// writes a list.
 func (w *writer) graph(targets map[edge]int) {
 	switch {
 	case len(targets) == 0:
@@ -74,8 +74,7 @@ func (w *writer) placements(targets map[edge]int) {
 	w.more(len(policies), "policy")
 }
 
-// mermaid is a text in quotes of a graph, by character codes where one could
-// mean something else.
+// mermaid escapes a quoted text of a Mermaid graph.
 func mermaid(s string) string {
 	var b strings.Builder
 	for _, r := range printable.Line(s) {

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// code is a text to the letter, whatever it holds: no markup, no mention of
-// people, no line of its own, and what is not printable escaped.
+// code formats a text literally, as inline code on one line. It escapes unprintable characters. Markup and mentions
+// in it have no effect.
 func code(s string) string {
 	s = printable.Line(strings.ReplaceAll(s, "\n", "↵"))
 	if s == "" {
@@ -28,7 +28,7 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// cell is a text in a table, where a bar would end it, in code too.
+// cell escapes a text for a table, where a bar ends a cell even within code.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 func link(text, url string) string {
@@ -38,10 +38,10 @@ func link(text, url string) string {
 	return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "\n", "%0A", "\r", "%0D").Replace(url) + ">)"
 }
 
-// maxValue is how many characters of a value are shown.
+// maxValue limits the characters of a value that are shown.
 const maxValue = 80
 
-// Truncate is as much of a value as is shown of it. What was clipped stays.
+// Truncate shortens a value to the part that is shown. A truncated value stays unchanged.
 func Truncate(s string) string {
 	if runes := []rune(strings.TrimSuffix(s, "…")); len(runes) > maxValue {
 		return string(runes[:maxValue]) + "…"
@@ -49,7 +49,7 @@ func Truncate(s string) string {
 	return s
 }
 
-// short is a commit's hash as people write it; other names are clipped at most.
+// short abbreviates a commit's hash. It truncates other names.
 func short(commit string) string {
 	if len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:7]
@@ -71,7 +71,7 @@ func plural(n int, what string) string {
 
 func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }
 
-// repoName is the URL of a repo without what may be a secret in it.
+// repoName returns the URL of a repo without credentials.
 func repoName(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {

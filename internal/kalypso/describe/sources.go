@@ -7,26 +7,25 @@ import (
 	"slices"
 )
 
-// Promotion is the promoted commit before and now; "" for none.
+// Promotion is a change of the promoted commit. "" means none.
 type Promotion struct {
-	Repo     string // where the commits lie; "" where that is not known
+	Repo     string // the repo of the commits; "" if unknown
 	From, To string
 }
 
-// SourceChange is a repo's way from one commit to another.
+// SourceChange is a change of the commit that a repo is read at.
 type SourceChange struct {
 	Repo     string
-	From, To string   // commits; "" for none
-	Paths    []string // of what comes from there, sorted
-	// Registrations are those through which it comes, sorted, as far as they are known.
+	From, To string   // commits; "" means none
+	Paths    []string // of the affected files, sorted
+	// Registrations are the known registrations that read the repo, sorted.
 	Registrations []string
 }
 
-// origin is the form of an origin that names a commit: repo@commit:path[#name].
+// origin matches an origin that names a commit: repo@commit:path[#name].
 var origin = regexp.MustCompile(`^(.+?)@([0-9a-f]{40}):(.*)$`)
 
-// SourceChanges compares the origins that two records name: what came from one commit
-// of a repo, and comes from another one now.
+// SourceChanges compares the origins of two records, and returns the repos whose commit changed.
 func SourceChanges(before, after []string) []SourceChange {
 	type thing struct{ repo, path string }
 	parse := func(origins []string) map[thing]string {
@@ -60,7 +59,7 @@ func SourceChanges(before, after []string) []SourceChange {
 	return moves
 }
 
-// ReposAt are the repos of which origins name the commit, sorted.
+// ReposAt returns the sorted repos whose origins name the commit.
 func ReposAt(commit string, origins []string) []string {
 	var repos []string
 	for _, text := range origins {

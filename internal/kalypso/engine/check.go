@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
-// Check returns what is wrong with one object by itself, sorted: its fields, templates that do not parse, schemas that
-// can't be used. [Run] finds the same, and what is wrong between objects.
+// Check returns the sorted problems of one object by itself: invalid fields, templates and schemas. [Run] finds the
+// same problems, and those between objects.
 func Check(o fleet.Object) fleet.Problems {
 	problems := append(o.Validate(), configure.Check(o)...)
 	if t, ok := o.(*fleet.Template); ok {

@@ -1,4 +1,4 @@
-// Package engine takes a fleet through all stages: validate, schedule, configure, render, tree.
+// Package engine runs all stages on a fleet: validate, schedule, configure, render, tree.
 package engine
 
 import (
@@ -11,22 +11,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Result is what the stages make of a fleet.
+// Result is the result of the stages.
 type Result struct {
-	// AssignmentsKnown reports whether all is known that the assignments depend on; see [schedule.AssignmentsKnown].
+	// AssignmentsKnown reports whether all inputs of the assignments are known; see [schedule.AssignmentsKnown].
 	AssignmentsKnown bool
-	// Schedule and Configuration are nil unless the fleet is decided and valid. Templates that fail, and values that a
-	// schema refuses, do not count here.
+	// Schedule and Configuration are nil unless the assignments are known and the fleet is valid. Failing templates
+	// and schema violations do not count.
 	Schedule      *schedule.Schedule
 	Configuration *configure.Configuration
-	// Tree is nil unless the fleet is decided and there is no error.
+	// Tree is nil unless the assignments are known and there is no error.
 	Tree *tree.Tree
 }
 
-// Run sorts the fleet and takes it through all stages, on all processors. It reports the problems of all stages
-// together, sorted: a stage that finds errors does not stop the next one. It checks the objects of a fleet that is not
-// decided, and schedules nothing. It calls progress, unless nil, after each folder, from one goroutine at a time. Once
-// ctx is done it stops, with an error among the problems.
+// Run sorts the fleet and runs all stages on all CPUs. It reports the problems of all stages, sorted: an error in one
+// stage does not stop the next. If the assignments are not known, it only checks the objects. It calls progress, if
+// not nil, after each folder, from one goroutine at a time. Once ctx is done, it stops with an error among the
+// problems.
 func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, fleet.Problems) {
 	problems := f.Validate(ctx)
 

@@ -39,16 +39,16 @@ func TestRun(t *testing.T) {
 		made     string
 	}{
 		{"a valid fleet", nil, nil, "decided schedule configuration tree"},
-		{"a template that fails", changes(fails), []string{"Template fails"}, configured},
+		{"a template that fails", changes(fails), []string{"Template rendering failed"}, configured},
 		{"a template that does not parse", changes(parses), []string{"Template does not parse"}, configured},
-		{"a schema that refuses the values", changes(refuses), []string{"Values fail their schema"}, configured},
+		{"a schema that refuses the values", changes(refuses), []string{"Values violate their schema"}, configured},
 		{"a schema that can't be used", changes(schema), []string{"Invalid JSON Schema"}, "decided"},
 		{"a duplicate", changes(twice), []string{"Duplicate object"}, "decided"},
 		{"a namespace that is too long", changes(long), []string{"Invalid namespace"}, "decided"},
 		{"one of each stage", changes(twice, schema, refuses, long, parses), []string{
 			"Duplicate object", "Invalid JSON Schema",
 			"Invalid namespace", "Invalid namespace", // of two cluster types of one name
-			"Template does not parse", "Values fail their schema",
+			"Template does not parse", "Values violate their schema",
 		}, "decided"},
 		{"not decided", changes(unknown), nil, ""},
 		{"not decided, and one of each stage", changes(unknown, twice, schema, refuses, long, parses), []string{

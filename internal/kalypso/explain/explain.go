@@ -1,5 +1,5 @@
-// Package explain gives the reasons of a schedule: why deployment targets are placed nowhere, why policies place nothing,
-// and where the values of an assignment come from.
+// Package explain explains a schedule: why deployment targets are not assigned, why policies assign nothing, and
+// where the values of an assignment come from.
 package explain
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// Explanation is the schedule of a fleet with its reasons.
+// Explanation is the schedule of a fleet with the reasons for it.
 type Explanation struct {
 	Schedule     *schedule.Schedule
-	Unscheduled  []UnscheduledTarget // those of the schedule, in its order
-	IdlePolicies []IdlePolicy        // by policy
+	Unscheduled  []UnscheduledTarget // in the order of the schedule
+	IdlePolicies []IdlePolicy        // sorted by policy
 
 	configuration *configure.Configuration
 }
 
-// New explains a fleet that is decided. It reports the problems of [engine.Run]. There is no explanation if an error
-// decides on the schedule or the values. What fails in the rendering alone, a template or a schema that refuses values, is
-// a warning: the explanation shows what it fails on.
+// New explains a fleet whose assignments are known. It returns the problems of [engine.Run]. It returns no
+// explanation if an error affects the schedule or the values. A failing template or a schema violation is only a
+// warning: the explanation shows the values that cause it.
 func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
 	made, problems := engine.Run(ctx, f, nil)
 	if made.Schedule == nil {
@@ -31,7 +31,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
 	for i, p := range problems {
 		if p.Severity == fleet.Error {
 			problems[i].Severity = fleet.Warning
-			problems[i].Detail += "\n\nThis stops a rendering of the fleet. The schedule and the values are those that it fails with."
+			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are the ones it fails with."
 		}
 	}
 	problems.Sort()
@@ -40,5 +40,5 @@ func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
 	return e, problems
 }
 
-// Values are those of the assignment n of the schedule's placement i. Assignments may share them.
+// Values returns the values of assignment n of placement i. Assignments may share them.
 func (e *Explanation) Values(i, n int) *configure.Values { return e.configuration.Of(i, n).Values }

@@ -73,25 +73,25 @@ func TestReasons(t *testing.T) {
 			"label of another value",
 			[]string{large, target("", "tier: silver"), schedulingPolicy("p", "labelSelector: {matchLabels: {tier: gold}}", none)},
 			[]string{`p: The deployment target is not selected: label "tier" is "silver" and must be "gold".`},
-			[]string{`p: No deployment target in environment "dev" is selected; "app-test" comes nearest: label "tier" is "silver" and must be "gold".`},
+			[]string{`p: No deployment target in environment "dev" is selected; the closest is "app-test": label "tier" is "silver" and must be "gold".`},
 		},
 		{
 			"missing label and another workspace",
 			[]string{large, target("team-b", ""), schedulingPolicy("p", "workspace: team-a, labelSelector: {matchLabels: {tier: gold}}", none)},
 			[]string{`p: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is missing and must be "gold".`},
-			[]string{`p: No deployment target in environment "dev" is selected; "app-test" comes nearest: workspace is "team-b" and must be "team-a"; label "tier" is missing and must be "gold".`},
+			[]string{`p: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is "team-b" and must be "team-a"; label "tier" is missing and must be "gold".`},
 		},
 		{
 			"no workspace",
 			[]string{large, target("", ""), schedulingPolicy("p", "workspace: team-a", none)},
 			[]string{`p: The deployment target is not selected: workspace is missing and must be "team-a".`},
-			[]string{`p: No deployment target in environment "dev" is selected; "app-test" comes nearest: workspace is missing and must be "team-a".`},
+			[]string{`p: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is missing and must be "team-a".`},
 		},
 		{
 			"workspace as a label",
 			[]string{large, target("team-b", ""), schedulingPolicy("p", "labelSelector: {matchLabels: {workspace: team-a, a: b}}", none)},
 			[]string{`p: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "a" is missing and must be "b".`},
-			[]string{`p: No deployment target in environment "dev" is selected; "app-test" comes nearest: workspace is "team-b" and must be "team-a"; label "a" is missing and must be "b".`},
+			[]string{`p: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is "team-b" and must be "team-a"; label "a" is missing and must be "b".`},
 		},
 		{
 			"expressions, those that hold left out",
@@ -99,23 +99,23 @@ func TestReasons(t *testing.T) {
 				{key: tier, operator: In, values: [platinum, gold]}, {key: tier, operator: NotIn, values: [silver, bronze]}, {key: gpu, operator: Exists},
 				{key: edge, operator: DoesNotExist}, {key: edge, operator: Exists}, {key: gpu, operator: DoesNotExist}, {key: empty, operator: In, values: [a]},
 				{key: tier, operator: In, values: [silver]}, {key: none, operator: NotIn, values: [a]}]}`, none)},
-			[]string{`p: The deployment target is not selected: label "edge" is "true" and must be missing; label "empty" is "" and must be "a"; ` +
-				`label "gpu" is missing and must be there; label "tier" is "silver" and must be one of "gold", "platinum"; label "tier" is "silver" and must be none of "bronze", "silver".`},
-			[]string{`p: No deployment target in environment "dev" is selected; "app-test" comes nearest: label "edge" is "true" and must be missing; label "empty" is "" and must be "a"; ` +
-				`label "gpu" is missing and must be there; label "tier" is "silver" and must be one of "gold", "platinum"; label "tier" is "silver" and must be none of "bronze", "silver".`},
+			[]string{`p: The deployment target is not selected: label "edge" is "true" and must be absent; label "empty" is "" and must be "a"; ` +
+				`label "gpu" is missing and must be present; label "tier" is "silver" and must be one of "gold", "platinum"; label "tier" is "silver" and must be none of "bronze", "silver".`},
+			[]string{`p: No deployment target in environment "dev" is selected; the closest is "app-test": label "edge" is "true" and must be absent; label "empty" is "" and must be "a"; ` +
+				`label "gpu" is missing and must be present; label "tier" is "silver" and must be one of "gold", "platinum"; label "tier" is "silver" and must be none of "bronze", "silver".`},
 		},
 		{
 			"no cluster type selected: the nearest, of two the first",
 			[]string{clusterType("a", ""), large, clusterType("tiny", "region: west, size: small"), clusterType("small", "region: west, size: small"), target("", ""),
 				schedulingPolicy("p", none, "labelSelector: {matchLabels: {region: east, size: small}}")},
-			[]string{`p: No cluster type is selected; "small" comes nearest: label "region" is "west" and must be "east".`},
-			[]string{`p: No cluster type is selected; "small" comes nearest: label "region" is "west" and must be "east".`},
+			[]string{`p: No cluster type is selected; the closest is "small": label "region" is "west" and must be "east".`},
+			[]string{`p: No cluster type is selected; the closest is "small": label "region" is "west" and must be "east".`},
 		},
 		{
 			"neither side",
 			[]string{large, target("", ""), schedulingPolicy("p", "workspace: team-a", region("east"))},
-			[]string{`p: The deployment target is not selected: workspace is missing and must be "team-a". No cluster type is selected; "large" comes nearest: label "region" is "west" and must be "east".`},
-			[]string{`p: No deployment target in environment "dev" is selected; "app-test" comes nearest: workspace is missing and must be "team-a". No cluster type is selected; "large" comes nearest: label "region" is "west" and must be "east".`},
+			[]string{`p: The deployment target is not selected: workspace is missing and must be "team-a". No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`},
+			[]string{`p: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is missing and must be "team-a". No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`},
 		},
 		{
 			"no cluster types and no targets",
@@ -137,15 +137,15 @@ func TestReasons(t *testing.T) {
 				schedulingPolicy("d", none, region("east"))},
 			[]string{
 				`b: The deployment target is not selected: label "tier" is "silver" and must be "gold".`,
-				`d: No cluster type is selected; "large" comes nearest: label "region" is "west" and must be "east".`,
+				`d: No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`,
 				`a: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is "silver" and must be "gold".`,
-				`c: The deployment target is not selected: workspace is "team-b" and must be "team-a". No cluster type is selected; "large" comes nearest: label "region" is "west" and must be "east".`,
+				`c: The deployment target is not selected: workspace is "team-b" and must be "team-a". No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`,
 			},
 			[]string{
-				`a: No deployment target in environment "dev" is selected; "app-test" comes nearest: workspace is "team-b" and must be "team-a"; label "tier" is "silver" and must be "gold".`,
-				`b: No deployment target in environment "dev" is selected; "app-test" comes nearest: label "tier" is "silver" and must be "gold".`,
-				`c: No deployment target in environment "dev" is selected; "app-test" comes nearest: workspace is "team-b" and must be "team-a". No cluster type is selected; "large" comes nearest: label "region" is "west" and must be "east".`,
-				`d: No cluster type is selected; "large" comes nearest: label "region" is "west" and must be "east".`,
+				`a: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is "team-b" and must be "team-a"; label "tier" is "silver" and must be "gold".`,
+				`b: No deployment target in environment "dev" is selected; the closest is "app-test": label "tier" is "silver" and must be "gold".`,
+				`c: No deployment target in environment "dev" is selected; the closest is "app-test": workspace is "team-b" and must be "team-a". No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`,
+				`d: No cluster type is selected; the closest is "large": label "region" is "west" and must be "east".`,
 			},
 		},
 	}

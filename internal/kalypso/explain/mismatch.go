@@ -13,17 +13,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Mismatch is a requirement on a label that does not hold. A policy's workspace is one on the label [fleet.WorkspaceLabel],
-// which every deployment target has, and one on match_labels has the operator In.
+// Mismatch is a label requirement that is not met. A policy's workspace is a requirement on the label
+// [fleet.WorkspaceLabel]. An entry of match_labels is a requirement with the operator In.
 type Mismatch struct {
 	Key      string
 	Operator metav1.LabelSelectorOperator
 	Values   []string // sorted
 	Found    string   // the label's value
-	Missing  bool     // there is no such label, or no workspace
+	Missing  bool     // the label or the workspace is missing
 }
 
-// String says what is and what must be.
+// String states the actual and the required value.
 func (m Mismatch) String() string {
 	what := fmt.Sprintf("label %q", m.Key)
 	if m.Key == fleet.WorkspaceLabel {
@@ -44,9 +44,9 @@ func (m Mismatch) wanted() string {
 	}
 	switch m.Operator {
 	case metav1.LabelSelectorOpExists:
-		return "there"
+		return "present"
 	case metav1.LabelSelectorOpDoesNotExist:
-		return "missing"
+		return "absent"
 	case metav1.LabelSelectorOpNotIn:
 		return "none of " + strings.Join(quoted, ", ")
 	}
@@ -56,8 +56,7 @@ func (m Mismatch) wanted() string {
 	return strings.Join(quoted, "")
 }
 
-// requirements are what a selector of a valid policy asks of labels, in the order in which they are told. A workspace, where
-// one is given, comes first.
+// requirements are the label requirements of a valid policy's selector, in display order. A workspace comes first.
 type requirements []labels.Requirement
 
 func requirementsOf(workspace string, s *fleet.Selector) requirements {
@@ -69,7 +68,7 @@ func requirementsOf(workspace string, s *fleet.Selector) requirements {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&with)
 	if err != nil {
-		return nil // the fleet's validation refuses it
+		return nil // reported by the fleet's validation
 	}
 	rs, _ := selector.Requirements()
 	rank := func(r labels.Requirement) int {
@@ -84,7 +83,7 @@ func requirementsOf(workspace string, s *fleet.Selector) requirements {
 	return requirements(rs)
 }
 
-// mismatches are the requirements that do not hold for these labels.
+// mismatches returns the requirements that these labels do not meet.
 func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
 	for _, r := range rs {
 		if r.Matches(labels.Set(set)) {
@@ -102,7 +101,7 @@ func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
 	return all
 }
 
-// operatorOf is the operator as a policy writes it.
+// operatorOf returns the operator as written in a policy.
 func operatorOf(op selection.Operator) metav1.LabelSelectorOperator {
 	switch op {
 	case selection.NotIn:

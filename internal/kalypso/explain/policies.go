@@ -9,43 +9,43 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// UnscheduledTarget is a deployment target that no policy places.
+// UnscheduledTarget is a deployment target that no policy assigns.
 type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Rejections are one for each policy: those that come nearest to placing the target first, equal ones by name. Where all
-	// targets would have more than [MaxRejections], the first alone.
+	// Rejections has one entry for each policy, fewest mismatches first, then by name. If all targets together exceed
+	// [MaxRejections], only the first entries remain.
 	Rejections []Rejection
 }
 
-// MaxRejections is how many refusals an explanation holds, unless there are more unscheduled targets: a fleet in which hardly
-// anything is placed would have millions.
+// MaxRejections limits the rejections of an explanation, but each unscheduled target has at least one. A fleet with
+// few assignments would otherwise have millions.
 const MaxRejections = 20_000
 
-// Rejection is why a policy does not place a deployment target.
+// Rejection is the reason why a policy does not assign a deployment target.
 type Rejection struct {
 	Policy         *fleet.SchedulingPolicy
-	Mismatches     []Mismatch // what the target's labels and workspace do not meet
+	Mismatches     []Mismatch // the requirements that the target does not meet
 	NoClusterTypes bool       // the policy selects no cluster type
-	Reason         string     // both, in sentences
+	Reason         string     // both reasons, in sentences
 }
 
-// IdlePolicy is a policy that places nothing: it selects no deployment targets, or no cluster types, or neither.
+// IdlePolicy is a policy that assigns nothing: it selects no deployment targets, no cluster types, or neither.
 type IdlePolicy struct {
 	Policy              *fleet.SchedulingPolicy
 	NoDeploymentTargets bool
 	NoClusterTypes      bool
-	// What comes nearest to being selected on a side where nothing is; empty where there is nothing to select from.
+	// The object with the fewest mismatches, if none is selected; empty if there are no objects.
 	NearestDeploymentTarget string
 	NearestClusterType      string
 	Reason                  string // in sentences
 }
 
-// policy is a policy with what it asks for.
+// policy is a policy with its requirements.
 type policy struct {
 	*fleet.SchedulingPolicy
 	ofTargets      requirements
 	clusterTypes   selectorResult
-	noClusterTypes string // the sentence that says so, else empty
+	noClusterTypes string // why the policy selects no cluster type, or ""
 }
 
 func (e *Explanation) explainPolicies(f *fleet.Fleet) {
@@ -82,7 +82,7 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	}
 }
 
-// rejectionsOf tells of the policies, none of which places the target, why, at most of so many.
+// rejectionsOf returns at most most rejections of a target that no policy assigns.
 func rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Rejection {
 	type candidate struct {
 		Rejection
@@ -108,7 +108,7 @@ func rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Reje
 	return told
 }
 
-// distance is how many things would have to change.
+// distance returns the number of unmet requirements.
 func (r *Rejection) distance() int {
 	if r.NoClusterTypes {
 		return len(r.Mismatches) + 1
@@ -116,15 +116,15 @@ func (r *Rejection) distance() int {
 	return len(r.Mismatches)
 }
 
-// selectorResult is what a selector finds.
+// selectorResult is the result of a selector.
 type selectorResult struct {
 	found bool
-	// Where nothing is found: what meets all but the fewest requirements, of those the first, and what it does not meet.
+	// If nothing is found: the first object with the fewest mismatches, and these mismatches.
 	nearest    string
 	mismatches []Mismatch
 }
 
-// find looks for one of count things that meets the requirements.
+// find searches count objects for one that meets the requirements.
 func (rs requirements) find(count int, at func(int) (name string, labels map[string]string)) selectorResult {
 	var s selectorResult
 	for i := range count {
@@ -140,7 +140,7 @@ func (rs requirements) find(count int, at func(int) (name string, labels map[str
 	return s
 }
 
-// sentence says that nothing of a kind is selected, and what comes nearest; it is empty where something is.
+// sentence states that no object of a kind is selected, and which is closest. It is empty if one is selected.
 func (s *selectorResult) sentence(kind, where string) string {
 	switch {
 	case s.found:
@@ -148,7 +148,7 @@ func (s *selectorResult) sentence(kind, where string) string {
 	case s.nearest == "":
 		return fmt.Sprintf("There is no %s%s.", kind, where)
 	}
-	return fmt.Sprintf("No %s%s is selected; %q comes nearest: %s.", kind, where, s.nearest, joinMismatches(s.mismatches))
+	return fmt.Sprintf("No %s%s is selected; the closest is %q: %s.", kind, where, s.nearest, joinMismatches(s.mismatches))
 }
 
 func sentences(all ...string) string {

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// describe makes an error of encoding/json one for the reader of YAML, with the field and its line. data is what was read,
-// of the document or of an item in it.
+// describe converts an error of encoding/json into a message about the YAML, with the field and its line. data is the
+// JSON of the document or of an item in it.
 func (d document) describe(err error, data []byte) string {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {
@@ -21,7 +21,7 @@ func (d document) describe(err error, data []byte) string {
 	}
 	field := mismatch.Field
 	if key := keyBefore.FindSubmatch(data[:min(int(mismatch.Offset), len(data))]); key != nil {
-		// A key of a map is no part of the field that encoding/json names.
+		// The field that encoding/json names lacks the keys of maps.
 		if name := string(key[1]); !strings.HasSuffix("."+field, "."+name) {
 			field += "." + name
 		}
@@ -32,15 +32,16 @@ func (d document) describe(err error, data []byte) string {
 	}
 	advice := ""
 	if mismatch.Type.Kind() == reflect.String {
-		advice = "; put it in quotes if it is meant as text"
+		advice = "; put it in quotes if it is a string"
 	}
-	return fmt.Sprintf("%s%s is %s where %s is wanted%s", where, field, jsonKind(mismatch.Value), goKind(mismatch.Type), advice)
+	return fmt.Sprintf("%s%s: expected %s, got %s%s", where, field, goKind(mismatch.Type), jsonKind(mismatch.Value), advice)
 }
 
-// keyBefore finds the key whose value ends, or begins with its bracket, at the end of a JSON text.
+// keyBefore matches the key whose value, or its opening bracket, ends a JSON text.
 var keyBefore = regexp.MustCompile(`"([^"\\]*)":[^":,{}\[\]]*[{\[]?$`)
 
-// lineOf is the line of the first field of that path, indexes left out, that is no text; else of the first; 0: there is none.
+// lineOf returns the line of the first field with that path, without indexes, that is not a string. If all are
+// strings, it returns the line of the first; if there is none, 0.
 func (d document) lineOf(path string) (line int) {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(d.text), &root); err != nil {
@@ -66,7 +67,8 @@ func (d document) lineOf(path string) (line int) {
 	return line
 }
 
-// isText reports whether the node is text by YAML 1.1, which objects are read by: an unquoted no, y or 1:30 is none.
+// isText reports whether the node is a string in YAML 1.1, the version that objects are read by. An unquoted no, y or
+// 1:30 is not.
 func isText(n *yaml.Node) bool {
 	if n.ShortTag() != "!!str" || n.Style != 0 {
 		return n.ShortTag() == "!!str"
@@ -84,9 +86,9 @@ func jsonKind(value string) string {
 	case "array":
 		return "a list"
 	case "bool":
-		return "true or false"
+		return "a bool"
 	case "string":
-		return "text"
+		return "a string"
 	default:
 		return "a " + kind
 	}
@@ -95,7 +97,7 @@ func jsonKind(value string) string {
 func goKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
-		return "text"
+		return "a string"
 	case reflect.Slice:
 		return "a list"
 	default:

@@ -10,8 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Decoder makes an object of a document, given as JSON, and gives the paths of the fields that no object of the kind
-// has.
+// Decoder decodes an object from a JSON document. It returns the paths of the fields that the kind does not have.
 type Decoder func(document []byte) (o Object, unknown []string, err error)
 
 var decoders = map[Kind]Decoder{
@@ -47,7 +46,7 @@ var decoders = map[Kind]Decoder{
 	},
 }
 
-// DecoderOf is the [Decoder] of a kind that has a spec; build makes the object of it.
+// DecoderOf returns the [Decoder] of a kind with a spec. build creates the object from it.
 func DecoderOf[S any](build func(Meta, S) Object) Decoder {
 	return func(document []byte) (Object, []string, error) {
 		var y objectInput[S]
@@ -56,8 +55,8 @@ func DecoderOf[S any](build func(Meta, S) Object) Decoder {
 	}
 }
 
-// decode reads JSON as the API server does: the names of fields count letter for letter. It gives the paths of the
-// fields that into does not have, at most 100.
+// decode decodes JSON as the API server does, with case-sensitive field names. It returns the paths of fields that
+// into does not have, at most 100.
 func decode(data []byte, into any) (unknown []string, err error) {
 	strict, err := kjson.UnmarshalStrict(data, into, kjson.DisallowUnknownFields)
 	for _, e := range strict {
@@ -75,7 +74,7 @@ type typeMeta struct {
 	Items      []json.RawMessage `json:"items"`
 }
 
-// kindOf is the kind of an object that is a fleet's or the operator's; empty for any other.
+// kindOf returns the kind of an object of Kalypso, or "" for any other object.
 func kindOf(tm typeMeta) Kind {
 	kind := Kind(tm.Kind)
 	group, _, _ := strings.Cut(tm.APIVersion, "/")
@@ -85,7 +84,7 @@ func kindOf(tm typeMeta) Kind {
 	return ""
 }
 
-// kindInAnyCase is the kind of an object if the case of the fields that tell it did not count.
+// kindInAnyCase returns the kind of an object, ignoring the case of the fields apiVersion and kind.
 func kindInAnyCase(document []byte) Kind {
 	var tm typeMeta
 	if json.Unmarshal(document, &tm) != nil {
@@ -100,7 +99,7 @@ func (m *manifestYAML) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, (*string)(m))
 	}
 	if data[0] != '{' {
-		return fmt.Errorf("an element of manifests is %s where a string or an object is wanted", data)
+		return fmt.Errorf("manifests: expected strings or objects, got %s", data)
 	}
 	text, err := yaml.JSONToYAML(escapeUnprintable(data))
 	*m = manifestYAML(text)

@@ -11,15 +11,15 @@ import (
 type DeploymentTarget struct {
 	Name          string // <workload>-<target>
 	Workload      *Workload
-	Workspace     string // empty: none
+	Workspace     string // empty if none
 	Labels        map[string]string
 	Manifests     map[string]string
 	ConfigSchemas []string // the target's, then the Workload's
 }
 
-// DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. Two that arrive at the
-// same name are an error that names both. A target with a text that the fleet's validation refuses is left out, so that no
-// template ever sees it.
+// DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. If two Workloads
+// resolve to the same name, it reports an error that names both. It omits targets with invalid text, so that no
+// template ever sees them.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	var targets []*DeploymentTarget
 	workspaces := f.workspaces()
@@ -58,8 +58,8 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 		a, b := targets[i-1], targets[i]
 		if a.Name == b.Name && a.Workload.Name != b.Workload.Name {
 			ps = append(ps, Problems{{
-				Summary: "Two workloads arrive at one deployment target",
-				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both have a deployment target that is named %q. Rename one of the workloads or targets.",
+				Summary: "Two workloads resolve to the same deployment target",
+				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both define the deployment target %q. Rename one of the workloads or targets.",
 					a.Workload.Name, originText(a.Workload), b.Workload.Name, originText(b.Workload), a.Name),
 			}}.forObject(b.Workload)...)
 		}
@@ -68,16 +68,17 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	return targets, ps
 }
 
-// MayRender reports whether t is in the fleet's environment, or may turn out to be: other targets do not exist here.
+// MayRender reports whether t is, or may become, a target of the fleet's environment. Targets of other environments
+// are ignored.
 func (f *Fleet) MayRender(t *Target) bool {
 	return t.Environment == f.Environment || IsUnknown(t.Environment) || IsUnknown(f.Environment)
 }
 
-// workspaces finds the workspaces of Workloads.
+// workspaces looks up the workspaces of Workloads.
 type workspaces struct {
 	prefix        string                           // of a Flux owner label: <environment>-
 	registrations map[string]*WorkloadRegistration // by name
-	unnamed       bool                             // there is a registration whose name is not known
+	unnamed       bool                             // the name of a registration is unknown
 }
 
 func (f *Fleet) workspaces() workspaces {
@@ -89,8 +90,8 @@ func (f *Fleet) workspaces() workspaces {
 	return ws
 }
 
-// of is the workspace of the registration that the Workload came through, which its Flux owner label
-// <environment>-<registration> names; where no such registration is in the fleet, the Workload's own label says it.
+// of returns the workspace of the registration that the Workload came from. The Workload's Flux owner label names it:
+// <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts.
 func (ws workspaces) of(w *Workload) string {
 	if name, ok := strings.CutPrefix(w.Labels[FluxOwnerLabel], ws.prefix); ok {
 		if r, ok := ws.registrations[name]; ok {

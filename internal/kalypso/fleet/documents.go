@@ -2,7 +2,7 @@ package fleet
 
 import "encoding/json"
 
-// The documents as they are read: with what clusters and their tools add, of which a fleet takes nothing.
+// The input documents. They include the fields that clusters and tools add, which a fleet ignores.
 type (
 	objectInput[S any] struct {
 		APIVersion string          `json:"apiVersion"`
@@ -19,7 +19,7 @@ type (
 		BinaryData json.RawMessage   `json:"binaryData"`
 		Immutable  json.RawMessage   `json:"immutable"`
 	}
-	// metaInput has the fields of metav1.ObjectMeta.
+	// metaInput lists the fields of metav1.ObjectMeta.
 	metaInput struct {
 		Name                       string            `json:"name"`
 		Labels                     map[string]string `json:"labels"`
@@ -39,7 +39,7 @@ type (
 	}
 )
 
-// The documents as they are written.
+// The output documents.
 type (
 	metaOutput struct {
 		Name   string            `json:"name"`
@@ -62,8 +62,8 @@ type (
 		NamespaceService string `json:"namespaceService"`
 		ConfigType       string `json:"configType,omitempty"`
 	}
-	// manifestYAML is an element of a Template's manifests: a string, or in older documents an object whose YAML is the
-	// template.
+	// manifestYAML is an element of a Template's manifests: a string, or in older documents an object. The YAML of
+	// the object is the template.
 	manifestYAML string
 	templateSpec struct {
 		Type        string         `json:"type"`

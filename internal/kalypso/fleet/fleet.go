@@ -1,5 +1,4 @@
-// Package fleet is the model of a fleet: the Kalypso objects of one environment, read from YAML or built by the
-// caller, written as YAML, and validated. It does no I/O.
+// Package fleet defines the Kalypso objects of one environment. It reads, writes and validates them. It does no I/O.
 package fleet
 
 import (
@@ -10,18 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Unknown stands for a string that is not known yet: an argument that Terraform learns during apply. It is also the
-// key and the value of a map, and the only element of a list, of which nothing is known. What depends on it is unknown
-// too; see [IsUnknown].
+// Unknown stands for a string that Terraform learns during apply. In a map or list of which nothing is known, it is
+// the only key, value or element. Everything that depends on it is unknown too; see [IsUnknown].
 const Unknown = "\x00kalypso:unknown:1f0c1a52-6f2d-4f6b-9d6c-4a3b9a1a7c55\x00"
 
 // IsUnknown reports whether s is [Unknown].
 func IsUnknown(s string) bool { return s == Unknown }
 
-// Kind is the kind of a Kalypso object, as in its YAML.
+// Kind is the kind of a Kalypso object, as in YAML.
 type Kind string
 
-// The kinds that make up a fleet.
+// The kinds of a fleet.
 const (
 	KindClusterType          Kind = "ClusterType"
 	KindTemplate             Kind = "Template"
@@ -32,7 +30,7 @@ const (
 	KindWorkloadRegistration Kind = "WorkloadRegistration"
 )
 
-// Labels that mean something to Kalypso.
+// The labels and name prefixes that Kalypso interprets.
 const (
 	PlatformConfigLabel    = "platform-config"
 	ClusterTypeLabel       = "cluster-type"
@@ -45,7 +43,7 @@ const (
 	platformConfigSelected = "true"
 )
 
-// TemplateTypes are the values of a Template's type.
+// TemplateTypes lists the types of a Template.
 var TemplateTypes = []string{TemplateReconciler, TemplateNamespace, TemplateConfig}
 
 // The types of a Template.
@@ -55,35 +53,35 @@ const (
 	TemplateConfig     = "config"
 )
 
-// ContentTypes are the values of a Template's content type; empty means YAML.
+// ContentTypes lists the content types of a Template. An empty content type means YAML.
 var ContentTypes = []string{ContentYAML, ContentShell}
 
-// The content types of a Template, each also the ending of its files.
+// The content types of a Template. Each is also the extension of its files.
 const (
 	ContentYAML  = "yaml"
 	ContentShell = "sh"
 )
 
-// Meta is what every object has.
+// Meta holds the fields that every object has.
 type Meta struct {
 	Name   string
 	Labels map[string]string
-	// Origin says where the object came from.
+	// Origin is the source of the object.
 	Origin Origin
 }
 
 // Metadata returns the object's name, labels and origin.
 func (m *Meta) Metadata() *Meta { return m }
 
-// Object is one of the kinds above.
+// Object is an object of a fleet.
 type Object interface {
 	Kind() Kind
 	Metadata() *Meta
-	// Validate returns what is wrong with the object by itself; what is [Unknown] is not judged.
+	// Validate returns the problems of the object by itself. It ignores [Unknown] values.
 	Validate() Problems
 }
 
-// ClusterType is a set of like clusters that host the same workloads with the same platform configuration.
+// ClusterType is a set of clusters that host the same workloads with the same platform configuration.
 type ClusterType struct {
 	Meta
 	Reconciler       string // name of a Template
@@ -91,7 +89,7 @@ type ClusterType struct {
 	ConfigType       string // name of a Template; empty: the built-in ConfigMap
 }
 
-// Template says how one part of an assignment is rendered.
+// Template renders one file of an assignment.
 type Template struct {
 	Meta
 	Type        string
@@ -99,7 +97,7 @@ type Template struct {
 	Manifests   []string // Go templates
 }
 
-// Extension is the ending of the files that t renders, without a dot.
+// Extension returns the extension of the files that t renders, without a dot.
 func (t *Template) Extension() string {
 	if t.ContentType == ContentShell {
 		return ContentShell
@@ -113,31 +111,30 @@ type Config struct {
 	Data map[string]string
 }
 
-// IsPlatformConfig reports whether the values apply by the ConfigMap's labels.
+// IsPlatformConfig reports whether the ConfigMap's labels select the assignments it applies to.
 func (c *Config) IsPlatformConfig() bool {
 	return c.Labels[PlatformConfigLabel] == platformConfigSelected
 }
 
-// MayBePlatformConfig reports whether c is a platform config, or may turn out to be one; where the name is not known, it
-// may also turn out to be an azure-app-config.
+// MayBePlatformConfig reports whether c is a platform config, or may become one once its unknown values are known.
 func (c *Config) MayBePlatformConfig() bool {
 	_, unknownLabel := c.Labels[Unknown]
 	return unknownLabel || IsUnknown(c.Name) || c.IsPlatformConfig() || IsUnknown(c.Labels[PlatformConfigLabel])
 }
 
-// IsAzureAppConfig reports whether the values apply by the paths that their keys are.
+// IsAzureAppConfig reports whether each key is a path that selects the assignments its value applies to.
 func (c *Config) IsAzureAppConfig() bool { return strings.HasPrefix(c.Name, AzureAppConfigPrefix) }
 
-// ConfigSchema is a JSON Schema for the values of the assignments that its labels match.
+// ConfigSchema is a JSON Schema for the values of assignments that match its labels.
 type ConfigSchema struct {
 	Meta
 	Schema string
 }
 
-// Selector selects by labels; an empty one selects everything.
+// Selector selects by labels. An empty selector selects everything.
 type Selector = metav1.LabelSelector
 
-// SchedulingPolicy assigns the deployment targets it selects to the cluster types it selects.
+// SchedulingPolicy assigns selected deployment targets to selected cluster types.
 type SchedulingPolicy struct {
 	Meta
 	Workspace         string // empty: any
@@ -145,23 +142,23 @@ type SchedulingPolicy struct {
 	ClusterTypes      Selector
 }
 
-// Workload is an application with its deployment targets.
+// Workload is an application and its deployment targets.
 type Workload struct {
 	Meta
 	Targets       []Target
 	ConfigSchemas []string
 }
 
-// Target is a deployment target as its Workload writes it.
+// Target is a deployment target as written in its Workload.
 type Target struct {
 	Name          string
 	Labels        map[string]string
 	Environment   string
-	Manifests     map[string]string // storage: repo, branch, path, or whatever the team put there
+	Manifests     map[string]string // usually repo, branch and path; any keys the team sets
 	ConfigSchemas []string
 }
 
-// WorkloadRegistration says where in Git a team's Workload documents lie, and whose they are.
+// WorkloadRegistration names the Git location and the workspace of a team's Workload documents.
 type WorkloadRegistration struct {
 	Meta
 	Repo      string
@@ -191,7 +188,7 @@ func (*Workload) Kind() Kind { return KindWorkload }
 // Kind implements [Object].
 func (*WorkloadRegistration) Kind() Kind { return KindWorkloadRegistration }
 
-// Fleet is the objects of one environment.
+// Fleet holds the objects of one environment.
 type Fleet struct {
 	Environment   string
 	ClusterTypes  []*ClusterType
@@ -202,11 +199,11 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
 	Limits        Limits
-	// Incomplete says that there may be more objects than these: YAML that is not known yet.
+	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool
 }
 
-// Add puts objects into the fleet, but ConfigMaps that are not for Kalypso.
+// Add adds objects to the fleet. It skips ConfigMaps that are not Kalypso's.
 func (f *Fleet) Add(objects ...Object) {
 	for _, o := range objects {
 		switch o := o.(type) {
@@ -230,7 +227,7 @@ func (f *Fleet) Add(objects ...Object) {
 	}
 }
 
-// Objects returns all objects of the fleet, kind by kind.
+// Objects returns all objects of the fleet, grouped by kind.
 func (f *Fleet) Objects() []Object {
 	var all []Object
 	all = appendObjects(all, f.ClusterTypes)
@@ -249,8 +246,8 @@ func appendObjects[O Object](all []Object, objects []O) []Object {
 	return all
 }
 
-// Sort orders the objects of each kind by name, and where two have one name by origin, so that nothing depends on the order
-// in which they were added.
+// Sort sorts the objects of each kind by name, then by origin. The result does not depend on the order in which they
+// were added.
 func (f *Fleet) Sort() {
 	sortByName(f.ClusterTypes)
 	sortByName(f.Templates)
@@ -268,11 +265,11 @@ func sortByName[O Object](objects []O) {
 	})
 }
 
-// unknownTemplate is a template of which nothing is known.
+// unknownTemplate is a template with only unknown fields.
 var unknownTemplate = &Template{Meta: Meta{Name: Unknown}, Type: Unknown, ContentType: Unknown, Manifests: []string{Unknown}}
 
-// Template returns the template of that name, or nil. Where the name is [Unknown], or none has it but one whose name is
-// not known may turn out to, it is a template of which nothing is known.
+// Template returns the template with that name, or nil. It returns a template with only unknown fields if the name is
+// [Unknown], or if no template has the name but one has an unknown name.
 func (f *Fleet) Template(name string) *Template {
 	var found *Template
 	for _, t := range f.Templates {

@@ -9,18 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Limits bound what a fleet may ask for, so that one team can't stop the others. A zero stands for the default.
+// Limits limits the size of a fleet, so that one team can't block the others. Zero means the default.
 type Limits struct {
-	Assignments        int   // of the environment
+	Assignments        int   // in the environment
 	TargetsPerWorkload int   // deployment targets of one Workload in the environment
-	FileSize           int64 // bytes that one file, and any value that goes into it, may take
-	Manifests          int64 // bytes of Kalypso YAML, all texts together
+	FileSize           int64 // bytes of a rendered file, and of any value in it
+	Manifests          int64 // bytes of all Kalypso YAML together
 }
 
-// DefaultLimits are far above any real fleet.
+// DefaultLimits is far above the size of any real fleet.
 var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileSize: 1 << 20, Manifests: 256 << 20}
 
-// WithDefaults is l with the default for each limit that is not set.
+// WithDefaults returns l with the default for each unset limit.
 func (l Limits) WithDefaults() Limits {
 	if l.Assignments == 0 {
 		l.Assignments = DefaultLimits.Assignments
@@ -97,7 +97,7 @@ func ParseBytes(text string) (int64, error) {
 	return n, nil
 }
 
-// FormatBytes is a number of bytes for an error: a Kubernetes quantity where that is exact, such as 1Mi.
+// FormatBytes formats a number of bytes for an error, as a Kubernetes quantity such as 1Mi if that is exact.
 func FormatBytes(n int64) string {
 	if n < 1024 || n%1024 != 0 {
 		return fmt.Sprintf("%d bytes", n)

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// MarshalYAML writes o as its Kalypso document. The keys are sorted; what is empty is left out.
+// MarshalYAML returns o as a Kalypso document. It sorts the keys and omits empty values.
 func MarshalYAML(o Object) (string, error) {
 	data, err := json.Marshal(documentOf(o))
 	if err != nil {
@@ -19,7 +19,7 @@ func MarshalYAML(o Object) (string, error) {
 	return string(text), err
 }
 
-// escapeUnprintable writes the characters that JSON may hold as they stand and YAML may not, or takes for line breaks, as escapes.
+// escapeUnprintable escapes the characters that JSON may hold unescaped, but YAML forbids or treats as line breaks.
 func escapeUnprintable(data []byte) []byte {
 	return unprintable.ReplaceAllFunc(data, func(c []byte) []byte {
 		r, _ := utf8.DecodeRune(c)

@@ -8,11 +8,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mergeKey brings the keys of other maps into a map: <<: *anchor. The map's own keys go before them.
+// mergeKey merges other maps into a map: <<: *anchor. The map's own keys take precedence.
 const mergeKey = "<<"
 
-// yamlToJSON reads a document. A key that is given twice is an error, but not one that replaces what a merge key brings:
-// sigs.k8s.io/yaml takes that for the same.
+// yamlToJSON converts a document. A duplicate key is an error, but a key that overrides a merged one is not:
+// sigs.k8s.io/yaml confuses the two.
 func yamlToJSON(text string) ([]byte, error) {
 	if err := checkExpanded(text); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func yamlToJSON(text string) ([]byte, error) {
 	if yamlv3.Unmarshal([]byte(text), &root) != nil || hasLargeMap(&root) {
 		return nil, err
 	}
-	var checked any // for keys that are given twice, and aliases without end
+	var checked any // finds duplicate keys and endless aliases
 	if err := root.Decode(&checked); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func yamlToJSON(text string) ([]byte, error) {
 	return yaml.YAMLToJSONStrict(resolved)
 }
 
-// resolveMerges puts what merge keys bring in their place. An anchor is before what refers to it, and so resolved before.
+// resolveMerges replaces merge keys by the keys they merge. An anchor precedes its aliases, so it is resolved first.
 func resolveMerges(n *yamlv3.Node) {
 	for _, child := range n.Content {
 		resolveMerges(child)
@@ -59,7 +59,7 @@ func resolveMerges(n *yamlv3.Node) {
 	n.Content = own
 }
 
-// mergeFrom adds the keys of source, a map or a list of maps, that are not there.
+// mergeFrom adds the keys of source, a map or a list of maps, that own does not have.
 func mergeFrom(own []*yamlv3.Node, source *yamlv3.Node) []*yamlv3.Node {
 	switch source.Kind {
 	case yamlv3.AliasNode:

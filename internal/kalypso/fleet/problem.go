@@ -11,16 +11,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Origin says where an object came from: the attribute and the key under which the caller handed it in, and for YAML
-// the document and the line.
+// Origin is the source of an object: the attribute and key of the configuration, and for YAML the document and line.
 type Origin struct {
-	Attribute string // such as "cluster_types"; empty where there is none
+	Attribute string // such as "cluster_types"; empty if there is none
 	Key       string // the key in that attribute
-	Document  int    // the number of the document in a YAML text, from 1; 0: not from YAML
-	Line      int    // the line at which that document begins, from 1
+	Document  int    // number of the document in the YAML text, from 1; 0: not from YAML
+	Line      int    // first line of that document, from 1
 }
 
-// String is the origin as errors name it; empty where nothing is known.
+// String returns the origin as errors name it, or "" if it is unknown.
 func (o Origin) String() string {
 	switch {
 	case o.Document > 0:
@@ -41,16 +40,16 @@ func (o Origin) compare(other Origin) int {
 	)
 }
 
-// Severity of a [Problem].
+// Severity is the severity of a [Problem].
 type Severity int
 
-// An Error stops the fleet; a Warning does not.
+// An Error blocks rendering. A Warning does not.
 const (
 	Error Severity = iota
 	Warning
 )
 
-// Step is one step of a [Problem]'s path: an attribute's name, an index of a list or a key of a map.
+// Step is a step of a [Problem]'s path: the name of an attribute, the index of a list or the key of a map.
 type Step struct {
 	Attribute string
 	Index     int
@@ -66,16 +65,16 @@ const (
 	keyStep
 )
 
-// Attr steps into an attribute, named as in Terraform.
+// Attr returns the step to an attribute, named as in Terraform.
 func Attr(name string) Step { return Step{Attribute: name} }
 
-// Index steps to an element of a list.
+// Index returns the step to an element of a list.
 func Index(i int) Step { return Step{Index: i, kind: indexStep} }
 
-// Key steps to an element of a map.
+// Key returns the step to an element of a map.
 func Key(k string) Step { return Step{Key: k, kind: keyStep} }
 
-// Visit calls the function of the step's sort.
+// Visit calls the function for the kind of step.
 func (s Step) Visit(attribute func(string), index func(int), key func(string)) {
 	switch s.kind {
 	case indexStep:
@@ -87,19 +86,19 @@ func (s Step) Visit(attribute func(string), index func(int), key func(string)) {
 	}
 }
 
-// Problem is one thing that is wrong, with the object it is wrong with and what to do about it.
+// Problem is a problem with an object, and what to do about it.
 type Problem struct {
 	Severity Severity
-	Kind     Kind   // of the object; empty where none is meant
+	Kind     Kind   // of the object; empty if there is none
 	Name     string // of the object
 	Origin   Origin
-	Path     []Step // in the object
+	Path     []Step // within the object
 	Summary  string // one line, such as "Invalid label value"
 	Detail   string // what is wrong and what to do
 	Err      error  // the cause, for errors.Is; may be nil
 }
 
-// Subject names the object and where it came from.
+// Subject names the object and its origin.
 func (p Problem) Subject() string {
 	var b strings.Builder
 	if p.Kind != "" {
@@ -130,18 +129,18 @@ func (p Problem) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Problems are all that was found wrong.
+// Problems is a list of problems.
 type Problems []Problem
 
-// HasErrors reports whether any of them is an error.
+// HasErrors reports whether any problem is an error.
 func (ps Problems) HasErrors() bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
 }
 
-// Err returns the problems as an error where there is an error among them, else nil.
+// Err returns the problems as an error if any of them is an error, else nil.
 func (ps Problems) Err() error {
 	if !ps.HasErrors() {
 		return nil
@@ -149,7 +148,7 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// Error implements error: all of them, a line each.
+// Error implements error, with one line for each problem.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -158,7 +157,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives each of them to errors.Is and errors.As.
+// Unwrap returns each problem, for errors.Is and errors.As.
 func (ps Problems) Unwrap() []error {
 	errs := make([]error, len(ps))
 	for i, p := range ps {
@@ -167,7 +166,7 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// Sort orders them: errors first, then by kind, name, origin and text.
+// Sort sorts errors first, then by kind, name, origin and text.
 func (ps Problems) Sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(
@@ -181,8 +180,8 @@ func (ps Problems) Sort() {
 	})
 }
 
-// Sentence is the text of an error as a sentence of a [Problem]'s Detail: it begins with a capital letter where it begins
-// with a word, ends with one full stop, and is printable.
+// Sentence returns the text of an error as a printable sentence for a [Problem]'s Detail. It capitalizes the first
+// word and ends with one full stop or question mark.
 func Sentence(err error) string {
 	text := strings.TrimRight(printable.Text(err.Error()), ".\n")
 	if first, size := utf8.DecodeRuneInString(text); unicode.IsLower(first) {
@@ -194,8 +193,8 @@ func Sentence(err error) string {
 	return text + "."
 }
 
-// IndentedList are lines for a [Problem]'s Detail, one below the other, indented and printable: the first ones, and how many
-// more there are.
+// IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most most lines, and
+// counts the rest.
 func IndentedList(lines []string, most int) string {
 	more := len(lines) - most
 	if more > 0 {

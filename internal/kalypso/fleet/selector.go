@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// SelectorMatches reports whether something with these labels is selected: its label [WorkspaceLabel] is workspace, unless
-// that is empty, and the selector holds for its labels. A selector that [ValidateSelector] refuses is an error.
+// SelectorMatches reports whether s matches these labels. If workspace is not empty, the label [WorkspaceLabel] must
+// equal it too. It returns an error if the selector is invalid; see [ValidateSelector].
 func SelectorMatches(workspace string, s *Selector, set map[string]string) (bool, error) {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// document is one of the documents of a YAML text.
+// document is a document of a YAML text.
 type document struct {
 	text string
-	line int // at which it begins, from 1
+	line int // the first line, from 1
 }
 
-// splitDocuments splits at the lines that begin with "---", as Kubernetes does, and at those that end a document ("...").
-// Empty documents are left out; byte order marks and YAML directives are passed over.
+// splitDocuments splits at lines that begin with "---", as Kubernetes does, and at lines that end a document ("...").
+// It skips empty documents, byte order marks and YAML directives.
 func splitDocuments(text string) []document {
 	var docs []document
 	var b strings.Builder
@@ -48,7 +48,7 @@ func splitDocuments(text string) []document {
 	return docs
 }
 
-// cutMarker cuts a document marker, --- or ..., off a line that begins with one.
+// cutMarker cuts a leading document marker, --- or ..., off a line.
 func cutMarker(line string) (rest, marker string) {
 	if len(line) < 3 || line[:3] != "---" && line[:3] != "..." {
 		return line, ""
@@ -62,7 +62,7 @@ func cutMarker(line string) (rest, marker string) {
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 
-// shiftLine makes the lines in a YAML error those of the whole text; first is the document's first line.
+// shiftLine converts the line numbers of a YAML error to those of the whole text. first is the document's first line.
 func shiftLine(message string, first int) string {
 	for _, words := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors:\n  "} {
 		message = strings.TrimPrefix(message, words)

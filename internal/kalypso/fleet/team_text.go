@@ -9,57 +9,57 @@ import (
 	"unicode/utf8"
 )
 
-// What a Workload says is its team's. To the platform's templates it is data: it may not become a part of a template, nor
-// end a line of YAML.
+// Teams write Workloads, and platforms do not trust them. Templates treat a Workload's text as data: it must not
+// become part of a template, nor break a line of YAML.
 
-// checkTeamTexts reports the keys and values of a target's manifests that hold the beginning of a template, a line break or
-// a control character. Names and labels can't: Kubernetes' rules say more about them.
+// checkTeamTexts reports keys and values of a target's manifests that contain a template action, a line break or a
+// control character. Kubernetes' rules for names and labels are stricter.
 func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, path ...Step) {
 	for _, k := range slices.Sorted(maps.Keys(manifests)) {
 		check := func(what, text string) {
 			if reason := textViolation(text); reason != "" {
-				ps.add("Refused text", fmt.Sprintf("The %s %.200q of the manifests of deployment target %q %s. Templates take what a Workload says as data, on one line. Remove it.",
+				ps.add("Invalid text", fmt.Sprintf("The %s %.200q in the manifests of deployment target %q %s. Text of a Workload must be plain data on one line. Remove it.",
 					what, k, target, reason), append(slices.Clone(path), Key(k))...)
 			}
 		}
 		check("key", k)
-		check("value of", manifests[k])
+		check("value of key", manifests[k])
 	}
 }
 
-// textViolation says why a text of a team is refused; empty where it is not.
+// textViolation returns the reason why a team's text is invalid, or "".
 func textViolation(text string) string {
 	if IsPlainScalar(text) || IsUnknown(text) {
 		return ""
 	}
 	if strings.Contains(text, "{{") {
-		return "holds {{, with which a template begins"
+		return "contains {{, which starts a template action"
 	}
 	if !utf8.ValidString(text) {
-		return "is no UTF-8"
+		return "is not valid UTF-8"
 	}
 	for _, r := range text {
 		switch {
 		case r == '\n', r == '\r', r == '\u0085', r == '\u2028', r == '\u2029':
-			return fmt.Sprintf("holds a line break (%U)", r)
+			return fmt.Sprintf("contains a line break (%U)", r)
 		case unicode.IsControl(r), r == '\ufeff':
-			return fmt.Sprintf("holds a control character (%U)", r)
+			return fmt.Sprintf("contains a control character (%U)", r)
 		}
 	}
 	return ""
 }
 
-// hasInvalidText reports whether a text of the target is refused.
+// hasInvalidText reports whether any text of the target is invalid.
 func (t *DeploymentTarget) hasInvalidText() bool {
 	return anyText(t, func(text string) bool { return textViolation(text) != "" })
 }
 
-// HasPlainScalars reports whether no text of the target means anything in YAML, wherever a template puts it; see [IsPlainScalar].
+// HasPlainScalars reports whether all texts of the target are plain; see [IsPlainScalar].
 func (t *DeploymentTarget) HasPlainScalars() bool {
 	return !anyText(t, func(text string) bool { return !IsUnknown(text) && !IsPlainScalar(text) })
 }
 
-// WithPlaceholders is the target with a [Placeholder] for each text that is not plain.
+// WithPlaceholders returns the target with a [Placeholder] for each text that is not plain.
 func (t *DeploymentTarget) WithPlaceholders() *DeploymentTarget {
 	plain := *t
 	plain.Labels, plain.Manifests = placeholders(t.Labels), placeholders(t.Manifests)
@@ -82,15 +82,15 @@ func anyText(t *DeploymentTarget, is func(string) bool) bool {
 
 func placeholders(texts map[string]string) map[string]string {
 	plain := make(map[string]string, len(texts))
-	for _, k := range slices.Sorted(maps.Keys(texts)) { // two keys may have one stand-in
+	for _, k := range slices.Sorted(maps.Keys(texts)) { // two keys may have the same placeholder
 		plain[Placeholder(k)] = Placeholder(texts[k])
 	}
 	return plain
 }
 
-// IsPlainScalar reports whether a text means nothing in YAML, wherever a template puts it unquoted: it holds letters, digits,
-// ._/:@~+=,- and single blanks within, and does not begin or end with what YAML takes for its own, nor hold a colon before
-// a blank.
+// IsPlainScalar reports whether a text is safe as an unquoted YAML scalar anywhere in a template's output. It
+// contains only letters, digits, ._/:@~+=,- and single inner spaces, has no colon before a space, and neither begins
+// nor ends with a YAML indicator.
 func IsPlainScalar(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -115,7 +115,7 @@ func IsPlainScalar(text string) bool {
 	return last != ' ' && last != ':' && text != "..." && !strings.HasPrefix(text, "... ")
 }
 
-// Placeholder is a plain text of the same length in characters, for a text of a team: what is not plain is an x.
+// Placeholder returns a plain text with as many characters as text. An x replaces each character that is not plain.
 func Placeholder(text string) string {
 	if IsUnknown(text) || IsPlainScalar(text) {
 		return text

@@ -14,8 +14,8 @@ func TestTeamTextIsData(t *testing.T) {
 		{"braces", "values", `{"a": {"b": 1}}`, ""},
 		{"quotes", "note", `it's "so"`, ""},
 		{"other letters", "note", "héllo ☃", ""},
-		{"a template", "path", "{{ .ConfigData.V }}", "holds {{"},
-		{"the beginning of one", "path", "a{{", "holds {{"},
+		{"a template", "path", "{{ .ConfigData.V }}", "contains {{"},
+		{"the beginning of one", "path", "a{{", "contains {{"},
 		{"in a key", "{{ .ConfigData.V }}", "x", "The key "},
 		{"a line break", "path", "a\nkind: Secret", "line break (U+000A)"},
 		{"a carriage return", "path", "a\rb", "line break (U+000D)"},
@@ -24,7 +24,7 @@ func TestTeamTextIsData(t *testing.T) {
 		{"a tab", "path", "a\tb", "control character (U+0009)"},
 		{"a NUL", "path", "a\x00b", "control character (U+0000)"},
 		{"an escape", "path", "\x1b[31m", "control character (U+001B)"},
-		{"no UTF-8", "path", "a\xffb", "no UTF-8"},
+		{"not valid UTF-8", "path", "a\xffb", "not valid UTF-8"},
 		{"not known yet", "path", Unknown, ""},
 	}
 	for _, tt := range tests {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// HasUnknown reports whether anything in o is [Unknown].
+// HasUnknown reports whether any value of o is [Unknown].
 func HasUnknown(o Object) bool {
 	m := o.Metadata()
 	if IsUnknown(m.Name) || AnyUnknown(m.Labels) {

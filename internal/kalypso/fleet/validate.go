@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Validate sorts the fleet and returns all that is wrong with it, sorted: each object by itself, the same kind and name
-// given twice, cluster types whose templates are missing or of another type than their use, and Workloads with too many
-// targets. Once ctx is done, the rest is left out.
+// Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
+// objects, cluster types whose templates are missing or of the wrong type, and Workloads with too many targets. It stops
+// once ctx is done.
 func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems
@@ -33,7 +33,7 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 		if first, twice := seen[id]; twice {
 			ps = append(ps, Problems{{
 				Summary: "Duplicate object",
-				Detail: fmt.Sprintf("A %s named %q is given twice: by %s and by %s. Rename or remove one of them.",
+				Detail: fmt.Sprintf("%s %q is defined twice: in %s and in %s. Rename or remove one of them.",
 					o.Kind(), m.Name, originText(first), originText(o)),
 				Path: []Step{Attr("name")},
 			}}.forObject(o)...)
@@ -78,10 +78,10 @@ func (f *Fleet) validateReferences(ct *ClusterType) (ps Problems) {
 		t := f.Template(name)
 		switch {
 		case t == nil:
-			ps.add("Missing template", fmt.Sprintf("%s names the template %q, which is not there. Add it or name one of: %s.",
+			ps.add("Missing template", fmt.Sprintf("%s names the template %q, which does not exist. Add it, or use one of: %s.",
 				attribute, name, f.templateNames()), Attr(attribute))
 		case t.Type != use && slices.Contains(TemplateTypes, t.Type):
-			ps.warn("Template of another type", fmt.Sprintf("%s names the template %q, whose type is %q and not %q.",
+			ps.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
 				attribute, name, t.Type, use), Attr(attribute))
 		}
 	}
@@ -111,7 +111,7 @@ func (ct *ClusterType) Validate() Problems {
 	return ps.forObject(ct)
 }
 
-// Validate implements [Object]. Whether the manifests parse is for the package render to say.
+// Validate implements [Object]. The package render checks whether the manifests parse.
 func (t *Template) Validate() Problems {
 	ps := t.validateMeta()
 	inYAML := t.Origin.Document > 0
@@ -147,7 +147,7 @@ func (c *Config) Validate() Problems {
 	return ps.forObject(c)
 }
 
-// Validate implements [Object]. Whether the schema compiles is for the package configure to say.
+// Validate implements [Object]. The package configure checks whether the schema compiles.
 func (s *ConfigSchema) Validate() Problems {
 	ps := s.validateMeta()
 	ps.require("schema", s.Schema)
@@ -170,7 +170,7 @@ func (w *Workload) Validate() Problems {
 	ps := w.validateMeta()
 	prefix := w.Name + "-"
 	if len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
-		prefix = "" // which is reported once, not with each target
+		prefix = "" // reported once, not for each target
 	}
 	seen := map[string]bool{}
 	for i, t := range w.Targets {
@@ -179,13 +179,13 @@ func (w *Workload) Validate() Problems {
 		ps.labels(t.Labels, at(Attr("labels"))...)
 		ps.checkTeamTexts(t.Name, t.Manifests, at(Attr("manifests"))...)
 		if t.Environment == "" {
-			ps.add("Missing environment", fmt.Sprintf("Deployment target %q names no environment; it would be rendered nowhere.", t.Name),
+			ps.add("Missing environment", fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
 				at(Attr("environment"))...)
 		}
-		// Two targets of one name are one error in each environment they meet in.
+		// A duplicate name is one error in each environment.
 		id := t.Environment + "/" + t.Name
 		if seen[id] && !IsUnknown(t.Name) && !IsUnknown(t.Environment) {
-			ps.add("Duplicate deployment target", fmt.Sprintf("The workload has two targets named %q for the environment %q. Rename or remove one of them.",
+			ps.add("Duplicate deployment target", fmt.Sprintf("The workload has two targets named %q in environment %q. Rename or remove one of them.",
 				t.Name, t.Environment), at(Attr("name"))...)
 		}
 		seen[id] = true
@@ -210,7 +210,7 @@ func (m *Meta) validateMeta() (ps Problems) {
 	return ps
 }
 
-// name checks that full, of which shown is what the user wrote, is a DNS-1123 subdomain.
+// name checks that full is a DNS-1123 subdomain. shown is the part of it that the user wrote.
 func (ps *Problems) name(full, shown, summary string, path ...Step) {
 	if shown == "" {
 		ps.add("Missing name", "The name is empty or not set.", path...)
@@ -228,7 +228,7 @@ func (ps *Problems) name(full, shown, summary string, path ...Step) {
 	}
 }
 
-// validationDetail says which of Kubernetes' rules, in its words, the text breaks, without the regular expressions that they end in.
+// validationDetail lists the Kubernetes rules that the text violates, without their regular expressions.
 func validationDetail(text string, msgs []string) string {
 	broken := make([]string, len(msgs))
 	for i, msg := range msgs {
@@ -274,7 +274,7 @@ func (ps *Problems) requireAt(value, attribute string, path ...Step) {
 	}
 }
 
-// ValidateSelector returns what is wrong with a selector by Kubernetes' rules, at paths below path.
+// ValidateSelector returns the problems of a selector by Kubernetes' rules, at paths below path.
 func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 	ps.labels(s.MatchLabels, append(slices.Clone(path), Attr("match_labels"))...)
 	for i, e := range s.MatchExpressions {
@@ -293,7 +293,7 @@ func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 		}
 		switch {
 		case takesValues && len(e.Values) == 0:
-			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q compares with values, and there are none. Add them, or use Exists or DoesNotExist.",
+			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q needs values. Add them, or use Exists or DoesNotExist.",
 				e.Operator, e.Key), append(at, Attr("values"))...)
 		case !takesValues && len(e.Values) > 0:
 			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or use In or NotIn.",
@@ -303,7 +303,7 @@ func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 	return ps
 }
 
-// operators are those of selectors, and whether they take values.
+// operators lists the selector operators and whether they take values.
 var operators = map[metav1.LabelSelectorOperator]bool{
 	metav1.LabelSelectorOpIn:           true,
 	metav1.LabelSelectorOpNotIn:        true,

@@ -12,27 +12,27 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
 
-// APIVersion of the Kalypso objects that are written; any version of its group is read.
+// APIVersion is the API version of written objects. Any version of its group is read.
 const APIVersion = apiGroup + "/v1alpha1"
 
 const apiGroup = "scheduler.kalypso.io"
 
-// OperatorKinds are the kinds of the Kalypso API that are no part of a fleet: they say where things lie, or the
-// operator computes them.
+// OperatorKinds lists the kinds of the Kalypso API that are not part of a fleet: the operator computes them, or they
+// name repos.
 var OperatorKinds = []Kind{"Environment", "BaseRepo", "GitOpsRepo", "Assignment", "AssignmentPackage", "DeploymentTarget"}
 
-// ErrYAML is YAML that can't be read, or an object that is not of its kind's form.
-var ErrYAML = errors.New("broken YAML")
+// ErrYAML means that YAML can't be parsed, or that an object does not match its kind.
+var ErrYAML = errors.New("invalid YAML")
 
-// ParseYAML reads the Kalypso objects of a YAML text of one or several documents, among them Lists of objects.
-// Documents of other kinds are passed over; their number is passed. All broken documents are reported; fields that no
-// object of the kind has, and kinds that Kalypso has not, are warned of.
-func ParseYAML(origin Origin, text string) (objects []Object, passed int, ps Problems) {
+// ParseYAML reads the Kalypso objects of a YAML text with one or more documents, including Lists of objects. It skips
+// documents of other kinds and returns their number. It reports all invalid documents, and warns of unknown fields
+// and unknown Kalypso kinds.
+func ParseYAML(origin Origin, text string) (objects []Object, skipped int, ps Problems) {
 	return ParseYAMLWith(nil, origin, text)
 }
 
-// ParseYAMLWith is [ParseYAML] for which more kinds of the Kalypso API have readers.
-func ParseYAMLWith(more map[Kind]Decoder, origin Origin, text string) (objects []Object, passed int, ps Problems) {
+// ParseYAMLWith is [ParseYAML] with decoders for more kinds of the Kalypso API.
+func ParseYAMLWith(more map[Kind]Decoder, origin Origin, text string) (objects []Object, skipped int, ps Problems) {
 	docs := splitDocuments(text)
 	for _, r := range parallel.Map(len(docs), func(n int) documentParser {
 		r := documentParser{document: docs[n], at: origin, more: more}
@@ -45,12 +45,12 @@ func ParseYAMLWith(more map[Kind]Decoder, origin Origin, text string) (objects [
 		}
 		return r
 	}) {
-		objects, passed, ps = append(objects, r.objects...), passed+r.skipped, append(ps, r.problems...)
+		objects, skipped, ps = append(objects, r.objects...), skipped+r.skipped, append(ps, r.problems...)
 	}
-	return objects, passed, ps
+	return objects, skipped, ps
 }
 
-// documentParser is a document while it is read.
+// documentParser parses one document.
 type documentParser struct {
 	document
 	at       Origin
@@ -63,7 +63,7 @@ type documentParser struct {
 func (r *documentParser) addBroken(reason string) {
 	r.problems = append(r.problems, Problem{
 		Origin:  r.at,
-		Summary: "Broken YAML",
+		Summary: "Invalid YAML",
 		Detail:  fmt.Sprintf("Document %d (line %d) can't be read: %s.", r.at.Document, r.at.Line, strings.TrimSuffix(reason, ".")),
 		Err:     ErrYAML,
 	})
@@ -77,7 +77,7 @@ func (r *documentParser) read(data []byte) {
 			r.addBroken("it is " + jsonKind(mismatch.Value) + ", not an object")
 			return
 		}
-		r.skipped++ // its apiVersion, kind or items are not those of a Kubernetes object
+		r.skipped++ // its apiVersion, kind or items have the wrong type for a Kubernetes object
 		return
 	}
 	if tm.APIVersion == "v1" && tm.Kind == "List" {
@@ -106,22 +106,22 @@ func (r *documentParser) read(data []byte) {
 		r.problems = append(r.problems, Problems{{
 			Severity: Warning,
 			Summary:  "Unknown fields",
-			Detail: fmt.Sprintf("A %s has no such fields, and they are ignored:\n%s\n"+
-				"Check their spelling, upper and lower case too, or remove them.", tm.Kind, IndentedList(unknown, len(unknown))),
+			Detail: fmt.Sprintf("A %s does not have these fields, so they are ignored:\n%s\n"+
+				"Check the spelling, including upper and lower case, or remove them.", tm.Kind, IndentedList(unknown, len(unknown))),
 		}}.forObject(o)...)
 	}
 }
 
-// skip counts a document that is no object of a fleet, and warns where one was likely meant.
+// skip counts a document that is not an object of a fleet, and warns if it was probably meant to be one.
 func (r *documentParser) skip(kind Kind, data []byte) {
 	r.skipped++
 	meant := kindInAnyCase(data)
 	switch {
 	case kind == "" && meant != "":
-		r.warn("Kind in another case", fmt.Sprintf("Document %d (line %d) is ignored: Kubernetes reads the fields apiVersion "+
-			"and kind in this case alone. Change their case, and it is a %s.", r.at.Document, r.at.Line, meant))
+		r.warn("Wrong case of kind", fmt.Sprintf("Document %d (line %d) is skipped: the fields apiVersion and kind "+
+			"must be written in exactly this case. Correct the case to make it a %s.", r.at.Document, r.at.Line, meant))
 	case kind != "" && !slices.Contains(OperatorKinds, kind):
-		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q. Document %d (line %d) is passed over. Mind its spelling.",
+		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q, so document %d (line %d) is skipped. Check the spelling.",
 			kind, r.at.Document, r.at.Line))
 	}
 }

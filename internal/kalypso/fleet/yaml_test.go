@@ -13,14 +13,14 @@ import (
 
 const kalypso = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
 
-// TestParseYAML reads texts of several documents: which objects are found where, and how many are passed over.
+// TestParseYAML reads texts of several documents: which objects are found where, and how many are skipped.
 func TestParseYAML(t *testing.T) {
 	object := kalypso + "kind: ClusterType\nmetadata: {name: %s}\nspec: {reconciler: r, namespaceService: s}\n"
 	named := func(name string) string { return fmt.Sprintf(object, name) }
 	tests := []struct {
 		name, text string
 		want       []string // kind, name, document and line
-		passed     int
+		skipped    int
 	}{
 		{"nothing", "", nil, 0},
 		{"comments alone", "# a\n---\n# b\n---\n\n", nil, 0},
@@ -41,7 +41,7 @@ func TestParseYAML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			objects, skipped, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -53,8 +53,8 @@ func TestParseYAML(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("objects (-want +got):\n%s", d)
 			}
-			if passed != tt.passed {
-				t.Errorf("%d passed over, want %d", passed, tt.passed)
+			if skipped != tt.skipped {
+				t.Errorf("%d skipped, want %d", skipped, tt.skipped)
 			}
 		})
 	}
@@ -69,16 +69,16 @@ func TestParseYAMLFails(t *testing.T) {
 		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n", []string{"Document 1 (line 1) can't be read: line 1: did not find expected node content", "Document 3 (line 4) can't be read: line 6: found character that cannot start any token"}},
 		{"key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
-		{"no object", "- a\n---\ntext\n---\n3\n", []string{"it is a list, not an object", "it is text, not an object", "it is a number, not an object"}},
+		{"no object", "- a\n---\ntext\n---\n3\n", []string{"it is a list, not an object", "it is a string, not an object", "it is a number, not an object"}},
 		{"label that is no text", "a: b\n---\n" + kalypso + "kind: ClusterType\nmetadata:\n  name: a\n  labels:\n    x: v\n    edge: true\n",
-			[]string{`ClusterType "a": line 9: metadata.labels.edge is true or false where text is wanted; put it in quotes if it is meant as text`}},
+			[]string{`ClusterType "a": line 9: metadata.labels.edge: expected a string, got a bool; put it in quotes if it is a string`}},
 		{"label of a target that is no text", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n  - name: b\n    labels: {zone: '1'}\n  - name: c\n    labels:\n      zone: 1\n",
-			[]string{"line 10: spec.deploymentTargets.labels.zone is a number where text is wanted"}},
-		{"map where a list is wanted", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n", []string{"line 6: spec.deploymentTargets is a map where a list is wanted"}},
-		{"text where a map is wanted", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec is text where a map is wanted"}},
-		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B is a number where text is wanted`}},
-		{"name that is no text by YAML 1.1, after one that is", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n", []string{"line 10: metadata.name is true or false where text is wanted"}},
-		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: [3]}\n", []string{`Template "a": an element of manifests is 3 where a string or an object is wanted`}},
+			[]string{"line 10: spec.deploymentTargets.labels.zone: expected a string, got a number"}},
+		{"map for a list", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n", []string{"line 6: spec.deploymentTargets: expected a list, got a map"}},
+		{"string for a map", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec: expected a map, got a string"}},
+		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B: expected a string, got a number`}},
+		{"name that is no text by YAML 1.1, after one that is", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n", []string{"line 10: metadata.name: expected a string, got a bool"}},
+		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: [3]}\n", []string{`Template "a": manifests: expected strings or objects, got 3`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,27 +170,27 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 // TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and
 // that kinds of the operator and of others are not.
 func TestParseYAMLUnknownKind(t *testing.T) {
-	objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+	objects, skipped, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
-	if len(objects) != 0 || passed != 3 || len(problems) != 1 || problems.HasErrors() {
-		t.Fatalf("%d objects, %d passed over, problems %v", len(objects), passed, problems)
+	if len(objects) != 0 || skipped != 3 || len(problems) != 1 || problems.HasErrors() {
+		t.Fatalf("%d objects, %d skipped, problems %v", len(objects), skipped, problems)
 	}
-	if want := `Kalypso has no kind "ClusterTyp". Document 3 (line 6) is passed over. Mind its spelling.`; problems[0].Detail != want {
+	if want := `Kalypso has no kind "ClusterTyp", so document 3 (line 6) is skipped. Check the spelling.`; problems[0].Detail != want {
 		t.Errorf("%q, want %q", problems[0].Detail, want)
 	}
 }
 
 // TestParseYAMLKindInOtherCase pins that a document which would be an object if case did not count is warned of.
 func TestParseYAMLKindInOtherCase(t *testing.T) {
-	objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+	objects, skipped, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+
 			"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
-	if len(objects) != 0 || passed != 3 || len(problems) != 2 || problems.HasErrors() {
-		t.Fatalf("%d objects, %d passed over, problems %v", len(objects), passed, problems)
+	if len(objects) != 0 || skipped != 3 || len(problems) != 2 || problems.HasErrors() {
+		t.Fatalf("%d objects, %d skipped, problems %v", len(objects), skipped, problems)
 	}
 	for i, at := range []string{"Document 2 (line 3)", "Document 3 (line 6)"} {
-		want := at + " is ignored: Kubernetes reads the fields apiVersion and kind in this case alone. " +
-			"Change their case, and it is a " + []string{"ClusterType", "Workload"}[i] + "."
+		want := at + " is skipped: the fields apiVersion and kind must be written in exactly this case. " +
+			"Correct the case to make it a " + []string{"ClusterType", "Workload"}[i] + "."
 		if problems[i].Detail != want {
 			t.Errorf("%q, want %q", problems[i].Detail, want)
 		}

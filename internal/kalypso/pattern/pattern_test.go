@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
 )
 
-// TestMeasure counts instructions with repetitions written out, and refuses what is too large before it is compiled.
+// TestMeasure counts instructions with its repetitions expanded, and refuses what is too large before it is compiled.
 func TestMeasure(t *testing.T) {
 	tests := []struct {
 		expr  string

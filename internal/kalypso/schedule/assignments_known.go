@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// AssignmentsKnown reports whether the assignments, and the labels and workspaces of what is assigned, follow from what is known of
-// the fleet. Targets of other environments have no part in them, nor have policies where there is no target.
+// AssignmentsKnown reports whether all values that the assignments, their labels and workspaces depend on are known.
+// Targets of other environments do not count. Without targets, policies do not count either.
 func AssignmentsKnown(f *fleet.Fleet) bool {
 	if f.Incomplete || fleet.IsUnknown(f.Environment) {
 		return false

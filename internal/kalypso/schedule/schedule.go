@@ -1,4 +1,4 @@
-// Package schedule decides which deployment target goes on which cluster type.
+// Package schedule assigns deployment targets to cluster types.
 package schedule
 
 import (
@@ -15,32 +15,32 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Schedule is the assignments of a fleet, ordered by cluster type and deployment target.
+// Schedule holds the assignments of a fleet, sorted by cluster type and deployment target.
 type Schedule struct {
-	Placements      []Placement               // one a cluster type, those with nothing assigned included
-	Targets         []*fleet.DeploymentTarget // all of the environment
-	Unscheduled     []*fleet.DeploymentTarget // those that no policy places
-	AssignmentCount int                       // of the assignments
+	Placements      []Placement               // one for each cluster type, also without assignments
+	Targets         []*fleet.DeploymentTarget // all targets of the environment
+	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
+	AssignmentCount int                       // of all placements
 }
 
-// Placement is what is assigned to one cluster type.
+// Placement holds the assignments of one cluster type.
 type Placement struct {
 	ClusterType *fleet.ClusterType
 	Assignments []Assignment
 }
 
-// Assignment is a deployment target on a cluster type.
+// Assignment assigns a deployment target to a cluster type.
 type Assignment struct {
 	ClusterType *fleet.ClusterType
 	Target      *fleet.DeploymentTarget
 	Namespace   string
-	Policies    []*fleet.SchedulingPolicy // those that chose it, by name
+	Policies    []*fleet.SchedulingPolicy // the policies that made it, by name
 }
 
-// New sorts and schedules a fleet that is [AssignmentsKnown]. Deployment targets that collide, and namespaces that Kubernetes would
-// refuse, are problems. What the fleet's validation refuses by itself is not said again: a policy with an invalid selector
-// places nothing, and what has an invalid name is placed nowhere. With more assignments than the fleet's limit there are
-// none. Once ctx is done, the rest is left out.
+// New sorts and schedules a fleet whose assignments are known; see [AssignmentsKnown]. It reports deployment targets
+// with the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with
+// an invalid selector assigns nothing, and an object with an invalid name is not assigned. With more assignments than
+// the fleet's limit there are none. Once ctx is done, the rest is left out.
 func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
@@ -166,7 +166,7 @@ func assign(environment string, ct *fleet.ClusterType, targets []*fleet.Deployme
 		}
 		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
 		if err != nil {
-			if namesAreValid(environment, ct.Name, targets[i].Name) { // else the names are what is wrong, once
+			if namesAreValid(environment, ct.Name, targets[i].Name) { // else the invalid name is reported by itself
 				problems = append(problems, fleet.Problem{
 					Kind: ct.Kind(), Name: ct.Name, Origin: ct.Origin,
 					Summary: "Invalid namespace", Detail: fleet.Sentence(err), Err: err,
@@ -183,21 +183,22 @@ func namesAreValid(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return len(validation.IsDNS1123Subdomain(name)) > 0 })
 }
 
-// Namespace is the namespace of an assignment, <environment>-<clusterType>-<deploymentTarget>. One that is no DNS-1123
-// label is an error that names the three parts and the length.
+// Namespace returns the namespace of an assignment, <environment>-<clusterType>-<deploymentTarget>. If it is not a
+// DNS-1123 label, the error names the three parts and the length.
 func Namespace(environment, clusterType, deploymentTarget string) (string, error) {
 	namespace := environment + "-" + clusterType + "-" + deploymentTarget
 	if isLabel(namespace) {
 		return namespace, nil
 	}
 	if msgs := validation.IsDNS1123Label(namespace); len(msgs) > 0 {
-		return "", fmt.Errorf("the namespace %q of environment %q, cluster type %q and deployment target %q has %d characters and is no DNS-1123 label: %s. Shorten or change one of the three names",
+		return "", fmt.Errorf("the namespace %q (environment %q, cluster type %q, deployment target %q) has %d characters and is not a DNS-1123 label: %s. Shorten or change one of the three names",
 			namespace, environment, clusterType, deploymentTarget, len(namespace), strings.Join(msgs, "; "))
 	}
 	return namespace, nil
 }
 
-// isLabel is Kubernetes' rule for DNS-1123 labels without its regular expression, which was half the cost of a schedule.
+// isLabel is Kubernetes' rule for DNS-1123 labels without the regular expression, which took half the time of a
+// schedule.
 func isLabel(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -9,45 +9,45 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// ControlPlaneRequest says which control plane to read, and what of it to follow.
+// ControlPlaneRequest names the control plane to read, and what to follow from there.
 type ControlPlaneRequest struct {
 	Location
-	BaseDirectory       string // a folder with the objects of the base; empty: the BaseRepo says where they lie
+	BaseDirectory       string // a folder with the objects of the base; empty: the BaseRepo names it
 	FollowBase          bool
 	FollowRegistrations bool
 	Pins                map[string]string
-	AllowLocal          bool // as in [FollowOptions]; the control plane itself, its bases and its GitOpsRepo may be local
-	// LastGood are the origins that were last delivered to the GitOps repo of the control plane; nil: what is broken is
-	// an error.
+	AllowLocal          bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
+	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
+	// registration is an error.
 	LastGood func(context.Context, GitOpsRepo) ([]Origin, error)
 }
 
-// GitOpsRepo is where an environment's tree goes, as its control plane says.
+// GitOpsRepo is the destination of an environment's tree, as its control plane names it.
 type GitOpsRepo struct{ Repo, Branch, Path string }
 
-// ControlPlane is what was read of a control plane.
+// ControlPlane is the content of a control plane.
 type ControlPlane struct {
 	Manifests       map[string]string // repo@commit:path[#name], or the path of a file → document
-	Commit          string            // empty: it is a folder
-	BaseCommit      string            // that its BaseRepo pins; empty: none
-	GitOpsRepo      *GitOpsRepo       // nil: it names none
+	Commit          string            // empty for a folder
+	BaseCommit      string            // pinned by its BaseRepo; empty: none
+	GitOpsRepo      *GitOpsRepo       // nil: none
 	WorkloadCommits map[string]string // as in [Workloads]
 	Names           map[fleet.Kind][]string
-	Objects         []FoundObject // but the Workloads behind registrations
-	Layers          []Location    // where the objects lie: the environment's, then its bases
-	Skipped         int           // YAML documents that are no Kalypso objects
+	Objects         []FoundObject // except the Workloads of registrations
+	Layers          []Location    // the locations read: the environment's, then its bases
+	Skipped         int           // YAML documents that are not Kalypso objects
 	Problems        Problems
 }
 
-// FoundObject is an object of the fleet with where it was found.
+// FoundObject is an object of the fleet and the file it was found in.
 type FoundObject struct {
 	fleet.Object
 	Layer      int    // index into the control plane's layers
-	File       string // from the root of the layer's repo; for a folder, from where Terraform runs
-	OnlyInFile bool   // whether it is the only object of its file
+	File       string // relative to the layer's repo; for a folder, to the working directory
+	OnlyInFile bool   // the file holds no other object
 }
 
-// layer is one of the folders that make up a control plane.
+// layer is one folder of a control plane.
 type layer struct {
 	index    int
 	location Location
@@ -58,7 +58,7 @@ type layer struct {
 	problems Problems
 }
 
-// ControlPlane reads a control plane, its bases and its registrations. All that is wrong with any of them is reported.
+// ControlPlane reads a control plane, its bases and its registrations. It reports the problems of all of them.
 func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *ControlPlane {
 	cp := &ControlPlane{Manifests: map[string]string{}, WorkloadCommits: map[string]string{}, Names: map[fleet.Kind][]string{}}
 	var gitops []*repoObject
@@ -67,8 +67,8 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		l := r.layer(ctx, *next, len(cp.Layers))
 		if seen[l.location.String()] {
 			cp.Problems = append(cp.Problems, Problem{
-				Location: l.location, Summary: "BaseRepos in a circle",
-				Detail: "The BaseRepos lead back to a place that was read already. Take one of them out:\n  " + formatCycle(cp.Layers, l.location),
+				Location: l.location, Summary: "BaseRepo cycle",
+				Detail: "The BaseRepos form a cycle. Remove one of them:\n  " + formatCycle(cp.Layers, l.location),
 			})
 			break
 		}
@@ -92,8 +92,8 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 }
 
 // layer reads one folder.
-func (r *Reader) layer(ctx context.Context, place Location, index int) *layer {
-	c := r.read(ctx, []Location{place})[0]
+func (r *Reader) layer(ctx context.Context, location Location, index int) *layer {
+	c := r.read(ctx, []Location{location})[0]
 	l := &layer{index: index, location: c.location}
 	if c.err != nil {
 		l.problems = Problems{c.location.problem("", c.err)}
@@ -151,7 +151,7 @@ func (cp *ControlPlane) addLayer(l *layer) {
 		text, err := fleet.MarshalYAML(o.Object)
 		if err != nil {
 			cp.Problems = append(cp.Problems, Problem{Location: l.location, File: o.File, Line: o.Metadata().Origin.Line,
-				Summary: "The object can't be written as YAML", Detail: fmt.Sprintf("%s %q: %s", o.Kind(), name, fleet.Sentence(err))})
+				Summary: "Object can't be written as YAML", Detail: fmt.Sprintf("%s %q: %s", o.Kind(), name, fleet.Sentence(err))})
 			continue
 		}
 		var key string
@@ -165,7 +165,7 @@ func (cp *ControlPlane) addLayer(l *layer) {
 		}
 		if _, twice := cp.Manifests[key]; twice {
 			cp.Problems = append(cp.Problems, Problem{Location: l.location, File: o.File, Line: o.Metadata().Origin.Line, Summary: "Duplicate object",
-				Detail: fmt.Sprintf("A %s named %q is given twice in this file. Rename or remove one of them.", o.Kind(), name)})
+				Detail: fmt.Sprintf("This file defines %s %q twice. Rename or remove one of them.", o.Kind(), name)})
 			continue
 		}
 		cp.Manifests[key] = text
@@ -173,10 +173,10 @@ func (cp *ControlPlane) addLayer(l *layer) {
 	}
 }
 
-// base is where the base of a layer lies; nil where there is none to follow.
+// base returns the location of a layer's base, or nil if there is none to follow.
 func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Location {
 	if len(l.bases) > 1 {
-		cp.reportMultiple(l.location, l.bases, "An environment has one BaseRepo, which says what was promoted to it. Remove all but one.")
+		cp.reportMultiple(l.location, l.bases, "An environment has one BaseRepo, which names the promoted commit. Remove all but one.")
 	}
 	var base *repoObject
 	if len(l.bases) > 0 {
@@ -190,8 +190,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Location {
 		return nil
 	case l.index == 0 && req.BaseDirectory != "" && (within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
 		cp.Problems = append(cp.Problems, Problem{
-			Location: l.location, Summary: "Folders in each other",
-			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders lies in the other, so that its objects would be there twice. Put them beside each other.", req.BaseDirectory),
+			Location: l.location, Summary: "Nested folders",
+			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders contains the other, so its objects would be read twice. Put them side by side.", req.BaseDirectory),
 		})
 		return nil
 	case l.index == 0 && req.BaseDirectory != "":
@@ -202,11 +202,11 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Location {
 	return &Location{Repo: base.repo, Branch: base.branch, Commit: base.commit, Path: base.path, NamedBy: base.Origin.String()}
 }
 
-// setGitOpsRepo says where the tree goes.
+// setGitOpsRepo sets the destination of the tree.
 func (cp *ControlPlane) setGitOpsRepo(all []*repoObject) {
 	switch {
 	case len(all) > 1:
-		cp.reportMultiple(cp.Layers[0], all, "An environment has one GitOpsRepo, which its tree goes to. Remove all but one.")
+		cp.reportMultiple(cp.Layers[0], all, "An environment has one GitOpsRepo, the repo its tree is written to. Remove all but one.")
 	case len(all) == 1 && all[0].path == "":
 		cp.GitOpsRepo = &GitOpsRepo{all[0].repo, all[0].branch, "."}
 	case len(all) == 1:
@@ -214,19 +214,19 @@ func (cp *ControlPlane) setGitOpsRepo(all []*repoObject) {
 	}
 }
 
-func (cp *ControlPlane) reportMultiple(place Location, all []*repoObject, advice string) {
+func (cp *ControlPlane) reportMultiple(location Location, all []*repoObject, advice string) {
 	text := ""
 	for _, o := range all {
 		text += fmt.Sprintf("\n  %q, %s", o.Name, o.Origin)
 	}
 	cp.Problems = append(cp.Problems, Problem{
-		Location: place, Summary: fmt.Sprintf("%d %ss", len(all), all[0].kind), Detail: advice + " There are:" + text,
+		Location: location, Summary: fmt.Sprintf("%d %ss", len(all), all[0].kind), Detail: advice + " Found:" + text,
 	})
 }
 
-var errNoGitOpsRepo = errors.New("the control plane has no GitOpsRepo, which would name the branch with the last delivery")
+var errNoGitOpsRepo = errors.New("the control plane has no GitOpsRepo, so the branch of the last delivery is unknown")
 
-// follow reads the Workloads behind the registrations.
+// follow reads the Workloads of the registrations.
 func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneRequest) {
 	var registrations []*fleet.WorkloadRegistration
 	for _, o := range cp.Objects {
@@ -249,7 +249,7 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 	for _, key := range sortedKeys(workloads.Manifests) {
 		if _, twice := cp.Manifests[key]; twice {
 			cp.Problems = append(cp.Problems, Problem{Location: req.Location, Summary: "Duplicate object", Detail: fmt.Sprintf(
-				"The Workload %s is found through a registration, and is an object of the control plane too. Name its folder in %s of the control plane.", key, ignoreFile)})
+				"The Workload %s comes from a registration and from the control plane itself. List its folder in the control plane's %s.", key, ignoreFile)})
 		}
 		cp.Manifests[key] = workloads.Manifests[key]
 	}
@@ -273,7 +273,7 @@ func totalSize(manifests map[string]string) (total int64) {
 	return total
 }
 
-func totalTooLarge(place Location, total, most int64) Problem {
-	return Problem{Location: place, Summary: "Too much to hand on",
-		Detail: fmt.Sprintf("The manifests come to %d bytes, more than the %d that are handed on. Split the fleet by path, into several renderings.", total, most)}
+func totalTooLarge(location Location, total, most int64) Problem {
+	return Problem{Location: location, Summary: "Manifests too large",
+		Detail: fmt.Sprintf("The manifests have %d bytes in total; at most %d are allowed. Split the fleet into several renderings, one path each.", total, most)}
 }

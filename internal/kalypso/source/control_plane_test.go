@@ -66,7 +66,7 @@ func TestControlPlane(t *testing.T) {
 		Location:   source.Location{Repo: s.url("control-plane"), Branch: "dev", Path: "env"},
 		FollowBase: true, FollowRegistrations: true,
 	})
-	wants(t, got.Problems, []string{"warning Kustomizations passed over"}, "templates/nested/kustomization.yml")
+	wants(t, got.Problems, []string{"warning Kustomizations skipped"}, "templates/nested/kustomization.yml")
 	cp := s.url("control-plane") + "@"
 	want := []string{
 		cp + head + ":env/cluster/small.yaml#ClusterType/small", cp + head + ":env/cluster/small.yaml#ConfigMap/small",
@@ -86,7 +86,7 @@ func TestControlPlane(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	if got.Commit != head || got.BaseCommit != promoted || got.Skipped != 2 || *got.GitOpsRepo != (source.GitOpsRepo{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}) {
-		t.Errorf("commit %s, base %s, %d passed over, GitOps repo %v", got.Commit, got.BaseCommit, got.Skipped, got.GitOpsRepo)
+		t.Errorf("commit %s, base %s, %d skipped, GitOps repo %v", got.Commit, got.BaseCommit, got.Skipped, got.GitOpsRepo)
 	}
 
 	folder := t.TempDir()
@@ -102,7 +102,7 @@ func TestControlPlane(t *testing.T) {
 	inFolders := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
 		Location: source.Location{Directory: "env/env"}, BaseDirectory: "base", FollowBase: true, FollowRegistrations: true,
 	})
-	wants(t, inFolders.Problems, []string{"warning Kustomizations passed over", "warning Symbolic links passed over"}, "env/env/passwd.link.yaml")
+	wants(t, inFolders.Problems, []string{"warning Kustomizations skipped", "warning Symbolic links skipped"}, "env/env/passwd.link.yaml")
 	texts := func(cp *source.ControlPlane) map[string]string {
 		all := map[string]string{}
 		for key, text := range cp.Manifests {
@@ -125,7 +125,7 @@ func TestControlPlane(t *testing.T) {
 
 	for directory, base := range map[string]string{".": "base", "env/env": "./env", "base": "base/"} {
 		nested := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Directory: directory}, BaseDirectory: base, FollowBase: true})
-		if !slices.ContainsFunc(nested.Problems, func(f source.Problem) bool { return f.Summary == "Folders in each other" }) {
+		if !slices.ContainsFunc(nested.Problems, func(f source.Problem) bool { return f.Summary == "Nested folders" }) {
 			t.Errorf("%s in %s: %v", base, directory, nested.Problems)
 		}
 	}
@@ -172,7 +172,7 @@ func TestControlPlaneBroken(t *testing.T) {
 		"twice.yaml": document("Template", "t", "{}") + "---\n" + document("Template", "t", "{}"),
 	})
 	wants(t, read(nil), []string{
-		"error b.yaml:1 Broken YAML", "error a.yaml:1 Broken YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
+		"error b.yaml:1 Invalid YAML", "error a.yaml:1 Invalid YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
 		"error gone Repo not found", "error gone Duplicate registration", "error gone Missing repo",
 	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@"+head+":gitops.yaml, document 1, line 1", `"second", `+s.url("cp")+"@"+main+":gitops.yaml, document 1, line 1",
 		"Named by: "+s.url("cp")+"@"+main+":registrations.yaml, document 2, line 5")
@@ -186,16 +186,16 @@ func TestControlPlaneBroken(t *testing.T) {
 
 	first := s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
 	second := s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "round" }), []string{"error BaseRepos in a circle"},
+	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "round" }), []string{"error BaseRepo cycle"},
 		fmt.Sprintf(":\n  %s@%s:.\n  → %s@%s:.\n  → %[1]s@%[2]s:.\nRepo: ", s.url("cp"), first, s.url("other"), second))
 
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Location = source.Location{Directory: "nowhere"} }), []string{"error Folder not found"}, "path.module")
 	secret := read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:canary@acme.io/cp" })
-	wants(t, secret, []string{"error Place can't be read"}, "git_credentials")
+	wants(t, secret, []string{"error Location can't be read"}, "git_credentials")
 	if text := secret[0].Error() + secret[0].Location.String(); strings.Contains(text, "canary") {
-		t.Errorf("a secret is in the fault: %s", text)
+		t.Errorf("a secret is in the problem: %s", text)
 	}
 }
 
@@ -218,10 +218,10 @@ func TestControlPlaneLastGood(t *testing.T) {
 			return []source.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
 		},
 	}
-	wants(t, reader(t).ControlPlane(t.Context(), request).Problems, []string{"error shop w.yaml:1 Broken YAML"}, "has no GitOpsRepo")
+	wants(t, reader(t).ControlPlane(t.Context(), request).Problems, []string{"error shop w.yaml:1 Invalid YAML"}, "has no GitOpsRepo")
 	s.commit("cp", "dev", map[string]string{"g.yaml": gitopsRepo("dev")})
 	got := reader(t).ControlPlane(t.Context(), request)
-	wants(t, got.Problems, []string{"warning shop w.yaml:1 Broken YAML"}, "instead, which was delivered last")
+	wants(t, got.Problems, []string{"warning shop w.yaml:1 Invalid YAML"}, "is read instead")
 	if got.WorkloadCommits["shop"] != good || len(got.Names[fleet.KindWorkload]) != 1 {
 		t.Errorf("got %v", got)
 	}

@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 )
 
-// readDirectory reads a folder of this machine as it lies there. The paths in contents begin with the folder's, as it was
-// named, so that they name the files from where Terraform runs.
+// readDirectory reads a local folder. The paths in contents begin with the folder's path as given, so they are
+// relative to the working directory.
 func (r *Reader) readDirectory(c *contents) {
 	root := c.location.Directory
 	if at, err := os.Stat(root); err != nil || !at.IsDir() {
-		c.err = fmt.Errorf("%w: %s is not there, or is no folder. It is relative to where Terraform runs; write path.module before it for one of the module",
+		c.err = fmt.Errorf("%w: %s does not exist or is not a directory. The path is relative to the working directory; prefix it with path.module for a folder of the module",
 			ErrFolderNotFound, root)
 		return
 	}
-	// The folder itself may be a link, which whoever named it has chosen.
+	// The folder itself may be a link: its author chose it.
 	walked, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		c.err = err
@@ -84,7 +84,7 @@ func (r *Reader) readFile(c *contents, at string) error {
 	return err
 }
 
-// within reports whether a folder is another one, or lies in it.
+// within reports whether folder is other, or is inside it.
 func within(folder, other string) bool {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -90,7 +90,7 @@ func document(kind, name, spec string) string {
 	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
 }
 
-// said are faults in short: "error|warning registration file:line summary".
+// said formats problems: "error|warning registration file:line summary".
 func said(fs source.Problems) []string {
 	var all []string
 	for _, f := range fs {
@@ -112,11 +112,11 @@ func said(fs source.Problems) []string {
 	return all
 }
 
-// wants fails the test where the faults are others, in any order, or say none of the texts.
+// wants fails the test where the problems are others, in any order, or say none of the texts.
 func wants(t *testing.T, fs source.Problems, want []string, texts ...string) {
 	t.Helper()
 	if got := said(fs); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-		t.Errorf("faults: got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		t.Errorf("problems: got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 	var all strings.Builder
 	for _, f := range fs {
@@ -124,7 +124,7 @@ func wants(t *testing.T, fs source.Problems, want []string, texts ...string) {
 	}
 	for _, text := range texts {
 		if !strings.Contains(all.String(), text) {
-			t.Errorf("the faults do not say %q:\n%s", text, &all)
+			t.Errorf("the problems do not say %q:\n%s", text, &all)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// readLastGood reads the registrations that are broken at the commits that the last delivery names for them. One that is
-// pinned stays broken: whoever pinned it wants that commit and no other.
+// readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
+// asks for exactly that commit.
 func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, lastGood func(context.Context) ([]Origin, error)) {
 	taken := duplicateWorkloads(all)
 	if len(taken) == 0 && !slices.ContainsFunc(all, (*registrationResult).canFallBack) {
@@ -18,7 +18,7 @@ func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, la
 	}
 	origins, err := lastGood(ctx)
 	for _, a := range taken {
-		// Whose Workload was delivered keeps the name. Where nobody can go back, it stays an error.
+		// The registration whose Workload was delivered keeps the name. If no other can fall back, it stays an error.
 		v := a.via
 		if commits, rival := deliveredAt(v, all, origins); len(commits) == 1 && rival == nil && !v.pinned && !v.delivered(a.workload.Name, all, origins) {
 			v.problems = append(v.problems, a.duplicateProblem(a.duplicate))
@@ -32,7 +32,7 @@ func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, la
 	}
 	if err != nil {
 		for _, v := range broken {
-			v.addNote("The last good commit can't be told: " + fleet.Sentence(err))
+			v.addNote("The last good commit can't be determined: " + fleet.Sentence(err))
 		}
 		return
 	}
@@ -42,17 +42,17 @@ func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, la
 		commits, rival := deliveredAt(v, all, origins)
 		switch {
 		case len(commits) == 0:
-			v.addNote("No commit of it was delivered before, so there is no last good one.")
+			v.addNote("No commit of this registration was delivered before, so there is no last good commit.")
 		case rival != nil:
-			v.addNote(fmt.Sprintf("It can't be told whether it or registration %q, which has the same folder, was delivered from commit %s. Name one in pins.",
+			v.addNote(fmt.Sprintf("Registration %q reads the same folder, so it can't be determined which of the two was delivered from commit %s. Name a commit in pins.",
 				rival.registration.Name, strings.Join(commits, ", ")))
 		case len(commits) == 1:
-			place := v.location
-			place.Commit = commits[0]
-			again[v] = &registrationResult{registration: v.registration, location: place}
+			location := v.location
+			location.Commit = commits[0]
+			again[v] = &registrationResult{registration: v.registration, location: location}
 			second = append(second, again[v])
 		default:
-			v.addNote("It was delivered from several commits, so the last good one can't be told: " + strings.Join(commits, ", ") + ". Name one in pins.")
+			v.addNote("It was delivered from several commits, so the last good commit can't be determined: " + strings.Join(commits, ", ") + ". Name one in pins.")
 		}
 	}
 	r.readRegistrations(ctx, second)
@@ -61,14 +61,14 @@ func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, la
 		switch {
 		case good == nil:
 		case good.problems.HasErrors():
-			v.addNote(fmt.Sprintf("At commit %s, which was delivered last, it is broken too: %s", good.location.Commit, good.problems[0].Detail))
+			v.addNote(fmt.Sprintf("The last delivered commit %s is broken too: %s", good.location.Commit, good.problems[0].Detail))
 		default:
 			v.replace(good)
 		}
 	}
 }
 
-// addNote adds to what is said of each of the errors.
+// addNote appends text to the detail of each error.
 func (v *registrationResult) addNote(text string) {
 	for i := range v.problems {
 		if v.problems[i].Severity == fleet.Error {
@@ -77,12 +77,12 @@ func (v *registrationResult) addNote(text string) {
 	}
 }
 
-// replace takes what was found at the last good commit instead of what is broken, with a warning.
+// replace takes over the result of the last good commit, and turns the errors into warnings.
 func (v *registrationResult) replace(good *registrationResult) {
 	v.problems = slices.DeleteFunc(v.problems, func(f Problem) bool { return f.Severity != fleet.Error })
 	for i := range v.problems {
 		v.problems[i].Severity = fleet.Warning
-		v.problems[i].Detail += fmt.Sprintf(" The registration is read at commit %s instead, which was delivered last.", good.location.Commit)
+		v.problems[i].Detail += fmt.Sprintf(" The last delivered commit %s is read instead.", good.location.Commit)
 	}
 	v.problems = append(v.problems, good.problems...)
 	v.location, v.workloads = good.location, good.workloads
@@ -91,10 +91,11 @@ func (v *registrationResult) replace(good *registrationResult) {
 	}
 }
 
-// canFallBack reports whether a registration is broken, and not pinned.
+// canFallBack reports whether a registration is broken and not pinned.
 func (v *registrationResult) canFallBack() bool { return v.read && v.problems.HasErrors() && !v.pinned }
 
-// duplicateWorkloads are the Workloads that sound registrations have under one name, each with a rival.
+// duplicateWorkloads returns the Workloads whose name occurs in several registrations without errors. It sets the
+// duplicate of each.
 func duplicateWorkloads(all []*registrationResult) []*foundWorkload {
 	byName := map[string][]*foundWorkload{}
 	for _, v := range all {
@@ -116,14 +117,14 @@ func duplicateWorkloads(all []*registrationResult) []*foundWorkload {
 	return taken
 }
 
-// delivered reports whether the origins have a Workload of this name from the registration.
+// delivered reports whether the origins contain a Workload of this name from the registration.
 func (v *registrationResult) delivered(name string, all []*registrationResult, origins []Origin) bool {
 	return slices.ContainsFunc(origins, func(o Origin) bool { return o.Name == name && v.owns(o, all) })
 }
 
-// deliveredAt are the commits at which the origins have Workloads of a registration, sorted. A registration is delivered
-// from one commit, so where another one has the same folder, by another branch, the names of its Workloads show which
-// commit is that one's; where they show none, it is the rival, and the commits may be its.
+// deliveredAt returns the sorted commits that a registration was delivered from. A registration is delivered from one
+// commit. If another registration reads the same folder from another branch, the names of its Workloads show which
+// commits are its own. If they show none, it is returned as the rival: the commits may belong to either.
 func deliveredAt(v *registrationResult, all []*registrationResult, origins []Origin) (commits []string, rival *registrationResult) {
 	var owned []Origin
 	for _, o := range origins {
@@ -151,7 +152,7 @@ func deliveredAt(v *registrationResult, all []*registrationResult, origins []Ori
 	return commits, rival
 }
 
-// owns reports whether an origin lies in the registration's folder, and not in a nearer one of another registration.
+// owns reports whether an origin is in the registration's folder, and not in a nested folder of another registration.
 func (v *registrationResult) owns(origin Origin, all []*registrationResult) bool {
 	nearer := func(other *registrationResult) bool {
 		return other.contains(origin) && len(other.folder()) > len(v.folder())
@@ -167,7 +168,7 @@ func (v *registrationResult) sameFolder(other *registrationResult) bool {
 	return repoKey(v.location.Repo) == repoKey(other.location.Repo) && v.folder() == other.folder()
 }
 
-// folder is the registration's path in the form that compares.
+// folder returns the registration's path, cleaned for comparison.
 func (v *registrationResult) folder() string {
 	folder, err := cleanPath(v.location.Path)
 	if err != nil {

@@ -8,37 +8,38 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// ignoreFile names, in the syntax of .gitignore, what of its folder is left out.
+// ignoreFile lists, in the syntax of .gitignore, the files of its folder to leave out.
 const ignoreFile = ".sourceignore"
 
-// kind is what lies at a path.
+// kind is the kind of a tree entry.
 type kind int
 
 const (
 	absent kind = iota
 	file
 	link   // symbolic
-	module // of Git: a commit of another repo
+	module // a Git submodule
 )
 
-// entry is what lies at a path that is no folder.
+// entry is a path that is not a folder.
 type entry struct {
 	path string // from the root
 	kind kind
 }
 
-// listing is what of a folder is to be read, and what is not.
+// listing sorts the files of a folder into those to read and those to skip.
 type listing struct {
 	files          []string // of YAML, sorted
-	links, modules []string // they are not followed
-	kustomizations []string // their files are read, but what they say is not done
+	links, modules []string // not followed
+	kustomizations []string // not applied
 }
 
-// newListing sorts the entries below folder, a clean path. ignores are the .sourceignore files by their paths, those above the
-// folder among them.
+// newListing lists the entries below folder, a clean path. ignores maps paths to the .sourceignore files there,
+// including those above the folder.
 //
-// As Flux has it, which read the files for the operator: what counts is the last pattern that matches a file, so that one
-// in an ignored folder can be taken in again; links and submodules are not followed; files of CI systems are left out.
+// It follows the rules of Flux, which reads the files for the operator. The last pattern that matches a file counts,
+// so a pattern can include a file of an ignored folder again. Links and submodules are not followed. Files of CI
+// systems are left out.
 func newListing(folder string, entries []entry, ignores map[string]string) listing {
 	ignored := matcher(ignores)
 	var l listing
@@ -68,7 +69,7 @@ func newListing(folder string, entries []entry, ignores map[string]string) listi
 }
 
 var (
-	// ciFiles are the files with the settings of CI systems and other tools that Flux leaves out by itself.
+	// ciFiles are the settings of CI systems and other tools, which Flux always leaves out.
 	ciFiles = []string{
 		".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml", "codeship-services.yml",
 		"codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",
@@ -76,12 +77,12 @@ var (
 	kustomizations = []string{"kustomization.yaml", "kustomization.yml"}
 )
 
-// hidden reports whether a file lies in a dot folder.
+// hidden reports whether a file is in a dot folder.
 func hidden(file string) bool {
 	return strings.Contains(path.Dir("/"+file), "/.")
 }
 
-// matcher has the patterns of folders before those of the folders in them, so that the nearest counts.
+// matcher orders the patterns of a folder before those of its subfolders, so the nearest pattern counts.
 func matcher(ignores map[string]string) gitignore.Matcher {
 	var patterns []gitignore.Pattern
 	order := sortedKeys(ignores)
@@ -102,7 +103,7 @@ func matcher(ignores map[string]string) gitignore.Matcher {
 	return gitignore.NewMatcher(patterns)
 }
 
-// ignoreFilePaths are the paths at which a .sourceignore would count for a folder: above it, and in it.
+// ignoreFilePaths returns the paths where a .sourceignore applies to a folder: in it and above it.
 func ignoreFilePaths(folder string) []string {
 	paths := []string{path.Join(folder, ignoreFile)}
 	for at := folder; at != "."; at = path.Dir(at) {

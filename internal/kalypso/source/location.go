@@ -12,19 +12,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Location is where objects lie: a folder of a repo at a commit, or a folder of this machine.
+// Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
 type Location struct {
 	Repo   string
-	Branch string // whose head is read where no commit is named; else where the commit lies, empty where that is not known
+	Branch string // its head is read if Commit is empty; else the branch of the commit, empty if unknown
 	Commit string
-	Path   string // from the repo's root
+	Path   string // relative to the repo's root
 
-	Directory string // of this machine; then there is no repo
+	Directory string // a local folder; then there is no repo
 
-	NamedBy string // the object that names the place, by where it stands; empty: an argument does
+	NamedBy string // the origin of the object that names this location; empty: an argument does
 }
 
-// String names the place in messages.
+// String returns the location as messages name it.
 func (p Location) String() string {
 	switch {
 	case p.Directory != "":
@@ -35,7 +35,7 @@ func (p Location) String() string {
 	return Origin{Repo: displayURL(p.Repo), Commit: p.Commit, Path: p.Path}.String()
 }
 
-// displayURL is the URL of a repo as messages have it: one that can't be used may hold a password.
+// displayURL returns the URL of a repo for messages. An invalid URL may hold a password, so it is empty.
 func displayURL(url string) string {
 	at, err := gitremote.ParseURL(url)
 	if err != nil {
@@ -44,7 +44,7 @@ func displayURL(url string) string {
 	return at.String()
 }
 
-// key is the key of what came from a file of the place.
+// key returns the manifest key of an object in a file of the location.
 func (p Location) key(file, name string) string {
 	if p.Directory != "" {
 		return Origin{Path: file, Name: name}.inRepo()
@@ -52,17 +52,17 @@ func (p Location) key(file, name string) string {
 	return Origin{p.Repo, p.Commit, file, name}.String()
 }
 
-// What can be wrong with a place, beside what package gitremote tells apart.
+// The errors of a location, beside those of package gitremote.
 var (
-	// ErrFolderNotFound: the repo has no such folder at the commit.
+	// ErrFolderNotFound means that the repo has no such folder at the commit.
 	ErrFolderNotFound = errors.New("no such folder")
-	// ErrInvalidCommit: a commit is not named by its full hash.
+	// ErrInvalidCommit means that a commit is not named by its full hash.
 	ErrInvalidCommit = errors.New("not the full hash of a commit")
 )
 
 var commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// check makes the place one that can be asked for: the repo's URL in its normal form, the path clean.
+// check returns the location with a normalized URL and a clean path, or an error if it is invalid.
 func (p Location) check() (Location, error) {
 	if p.Directory != "" {
 		return p, nil
@@ -77,14 +77,14 @@ func (p Location) check() (Location, error) {
 	}
 	switch {
 	case p.Commit != "" && !commitForm.MatchString(p.Commit):
-		return p, fmt.Errorf("%q is %w, which has 40 digits in lower case", p.Commit, ErrInvalidCommit)
+		return p, fmt.Errorf("%q is %w: 40 hexadecimal digits in lower case", p.Commit, ErrInvalidCommit)
 	case p.Commit == "":
 		return p, gitops.CheckName(p.Branch)
 	}
 	return p, nil
 }
 
-// problem is what a place that can't be read is reported as.
+// problem returns the problem of a location that can't be read.
 func (p Location) problem(registration string, err error) Problem {
 	return Problem{Registration: registration, Location: p, Summary: problemSummary(err), Detail: problemDetail(p, err)}
 }
@@ -106,7 +106,7 @@ func problemSummary(err error) string {
 	if known := gitremote.Summary(err); known != "" {
 		return known
 	}
-	return "Place can't be read"
+	return "Location can't be read"
 }
 
 func problemDetail(p Location, err error) string {
@@ -115,24 +115,24 @@ func problemDetail(p Location, err error) string {
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
 	case errors.Is(err, gitops.ErrCommitNotFound):
-		return text + " It may have been pushed away by force, or lie in another repo. Name one that is there."
+		return text + " A force push may have removed it, or it is in another repo. Name a commit that exists."
 	case errors.Is(err, context.DeadlineExceeded):
-		return text + " Raise timeouts, or look at why the server is slow."
+		return text + " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):
-		return text + " Have the server filter what it sends (uploadpack.allowFilter), or keep the objects in a smaller repo."
+		return text + " Enable partial clone on the server (uploadpack.allowFilter), or keep the objects in a smaller repo."
 	}
 	return text
 }
 
-// folderNotFound is why a path is no folder, by what is there instead.
+// folderNotFound returns the reason why a path is not a folder, given what it is instead.
 func folderNotFound(p string, at kind) error {
 	switch at {
 	case link:
-		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder that it leads to", ErrFolderNotFound, p)
+		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder it points to", ErrFolderNotFound, p)
 	case module:
 		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrFolderNotFound, p)
 	case file:
 		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrFolderNotFound, p, path.Dir(p))
 	}
-	return fmt.Errorf("%w: there is no %q at this commit. Check the path, which is from the repo's root", ErrFolderNotFound, p)
+	return fmt.Errorf("%w: %q does not exist at this commit. Check the path, which is relative to the repo's root", ErrFolderNotFound, p)
 }

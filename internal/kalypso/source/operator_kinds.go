@@ -2,7 +2,7 @@ package source
 
 import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 
-// Kinds that say where things lie. They are no part of a fleet.
+// The kinds that name repos. They are not part of a fleet.
 const (
 	KindBaseRepo   fleet.Kind = "BaseRepo"
 	KindGitOpsRepo fleet.Kind = "GitOpsRepo"
@@ -31,7 +31,7 @@ func (r *repoObject) Validate() (ps fleet.Problems) {
 	return ps
 }
 
-// operatorObject is one of a kind that only the operator uses.
+// operatorObject is an object of a kind that only the operator uses.
 type operatorObject struct {
 	fleet.Meta
 	kind fleet.Kind
@@ -40,7 +40,7 @@ type operatorObject struct {
 func (o *operatorObject) Kind() fleet.Kind         { return o.kind }
 func (o *operatorObject) Validate() fleet.Problems { return nil }
 
-// controlPlaneKinds read what a control plane may hold beside the objects of its fleet.
+// controlPlaneKinds decode the kinds that a control plane may hold beside the objects of its fleet.
 var controlPlaneKinds = func() map[fleet.Kind]fleet.Decoder {
 	all := map[fleet.Kind]fleet.Decoder{}
 	for _, kind := range fleet.OperatorKinds {

@@ -2,15 +2,15 @@ package source
 
 import "regexp"
 
-// Origin says from which file of which commit an object came.
+// Origin is the file and commit that an object came from.
 type Origin struct {
-	Repo   string // its URL, without blanks
+	Repo   string // its URL, without spaces
 	Commit string // its full hash
-	Path   string // of the file, from the repo's root
-	Name   string // tells the objects of one file apart; empty where it holds one
+	Path   string // of the file, relative to the repo's root
+	Name   string // distinguishes the objects of one file; empty if it holds one
 }
 
-// String is the origin as keys of manifests and the record of a rendering have it: repo@commit:path[#name].
+// String returns the origin in the form of manifest keys and rendering records: repo@commit:path[#name].
 func (o Origin) String() string { return o.Repo + "@" + o.Commit + ":" + o.inRepo() }
 
 func (o Origin) inRepo() string {
@@ -22,7 +22,7 @@ func (o Origin) inRepo() string {
 
 var originForm = regexp.MustCompile(`^(\S+?)@([0-9a-f]{40}):(.+?)(?:#([^#]*))?$`)
 
-// ParseOrigin reads what [Origin.String] writes; ok is false where text has another form.
+// ParseOrigin parses the form that [Origin.String] returns. ok is false if text has another form.
 func ParseOrigin(text string) (o Origin, ok bool) {
 	m := originForm.FindStringSubmatch(text)
 	if m == nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Problem is one thing that is wrong with what was read, and where.
+// Problem is a problem with what was read, and its place.
 type Problem struct {
 	Severity     fleet.Severity
-	Registration string // through which it was read; empty: it is of the control plane itself
+	Registration string // the registration that was read; empty: the control plane itself
 	Location     Location
-	File         string // below the place's repo or folder; empty: of the place as a whole
-	Line         int    // in the file; 0: not known
+	File         string // relative to the repo or folder; empty: the location as a whole
+	Line         int    // in the file; 0: unknown
 	Summary      string // one line
 	Detail       string // what is wrong, and what to do
 }
@@ -25,7 +25,7 @@ func (f Problem) Error() string {
 	return strings.Join(append([]string{f.Summary + ": " + f.Detail}, f.Facts()...), "\n")
 }
 
-// Facts say where, a line each.
+// Facts returns the place of the problem, one fact a line.
 func (f Problem) Facts() []string {
 	var facts []string
 	add := func(name, value string) {
@@ -49,15 +49,15 @@ func (f Problem) Facts() []string {
 	return facts
 }
 
-// Problems are all that was found wrong.
+// Problems is a list of problems.
 type Problems []Problem
 
-// HasErrors reports whether any of them is an error.
+// HasErrors reports whether any problem is an error.
 func (fs Problems) HasErrors() bool {
 	return slices.ContainsFunc(fs, func(f Problem) bool { return f.Severity == fleet.Error })
 }
 
-// Sort orders them: errors first, then those of the control plane, then by registration and place.
+// Sort sorts errors first, then problems of the control plane, then by registration and location.
 func (fs Problems) Sort() {
 	slices.SortStableFunc(fs, func(a, b Problem) int {
 		return cmp.Or(
@@ -72,8 +72,8 @@ func (fs Problems) Sort() {
 	})
 }
 
-// fromFleetProblems are problems of objects or files as faults.
-func fromFleetProblems(place Location, registration string, ps fleet.Problems) Problems {
+// fromFleetProblems converts the problems of objects or files.
+func fromFleetProblems(location Location, registration string, ps fleet.Problems) Problems {
 	var fs Problems
 	for _, p := range ps {
 		detail := p.Detail
@@ -81,7 +81,7 @@ func fromFleetProblems(place Location, registration string, ps fleet.Problems) P
 			detail = fmt.Sprintf("%s %q: %s", p.Kind, p.Name, detail)
 		}
 		fs = append(fs, Problem{
-			Severity: p.Severity, Registration: registration, Location: place, File: p.Origin.Key, Line: p.Origin.Line,
+			Severity: p.Severity, Registration: registration, Location: location, File: p.Origin.Key, Line: p.Origin.Line,
 			Summary: p.Summary, Detail: detail,
 		})
 	}

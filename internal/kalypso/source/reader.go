@@ -15,19 +15,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Limits bound what is read.
+// Limits bounds the work of a [Reader].
 type Limits struct {
-	Repos int   // repos that are read at a time
+	Repos int   // repos read at the same time
 	Fetch int64 // bytes of one fetch
 	File  int64 // bytes of a file
-	Total int64 // bytes of all manifests that are given
+	Total int64 // bytes of all returned manifests
 }
 
-// DefaultLimits are wide for control planes and narrow for the memory of a pipeline. What all manifests may come to is a
-// part of what Terraform takes from a provider in one answer.
+// DefaultLimits is generous for control planes and fits the memory of a pipeline. Total stays well below the size
+// that Terraform accepts in one response of a provider.
 var DefaultLimits = Limits{Repos: 8, Fetch: 256 << 20, File: 10 << 20, Total: 64 << 20}
 
-// Reader reads places, and keeps what it read. It is safe for concurrent use.
+// Reader reads locations and caches what it read. It is safe for concurrent use.
 type Reader struct {
 	client *gitremote.Client
 	limits Limits
@@ -37,32 +37,32 @@ type Reader struct {
 	repos map[string]*repo // by [gitremote.Location.Key]
 }
 
-// NewReader makes the reader of a run. Without a client it reads folders of this machine alone.
+// NewReader returns the reader of a run. Without a client it reads only local folders.
 func NewReader(client *gitremote.Client, limits Limits) *Reader {
 	return &Reader{client: client, limits: limits, slots: make(chan struct{}, limits.Repos), repos: map[string]*repo{}}
 }
 
-// repo is one repo, read by one at a time.
+// repo is a repo that one goroutine at a time reads.
 type repo struct {
 	slot chan struct{}
 	git  *gitops.Repo
 }
 
-// contents are what a place holds.
+// contents is the content of a location.
 type contents struct {
 	location Location // with its commit
 	listing
-	text     map[string]string // of the files
-	tooLarge map[string]int64  // sizes of files that are too large to read
-	err      error             // why the place can't be read
+	text     map[string]string // file contents by path
+	tooLarge map[string]int64  // sizes of the files that are too large to read, by path
+	err      error             // the reason why the location can't be read
 }
 
-// read reads places, each repo in one conversation. The answers are in the order of the places.
-func (r *Reader) read(ctx context.Context, places []Location) []*contents {
-	all := make([]*contents, len(places))
+// read reads locations, each repo in one session. The results are in the order of the locations.
+func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
+	all := make([]*contents, len(locations))
 	byRepo := map[string][]*contents{}
 	var order []string
-	for i, p := range places {
+	for i, p := range locations {
 		c := &contents{text: map[string]string{}, tooLarge: map[string]int64{}}
 		all[i] = c
 		if c.location, c.err = p.check(); c.err != nil {
@@ -104,8 +104,8 @@ func repoKey(url string) string {
 	return at.Key()
 }
 
-// errNoClient: the provider may contact nothing.
-var errNoClient = errors.New("the configuration of the provider is not known yet, so no repo can be read")
+// errNoClient means that the provider is not configured yet.
+var errNoClient = errors.New("the provider configuration is not known yet, so no repo can be read")
 
 func (r *Reader) repo(key, url string) (*repo, error) {
 	if r.client == nil {
@@ -124,7 +124,7 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 	return r.repos[key], nil
 }
 
-// readRepo reads places of one repo.
+// readRepo reads the locations of one repo.
 func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 	repo, err := r.repo(key, asked[0].location.Repo)
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 	select {
 	case repo.slot <- struct{}{}:
 		defer func() { <-repo.slot }()
-	case <-ctx.Done(): // who reads it may have more time
+	case <-ctx.Done(): // the current reader may have a later deadline
 		for _, c := range asked {
 			c.err = ctx.Err()
 		}
@@ -173,8 +173,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 	})
 }
 
-// readSnapshot reads folders of one commit: first their trees, then the files that say what is left out, then the rest,
-// each for all of them together.
+// readSnapshot reads folders of one commit: first all trees, then all ignore files, then all other files.
 func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	var folders []string
 	for _, c := range asked {
@@ -252,7 +251,7 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 	return nil
 }
 
-// readTexts are files by their paths; those without a hash are left out.
+// readTexts reads files by path. It leaves out paths without a hash.
 func readTexts(snapshot *gitops.Snapshot, paths []string, hashes map[string]plumbing.Hash) (text map[string]string, tooLarge map[string]int64, err error) {
 	var wants []plumbing.Hash
 	for _, p := range paths {

@@ -1,7 +1,7 @@
-// Package source reads Kalypso objects from where teams keep them: Git repos and folders. It follows a control plane to
-// its base and to the Workload documents behind its registrations.
+// Package source reads Kalypso objects from Git repos and folders. It follows a control plane to its base, and its
+// registrations to their Workloads.
 //
-// A [Reader] serves one run. It looks up each branch once and fetches each commit once, whoever asks for it.
+// A [Reader] serves one run. It looks up each branch once and fetches each commit once.
 package source
 
 import (
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// cleanPath is the path of a folder from a repo's root, "." for the root. Whoever writes it may begin it with "./" or "/".
+// cleanPath returns the path of a folder relative to the repo's root, "." for the root. p may begin with "./" or "/".
 func cleanPath(p string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(p, "/"))
 	if clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(clean, "\\\x00") {
-		return "", fmt.Errorf("the path %q leads out of the repo; write it from the repo's root, with forward slashes", p)
+		return "", fmt.Errorf("the path %q points outside the repo; write it relative to the repo's root, with forward slashes", p)
 	}
 	return clean, nil
 }
 
-// sortedKeys are the keys of a map in order.
+// sortedKeys returns the sorted keys of a map.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

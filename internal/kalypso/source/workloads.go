@@ -12,27 +12,27 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// FollowOptions says how registrations are followed.
+// FollowOptions configures how registrations are followed.
 type FollowOptions struct {
-	// Pins are the commits to read instead of the heads of branches, by the names of registrations.
+	// Pins maps names of registrations to the commits to read instead of the branch heads.
 	Pins map[string]string
-	// LastGood are the origins that a rendering of the same environment was last delivered with. What is broken is read
-	// at the commit that they name for it. Nil: what is broken is an error. It is called when something is broken.
+	// LastGood returns the origins of the last delivery of the same environment. A broken registration is read at its
+	// commit there. It is called only if a registration is broken. If nil, a broken registration is an error.
 	LastGood func(context.Context) ([]Origin, error)
-	// AllowLocal lets registrations name repos of this machine, whatever it can read.
+	// AllowLocal lets registrations name local repos.
 	AllowLocal bool
 }
 
-// Workloads are the Workload documents behind registrations.
+// Workloads is the result of following registrations.
 type Workloads struct {
 	Manifests map[string]string // repo@commit:path#name → document, with its workspace
-	Commits   map[string]string // name of a registration → commit that was read
+	Commits   map[string]string // name of a registration → the commit read
 	Names     []string          // of the Workloads, sorted
 	Problems  Problems
 }
 
-// Workloads follows registrations: it reads each, at its pin or the head of its branch. All are tried, and all that is
-// wrong with each is reported.
+// Workloads reads each registration at its pin or the head of its branch. It reads all of them and reports the
+// problems of each.
 func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions) *Workloads {
 	all := newRegistrationResults(registrations, f)
 	r.readRegistrations(ctx, all)
@@ -40,7 +40,7 @@ func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadR
 		r.readLastGood(ctx, all, f.LastGood)
 	}
 	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{}}
-	arrived := map[string]*foundWorkload{} // Workload's name → where it came from
+	byName := map[string]*foundWorkload{} // by the Workload's name
 	for _, v := range all {
 		result.Problems = append(result.Problems, v.problems...)
 		if v.problems.HasErrors() {
@@ -49,11 +49,11 @@ func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadR
 		result.Commits[v.registration.Name] = v.location.Commit
 		for _, a := range v.workloads {
 			name := a.workload.Name
-			if first := arrived[name]; first != nil {
+			if first := byName[name]; first != nil {
 				result.Problems = append(result.Problems, a.duplicateProblem(first))
 				continue
 			}
-			arrived[name] = a
+			byName[name] = a
 			result.Manifests[v.location.key(a.file, name)] = a.text
 			result.Names = append(result.Names, name)
 		}
@@ -66,7 +66,7 @@ func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadR
 	return result
 }
 
-// registrationResult is a registration with what was found behind it.
+// registrationResult is a registration and what was read through it.
 type registrationResult struct {
 	registration *fleet.WorkloadRegistration
 	pinned       bool
@@ -76,14 +76,14 @@ type registrationResult struct {
 	problems     Problems
 }
 
-// foundWorkload is a Workload with the registration that it came through.
+// foundWorkload is a Workload and the registration it came from.
 type foundWorkload struct {
 	via       *registrationResult
 	workload  *fleet.Workload
 	file      string
 	line      int
-	text      string         // its document, with the registration's workspace
-	duplicate *foundWorkload // of another registration, that has the same name
+	text      string         // the document, with the registration's workspace
+	duplicate *foundWorkload // the Workload of this name in another registration
 }
 
 func (a *foundWorkload) duplicateProblem(first *foundWorkload) Problem {
@@ -93,11 +93,11 @@ func (a *foundWorkload) duplicateProblem(first *foundWorkload) Problem {
 	}
 	return Problem{
 		Registration: a.via.registration.Name, Location: a.via.location, File: a.file, Line: a.line, Summary: "Duplicate workload",
-		Detail: fmt.Sprintf("A Workload named %q is there already, %s. Rename or remove one of them.", a.workload.Name, where),
+		Detail: fmt.Sprintf("Workload %q already exists, %s. Rename or remove one of them.", a.workload.Name, where),
 	}
 }
 
-// newRegistrationResults are the registrations, by name, with where they are read.
+// newRegistrationResults returns the registrations sorted by name, each with the location to read.
 func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f FollowOptions) []*registrationResult {
 	var all []*registrationResult
 	byName := map[string]*registrationResult{}
@@ -112,7 +112,7 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 			v.problems = append(v.problems, v.problem("Local repo in a registration", localRepo))
 		}
 		if first := byName[reg.Name]; first != nil && reg.Name != "" {
-			v.problems = append(v.problems, v.problem("Duplicate registration", fmt.Sprintf("A WorkloadRegistration named %q is given twice: by %s and by %s. Rename or remove one of them.",
+			v.problems = append(v.problems, v.problem("Duplicate registration", fmt.Sprintf("WorkloadRegistration %q is defined twice: in %s and in %s. Rename or remove one of them.",
 				reg.Name, first.registration.Origin, reg.Origin)))
 		}
 		byName[reg.Name] = v
@@ -122,16 +122,16 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 		if byName[name] == nil && f.Pins[name] != "" {
 			all = append(all, &registrationResult{registration: &fleet.WorkloadRegistration{}, problems: Problems{{
 				Summary: "Pin without registration",
-				Detail:  fmt.Sprintf("pins names the registration %q, which is not there. There are: %s.", name, joinNames(byName)),
+				Detail:  fmt.Sprintf("pins names the registration %q, which does not exist. Existing registrations: %s.", name, joinNames(byName)),
 			}}})
 		}
 	}
 	return all
 }
 
-// localRepo is why a registration is refused that names a repo of this machine.
-const localRepo = "The registration names a repo of the machine that runs Terraform. Whoever writes the registration would " +
-	"choose what is read there. Name a repo on a server, or set allow_local_repos = true in the provider's configuration."
+// localRepo is the detail of the problem for a registration of a local repo.
+const localRepo = "The registration names a repo on the machine that runs Terraform. The author of a registration must not " +
+	"choose which local files are read. Name a repo on a server, or set allow_local_repos = true in the provider's configuration."
 
 func joinNames(set map[string]*registrationResult) string {
 	if len(set) == 0 {
@@ -144,7 +144,7 @@ func (v *registrationResult) problem(summary, detail string) Problem {
 	return Problem{Registration: v.registration.Name, Location: v.location, Summary: summary, Detail: detail}
 }
 
-// validationProblems are problems of the registration itself.
+// validationProblems converts the problems of the registration itself.
 func (v *registrationResult) validationProblems(ps fleet.Problems) Problems {
 	var fs Problems
 	for _, p := range ps {
@@ -155,21 +155,21 @@ func (v *registrationResult) validationProblems(ps fleet.Problems) Problems {
 	return fs
 }
 
-// readRegistrations reads those of which nothing is known to be broken.
+// readRegistrations reads the registrations that have no error.
 func (r *Reader) readRegistrations(ctx context.Context, all []*registrationResult) {
 	var asked []*registrationResult
-	var places []Location
+	var locations []Location
 	for _, v := range all {
 		if !v.problems.HasErrors() {
-			asked, places = append(asked, v), append(places, v.location)
+			asked, locations = append(asked, v), append(locations, v.location)
 		}
 	}
-	for i, c := range r.read(ctx, places) {
+	for i, c := range r.read(ctx, locations) {
 		asked[i].parse(c)
 	}
 }
 
-// parse reads the documents of the registration's folder.
+// parse parses the documents of the registration's folder.
 func (v *registrationResult) parse(c *contents) {
 	v.location, v.read = c.location, true
 	if c.err != nil {
@@ -204,20 +204,20 @@ func (v *registrationResult) parse(c *contents) {
 	}
 	if len(v.workloads) == 0 && !v.problems.HasErrors() {
 		v.problems = append(v.problems, v.problem("No workload", fmt.Sprintf(
-			"The folder %s holds no Workload: %d YAML files, and in them %d documents of other kinds. Check the registration's path, and the documents' apiVersion and kind.",
+			"The folder %s contains no Workload, only %d YAML files with %d documents of other kinds. Check the registration's path, and the documents' apiVersion and kind.",
 			v.location.Path, len(c.files), others)))
 	}
 }
 
 func (v *registrationResult) skipped(o fleet.Object) Problem {
-	f := v.problem("Object passed over", fmt.Sprintf("A registration hands in Workloads alone. The %s %q is passed over: it belongs in the control plane.",
+	f := v.problem("Object skipped", fmt.Sprintf("Only Workloads are read through a registration. The %s %q is skipped: it belongs in the control plane.",
 		o.Kind(), o.Metadata().Name))
 	f.Severity, f.File, f.Line = fleet.Warning, o.Metadata().Origin.Key, o.Metadata().Origin.Line
 	return f
 }
 
-// prepare gives the Workload the workspace of its registration, and says what is wrong with it. Nothing that the team
-// claims in the labels counts: neither a workspace nor, in Flux's own labels, another registration.
+// prepare sets the Workload's workspace to that of its registration, and returns its problems. It removes the team's
+// own workspace label and Flux's owner labels, which could name another registration.
 func (a *foundWorkload) prepare() Problems {
 	w, registration := a.workload, a.via.registration
 	ps := w.Validate()
@@ -225,14 +225,14 @@ func (a *foundWorkload) prepare() Problems {
 		if err := configure.CheckSchema(schema); err != nil {
 			ps = append(ps, fleet.Problem{
 				Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Invalid JSON Schema",
-				Detail: fmt.Sprintf("Schema %d of its targets and its own: %s", i+1, fleet.Sentence(err)), Err: err,
+				Detail: fmt.Sprintf("Schema %d (its targets' schemas first, then its own): %s", i+1, fleet.Sentence(err)), Err: err,
 			})
 		}
 	}
 	if claimed, ok := w.Labels[fleet.WorkspaceLabel]; ok && claimed != registration.Workspace {
 		ps = append(ps, fleet.Problem{
 			Severity: fleet.Warning, Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Workspace claimed",
-			Detail: fmt.Sprintf("Its label says workspace %q. The registration's counts, which is %q.", claimed, registration.Workspace),
+			Detail: fmt.Sprintf("Its label names workspace %q. The registration's workspace %q is used instead.", claimed, registration.Workspace),
 		})
 	}
 	labels := maps.Clone(w.Labels)
@@ -248,7 +248,7 @@ func (a *foundWorkload) prepare() Problems {
 	w.Labels = labels
 	text, err := fleet.MarshalYAML(w)
 	if err != nil {
-		ps = append(ps, fleet.Problem{Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "The object can't be written as YAML", Detail: fleet.Sentence(err), Err: err})
+		ps = append(ps, fleet.Problem{Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Object can't be written as YAML", Detail: fleet.Sentence(err), Err: err})
 	}
 	a.text = text
 	return fromFleetProblems(a.via.location, registration.Name, ps)

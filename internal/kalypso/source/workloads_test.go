@@ -110,9 +110,9 @@ func TestWorkloadsBroken(t *testing.T) {
 		"error a-file Folder not found",
 		"error a-link Folder not found",
 		"error a-module Folder not found",
-		"error broken w/a.yaml:8 Broken YAML",
-		"error broken w/b.yaml:1 Broken YAML",
-		"error climbs Place can't be read",
+		"error broken w/a.yaml:8 Invalid YAML",
+		"error broken w/b.yaml:1 Invalid YAML",
+		"error climbs Location can't be read",
 		"error empty No workload",
 		"error gone Commit not found",
 		"error invalid w/a.yaml:1 Invalid value of label \"a\"",
@@ -124,20 +124,20 @@ func TestWorkloadsBroken(t *testing.T) {
 		"error odd-pin Invalid commit",
 		"error same-again w/a.yaml:1 Duplicate workload",
 		"error twice w/b.yaml:2 Duplicate workload",
-		"warning foreign w/a.yaml:1 Object passed over",
-		"warning linked Submodules passed over",
-		"warning linked Symbolic links passed over",
+		"warning foreign w/a.yaml:1 Object skipped",
+		"warning linked Submodules skipped",
+		"warning linked Symbolic links skipped",
 	},
 		"Commit: "+broken, "File: w/a.yaml, line 8", "Repo: "+s.url("broken"), "Registration: broken",
 		`The repo has no branch "nowhere"`, "is a symbolic link", "is a submodule", `is a file. Name its folder, "w"`, `Named by: registrations["good"]`,
-		"pushed away by force", `through registration "good"`, "leads out of the repo", "w/out.yaml",
+		"force push may have removed it", `through registration "good"`, "points outside the repo", "w/out.yaml",
 	)
 	if diff := cmp.Diff(map[string]string{"good": commit, "foreign": got.Commits["foreign"], "same-again": got.Commits["same-again"]}, got.Commits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
-// A pin whose commit was pushed away by force, and cleaned up, is an error that names it; over the older protocol, in which
+// A pin whose commit a force push and a garbage collection removed is an error that names it; over the older protocol, in which
 // a server gives out no commit by its name, a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
 	backends := gitserver.Backends()
@@ -163,7 +163,7 @@ func TestWorkloadsPins(t *testing.T) {
 			if got := read(old); len(got.Problems) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
 				t.Errorf("a pin in the history: %v", got)
 			}
-			wants(t, read(lost).Problems, []string{"error shop Commit not found"}, lost, "pushed away by force")
+			wants(t, read(lost).Problems, []string{"error shop Commit not found"}, lost, "force push may have removed it")
 		})
 	}
 }
@@ -220,16 +220,16 @@ func TestWorkloadsLastGood(t *testing.T) {
 	follow.Pins["nearer"] = s.commit("shop", "aside", map[string]string{"w/in/w.yaml": workload("pinned-in")})
 	got := reader(t).Workloads(t.Context(), append(registrations, nearer), follow)
 	wants(t, got.Problems, []string{
-		"error never w/w.yaml:1 Broken YAML", "error pinned w/w.yaml:1 Broken YAML", "error split w/w.yaml:1 Broken YAML",
-		"error still w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
-	}, "The registration is read at commit "+good["shop"], "there is no last good one", "from several commits", "it is broken too")
+		"error never w/w.yaml:1 Invalid YAML", "error pinned w/w.yaml:1 Invalid YAML", "error split w/w.yaml:1 Invalid YAML",
+		"error still w/w.yaml:1 Invalid YAML", "warning shop w/w.yaml:1 Invalid YAML",
+	}, "The last delivered commit "+good["shop"], "there is no last good commit", "from several commits", "is broken too")
 	if got.Commits["shop"] != good["shop"] || len(got.Commits) != 2 || asked != 1 {
 		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
 	}
 
 	failing := source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("no record") }}
 	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Problems,
-		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Broken YAML"}, "No record.")
+		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Invalid YAML"}, "No record.")
 }
 
 // Of two registrations with one folder of two branches, the names of the Workloads tell which commit was whose. Where they
@@ -251,15 +251,15 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 		}})
 	}
 	got := read(stable+"#shop", canary+"#shop-canary")
-	wants(t, got.Problems, []string{"warning canary w/w.yaml:1 Broken YAML"}, "read at commit "+canary)
+	wants(t, got.Problems, []string{"warning canary w/w.yaml:1 Invalid YAML"}, "delivered commit "+canary)
 	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Broken YAML"}, "No commit of it was delivered before")
-	wants(t, read(stable+"#shop-before").Problems, []string{"error canary w/w.yaml:1 Broken YAML"}, `or registration "shop", which has the same folder`, stable, "in pins")
+	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, "No commit of this registration was delivered before")
+	wants(t, read(stable+"#shop-before").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, `Registration "shop" reads the same folder`, stable, "in pins")
 	s.commit("shop", "main", map[string]string{"w/w.yaml": "["})
 	wants(t, read(stable+"#shop", canary+"#shop-canary").Problems,
-		[]string{"error canary w/w.yaml:1 Broken YAML", "error shop w/w.yaml:1 Broken YAML"}, "can't be told", stable, canary)
+		[]string{"error canary w/w.yaml:1 Invalid YAML", "error shop w/w.yaml:1 Invalid YAML"}, "can't be determined", stable, canary)
 }
 
 // Who gives a Workload the name of another team's is broken, not the team whose Workload was delivered by that name.
@@ -281,7 +281,7 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 
 	wants(t, read(source.FollowOptions{}).Problems, []string{"error owner w/w.yaml:1 Duplicate workload"}, `through registration "a-taker"`)
 	got := read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
-	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "read at commit "+good["a-taker"])
+	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "delivered commit "+good["a-taker"])
 	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -316,7 +316,7 @@ func TestWorkloadsSize(t *testing.T) {
 			limits = source.DefaultLimits
 			limits.Total = 100
 			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.FollowOptions{})
-			wants(t, got.Problems, []string{"error Too much to hand on"})
+			wants(t, got.Problems, []string{"error Manifests too large"})
 		})
 	}
 }

@@ -16,10 +16,10 @@ type failure struct {
 	assignment *schedule.Assignment
 }
 
-// maxListedAssignments is how many assignments an error names.
+// maxListedAssignments limits the assignments that an error names.
 const maxListedAssignments = 100
 
-// problemsOf makes one problem of the failures that have the same cause, with all the assignments it hits.
+// problemsOf groups the failures by cause, into one problem for each cause with all affected assignments.
 func problemsOf(failures []failure) (problems fleet.Problems) {
 	groups := map[string][]failure{}
 	for _, f := range failures {
@@ -27,9 +27,9 @@ func problemsOf(failures []failure) (problems fleet.Problems) {
 	}
 	for cause, group := range groups {
 		slices.SortFunc(group, func(a, b failure) int { return cmp.Compare(a.on(), b.on()) })
-		p := fleet.Problem{Summary: "Values fail their schema", Err: group[0].Err}
+		p := fleet.Problem{Summary: "Values violate their schema", Err: group[0].Err}
 		if t := group[0].Template; t != nil {
-			p.Kind, p.Name, p.Origin, p.Summary = t.Kind(), t.Name, t.Origin, "Template fails"
+			p.Kind, p.Name, p.Origin, p.Summary = t.Kind(), t.Name, t.Origin, "Template rendering failed"
 			if !strings.HasPrefix(t.Name, "(") {
 				p.Path = []fleet.Step{fleet.Attr("manifests"), fleet.Index(group[0].Manifest)}
 			}
@@ -41,7 +41,7 @@ func problemsOf(failures []failure) (problems fleet.Problems) {
 		for i, f := range group {
 			hit[i] = f.on()
 		}
-		p.Detail = fmt.Sprintf("%s\n\nOn %d assignment(s), cluster type / deployment target:\n%s", cause, len(group), fleet.IndentedList(hit, maxListedAssignments))
+		p.Detail = fmt.Sprintf("%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s", cause, len(group), fleet.IndentedList(hit, maxListedAssignments))
 		problems = append(problems, p)
 	}
 	return problems
@@ -53,7 +53,7 @@ func (f *failure) on() string {
 
 func (f *failure) cause() string {
 	if f.Template == nil {
-		return fmt.Sprintf("%s refuses these values. Change them in the configs, or change the schema:\n  %s", f.Violation.Schema, strings.Join(f.Violation.Keys, "\n  "))
+		return fmt.Sprintf("%s rejects these values. Change the configs or the schema:\n  %s", f.Violation.Schema, strings.Join(f.Violation.Keys, "\n  "))
 	}
 	return fleet.Sentence(fmt.Errorf("manifest %d of template %q, %w", f.Manifest+1, f.Template.Name, f.Err))
 }

@@ -1,5 +1,5 @@
-// Package tree puts the rendered files of a fleet together to the GitOps tree: a folder for each cluster type, with a
-// folder for each deployment target, and the Git hashes of all of them.
+// Package tree builds the GitOps tree of a fleet from its rendered files: a folder for each cluster type, with a
+// folder for each of its deployment targets, and their Git hashes.
 package tree
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// The README of a cluster type's folder; it is also how a folder is known to be the operator's.
+// The README of a cluster type's folder. It also identifies the folders that the operator wrote.
 const (
 	ReadmeFile = "README.md"
 	Readme     = "This folder contains deployment targets scheduled on the cluster type"
 )
 
-// PromotedCommitFile holds the promoted commit; its path is from the repo's root.
+// PromotedCommitFile is the file with the promoted commit, relative to the repo's root.
 const PromotedCommitFile = ".github/tracking/Promoted_Commit_Id"
 
 // Tree is the GitOps tree of a fleet.
 type Tree struct {
 	Schedule *schedule.Schedule
-	Folders  []Folder // by cluster type
-	// Hash is that of a Git tree whose entries are the folders alone. Where something is Unknown it means nothing.
+	Folders  []Folder // sorted by cluster type
+	// Hash is the hash of a Git tree that contains only the folders. It is meaningless if Unknown is set.
 	Hash    Hash
 	Unknown bool
 
@@ -42,7 +42,7 @@ type Hash = gitobject.Hash
 type Folder struct {
 	ClusterType string
 	Hash        Hash
-	Targets     []Target // those of its placement, by name
+	Targets     []Target // sorted by name
 	Unknown     bool
 }
 
@@ -56,16 +56,16 @@ type Target struct {
 
 // File is a file of the tree.
 type File struct {
-	Path    string // from the folder that holds it
+	Path    string // relative to the folder it belongs to
 	Content []byte
-	// Unknown says that the content, and with MayLack also whether there is such a file, is not known yet.
+	// Unknown means that the content is not known yet. With MayBeAbsent, the existence of the file is unknown too.
 	Unknown     bool
 	MayBeAbsent bool
 }
 
-// Build renders the assignments of a schedule, on all processors, and reports what fails. The tree holds no content:
-// [Tree.Files] renders again what is asked for. Build calls progress, unless nil, after each folder, from one goroutine
-// at a time. Once ctx is done, it leaves out the rest.
+// Build renders the assignments of a schedule on all CPUs and reports the failures. The tree holds no content:
+// [Tree.Files] renders it again. Build calls progress, if not nil, after each folder, from one goroutine at a time.
+// It stops once ctx is done.
 func Build(
 	ctx context.Context, s *schedule.Schedule, r *render.Renderer, progress func(done, total int),
 ) (*Tree, fleet.Problems) {
@@ -117,10 +117,10 @@ type renderedTarget struct {
 	failures []failure
 }
 
-// targetsPerChunk is how many targets are rendered one after the other.
+// targetsPerChunk is the number of targets that one goroutine renders in a row.
 const targetsPerChunk = 64
 
-// renderTargets renders the targets of the folder i on all processors: after most changes it is the only folder.
+// renderTargets renders the targets of folder i on all CPUs, because most changes affect a single folder.
 func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
 	return slices.Concat(parallel.Map((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) (all []renderedTarget) {
@@ -143,8 +143,8 @@ func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	})...)
 }
 
-// FolderHash is the hash of the Git tree whose entries are these folders alone: what [Tree.Hash] is of a tree that is
-// known by the hashes of its folders.
+// FolderHash returns the hash of a Git tree that contains only these folders. It equals [Tree.Hash] of a tree with
+// these folders.
 func FolderHash(folders map[string]Hash) Hash {
 	entries := make([]entry, 0, len(folders))
 	for name, hash := range folders {
@@ -153,7 +153,7 @@ func FolderHash(folders map[string]Hash) Hash {
 	return gitobject.NewHasher().Tree(entries)
 }
 
-// IsReadme reports whether a blob of that hash is the README of a cluster type's folder.
+// IsReadme reports whether blob is the hash of a cluster type folder's README.
 func IsReadme(blob Hash) bool { return blob == readme.Hash }
 
 var readme = entry{
@@ -168,7 +168,7 @@ func folderEntry(name string, hash Hash) entry {
 	return entry{Mode: gitobject.ModeTree, Name: name, Hash: hash}
 }
 
-// Files renders the files of the folder i: its README, then target by target, by name, and of each its files by name.
+// Files renders the files of folder i: its README, then the files of each target, sorted by name.
 func (t *Tree) Files(i int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		if !yield(File{Path: ReadmeFile, Content: []byte(Readme)}) {
@@ -185,8 +185,8 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 	}
 }
 
-// TargetFiles renders the files of the target n of the folder i, by name. No context stops it: half of the files would look
-// like all of them.
+// TargetFiles renders the files of target n of folder i, sorted by name. It takes no context: a partial result would
+// look complete.
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {

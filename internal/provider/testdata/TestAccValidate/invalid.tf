@@ -46,12 +46,12 @@ resource "kalypso_config" "invalid" {
 
 resource "kalypso_config_schema" "no_json" {
   name   = "s"
-  schema = "{" # error: Invalid JSON Schema: The schema is no JSON
+  schema = "{" # error: Invalid JSON Schema: The schema is not valid JSON
 }
 
 resource "kalypso_config_schema" "no_schema" {
   name   = "s"
-  schema = jsonencode({ type = "strin" }) # error: Invalid JSON Schema: The schema is no JSON Schema
+  schema = jsonencode({ type = "strin" }) # error: Invalid JSON Schema: The schema is not a valid JSON Schema
 }
 
 resource "kalypso_config_schema" "outside" {
