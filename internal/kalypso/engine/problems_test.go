@@ -155,7 +155,7 @@ func TestManyFailuresAreOneProblem(t *testing.T) {
 		t.Fatalf("%d problems: %v", len(problems), problems)
 	}
 	detail := problems[0].Detail
-	for _, want := range []string{"On 151 assignment(s)", "\n  large / app-t000\n", "and 51 more"} {
+	for _, want := range []string{"Affected assignments (151)", "\n  large / app-t000\n", "and 51 more"} {
 		if !strings.Contains(detail, want) {
 			t.Errorf("%q does not say %q", detail, want)
 		}

@@ -326,6 +326,7 @@ func TestReasonsAreBounded(t *testing.T) {
 			w.Targets = append(w.Targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"})
 		}
 		f.Workloads = append(f.Workloads, w)
+		f.Limits.TargetsPerWorkload = targets
 		for i := range policies {
 			p := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: fmt.Sprintf("p%02d", i)}}
 			p.DeploymentTargets.MatchLabels = map[string]string{"a": "b"}

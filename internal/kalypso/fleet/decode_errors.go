@@ -32,7 +32,7 @@ func (d document) describe(err error, data []byte) string {
 	}
 	advice := ""
 	if mismatch.Type.Kind() == reflect.String {
-		advice = "; put it in quotes if it is a string"
+		advice = "; quote it to make it a string"
 	}
 	return fmt.Sprintf("%s%s: expected %s, got %s%s", where, field, goKind(mismatch.Type), jsonKind(mismatch.Value), advice)
 }

@@ -71,7 +71,7 @@ func TestParseYAMLFails(t *testing.T) {
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
 		{"no object", "- a\n---\ntext\n---\n3\n", []string{"it is a list, not an object", "it is a string, not an object", "it is a number, not an object"}},
 		{"label that is no text", "a: b\n---\n" + kalypso + "kind: ClusterType\nmetadata:\n  name: a\n  labels:\n    x: v\n    edge: true\n",
-			[]string{`ClusterType "a": line 9: metadata.labels.edge: expected a string, got a bool; put it in quotes if it is a string`}},
+			[]string{`ClusterType "a": line 9: metadata.labels.edge: expected a string, got a bool; quote it to make it a string`}},
 		{"label of a target that is no text", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n  - name: b\n    labels: {zone: '1'}\n  - name: c\n    labels:\n      zone: 1\n",
 			[]string{"line 10: spec.deploymentTargets.labels.zone: expected a string, got a number"}},
 		{"map for a list", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n", []string{"line 6: spec.deploymentTargets: expected a list, got a map"}},
