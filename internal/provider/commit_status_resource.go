@@ -2,12 +2,15 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -39,20 +42,72 @@ type commitStatusModel struct {
 	State       types.String   `tfsdk:"state"`
 	Description types.String   `tfsdk:"description"`
 	TargetURL   types.String   `tfsdk:"target_url"`
+	Deployment  types.Object   `tfsdk:"deployment"`
+	RenewAfter  types.String   `tfsdk:"renew_after"`
+	SetAt       types.String   `tfsdk:"set_at"`
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
 // toStatus and fromStatus convert the status. Null is the empty text; the context keeps its case.
 func (m *commitStatusModel) toStatus() hosting.Status {
-	return hosting.Status{
+	s := hosting.Status{
 		Context: m.Context.ValueString(), State: hosting.StatusState(m.State.ValueString()),
 		Description: m.Description.ValueString(), TargetURL: m.TargetURL.ValueString(),
 	}
+	if m.reports() {
+		s.State = hosting.StatusState(m.deployed("verdict"))
+		if summary := []rune(m.deployed("summary")); len(summary) > hosting.MaxStatusDescription {
+			s.Description = string(summary[:hosting.MaxStatusDescription-1]) + "…"
+		} else {
+			s.Description = string(summary)
+		}
+	}
+	return s
 }
 
 func (m *commitStatusModel) fromStatus(s hosting.Status) {
-	m.State = types.StringValue(string(s.State))
-	m.Description, m.TargetURL = nullable(s.Description), nullable(s.TargetURL)
+	m.TargetURL, m.SetAt = nullable(s.TargetURL), nullableTime(s.SetAt)
+	if !m.reports() {
+		m.State, m.Description = types.StringValue(string(s.State)), nullable(s.Description)
+		return
+	}
+	// Another description of the same verdict is no other status: a deployment's counts change with every look.
+	attributes := maps.Clone(m.Deployment.Attributes())
+	attributes["verdict"] = types.StringValue(string(s.State))
+	m.Deployment = types.ObjectValueMust(deploymentTypes, attributes)
+}
+
+// reports tells whether the status is that of a deployment.
+func (m *commitStatusModel) reports() bool { return !m.Deployment.IsNull() }
+
+// deployed is a known attribute of the deployment, "" where there is none.
+func (m *commitStatusModel) deployed(name string) string {
+	v, _ := m.Deployment.Attributes()[name].(types.String)
+	return v.ValueString()
+}
+
+// on is the commit that the status is of; "" where the deployment has none.
+func (m *commitStatusModel) on() string {
+	if m.reports() {
+		return m.deployed("promoted_commit")
+	}
+	return m.Commit.ValueString()
+}
+
+// says is what of the model makes another status of it: of a deployment its verdict, and not what changes with every look.
+func (m *commitStatusModel) says() [3]any {
+	status := m.toStatus()
+	if m.reports() {
+		status.Description = ""
+	}
+	return [3]any{m.Repo.ValueString(), m.on(), status}
+}
+
+func nullableTime(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
 }
 
 func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -67,16 +122,102 @@ func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureReques
 	r.data, _ = req.ProviderData.(*providerData)
 }
 
-// ModifyPlan reports what needs no request: a repo on another host.
+// ModifyPlan reports what can be known without asking anybody, and plans a status where another one is to be said, or the last
+// one, as it was read, is older than renew_after. Else what is in state stays, also of the deployment.
 func (r *commitStatus) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || r.data == nil || !r.data.known {
+	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var repo types.String
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("repo"), &repo)...)
-	if repo.ValueString() != "" {
-		r.data.hostedRepo(repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
+	var plan commitStatusModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
 	}
+	checkStatus(plan, &resp.Diagnostics)
+	if r.data != nil && r.data.known && plan.Repo.ValueString() != "" {
+		r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
+	}
+	if req.State.Raw.IsNull() {
+		return
+	}
+	var state commitStatusModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	known, ds := req.Private.GetKey(ctx, statusTimesKey)
+	resp.Diagnostics.Append(ds...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	plan.SetAt = types.StringUnknown()
+	if plan.isKnown() && plan.says() == state.says() && !isDue(known, plan.RenewAfter.ValueString()) {
+		plan.SetAt = state.SetAt
+		if plan.reports() {
+			plan.Deployment = state.Deployment
+		}
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+}
+
+// isKnown reports whether all that the status says is known.
+func (m *commitStatusModel) isKnown() bool {
+	for _, v := range []attr.Value{m.Repo, m.Commit, m.Context, m.State, m.Description, m.TargetURL, m.Deployment} {
+		if v.IsUnknown() {
+			return false
+		}
+	}
+	for _, v := range m.Deployment.Attributes() {
+		if v.IsUnknown() {
+			return false
+		}
+	}
+	return true
+}
+
+// checkStatus reports what does not go together.
+func checkStatus(m commitStatusModel, diags *diag.Diagnostics) {
+	given := map[string]types.String{"commit": m.Commit, "state": m.State, "description": m.Description}
+	for _, name := range []string{"commit", "state", "description"} {
+		switch missing := given[name].IsNull(); {
+		case m.reports() && !missing:
+			diags.AddAttributeError(path.Root(name), "Two statuses", name+" comes out of deployment. Remove one of the two.")
+		case !m.reports() && missing && name != "description":
+			diags.AddAttributeError(path.Root(name), "Missing "+name, "Set commit and state, or deployment, which holds both.")
+		}
+	}
+	if commit := m.deployed("promoted_commit"); commit != "" {
+		if err := hosting.CheckCommit(commit); err != nil {
+			diags.AddAttributeError(path.Root("deployment"), "Invalid promoted commit", fmt.Sprintf("%q: %s", commit, fleet.Sentence(err)))
+		}
+	}
+	if m.reports() && m.isKnown() && m.on() == "" {
+		diags.AddAttributeWarning(path.Root("deployment"), "No status is set",
+			"The deployment has no promoted commit: nothing was promoted there yet, or the branch holds no rendering. Once it has one, the status is set.")
+	}
+}
+
+// statusTimesKey is where private state keeps when the last status was set and read, by the host's clock: a plan may not look.
+const statusTimesKey = "times"
+
+type statusTimes struct {
+	SetAt  time.Time `json:"set_at"`
+	SeenAt time.Time `json:"seen_at"`
+}
+
+func timesOf(s hosting.Status) []byte {
+	text, err := json.Marshal(statusTimes{s.SetAt, s.SeenAt})
+	if err != nil {
+		panic(err) // times marshal
+	}
+	return text
+}
+
+// isDue reports whether the last status was older than renew_after when it was read.
+func isDue(times []byte, renewAfter string) bool {
+	after, err := time.ParseDuration(renewAfter)
+	if err != nil {
+		return false
+	}
+	var t statusTimes
+	return json.Unmarshal(times, &t) == nil && !t.SetAt.IsZero() && t.SeenAt.Sub(t.SetAt) > after
 }
 
 func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -87,42 +228,53 @@ func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 	limit, ds := plan.Timeouts.Create(ctx, statusTimeout)
 	resp.Diagnostics.Append(ds...)
-	r.set(ctx, plan, limit, &resp.Diagnostics)
+	times := r.set(ctx, &plan, limit, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, times)...)
 	}
 }
 
 // Update posts another status, also for another commit or context: a status can't be withdrawn.
 func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var plan, state commitStatusModel
+	var plan commitStatusModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	limit, ds := plan.Timeouts.Update(ctx, statusTimeout)
 	resp.Diagnostics.Append(ds...)
-	if plan.toStatus() != state.toStatus() || !plan.Repo.Equal(state.Repo) || !plan.Commit.Equal(state.Commit) {
-		r.set(ctx, plan, limit, &resp.Diagnostics)
+	if plan.SetAt.IsUnknown() {
+		times := r.set(ctx, &plan, limit, &resp.Diagnostics)
+		if !resp.Diagnostics.HasError() {
+			resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, times)...)
+		}
 	}
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	}
 }
 
-func (r *commitStatus) set(ctx context.Context, plan commitStatusModel, limit time.Duration, diags *diag.Diagnostics) {
+// set sets the status, if there is a commit that it is of, and returns its times for private state.
+func (r *commitStatus) set(ctx context.Context, plan *commitStatusModel, limit time.Duration, diags *diag.Diagnostics) []byte {
+	plan.SetAt = types.StringNull()
+	checkStatus(*plan, diags)
 	repo := r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), diags)
-	if diags.HasError() {
-		return
+	if diags.HasError() || plan.on() == "" {
+		return timesOf(hosting.Status{})
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := repo.SetStatus(ctx, plan.Commit.ValueString(), plan.toStatus()); err != nil {
+	set, err := repo.SetStatus(ctx, plan.on(), plan.toStatus())
+	if err != nil {
 		appendHostError(diags, path.Root("repo"), err)
-		return
+		return nil
 	}
-	tflog.Info(ctx, "set the commit's status", map[string]any{"commit": plan.Commit.ValueString(), "context": plan.Context.ValueString(), "state": plan.State.ValueString()})
+	plan.SetAt = nullableTime(set.SetAt)
+	tflog.Info(ctx, "set the commit's status", map[string]any{
+		"commit": plan.on(), "context": plan.Context.ValueString(), "state": string(plan.toStatus().State),
+	})
+	return timesOf(set)
 }
 
 // Read reads the last status in the context, whoever posted it. A context without a status, or a commit that the repo lost, is
@@ -130,7 +282,7 @@ func (r *commitStatus) set(ctx context.Context, plan commitStatusModel, limit ti
 func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.known {
+	if resp.Diagnostics.HasError() || !r.data.known || state.on() == "" {
 		return
 	}
 	repo := r.data.hostedRepo(state.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
@@ -141,7 +293,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, err := repo.Status(ctx, state.Commit.ValueString(), state.Context.ValueString())
+	found, err := repo.Status(ctx, state.on(), state.Context.ValueString())
 	switch {
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		resp.Diagnostics.AddAttributeWarning(path.Root("commit"), "The commit is gone", fleet.Sentence(err)+" Its status is planned anew.")
@@ -153,6 +305,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	default:
 		state.fromStatus(*found)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, timesOf(*found))...)
 	}
 }
 

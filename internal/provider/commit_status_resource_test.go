@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -210,7 +211,7 @@ func TestAccCommitStatusByApp(t *testing.T) {
 	s.expectEmptyPlan()
 	s.fake.Fail("", "/access_tokens", -1, githubfake.ServerError(404, 0))
 	s.expectError([]string{"get a token for installation " + app.InstallationID}, "plan", "-no-color")
-	s.expectNoCanary("PRIVATE KEY", "ghs_", "eyJ")
+	s.expectNoCanary("PRIVATE KEY", "ghs_", "eyJhbGciOi") // as a signed token begins
 }
 
 // expectNoCanary fails the test where a secret was printed or is in the state.
@@ -236,7 +237,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 	s.set("repo", "https://github.com/acme/control-plane", "commit", s.commit, "context", "x", "state", "success", "description", nil, "target_url", nil)
 	s.expectError([]string{"Repo is not on the GitHub server", "Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL}, "plan", "-no-color")
 	s.set("repo", s.on.URL, "commit", nil)
-	s.expectError([]string{"Missing Configuration for Required Attribute", "Must set a configuration value for the commit attribute"}, "plan", "-no-color")
+	s.expectError([]string{"Missing commit", "Set commit and state, or deployment"}, "plan", "-no-color")
 	if n := len(s.fake.Requests()); n != 0 {
 		t.Errorf("GitHub was asked %d times", n)
 	}
@@ -259,4 +260,82 @@ resource "terraform_data" "later" {
 	s.apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
 	s.expectEmptyPlan()
+}
+
+// deployment is a deployment's state as the data source tells it.
+func deployment(commit any, verdict, summary string) map[string]any {
+	return map[string]any{
+		"promoted_commit": commit, "verdict": verdict, "summary": summary, "observed_at": time.Now().Format(time.RFC3339Nano), "folders": map[string]any{},
+	}
+}
+
+// The verdict of a deployment goes onto the commit that it was found for. What changes with every look changes nothing; another
+// verdict, another commit, and what others said are one more status; where nothing was promoted, nothing is said.
+func TestAccCommitStatusDeployment(t *testing.T) {
+	t.Parallel()
+	s := newStatusRoot(t)
+	s.set("commit", nil, "state", nil, "deployment", deployment(nil, "pending", "The branch holds no rendering."))
+	if out := s.apply().text(); !strings.Contains(out, "No status is set") {
+		t.Errorf("the apply: %s", out)
+	}
+	s.expectStatus("kalypso/dev", "", 0)
+	s.expectEmptyPlan()
+	s.set("deployment", deployment(s.commit, "pending", "1 of 2 clusters current."))
+	s.apply()
+	s.expectStatus("kalypso/dev", "pending", 1)
+	// Another time, other counts, the same verdict.
+	s.set("deployment", deployment(s.commit, "pending", "2 of 3 clusters current."))
+	s.expectEmptyPlan()
+	s.apply()
+	s.expectStatus("kalypso/dev", "pending", 1)
+	long := strings.Repeat("ü", 200)
+	s.set("deployment", deployment(s.commit, "success", long))
+	s.apply()
+	s.expectStatus("kalypso/dev", "success", 2)
+	s.set("deployment", deployment(s.commit, "success", "3 of 3 clusters current."))
+	s.expectEmptyPlan()
+
+	s.on.SetStatus(s.commit, "kalypso/dev", "failure") // somebody else
+	s.apply()
+	s.expectStatus("kalypso/dev", "success", 4)
+	first := s.commit
+	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "two\n"})
+	s.set("deployment", deployment(s.commit, "failure", "0 of 3 clusters current."))
+	s.apply()
+	s.expectStatus("kalypso/dev", "failure", 1)
+	if state, n := s.on.Status(first, "kalypso/dev"); state != "success" || n != 4 {
+		t.Errorf("the commit before has %q, set %d times", state, n)
+	}
+
+	s.set("commit", s.commit, "description", "x")
+	s.expectError([]string{"Two statuses", "commit comes out of deployment", "description comes out of deployment"}, "plan", "-no-color")
+	s.set("commit", nil, "description", nil, "deployment", deployment("v1.2", "success", ""))
+	s.expectError([]string{"Invalid promoted commit", "A commit is named by its full hash"}, "plan", "-no-color")
+}
+
+// A status that is older than renew_after when a plan reads it is set anew, by the host's clock; a younger one is not.
+func TestAccCommitStatusRenews(t *testing.T) {
+	t.Parallel()
+	s := newStatusRoot(t)
+	s.set("renew_after", "1h")
+	s.apply()
+	s.expectEmptyPlan()
+	s.on.AgeStatuses(s.commit, 59*time.Minute)
+	s.expectEmptyPlan()
+	s.on.AgeStatuses(s.commit, 2*time.Minute)
+	if out := s.apply().text(); !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
+		t.Errorf("the apply: %s", out)
+	}
+	s.expectStatus("kalypso/dev", "pending", 2)
+	s.expectEmptyPlan()
+
+	s.set("commit", nil, "state", nil, "deployment", deployment(s.commit, "success", "All."))
+	s.apply()
+	s.expectStatus("kalypso/dev", "success", 3)
+	s.on.AgeStatuses(s.commit, 2*time.Hour)
+	s.apply()
+	s.expectStatus("kalypso/dev", "success", 4)
+	s.expectEmptyPlan()
+	s.set("renew_after", "soon")
+	s.expectError([]string{`"soon" is no duration`}, "plan", "-no-color")
 }

@@ -7,8 +7,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -39,8 +41,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				}}},
 			},
 			"commit": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "Full hash of the commit.",
+				Optional:            true,
+				MarkdownDescription: "Full hash of the commit. Required without `deployment`.",
 				Validators:          []validator.String{valid{"commit", hosting.CheckCommit}},
 			},
 			"context": schema.StringAttribute{
@@ -50,8 +52,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, hosting.MaxStatusContext)},
 			},
 			"state": schema.StringAttribute{
-				Required:            true,
-				MarkdownDescription: "The state of the commit. One of " + strings.Join(quoted, ", ") + ".",
+				Optional:            true,
+				MarkdownDescription: "The state of the commit. One of " + strings.Join(quoted, ", ") + ". Required without `deployment`.",
 				Validators:          []validator.String{stringvalidator.OneOf(states...)},
 			},
 			"description": schema.StringAttribute{
@@ -64,12 +66,36 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "URL of a page with the details, such as the pipeline's run.",
 				Validators:          []validator.String{valid{"target URL", hosting.CheckTargetURL}},
 			},
+			"deployment": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "A `kalypso_deployment_state` as a whole, in place of `commit`, `state` and `description`: its verdict is said of the commit that " +
+					"it was found for, its `promoted_commit`. Another verdict, or another commit, is another status; other counts alone are none. Without a " +
+					"promoted commit nothing is said.",
+				Attributes: map[string]schema.Attribute{
+					"promoted_commit": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit."},
+					"verdict":         schema.StringAttribute{Optional: true, MarkdownDescription: "The state."},
+					"summary":         schema.StringAttribute{Optional: true, MarkdownDescription: "The description, as much as fits."},
+				},
+			},
+			"renew_after": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Set the status anew where the last one, as a refresh read it, is older than this, such as `1h`: whoever asks for a fresh status " +
+					"sees that somebody still looks. GitHub allows 1,000 statuses per commit and context.",
+				Validators: []validator.String{valid{"duration", checkDuration}},
+			},
+			"set_at": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "When GitHub took the last status, by its clock. Null where nothing was said.",
+			},
 			"timeouts": times,
 		},
 	}
 }
 
-// valid makes a validator from a check of the domain.
+// deploymentTypes are the attributes of the argument deployment.
+var deploymentTypes = map[string]attr.Type{"promoted_commit": types.StringType, "verdict": types.StringType, "summary": types.StringType}
+
+// valid makes a validator of a check of the domain.
 type valid struct {
 	what  string
 	check func(string) error

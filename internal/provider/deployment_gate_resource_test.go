@@ -66,7 +66,8 @@ func TestAccDeploymentGate(t *testing.T) {
 		t.Errorf("the progress was logged %d times:\n%s", n, out.stderr)
 	}
 	state := g.state()["kalypso_deployment_gate.this"]
-	if state["head"] != first || state["observed_at"] == "" || !strings.Contains(state["summary"].(string), "1 of 1 cluster types deployed") {
+	if summary, _ := state["summary"].(string); state["head"] != first || state["observed_at"] == "" ||
+		!strings.Contains(summary, "1 of 1 cluster types deployed") {
 		t.Errorf("the state: %v", state)
 	}
 	asked := len(g.fake.Queries())

@@ -12,3 +12,16 @@ resource "kalypso_commit_status" "dev" {
   description = "Rolled out to dev"
   target_url  = "https://ci.acme.io/runs/1"
 }
+
+# Whether it runs: the verdict goes onto the commit of the control plane that is deployed there.
+data "kalypso_deployment_state" "stage" {
+  gitops_repo = { repo = "https://github.com/acme/gitops", branch = "stage" }
+  source      = { azure_resource_graph = { subscriptions = ["00000000-0000-0000-0000-000000000000"] } }
+}
+
+resource "kalypso_commit_status" "stage" {
+  repo        = "https://github.com/acme/control-plane"
+  context     = "stage environment"
+  deployment  = data.kalypso_deployment_state.stage
+  renew_after = "6h"
+}

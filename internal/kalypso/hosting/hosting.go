@@ -3,7 +3,10 @@
 // [Host]; nothing else knows which one it is.
 package hosting
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Host is a service that repos lie on.
 type Host interface {
@@ -49,8 +52,8 @@ type Repo interface {
 	// method "" has it wait for people again.
 	MergeWhenReady(ctx context.Context, now PullRequest, method MergeMethod) (*PullRequest, error)
 
-	// SetStatus says how a commit did in a context, over what was said before.
-	SetStatus(ctx context.Context, commit string, status Status) error
+	// SetStatus says how a commit did in a context, over what was said before, and returns it with its times.
+	SetStatus(ctx context.Context, commit string, status Status) (Status, error)
 	// Status is what was last said of a commit in a context, nil where nothing
 	// was.
 	Status(ctx context.Context, commit, name string) (*Status, error)
@@ -131,6 +134,10 @@ type Status struct {
 	State       StatusState
 	Description string
 	TargetURL   string // "": none
+
+	// SetAt is when it was said, and SeenAt what the time is, both by the host's clock. Who says it leaves them zero; zero as
+	// well where the host does not tell.
+	SetAt, SeenAt time.Time
 }
 
 // StatusState is how a commit did.

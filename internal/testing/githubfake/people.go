@@ -3,6 +3,7 @@ package githubfake
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // PullRequest is what a test sees of a pull request.
@@ -142,7 +143,9 @@ func (r *Repo) Status(commit, context string) (state string, posted int) {
 func (r *Repo) SetStatus(commit, context, state string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
-	r.statuses[commit] = append(r.statuses[commit], status{ID: len(r.statuses[commit]) + 1, Context: context, State: state})
+	r.statuses[commit] = append(r.statuses[commit], status{
+		ID: len(r.statuses[commit]) + 1, Context: context, State: state, CreatedAt: time.Now().UTC().Truncate(time.Second),
+	})
 	r.sync()
 }
 

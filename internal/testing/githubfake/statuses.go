@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 type status struct {
@@ -13,6 +14,8 @@ type status struct {
 	Context     string `json:"context"`
 	Description string `json:"description"`
 	TargetURL   string `json:"target_url"`
+
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // maxStatuses is how many of a context GitHub keeps for a commit.
@@ -62,7 +65,7 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 	case len(before) >= maxStatuses:
 		invalid(w, "Status", "", "This SHA and context has reached the maximum number of statuses.")
 	default:
-		asked.ID = len(r.statuses[hash]) + 1
+		asked.ID, asked.CreatedAt = len(r.statuses[hash])+1, time.Now().UTC().Truncate(time.Second)
 		r.statuses[hash] = append(r.statuses[hash], asked)
 		r.sync()
 		reply(w, http.StatusCreated, asked)
@@ -87,4 +90,13 @@ func (r *Repo) mergeable(p *pull) string {
 		return "unstable"
 	}
 	return "clean"
+}
+
+// AgeStatuses has all statuses of a commit be older than they are.
+func (r *Repo) AgeStatuses(commit string, by time.Duration) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	for i := range r.statuses[commit] {
+		r.statuses[commit][i].CreatedAt = r.statuses[commit][i].CreatedAt.Add(-by)
+	}
 }

@@ -162,7 +162,7 @@ func TestAppScope(t *testing.T) {
 	must(t)(repo.Edit(t.Context(), must(t)(repo.Read(t.Context(), 1)), wanted))
 	expectAsked(fmt.Sprintf(pulls, `"members":"read",`))
 	commit := gitserver.Rev(t, p.on.Path, "change")
-	if err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success}); err != nil {
+	if _, err := repo.SetStatus(t.Context(), commit, hosting.Status{Context: "x", State: hosting.Success}); err != nil {
 		t.Error(err)
 	}
 	expectAsked(`{"repositories":["gitops"],"permissions":{"statuses":"write"}}`)
@@ -253,7 +253,8 @@ func TestRights(t *testing.T) {
 			"close":  func() error { _, err := repo.Close(t.Context(), 1); return err },
 			"status": func() error { _, err := repo.Status(t.Context(), strings.Repeat("a", 40), "x"); return err },
 			"set": func() error {
-				return repo.SetStatus(t.Context(), strings.Repeat("a", 40), hosting.Status{Context: "x"})
+				_, err := repo.SetStatus(t.Context(), strings.Repeat("a", 40), hosting.Status{Context: "x"})
+				return err
 			},
 		} {
 			expectError(t, do(), kind, doing)

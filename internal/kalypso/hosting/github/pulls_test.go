@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -227,7 +228,7 @@ func TestMergeWhenReady(t *testing.T) {
 	_, err := p.repo.MergeWhenReady(t.Context(), squashing, "")
 	expectError(t, err, hosting.ErrRejected, "disable auto-merge of pull request 1")
 	must(t)(p.repo.MergeWhenReady(t.Context(), people, hosting.Rebase))
-	if err := p.repo.SetStatus(t.Context(), opened.HeadCommit, hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
+	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit, hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
 		t.Fatal(err)
 	}
 	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != hosting.Merged {
@@ -286,21 +287,27 @@ func TestStatus(t *testing.T) {
 		t.Errorf("it is %+v", s)
 	}
 	want := hosting.Status{Context: "kalypso/dev", State: hosting.Pending, Description: "on its way", TargetURL: "https://acme.io/runs/1"}
-	if err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
+	if _, err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
 		t.Fatal(err)
 	}
 	want.State, want.Description, want.TargetURL = hosting.Success, "", ""
-	if err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
+	if _, err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 250 {
 		p.on.SetStatus(commit, "other/"+strings.Repeat("x", i), "failure")
 	}
-	if diff := cmp.Diff(&want, read("Kalypso/Dev")); diff != "" {
+	got := read("Kalypso/Dev")
+	if age := got.SeenAt.Sub(got.SetAt); age < -2*time.Second || age > time.Minute || got.SetAt.IsZero() {
+		t.Errorf("set at %s, seen at %s", got.SetAt, got.SeenAt)
+	}
+	got.SetAt, got.SeenAt = time.Time{}, time.Time{}
+	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}
 	none := strings.Repeat("0", 40)
 	_, err := p.repo.Status(t.Context(), none, "x")
 	expectError(t, err, hosting.ErrCommitNotFound, "No commit found for SHA: "+none)
-	expectError(t, p.repo.SetStatus(t.Context(), none, want), hosting.ErrCommitNotFound, "set status kalypso/dev of commit "+none)
+	_, err = p.repo.SetStatus(t.Context(), none, want)
+	expectError(t, err, hosting.ErrCommitNotFound, "set status kalypso/dev of commit "+none)
 }

@@ -2,22 +2,39 @@ package github
 
 import (
 	"context"
+	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) error {
+func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (hosting.Status, error) {
 	state := string(s.State)
 	set := &github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
 	if s.TargetURL != "" {
 		set.TargetURL = &s.TargetURL
 	}
 	ctx = r.with(ctx, scope{statuses: write})
-	_, _, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
-	return r.failed("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
+	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
+	if err != nil {
+		return hosting.Status{}, r.failed("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
+	}
+	return statusOf(created, resp), nil
+}
+
+// statusOf is a status as GitHub tells it, with the time of its answer.
+func statusOf(s *github.RepoStatus, resp *github.Response) hosting.Status {
+	now, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		now = time.Time{}
+	}
+	return hosting.Status{
+		Context: s.GetContext(), State: hosting.StatusState(s.GetState()), Description: s.GetDescription(), TargetURL: s.GetTargetURL(),
+		SetAt: s.GetCreatedAt().Time, SeenAt: now,
+	}
 }
 
 // maxStatusPages ends a list that does not: GitHub keeps 1,000 statuses of a
@@ -34,9 +51,8 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status
 		}
 		for _, s := range combined.Statuses {
 			if strings.EqualFold(s.GetContext(), name) {
-				return &hosting.Status{
-					Context: s.GetContext(), State: hosting.StatusState(s.GetState()), Description: s.GetDescription(), TargetURL: s.GetTargetURL(),
-				}, nil
+				found := statusOf(s, resp)
+				return &found, nil
 			}
 		}
 		if resp.NextPage == 0 {

@@ -8,14 +8,31 @@ variable "github" {
 
 variable "repo" { type = string }
 
-variable "commit" { type = string }
+variable "commit" {
+  type    = string
+  default = null
+}
 
 variable "context" {
   type    = string
   default = "kalypso/dev"
 }
 
-variable "state" { type = string }
+variable "state" {
+  type    = string
+  default = null
+}
+
+# An object as kalypso_deployment_state has it: with more in it than the status takes.
+variable "deployment" {
+  type    = any
+  default = null
+}
+
+variable "renew_after" {
+  type    = string
+  default = null
+}
 
 variable "description" {
   type    = string
@@ -43,6 +60,8 @@ resource "kalypso_commit_status" "this" {
   state       = var.state
   description = var.description
   target_url  = var.target_url
+  deployment  = var.deployment
+  renew_after = var.renew_after
   timeouts = var.timeouts == null ? null : {
     create = lookup(var.timeouts, "create", null)
     read   = lookup(var.timeouts, "read", null)
