@@ -23,8 +23,8 @@ const (
 	// maxSchemaSize limits the number of subschemas after resolving references.
 	maxSchemaSize = 100_000
 	// maxDigits and maxExponent limit numbers. Every IEEE 754 double fits.
-	maxDigits   = 400
-	maxExponent = 400
+	maxDigits   = 1000
+	maxExponent = 1000
 	// maxEvaluations limits how often subschemas evaluate values in one validation.
 	maxEvaluations = 250_000
 	// maxNested limits the nesting depth of subschemas and values together.

@@ -41,9 +41,9 @@ func TestSchemaBounds(t *testing.T) {
 		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`, "instructions with its repetitions expanded; at most 10000"},
 		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`, "instructions with its repetitions expanded; at most 10000"},
 		{"a pattern of every day", `{"pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
-		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 400 digits"},
+		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 1000 digits"},
 		{"a small one", `{"multipleOf": 1e-1000000000}`, "the number 1e-1000000000"},
-		{"a long number", `{"enum": [` + strings.Repeat("9", 100_000) + `]}`, "at most 400 digits"},
+		{"a long number", `{"enum": [` + strings.Repeat("9", 100_000) + `]}`, "at most 1000 digits"},
 		{"a double", `{"maximum": 1.7976931348623157e308}`, ""},
 	}
 	for _, tt := range tests {

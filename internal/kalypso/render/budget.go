@@ -51,7 +51,8 @@ func (b *budget) charge(c cost) error {
 	b.spent.steps += c.steps
 	b.spent.work += c.work
 	if b.spent.steps > maxSteps {
-		return boundError("the template takes more than %d steps: turns of loops, calls of functions and of templates that it defines; does it ever end?", maxSteps)
+		return boundError("the template takes more than %d steps (turns of loops, calls of functions and of templates). Check that it ends",
+			maxSteps)
 	}
 	if most := workFactor * b.size; b.spent.work > most {
 		return boundError("the functions of the template read and write more than %s, %d times limits.file_size (%s); does a loop repeat them?",
@@ -86,7 +87,7 @@ func (b *budget) fits(what string, n int64) error {
 // enter begins the call of a template that the template defines, leave ends it.
 func (b *budget) enter(nodes int) (string, error) {
 	if b.depth++; b.depth > maxDepth {
-		return "", boundError("templates call each other more than %d deep; does it ever end?", maxDepth)
+		return "", boundError("templates call each other more than %d deep. Check that it ends", maxDepth)
 	}
 	return b.tick(nodes)
 }
