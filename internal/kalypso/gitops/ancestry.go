@@ -16,11 +16,11 @@ import (
 type Commit struct {
 	Hash    plumbing.Hash
 	Parents []plumbing.Hash
-	When    time.Time // the committer's
+	When    time.Time // committer time
 }
 
-// Ancestry is the snapshot's commit and those that it leads to, at most depth generations, without their trees. Parents
-// that are beyond are named by their children alone.
+// Ancestry returns the snapshot's commit and its ancestors, up to depth generations, without their trees. Older
+// parents appear only in the Parents of their children.
 func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterAll}
 	if err := s.reader.Fetch(want, s.store); err != nil {
@@ -49,9 +49,9 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 	return all, nil
 }
 
-// FoldersAt are the folders directly below a path in each of several commits, which [Snapshot.Ancestry] has to have given,
-// with the hashes of their trees. The trees of all commits are fetched together, level by level, without contents of
-// files. A commit in which the path is no folder has none.
+// FoldersAt returns the folders directly below a path for each of the commits, with the hashes of their trees. The
+// commits must come from [Snapshot.Ancestry]. FoldersAt fetches the trees of all commits together, level by level,
+// without file contents. A commit without a folder at the path is not in the result.
 func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]map[string]plumbing.Hash, error) {
 	names, err := splitPath(path.Clean(at))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.H
 		trees[hash] = c.TreeHash
 	}
 	for _, name := range names {
-		if err := s.bringTrees(trees); err != nil {
+		if err := s.fetchTrees(trees); err != nil {
 			return nil, err
 		}
 		for commit, tree := range trees {
@@ -85,7 +85,7 @@ func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.H
 			}
 		}
 	}
-	if err := s.bringTrees(trees); err != nil {
+	if err := s.fetchTrees(trees); err != nil {
 		return nil, err
 	}
 	folders := make(map[plumbing.Hash]map[string]plumbing.Hash, len(trees))
@@ -112,9 +112,9 @@ func (s *Snapshot) foldersIn(tree plumbing.Hash) (map[string]plumbing.Hash, erro
 	return folders, err
 }
 
-// bringTrees fetches trees of several commits. A server that does not give them by their names sends the history down to
-// the oldest of the commits that are here.
-func (s *Snapshot) bringTrees(trees map[plumbing.Hash]plumbing.Hash) error {
+// fetchTrees fetches trees of several commits. If the server does not serve trees by hash, it fetches the history
+// back to the oldest known commit.
+func (s *Snapshot) fetchTrees(trees map[plumbing.Hash]plumbing.Hash) error {
 	var wants []plumbing.Hash
 	for _, tree := range trees {
 		if _, here := s.store[tree]; !here {
@@ -133,7 +133,8 @@ func (s *Snapshot) bringTrees(trees map[plumbing.Hash]plumbing.Hash) error {
 				depth++
 			}
 		}
-		err = s.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterBlobs}, s.store)
+		want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterBlobs}
+		err = s.reader.Fetch(want, s.store)
 	}
 	return err
 }

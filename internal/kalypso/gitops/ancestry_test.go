@@ -11,7 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A history is read to its depth, merges included, and folders of all its commits are told, over every transport.
+// TestAncestry reads a history to its depth, including merges, and the folders of all its commits, over every
+// transport.
 func TestAncestry(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		var commits []string
@@ -21,7 +22,8 @@ func TestAncestry(t *testing.T) {
 			}))
 		}
 		side := strings.TrimSpace(gitserver.Git(t, repo, "commit-tree", "-p", commits[1], "-m", "side", commits[1]+"^{tree}"))
-		merge := strings.TrimSpace(gitserver.Git(t, repo, "commit-tree", "-p", commits[3], "-p", side, "-m", "merge", commits[3]+"^{tree}"))
+		merge := strings.TrimSpace(gitserver.Git(t, repo, "commit-tree", "-p", commits[3], "-p", side, "-m", "merge",
+			commits[3]+"^{tree}"))
 		gitserver.Git(t, repo, "update-ref", "refs/heads/main", merge)
 
 		s, err := b.Snapshot(t.Context())
@@ -57,7 +59,7 @@ func TestAncestry(t *testing.T) {
 	})
 }
 
-// What is beyond the depth is named by its children alone.
+// TestAncestryIsCut: commits beyond the depth appear only as parents.
 func TestAncestryIsCut(t *testing.T) {
 	over(t, []string{"http"}, func(t *testing.T, repo string, b *gitops.Branch) {
 		for i := range 5 {

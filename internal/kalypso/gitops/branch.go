@@ -22,8 +22,7 @@ type Branch struct {
 	ref    plumbing.ReferenceName
 }
 
-// Open gives a branch. Nothing is contacted; an error is about the URL or the
-// name.
+// Open returns a branch. It contacts no server. An error concerns the URL or the name.
 func Open(client *gitremote.Client, repo, branch string) (*Branch, error) {
 	remote, err := client.Remote(repo)
 	if err != nil {
@@ -35,53 +34,52 @@ func Open(client *gitremote.Client, repo, branch string) (*Branch, error) {
 	return &Branch{remote: remote, name: branch, ref: plumbing.NewBranchReferenceName(branch)}, nil
 }
 
-// CheckName returns why name can't be that of a branch, or nil.
+// CheckName returns an error if name is not a valid branch name.
 func CheckName(name string) error {
 	switch {
 	case strings.HasPrefix(name, "refs/"):
-		return fmt.Errorf("%q is the name of a reference; write the branch's own, without refs/heads/", name)
+		return fmt.Errorf("%q is a reference name; use the branch name, without refs/heads/", name)
 	case name == "HEAD":
-		return fmt.Errorf("%q is Git's name for what is checked out, not that of a branch; write the branch's own", name)
+		return fmt.Errorf("%q names the checked-out commit, not a branch; use a branch name", name)
 	case name == "" || plumbing.NewBranchReferenceName(name).Validate() != nil:
-		return fmt.Errorf("%q is not a name that Git allows for a branch: no blanks, no two dots, no dash in front", name)
+		return fmt.Errorf("%q is not a valid branch name: Git allows no spaces, no double dots and no leading dash", name)
 	}
 	return nil
 }
 
-// Key is the same for two branches that are one: what a process locks.
+// Key identifies the branch within a process: two values for the same branch have the same key.
 func (b *Branch) Key() string { return b.remote.Key() + "#" + b.name }
 
-// String is "branch of repository", for messages.
+// String returns "branch of repository", for messages.
 func (b *Branch) String() string { return "branch " + quote(b.name) + " of " + b.remote.String() }
 
-// Head is the commit of the branch: one look-up. Zero: the repository was read
-// and has no such branch.
+// Head looks up the commit of the branch. It returns zero if the repository was read and has no such branch.
 func (b *Branch) Head(ctx context.Context) (plumbing.Hash, error) {
 	return b.remote.Ref(ctx, b.ref)
 }
 
-// What a server is asked to leave out: the contents of files; or all that is not
-// asked for by its name. These two are the filters that hosts allow.
+// Filters for fetches: leave out file contents, or everything that is not requested by hash. Git hosts support these
+// two.
 const (
 	filterBlobs = packp.Filter("blob:none")
 	filterAll   = packp.Filter("tree:0")
 )
 
-// Snapshot opens the branch at its last commit. Its trees come when they are
-// asked for, without the contents of files and without history; a server that
-// cannot filter sends all of the commit at once. Close the snapshot.
+// Snapshot opens the branch at its latest commit. The snapshot fetches trees on demand, without file contents and
+// without history; a server without filter support sends the whole commit at once. The caller must close the
+// snapshot.
 func (b *Branch) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return b.open(ctx, TreeCache{})
 }
 
-// open opens the branch where a way to its last commit may be known.
+// open opens the branch, and reuses the cache if it belongs to the latest commit.
 func (b *Branch) open(ctx context.Context, cache TreeCache) (*Snapshot, error) {
-	const tries = 3
-	for try := 1; ; try++ {
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
 		s, err := b.snapshot(ctx, cache)
-		// Between the look-up and the fetch the branch may have moved, and an
-		// older server gives the tip alone.
-		if errors.Is(err, gitremote.ErrObjectNotServed) && try < tries {
+		// The branch may move between lookup and fetch, and an older server
+		// serves only the current tip.
+		if errors.Is(err, gitremote.ErrObjectNotServed) && attempt < attempts {
 			continue
 		}
 		return s, err
@@ -106,7 +104,7 @@ func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (s *Snapshot, er
 	if head.IsZero() {
 		return s, nil
 	}
-	if err := s.start(filterAll); err != nil {
+	if err := s.fetchRoot(filterAll); err != nil {
 		var remote *gitremote.Error
 		if errors.As(err, &remote) {
 			return nil, err
@@ -114,4 +112,18 @@ func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (s *Snapshot, er
 		return nil, fmt.Errorf("%s: %w", b, err)
 	}
 	return s, nil
+}
+
+// Delete deletes the branch if it is still at a commit, and returns [gitremote.ErrBranchMoved] if not.
+func (b *Branch) Delete(ctx context.Context, at plumbing.Hash) error {
+	w, err := b.remote.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: at})
+	if !w.Sent() {
+		return err
+	}
+	return b.confirm(ctx, sentPush{old: at, err: err, backoff: backoff})
 }

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The git of file:// runs in this environment.
+	// git runs in this environment for file:// URLs.
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "HOME"} {
 		_ = os.Setenv(name, "/dev/null")
 	}
@@ -30,13 +30,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// everywhere runs a test over each way to reach a repository.
+// everywhere runs a test over each transport.
 func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitops.Branch)) {
 	t.Helper()
 	over(t, nil, test)
 }
 
-// over runs a test over some of them; nil: over all.
+// over runs a test over some transports; nil: all.
 func over(t *testing.T, names []string, test func(t *testing.T, repo string, b *gitops.Branch)) {
 	t.Helper()
 	for _, backend := range gitserver.Backends() {
@@ -67,7 +67,7 @@ func open(t testing.TB, url, branch string, credentials ...gitremote.Credential)
 
 var author = gitops.Signature{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
 
-// folder makes a folder of files; its hash is computed apart from the package.
+// folder returns a folder of files. It computes the hash independently of the package.
 func folder(path string, files map[string]string) gitops.Folder {
 	return gitops.Folder{Path: path, Hash: treeHash(files), Files: stream(files)}
 }
@@ -153,7 +153,7 @@ func fails(t testing.TB, err, kind error) {
 
 func as[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// TestCheckAuthor: what Git can't write, or a terminal would act on.
+// TestCheckAuthor rejects what Git cannot write, or a terminal would interpret.
 func TestCheckAuthor(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Kalypso": true, "Jürgen 日本": true, "": false, " ": false, "a <b": false, "a\nb": false,

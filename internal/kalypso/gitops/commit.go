@@ -16,31 +16,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// commit packs an edit of a snapshot: the commit and all that is new with it. It
-// gives the branch as the commit makes it: the snapshot itself, where the edit
-// changes nothing.
+// commit packs an edit of a snapshot as one commit with all new objects. It returns the branch after the commit, or
+// the snapshot itself if the edit changes nothing.
 func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Snapshot, *pack, error) {
 	if err := e.check(); err != nil {
 		return nil, nil, err
 	}
-	changed, err := s.differing(e.Folders)
+	changed, err := s.changedFolders(e.Folders)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := s.edited(e)
+	o, err := s.applyRemovals(e)
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := s.known()
+	known, err := s.knownObjects()
 	if err != nil {
 		return nil, nil, err
 	}
 	p := newPack(known, opts.PackBuffer)
-	if err := packNow(ctx, changed, p, opts.Progress); err != nil {
+	if err := packChanged(ctx, changed, p, opts.Progress); err != nil {
 		return nil, nil, err
 	}
-	w := newPacker(p, p.keep)
-	root, err := s.write(e, o, w)
+	w := newPackWriter(p, p.appendChunk)
+	root, err := s.applyWrites(e, o, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,15 +65,15 @@ func (s *Snapshot) commit(ctx context.Context, e *Edit, opts UpdateOptions) (*Sn
 	if err := w.flush(); err != nil {
 		return nil, nil, err
 	}
-	return s.after(h, root, text), p, nil
+	return s.withCommit(h, root, text), p, nil
 }
 
-// packNow packs folders, as far as the pack has room.
-func packNow(ctx context.Context, folders []Folder, p *pack, progress func(stage string, done, total int)) error {
+// packChanged packs the changed folders until the pack buffer is full. It defers the rest.
+func packChanged(ctx context.Context, folders []Folder, p *pack, progress func(stage string, done, total int)) error {
 	var mu sync.Mutex
 	done := 0
-	return packFolders(ctx, folders, p, p.keep, func(w *packer, ctx context.Context, f Folder) error {
-		w.counts = !p.hasRoom(f)
+	return packFolders(ctx, folders, p, p.appendChunk, func(w *packWriter, ctx context.Context, f Folder) error {
+		w.countOnly = !p.hasRoom(f)
 		err := w.folder(ctx, f)
 		mu.Lock()
 		defer mu.Unlock()
@@ -84,15 +83,15 @@ func packNow(ctx context.Context, folders []Folder, p *pack, progress func(stage
 	})
 }
 
-// known are the names of the objects that the branch is known to have.
-func (s *Snapshot) known() (map[plumbing.Hash]struct{}, error) {
+// knownObjects returns the hashes of the objects that the branch is known to have.
+func (s *Snapshot) knownObjects() (map[plumbing.Hash]struct{}, error) {
 	known := make(map[plumbing.Hash]struct{}, 4*len(s.store))
 	for h, o := range s.store {
 		known[h] = struct{}{}
 		if o.Kind != plumbing.TreeObject {
 			continue
 		}
-		for raw := o.Content; len(raw) > 0; { // without keeping what it reads as
+		for raw := o.Content; len(raw) > 0; { // without building entries
 			_, _, below, rest, err := gitobject.CutEntry[plumbing.Hash](raw)
 			if err != nil {
 				return nil, err
@@ -103,12 +102,12 @@ func (s *Snapshot) known() (map[plumbing.Hash]struct{}, error) {
 	return known, nil
 }
 
-// edited is the root tree without what an edit removes.
-func (s *Snapshot) edited(e *Edit) (*overlay, error) {
-	o := &overlay{snapshot: s, items: map[string]*item{}}
+// applyRemovals returns an editor of the root tree without the paths that an edit removes.
+func (s *Snapshot) applyRemovals(e *Edit) (*treeEditor, error) {
+	o := &treeEditor{snapshot: s, items: map[string]*editedEntry{}}
 	if !s.Root.IsZero() {
 		var err error
-		if o, err = s.overlay(s.Root); err != nil {
+		if o, err = s.editTree(s.Root); err != nil {
 			return nil, err
 		}
 	}
@@ -121,9 +120,9 @@ func (s *Snapshot) edited(e *Edit) (*overlay, error) {
 	return o, nil
 }
 
-// write puts the folders and files of an edit into the trees above them, and
-// gives the root tree; zero where nothing is left.
-func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) {
+// applyWrites sets the folders and files of an edit, and writes the changed trees. It returns the root tree, or zero
+// if nothing is left.
+func (s *Snapshot) applyWrites(e *Edit, o *treeEditor, w *packWriter) (plumbing.Hash, error) {
 	for _, f := range e.Folders {
 		names, _ := splitPath(f.Path)
 		var err error
@@ -152,20 +151,20 @@ func (s *Snapshot) write(e *Edit, o *overlay, w *packer) (plumbing.Hash, error) 
 	return o.write(w)
 }
 
-// CheckAuthor refuses a name or an e-mail address that Git can't write into a commit.
+// CheckAuthor returns an error if part is not usable as the name or e-mail address of a commit author.
 func CheckAuthor(part string) error {
 	switch {
 	case strings.TrimSpace(part) == "":
-		return errors.New("the text is blank, and a Git author has a name and an e-mail address")
+		return errors.New("a Git author needs a name and an e-mail address; this text is blank")
 	case strings.ContainsAny(part, "<>\r\n\x00"):
-		return errors.New("a Git author holds neither line breaks nor the characters < and >")
+		return errors.New("a Git author must not contain line breaks or the characters < and >")
 	case printable.Line(part) != part:
-		return errors.New("a Git author holds no control characters")
+		return errors.New("a Git author must not contain control characters")
 	}
 	return nil
 }
 
-// CheckMessage refuses a commit message that says nothing.
+// CheckMessage returns an error if a commit message is blank.
 func CheckMessage(message string) error {
 	if cleanMessage(message) == "" {
 		return errors.New("a commit needs a message")
@@ -173,7 +172,8 @@ func CheckMessage(message string) error {
 	return nil
 }
 
-// cleanMessage is a message as it is committed: printable, as names in it may come from the branch.
+// cleanMessage returns the message as committed. It escapes control characters, since names in it may come from the
+// branch.
 func cleanMessage(message string) string {
 	return printable.Text(strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")))
 }
@@ -183,7 +183,8 @@ func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {
 	if err := errors.Join(CheckAuthor(a.Name), CheckAuthor(a.Email), CheckMessage(e.Message)); err != nil {
 		return nil, err
 	}
-	who := fmt.Sprintf("%s <%s> %d %s", strings.TrimSpace(a.Name), strings.TrimSpace(a.Email), a.When.Unix(), a.When.Format("-0700"))
+	name, email := strings.TrimSpace(a.Name), strings.TrimSpace(a.Email)
+	who := fmt.Sprintf("%s <%s> %d %s", name, email, a.When.Unix(), a.When.Format("-0700"))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", tree)
 	if !parent.IsZero() {

@@ -11,81 +11,81 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// ErrPushLost means that the server reported a push as done, and the branch does not hold it.
-var ErrPushLost = errors.New("the server reported the push as done, and the branch does not hold it")
+// ErrPushLost means that the server reported a push as successful, but the branch does not contain it.
+var ErrPushLost = errors.New("the server reported the push as successful, but the branch does not contain it")
 
-// confirmTimeout bounds the look at a branch after the time of a push is over.
+// confirmTimeout bounds the check of a branch after the context of a push has ended.
 const confirmTimeout = 20 * time.Second
 
-// looks is how often a branch is read after a push before the push counts as not done: a server may still run its
-// hooks after the connection broke, or read from a copy that lags behind.
-const looks = 4
+// confirmReads is how often a branch is read after a push before the push counts as failed. The server may still run
+// hooks after the connection broke, or read from a replica that lags behind.
+const confirmReads = 4
 
-// outcome is a push that was sent, with what the server said about it.
-type outcome struct {
-	old, pushed plumbing.Hash // pushed is zero where the branch was to be deleted
-	err         error         // nil: the server reported it as done
+// sentPush is a push that was sent, with the server's answer.
+type sentPush struct {
+	old, pushed plumbing.Hash // pushed is zero for a deletion
+	err         error         // nil: the server reported success
 	open        gitremote.Reader
-	wait        func(ctx context.Context, try int) error
+	backoff     func(ctx context.Context, attempt int) error
 }
 
-// confirm reads what became of a push: what the branch holds decides, whatever the server said. It returns nil
-// where the branch holds the commit, the push's error or [ErrPushLost] where it does not, and
-// [gitremote.ErrBranchMoved] where somebody else moved the branch.
-func (b *Branch) confirm(ctx context.Context, push outcome) error {
+// confirm checks what became of a push. The content of the branch decides, not the server's answer. confirm returns
+// nil if the branch contains the commit, the push's error or [ErrPushLost] if it does not, and
+// [gitremote.ErrBranchMoved] if another push moved the branch.
+func (b *Branch) confirm(ctx context.Context, push sentPush) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), confirmTimeout)
 		defer cancel()
-		push.open = nil // it ended with the context
+		push.open = nil // closed with the context
 	}
-	head, err := b.headAfter(ctx, push)
+	head, err := b.awaitHead(ctx, push)
 	switch {
 	case err != nil:
-		return push.err // what the server said is all there is
+		return push.err // nothing else is known
 	case head == push.pushed:
 		return nil
 	case head == push.old && push.err != nil:
 		return push.err
 	case head == push.old:
-		return fmt.Errorf("%s is still at %s: %w", b, shownHead(head), ErrPushLost)
+		return fmt.Errorf("%s is still at %s: %w", b, formatHead(head), ErrPushLost)
 	}
-	held, err := b.holds(ctx, head, push.pushed)
+	held, err := b.historyHolds(ctx, head, push.pushed)
 	switch {
 	case held, err != nil && push.err == nil:
 		return nil
 	case push.err == nil:
-		return fmt.Errorf("%s is at %s, whose history does not hold %s: %w",
-			b, shownHead(head), shownHead(push.pushed), ErrPushLost)
+		return fmt.Errorf("%s is at %s, whose history does not contain %s: %w",
+			b, formatHead(head), formatHead(push.pushed), ErrPushLost)
 	}
 	return fmt.Errorf("%w: %w", gitremote.ErrBranchMoved, push.err)
 }
 
-// headAfter looks up the branch until it has moved, as often as that may take.
-func (b *Branch) headAfter(ctx context.Context, push outcome) (plumbing.Hash, error) {
-	for look := 1; ; look++ {
-		head, err := b.headNow(ctx, push.open)
+// awaitHead reads the head of the branch until it has moved, at most [confirmReads] times.
+func (b *Branch) awaitHead(ctx context.Context, push sentPush) (plumbing.Hash, error) {
+	for read := 1; ; read++ {
+		head, err := b.currentHead(ctx, push.open)
 		final := push.err != nil && !errors.Is(push.err, gitremote.ErrUnreachable)
-		if err != nil || head != push.old || final || look == looks {
+		if err != nil || head != push.old || final || read == confirmReads {
 			return head, err
 		}
-		if err := push.wait(ctx, look+looks); err != nil {
+		if err := push.backoff(ctx, read+confirmReads); err != nil {
 			return head, err
 		}
 	}
 }
 
-// headNow looks up the branch, in a conversation that is open, if there is one.
-func (b *Branch) headNow(ctx context.Context, open gitremote.Reader) (plumbing.Hash, error) {
+// currentHead reads the head of the branch, over the open connection if there is one.
+func (b *Branch) currentHead(ctx context.Context, open gitremote.Reader) (plumbing.Hash, error) {
 	if open == nil {
 		return b.Head(ctx)
 	}
 	return open.CurrentRef(b.ref)
 }
 
-// holds tells whether a commit is among the last ones of a history, along all parents: somebody may have pushed on
-// top of it.
-func (b *Branch) holds(ctx context.Context, head, commit plumbing.Hash) (bool, error) {
+// historyHolds reports whether a commit is among the latest commits of a history, along all parents: another push may
+// be on top of it.
+func (b *Branch) historyHolds(ctx context.Context, head, commit plumbing.Hash) (bool, error) {
 	if head.IsZero() || commit.IsZero() {
 		return false, nil
 	}
@@ -96,7 +96,7 @@ func (b *Branch) holds(ctx context.Context, head, commit plumbing.Hash) (bool, e
 	return held, err
 }
 
-func shownHead(h plumbing.Hash) string {
+func formatHead(h plumbing.Hash) string {
 	if h.IsZero() {
 		return "no commit"
 	}

@@ -19,8 +19,8 @@ import (
 // pushed is the request that carries a pack.
 var pushed = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
 
-// TestUpdateLostAnswer: the server took the push, and its answer got lost or says otherwise. It is neither a
-// failure nor pushed twice.
+// TestUpdateLostAnswer: the server accepted the push, but its answer was lost or says otherwise. The push neither
+// fails nor runs twice.
 func TestUpdateLostAnswer(t *testing.T) {
 	for name, test := range map[string]func(f *gitserver.Fault){
 		"dropped":         func(*gitserver.Fault) {},
@@ -59,7 +59,7 @@ func TestUpdateLostAnswer(t *testing.T) {
 	})
 }
 
-// TestUpdateLostAnswerOvertaken: somebody pushed on top of the push whose answer got lost.
+// TestUpdateLostAnswerOvertaken: another push followed the one whose answer was lost.
 func TestUpdateLostAnswerOvertaken(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
@@ -75,7 +75,8 @@ func TestUpdateLostAnswerOvertaken(t *testing.T) {
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"Seed", "ours"})
 }
 
-// TestUpdateNotTaken: the server did not take the push, and its answer got lost: that is an error, and pushed once.
+// TestUpdateNotTaken: the server did not accept the push, and its answer was lost. This is an error, after a single
+// push.
 func TestUpdateNotTaken(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -102,7 +103,7 @@ func TestUpdateNotTaken(t *testing.T) {
 	}
 }
 
-// TestUpdateFalseOK: the server says that it took the push, and did not.
+// TestUpdateFalseOK: the server reports success for a push that it did not accept.
 func TestUpdateFalseOK(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
@@ -138,7 +139,7 @@ func TestUpdateFalseOK(t *testing.T) {
 	})
 }
 
-// TestUpdateLateReplica: the server answers reads from a copy that lags behind for a moment.
+// TestUpdateLateReplica: the server answers reads from a replica that lags behind.
 func TestUpdateLateReplica(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -151,8 +152,7 @@ func TestUpdateLateReplica(t *testing.T) {
 	equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
 }
 
-// TestUpdateLocked: a push that broke off left its lock on the server. That is no race: it is told as what it is,
-// soon.
+// TestUpdateLocked: an interrupted push left its lock on the server. The error names the lock, after few attempts.
 func TestUpdateLocked(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -177,7 +177,7 @@ func TestUpdateLocked(t *testing.T) {
 	})
 }
 
-// TestUpdateServerFull: there is no space on the server, whose git prints that in several places.
+// TestUpdateServerFull: the server has no disk space; git reports this in several places.
 func TestUpdateServerFull(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()

@@ -13,45 +13,43 @@ import (
 
 // File is a file of a [Folder].
 type File struct {
-	Path    string // below the folder
-	Content []byte // not to be changed once it was given out
+	Path    string // relative to the folder
+	Content []byte // must not be modified
 }
 
-// Folder is a folder that shall hold the given files and folders and nothing
-// else.
+// Folder is the desired content of a folder: these files and folders, and nothing else.
 type Folder struct {
-	Path string        // from the repository's root, or from the folder it is in
-	Hash plumbing.Hash // of the tree that it becomes
-	// Files are in the byte order of their paths. It is called only where the
-	// branch's folder differs, twice where the pack is large, and not from one
-	// goroutine alone; it gives the same each time. Nil: there are none.
+	Path string        // relative to the repository root or to the parent folder
+	Hash plumbing.Hash // of the resulting tree
+	// Files yields the files in byte order of their paths. It is called only if the folder on the branch differs, twice
+	// for a large pack, and from several goroutines. It must yield the same files each time. Nil means no files.
 	Files iter.Seq2[File, error]
-	// Folders are those directly in it, beside the ones that Files make: a path
-	// is one name. One that the branch has already is not looked into.
+	// Folders are the direct subfolders, in addition to those that Files imply; each path is a single name. Subfolders
+	// that the branch already has are not read.
 	Folders []Folder
 }
 
-// Signature says who made a commit, and when.
+// Signature is the author of a commit, and its time.
 type Signature struct {
 	Name  string
 	Email string
 	When  time.Time
 }
 
-// Edit is one change of a branch: what goes first, then what comes. What it
-// does not name stays. Paths are from the repository's root.
+// Edit is one change to a branch: it removes paths, then sets folders and files. All other paths stay. Paths are
+// relative to the repository root.
 type Edit struct {
 	Folders []Folder
 	Files   map[string][]byte
-	Remove  []string // files or folders; what is not there is passed over
+	Remove  []string // files or folders; missing ones are skipped
 	Message string
 	Author  Signature
 }
 
-// ErrOverlap means that two paths of an edit lie in one another.
-var ErrOverlap = errors.New("lies in another path of the same edit")
+// ErrOverlap means that one path of an edit lies inside another.
+var ErrOverlap = errors.New("overlaps another path of the same edit")
 
-// check refuses paths that Git cannot hold and those that overlap.
+// check rejects paths that Git cannot store, and paths that overlap.
 func (e *Edit) check() error {
 	var errs []error
 	var written []string
@@ -66,7 +64,7 @@ func (e *Edit) check() error {
 			errs = append(errs, &PathError{Path: p, Err: errName})
 		}
 	}
-	// With a slash at the end, a path sorts right before what lies in it.
+	// With a trailing slash, a path sorts right before the paths inside it.
 	slices.SortFunc(written, func(a, b string) int { return strings.Compare(a+"/", b+"/") })
 	for i := 1; i < len(written); i++ {
 		if strings.HasPrefix(written[i]+"/", written[i-1]+"/") {

@@ -21,7 +21,7 @@ func nested(path string, n int, text string) gitops.Folder {
 	return f
 }
 
-// The trees that a narrow change needs come in one round trip, however many new folders come to be beside it.
+// TestUpdateFetchesAlong: a small change fetches its trees in one round trip, no matter how many folders are new.
 func TestUpdateFetchesAlong(t *testing.T) {
 	reads := func(beside ...gitops.Folder) int {
 		repo := gitserver.InitBare(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestForceWithLease: a branch is one commit on top of another one, whatever it held before, and moves from the head that was seen
-// alone.
+// TestForceWithLease: the branch becomes one commit on top of another branch, and moves only from the head that was
+// read.
 func TestForceWithLease(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -42,18 +42,19 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitops.Branch) {
 		t.Fatal(err)
 	}
 	equal(t, "without an edit", same, gitops.Result{Commit: one.Commit})
-	// The target moves, and while it is read, our branch does too: it is looked at again.
+	// The target moves, and our branch moves while it is read: the attempt is repeated.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
-	two, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{}, func(_ context.Context, onto, now *gitops.Snapshot) (*gitops.Edit, error) {
-		if seen++; seen == 1 {
-			gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
-		}
-		if _, there, err := now.Entry("pushed.txt"); err != nil || there != (seen == 2) || onto.Commit.String() != target {
-			t.Errorf("try %d sees our branch with what people pushed: %t, %v", seen, there, err)
-		}
-		return edit("two\n\nLast-Line: 1\n", folder("large", first)), nil
-	})
+	two, err := ours.ForceWithLease(t.Context(), base, gitops.UpdateOptions{},
+		func(_ context.Context, onto, now *gitops.Snapshot) (*gitops.Edit, error) {
+			if seen++; seen == 1 {
+				gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
+			}
+			if _, there, err := now.Entry("pushed.txt"); err != nil || there != (seen == 2) || onto.Commit.String() != target {
+				t.Errorf("try %d sees our branch with what people pushed: %t, %v", seen, there, err)
+			}
+			return edit("two\n\nLast-Line: 1\n", folder("large", first)), nil
+		})
 	if err != nil || seen != 2 {
 		t.Fatalf("%d tries, %v", seen, err)
 	}

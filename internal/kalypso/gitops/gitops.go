@@ -1,8 +1,6 @@
-// Package gitops reads and writes one branch of a GitOps repository, in terms
-// of Git trees alone: folders that become what they should be, files beside
-// them, and everything else untouched to the byte. It knows nothing of fleets.
+// Package gitops reads and writes one branch of a GitOps repository as Git trees: it sets folders and files, and
+// keeps everything else byte for byte. It knows nothing about fleets.
 //
-// Nothing is checked out: trees are read without the contents of their files
-// where the server can leave those out, and what is written goes into a pack
-// of new objects and over the wire.
+// It never checks anything out. It reads trees without file contents if the server supports filters, and sends new
+// objects as a pack.
 package gitops

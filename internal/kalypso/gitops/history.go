@@ -12,34 +12,31 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Bounds of a history: how many commits it looks back, and how many paths it
-// names of one.
+// Bounds of a history: how many commits it covers, and how many paths it lists for each.
 const (
 	MaxHistory      = 50
 	MaxHistoryPaths = 20
 )
 
-// Change is a commit that changed something below the folders that were asked
-// for.
+// Change is a commit that changed something below the requested folders.
 type Change struct {
 	Commit  plumbing.Hash
 	Author  Signature
 	Subject string
-	Merge   bool     // of another branch: what it changed may be that one's
-	Paths   []string // the first MaxHistoryPaths, in the order of a tree
-	Count   int      // of all paths
+	Merge   bool     // a merge commit: its changes may come from another branch
+	Paths   []string // the first MaxHistoryPaths, in tree order
+	Count   int      // number of all paths
 }
 
-// History is what the commits after since did below the folders, newest first,
-// along first parents, at most [MaxHistory] commits back. It tells whether
-// since was met: where it was not, there may be more, or the branch was
-// rewritten. Without folders it reads the commits and no trees.
+// History returns the changes below the folders in the commits after since, newest first, along first parents, at
+// most [MaxHistory] commits back. It also reports whether it found since: if not, there may be more commits, or the
+// branch was rewritten. Without folders it reads only commits, no trees.
 func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []string) ([]Change, bool, error) {
 	head, err := b.Head(ctx)
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
-	// Most often the cause of drift is the last commit or one near it.
+	// Most often the last commits cause the drift.
 	var changes []Change
 	for _, depth := range []int{8, MaxHistory + 1} {
 		var found, whole bool
@@ -51,8 +48,10 @@ func (b *Branch) History(ctx context.Context, since plumbing.Hash, folders []str
 	return changes, false, nil
 }
 
-// history reads depth commits. whole: the first commit of all was reached.
-func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth int, folders []string) (changes []Change, found, whole bool, err error) {
+// history reads depth commits. whole reports whether it reached the root commit.
+func (b *Branch) history(
+	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
+) (changes []Change, found, whole bool, err error) {
 	reader, err := b.remote.Reader(ctx)
 	if err != nil {
 		return nil, false, false, err
@@ -81,11 +80,11 @@ func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth i
 				return nil, false, false, fmt.Errorf("%s: %w", b, err)
 			}
 			if !ok {
-				return changes, false, false, nil // as far as was read
+				return changes, false, false, nil // end of the fetched history
 			}
 			before = parent.TreeHash
 		}
-		change, err := s.changed(at, before, folders)
+		change, err := s.commitChange(at, before, folders)
 		if err != nil {
 			return nil, false, false, fmt.Errorf("%s: %w", b, err)
 		}
@@ -100,7 +99,7 @@ func (b *Branch) history(ctx context.Context, head, since plumbing.Hash, depth i
 	return changes, false, false, nil
 }
 
-func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []string) (Change, error) {
+func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders []string) (Change, error) {
 	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	change := Change{
 		Commit: c.Hash, Subject: strings.TrimSpace(subject), Merge: len(c.ParentHashes) > 1,
@@ -109,7 +108,7 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 	if len(folders) == 0 {
 		return change, nil
 	}
-	if err := s.bring([]plumbing.Hash{before, c.TreeHash}, filterAll); err != nil {
+	if err := s.fetch([]plumbing.Hash{before, c.TreeHash}, filterAll); err != nil {
 		return change, err
 	}
 	for _, folder := range folders {
@@ -130,8 +129,7 @@ func (s *Snapshot) changed(c *object.Commit, before plumbing.Hash, folders []str
 	return change, nil
 }
 
-// diff adds the paths of what differs between two entries; one that is not
-// there is zero.
+// diff adds the paths that differ between two entries. The zero entry means absent.
 func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 	if old.Hash == now.Hash && old.Mode == now.Mode {
 		return nil
@@ -146,13 +144,13 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 	if path == "." {
 		prefix = ""
 	}
-	// What is on one side alone differs to the last file.
+	// A folder on one side only differs in all its files.
 	if old.IsTree() != now.IsTree() {
 		side := old
 		if now.IsTree() {
 			side = now
 		}
-		if err := s.bring([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
+		if err := s.fetch([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
 			return err
 		}
 	}
@@ -170,11 +168,11 @@ func (s *Snapshot) diff(path string, old, now entry, change *Change) error {
 			wants = append(wants, e.Hash, other.Hash)
 		}
 	}
-	if err := s.bring(wants, filterAll); err != nil {
+	if err := s.fetch(wants, filterAll); err != nil {
 		return err
 	}
 	if !old.IsTree() && old.Mode != "" || !now.IsTree() && now.Mode != "" {
-		change.Count++ // a file became a folder, or the other way
+		change.Count++ // a file became a folder, or a folder a file
 		if len(change.Paths) < MaxHistoryPaths {
 			change.Paths = append(change.Paths, path)
 		}
@@ -199,7 +197,7 @@ func (s *Snapshot) children(e entry) (map[string]entry, error) {
 	return children, err
 }
 
-// merged are the names of both, in order.
+// merged returns the names of both maps in tree order.
 func merged(a, b map[string]entry) []string {
 	var both []entry
 	for _, e := range a {

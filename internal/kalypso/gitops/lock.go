@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// locks hold one slot a branch for the whole process.
+// locks holds one slot per branch for the whole process.
 var (
 	locksMu sync.Mutex
 	locks   = map[string]chan struct{}{}
 )
 
-// lock waits for the branch. It gives what frees it.
+// lock waits for the branch and returns a function that unlocks it.
 func lock(ctx context.Context, key string) (func(), error) {
 	locksMu.Lock()
 	c, ok := locks[key]

@@ -11,35 +11,33 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
-// packLevel is how hard objects are compressed; see BenchmarkPushFirst.
+// packLevel is the compression level; see BenchmarkPushFirst.
 const packLevel = zlib.BestSpeed
 
-// chunkSize is when a packer hands on what it has, bytes.
+// chunkSize is the size at which a packWriter hands on its data, in bytes.
 const chunkSize = 1 << 20
 
-// pack is new objects, compressed, in the form in which Git sends them. An object
-// that the branch has, or that was added before, is added once or not at all. It
-// is safe for concurrent use by several packers.
+// pack collects new objects in Git's pack format. It contains each object once, and none that the branch already has.
+// It is safe for concurrent use by several packWriters.
 //
-// Before the first object Git wants to hear how many there are. So folders that
-// come after the pack has grown to its room are counted alone, and packed when
-// the pack is sent, while it is sent.
+// The pack header needs the number of objects. Once the pack has reached its buffer size, further folders are
+// therefore only counted, and packed later while the pack is sent.
 type pack struct {
-	known map[plumbing.Hash]struct{} // what the branch has; not written any more
-	room  int                        // bytes
+	known map[plumbing.Hash]struct{} // objects on the branch; read-only
+	room  int                        // buffer size, in bytes
 
-	mu     sync.Mutex
-	added  map[plumbing.Hash]bool // whether they are in chunks, or counted alone
-	chunks [][]byte
-	size   int
-	later  []Folder // that were counted alone
+	mu       sync.Mutex
+	added    map[plumbing.Hash]bool // true: in chunks; false: only counted
+	chunks   [][]byte
+	size     int
+	deferred []Folder // only counted so far
 }
 
 func newPack(known map[plumbing.Hash]struct{}, room int) *pack {
 	return &pack{known: known, room: room, added: map[plumbing.Hash]bool{}}
 }
 
-// claim counts an object, and tells whether it is the caller's to write.
+// claim counts an object, and reports whether the caller has to write it.
 func (p *pack) claim(h plumbing.Hash, write bool) bool {
 	if _, ok := p.known[h]; ok {
 		return false
@@ -53,8 +51,8 @@ func (p *pack) claim(h plumbing.Hash, write bool) bool {
 	return write
 }
 
-// keep puts a chunk into the pack.
-func (p *pack) keep(chunk []byte) error {
+// appendChunk adds a chunk to the pack.
+func (p *pack) appendChunk(chunk []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.chunks = append(p.chunks, chunk)
@@ -62,34 +60,34 @@ func (p *pack) keep(chunk []byte) error {
 	return nil
 }
 
-// hasRoom tells whether a folder is packed now; if not, it is packed later.
+// hasRoom reports whether to pack a folder now. If not, it defers the folder.
 func (p *pack) hasRoom(f Folder) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.size < p.room {
 		return true
 	}
-	p.later = append(p.later, f)
+	p.deferred = append(p.deferred, f)
 	return false
 }
 
-// packer adds objects to a pack from one goroutine.
-type packer struct {
-	pack   *pack
-	out    func(chunk []byte) error // takes what is packed
-	counts bool                     // objects are counted, and not packed
-	hasher *gitobject.Hasher
-	buf    bytes.Buffer
-	z      *zlib.Writer
-	none   *zlib.Writer
+// packWriter adds objects to a pack from one goroutine.
+type packWriter struct {
+	pack      *pack
+	out       func(chunk []byte) error // takes what is packed
+	countOnly bool                     // objects are counted, and not packed
+	hasher    *gitobject.Hasher
+	buf       bytes.Buffer
+	z         *zlib.Writer
+	stored    *zlib.Writer
 }
 
-// storedTree is the size of a tree, in bytes, up to which it goes uncompressed:
-// it is mostly hashes, and there is one for each folder.
-const storedTree = 512
+// maxStoredTree is the size in bytes up to which a tree stays uncompressed: a tree is mostly hashes, and there is one
+// for each folder.
+const maxStoredTree = 512
 
-func newPacker(p *pack, out func(chunk []byte) error) *packer {
-	return &packer{pack: p, out: out, hasher: gitobject.NewHasher(), z: deflater(packLevel)}
+func newPackWriter(p *pack, out func(chunk []byte) error) *packWriter {
+	return &packWriter{pack: p, out: out, hasher: gitobject.NewHasher(), z: deflater(packLevel)}
 }
 
 func deflater(level int) *zlib.Writer {
@@ -100,19 +98,19 @@ func deflater(level int) *zlib.Writer {
 	return z
 }
 
-// add names an object, and puts it into the pack if it is new.
-func (w *packer) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
+// add hashes an object, and packs it if it is new.
+func (w *packWriter) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
 	h := plumbing.Hash(w.hasher.Object(kind.String(), content))
-	if !w.pack.claim(h, !w.counts) {
+	if !w.pack.claim(h, !w.countOnly) {
 		return h, nil
 	}
 	w.buf.Write(appendObjectHeader(w.buf.AvailableBuffer(), kind, len(content)))
 	z := w.z
-	if kind == plumbing.TreeObject && len(content) <= storedTree {
-		if w.none == nil {
-			w.none = deflater(zlib.NoCompression)
+	if kind == plumbing.TreeObject && len(content) <= maxStoredTree {
+		if w.stored == nil {
+			w.stored = deflater(zlib.NoCompression)
 		}
-		z = w.none
+		z = w.stored
 	}
 	z.Reset(&w.buf)
 	if _, err := z.Write(content); err != nil {
@@ -127,8 +125,8 @@ func (w *packer) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, e
 	return h, nil
 }
 
-// flush hands on what was packed.
-func (w *packer) flush() error {
+// flush hands on the packed objects.
+func (w *packWriter) flush() error {
 	if w.buf.Len() == 0 {
 		return nil
 	}
@@ -137,8 +135,8 @@ func (w *packer) flush() error {
 	return w.out(chunk)
 }
 
-// appendObjectHeader writes kind and size: four bits of the size in the first
-// byte, seven in each that follows, the lowest first.
+// appendObjectHeader appends the kind and the size of an object: four bits of the size in the first byte, seven in
+// each following byte, lowest bits first.
 func appendObjectHeader(b []byte, kind plumbing.ObjectType, size int) []byte {
 	c := byte(kind)<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {

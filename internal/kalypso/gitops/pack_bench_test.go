@@ -143,7 +143,8 @@ func fastImport(b *testing.B, folders []gitops.Folder) time.Duration {
 	}
 	from, to := gitserver.InitBare(b), gitserver.InitBare(b)
 	start := time.Now()
-	for _, c := range []*exec.Cmd{exec.Command("git", "fast-import", "--quiet"), exec.Command("git", "push", "--quiet", to, "main")} {
+	for _, c := range []*exec.Cmd{exec.Command("git", "fast-import", "--quiet"),
+		exec.Command("git", "push", "--quiet", to, "main")} {
 		c.Dir, c.Env = from, gitserver.Env()
 		if strings.HasSuffix(c.Args[1], "import") {
 			c.Stdin = &stream

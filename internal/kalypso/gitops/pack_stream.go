@@ -10,27 +10,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
-// sending is a pack on its way.
-type sending struct {
+// packStream is a pack that is being sent.
+type packStream struct {
 	io.Reader
-	size int64 // bytes; -1: it is packed while it is sent
+	size int64 // bytes; -1: unknown, packed while sending
 	stop func() error
 }
 
-// send starts to send a pack: first what was kept, then the folders that were
-// counted alone. progress hears of the bytes that were sent. After the last read
-// call stop; it gives the error for which the pack ended early.
-func (p *pack) send(ctx context.Context, progress func(sent int)) *sending {
+// stream starts to send a pack: first the buffered chunks, then the deferred folders. It calls progress with the
+// number of bytes sent. Call stop after the last read; it returns the error that ended the pack early.
+func (p *pack) stream(ctx context.Context, progress func(sent int)) *packStream {
 	running, cancel := context.WithCancel(ctx)
 	out, in := io.Pipe()
 	var done sync.WaitGroup
 	var failed error
 	done.Go(func() {
-		failed = p.write(running, in, progress)
+		failed = p.writeTo(running, in, progress)
 		_ = in.CloseWithError(failed)
 	})
-	s := &sending{Reader: out, size: -1}
-	if len(p.later) == 0 {
+	s := &packStream{Reader: out, size: -1}
+	if len(p.deferred) == 0 {
 		s.size = int64(packHeader + p.size + gitobject.Size)
 	}
 	s.stop = func() error {
@@ -38,7 +37,7 @@ func (p *pack) send(ctx context.Context, progress func(sent int)) *sending {
 		_ = out.Close()
 		done.Wait()
 		over := ctx.Err() != nil || errors.Is(failed, io.ErrClosedPipe) || errors.Is(failed, context.Canceled)
-		if !over { // else the other side says why it wanted no more
+		if !over { // otherwise the receiver reports why it stopped reading
 			return failed
 		}
 		return nil
@@ -46,10 +45,10 @@ func (p *pack) send(ctx context.Context, progress func(sent int)) *sending {
 	return s
 }
 
-// packHeader is the length of the signature, the version and the count, bytes.
+// packHeader is the length of signature, version and object count, in bytes.
 const packHeader = 12
 
-func (p *pack) write(ctx context.Context, to io.Writer, progress func(sent int)) error {
+func (p *pack) writeTo(ctx context.Context, to io.Writer, progress func(sent int)) error {
 	sum := gitobject.NewChecksum()
 	to = io.MultiWriter(to, sum)
 	sent := 0
@@ -68,11 +67,11 @@ func (p *pack) write(ctx context.Context, to io.Writer, progress func(sent int))
 		}
 	}
 	var mu sync.Mutex
-	err := packFolders(ctx, p.later, p, func(chunk []byte) error {
+	err := packFolders(ctx, p.deferred, p, func(chunk []byte) error {
 		mu.Lock()
 		defer mu.Unlock()
 		return put(chunk)
-	}, (*packer).folder)
+	}, (*packWriter).folder)
 	if err != nil {
 		return err
 	}

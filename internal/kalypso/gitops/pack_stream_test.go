@@ -40,8 +40,7 @@ func noisy(n int) (folders []gitops.Folder, files map[string]string) {
 	return folders, files
 }
 
-// TestUpdateSent: a pack that is larger than its room is packed while it is
-// sent, and holds each new object once.
+// TestUpdateSent: a pack larger than the buffer is packed while it is sent, and contains each new object once.
 func TestUpdateSent(t *testing.T) {
 	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {
 		folders, files := noisy(6)
@@ -64,8 +63,7 @@ func TestUpdateSent(t *testing.T) {
 	})
 }
 
-// TestUpdateSentBreaks: what goes wrong while the pack is sent leaves the branch
-// as it was, and is the error.
+// TestUpdateSentBreaks: an error while the pack is sent is returned, and the branch stays.
 func TestUpdateSentBreaks(t *testing.T) {
 	broken := errors.New("a broken template")
 	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {

@@ -22,11 +22,10 @@ func treeEntry(e entry) object.TreeEntry {
 	return object.TreeEntry{Name: e.Name, Mode: mode, Hash: e.Hash}
 }
 
-// errName is a name that a tree cannot hold.
-var errName = errors.New("not a name that Git can hold")
+// errName means that a tree cannot contain a name.
+var errName = errors.New("Git does not allow this name")
 
-// splitPath gives the names of a path from the repository's root. "." is the
-// root, without names.
+// splitPath splits a path relative to the repository root into names. "." is the root and has none.
 func splitPath(path string) ([]string, error) {
 	if path == "." {
 		return nil, nil
@@ -40,18 +39,18 @@ func splitPath(path string) ([]string, error) {
 	return names, nil
 }
 
-// CheckPath refuses paths that a tree cannot hold, or git fsck --strict refuses.
+// CheckPath returns an error for a path that a tree cannot contain, or that git fsck --strict rejects.
 func CheckPath(path string) error {
 	_, err := splitPath(path)
 	return err
 }
 
-// checkName refuses what git fsck --strict refuses.
+// checkName rejects the names that git fsck --strict rejects.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "\x00/") {
 		return errName
 	}
-	// Of what Windows and macOS take for .git, too.
+	// Including names that Windows and macOS treat as .git.
 	folded := strings.ToLower(strings.TrimRight(strings.Map(dropIgnorable, name), ". "))
 	if folded == ".git" || folded == "git~1" || strings.HasPrefix(folded, ".git:") || strings.Contains(name, `\`) {
 		return errName
@@ -59,7 +58,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// dropIgnorable takes out the characters that HFS+ does not see.
+// dropIgnorable drops the characters that HFS+ ignores.
 func dropIgnorable(r rune) rune {
 	switch {
 	case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
@@ -68,7 +67,7 @@ func dropIgnorable(r rune) rune {
 	return r
 }
 
-// PathError is what is wrong with one path of an edit.
+// PathError is an error with one path of an edit.
 type PathError struct {
 	Path string
 	Err  error

@@ -12,18 +12,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// ErrCommitNotFound means that the repository has no such commit, or does not
-// give it out.
+// ErrCommitNotFound means that the repository has no such commit, or does not serve it.
 var ErrCommitNotFound = errors.New("commit not found")
 
-// Limits bound what is read of a repository. A bound that is 0 is none.
+// Limits bound the data read from a repository. 0 means no bound.
 type Limits struct {
-	Read int64 // bytes that one fetch may keep
-	File int64 // bytes of the largest file that is read
+	Read int64 // bytes kept from one fetch
+	File int64 // size of the largest file read, in bytes
 }
 
-// Repo is a repository that is read at commits. What was read is kept: a
-// reference is looked up once, and an object fetched once. It is not safe for
+// Repo reads a repository at commits. It looks up each branch once and fetches each object once. It is not safe for
 // concurrent use.
 type Repo struct {
 	remote gitremote.Repository
@@ -31,11 +29,11 @@ type Repo struct {
 	store  gitremote.Objects
 	heads  map[string]plumbing.Hash
 
-	visit context.Context // of the visit that is on
-	talk  gitremote.Reader
+	ctx    context.Context // of the current connection
+	reader gitremote.Reader
 }
 
-// OpenRepo gives a repository. Nothing is contacted; an error is about the URL.
+// OpenRepo returns a repository. It contacts no server. An error concerns the URL.
 func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error) {
 	remote, err := client.Remote(url)
 	if err != nil {
@@ -47,37 +45,36 @@ func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error
 	}, nil
 }
 
-// WithConnection runs f, in which the repository and its snapshots can be read. All that
-// f asks for is one conversation with the server, and none where everything is
-// here already.
+// WithConnection runs f. During f the repository and its snapshots can be read, over a single connection that is
+// opened on demand.
 func (r *Repo) WithConnection(ctx context.Context, f func()) {
-	r.visit = ctx
+	r.ctx = ctx
 	defer func() {
 		r.Close()
-		r.visit = nil
+		r.ctx = nil
 	}()
 	f()
 }
 
-// Close ends the conversation, if there is one.
+// Close closes the connection, if one is open.
 func (r *Repo) Close() {
-	if r.talk != nil {
-		r.talk.Close()
-		r.talk = nil
+	if r.reader != nil {
+		r.reader.Close()
+		r.reader = nil
 	}
 }
 
 func (r *Repo) connect() error {
-	if r.talk != nil {
+	if r.reader != nil {
 		return nil
 	}
-	talk, err := r.remote.Reader(r.visit)
-	r.talk = talk
+	reader, err := r.remote.Reader(r.ctx)
+	r.reader = reader
 	return err
 }
 
-// Head is the commit of a branch, looked up once. Zero: the repository was read
-// and has no such branch.
+// Head returns the commit of a branch, looked up once. It returns zero if the repository was read and has no such
+// branch.
 func (r *Repo) Head(branch string) (plumbing.Hash, error) {
 	if h, ok := r.heads[branch]; ok {
 		return h, nil
@@ -85,7 +82,7 @@ func (r *Repo) Head(branch string) (plumbing.Hash, error) {
 	if err := r.connect(); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	h, err := r.talk.Ref(plumbing.NewBranchReferenceName(branch))
+	h, err := r.reader.Ref(plumbing.NewBranchReferenceName(branch))
 	if err != nil {
 		r.Close()
 		return plumbing.ZeroHash, err
@@ -94,27 +91,25 @@ func (r *Repo) Head(branch string) (plumbing.Hash, error) {
 	return h, nil
 }
 
-// Fetch brings objects within the limits of the repository. After an error the
-// next one is a conversation of its own.
+// Fetch fetches objects within the limits of the repository. After an error it opens a new connection.
 func (r *Repo) Fetch(req gitremote.FetchRequest, into gitremote.Objects) error {
 	if err := r.connect(); err != nil {
 		return err
 	}
 	req.MaxRead, req.MaxBlob = r.limits.Read, r.limits.File
-	err := r.talk.Fetch(req, into)
+	err := r.reader.Fetch(req, into)
 	if err != nil {
 		r.Close()
 	}
 	return err
 }
 
-// At opens the repository at a commit; the snapshot can be read during a visit.
-// Where a server gives no commit by its name, it is looked for in the history of
-// the branch, if one is named.
+// At opens the repository at a commit. The snapshot can be read during [Repo.WithConnection]. If the server does not
+// serve commits by hash, At searches the history of the branch, if one is given.
 func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
 	s, err := r.open(commit)
-	// A server that gives no commit by its name gives nothing else by its name
-	// either: then all comes with the branch.
+	// A server that serves no commit by hash serves no other object by hash either. Then the second attempt fetches
+	// everything with the branch.
 	for _, filter := range []packp.Filter{filterAll, ""} {
 		if !errors.Is(err, gitremote.ErrObjectNotServed) {
 			break
@@ -130,14 +125,13 @@ func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
 	return s, nil
 }
 
-// open fetches a commit with all its trees. Those of a GitOps repo may be many, and most of them of no interest; whoever
-// reads objects wants few round trips.
+// open fetches a commit with all its trees, in few round trips.
 func (r *Repo) open(commit plumbing.Hash) (*Snapshot, error) {
 	s := newSnapshot(commit, r, r.store)
-	return s, s.start(filterBlobs)
+	return s, s.fetchRoot(filterBlobs)
 }
 
-// search fetches the history of a branch, in which the commit has to be.
+// search fetches the history of a branch, which must contain the commit.
 func (r *Repo) search(commit plumbing.Hash, branch string, filter packp.Filter) error {
 	if branch != "" {
 		head, err := r.Head(branch)
@@ -151,20 +145,21 @@ func (r *Repo) search(commit plumbing.Hash, branch string, filter packp.Filter) 
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s has no commit %s, or does not give it out", ErrCommitNotFound, r.remote, commit)
+	return fmt.Errorf("%w: %s has no commit %s, or does not serve it", ErrCommitNotFound, r.remote, commit)
 }
 
-// Contents fetches the contents of files by their hashes, together. Of a file
-// past the limit of the repository it gives the size instead.
-func (s *Snapshot) Contents(files []plumbing.Hash) (contents map[plumbing.Hash][]byte, tooLarge map[plumbing.Hash]int64, err error) {
-	if err := s.bring(slices.Clone(files), ""); err != nil {
+// Contents fetches several files by hash. For a file above the size limit it returns the size instead.
+func (s *Snapshot) Contents(
+	files []plumbing.Hash,
+) (contents map[plumbing.Hash][]byte, tooLarge map[plumbing.Hash]int64, err error) {
+	if err := s.fetch(slices.Clone(files), ""); err != nil {
 		return nil, nil, err
 	}
 	contents, tooLarge = map[plumbing.Hash][]byte{}, map[plumbing.Hash]int64{}
 	for _, h := range files {
 		if _, here := s.store[h]; !here {
-			// It may have been told by its difference from one that is too large.
-			if err := s.bring([]plumbing.Hash{h}, ""); err != nil {
+			// The pack may have contained it as a delta of a file that is too large.
+			if err := s.fetch([]plumbing.Hash{h}, ""); err != nil {
 				return nil, nil, err
 			}
 		}

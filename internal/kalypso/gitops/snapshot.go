@@ -14,11 +14,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Snapshot is a branch as it was at one commit. Its trees and the contents of
-// its files are fetched when they are asked for; [Snapshot.Load] fetches many at
-// once. What can't be fetched, or is broken, is an error of the call that asked
-// for it. A branch that is absent has an empty snapshot. A snapshot is not safe
-// for concurrent use, and lasts as long as the context it was made with.
+// Snapshot is a branch at one commit. It fetches trees and file contents on demand; [Snapshot.Load] fetches many at
+// once. If something cannot be fetched or is broken, the call that needs it returns an error. The snapshot of an
+// absent branch is empty. A snapshot is not safe for concurrent use, and is valid as long as the context that created
+// it.
 type Snapshot struct {
 	Commit plumbing.Hash // zero: the branch is absent
 	Root   plumbing.Hash // the root tree; zero: the branch is absent
@@ -26,11 +25,10 @@ type Snapshot struct {
 	reader  fetcher
 	store   gitremote.Objects
 	trees   map[plumbing.Hash][]entry
-	written gitremote.Objects // by an edit: the trees above its folders
+	written gitremote.Objects // written by an edit: the trees above its folders
 }
 
-// newSnapshot is a commit of which the objects in store are there already; it
-// keeps there what it fetches.
+// newSnapshot returns a snapshot of a commit. It finds fetched objects in store, and adds to it.
 func newSnapshot(commit plumbing.Hash, reader fetcher, store gitremote.Objects) *Snapshot {
 	return &Snapshot{
 		Commit: commit, reader: reader, store: store,
@@ -38,14 +36,14 @@ func newSnapshot(commit plumbing.Hash, reader fetcher, store gitremote.Objects) 
 	}
 }
 
-// fetcher is a conversation with a server: a [gitremote.Reader], or a [Repo].
+// fetcher fetches objects from a server: a [gitremote.Reader] or a [Repo].
 type fetcher interface {
 	Fetch(req gitremote.FetchRequest, into gitremote.Objects) error
 	Close()
 }
 
-// start fetches the commit without what the filter leaves out, and its root tree.
-func (s *Snapshot) start(filter packp.Filter) error {
+// fetchRoot fetches the commit, without what the filter leaves out, and its root tree.
+func (s *Snapshot) fetchRoot(filter packp.Filter) error {
 	if _, here := s.store[s.Commit]; !here {
 		want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filter}
 		if err := s.reader.Fetch(want, s.store); err != nil {
@@ -64,15 +62,15 @@ func (s *Snapshot) start(filter packp.Filter) error {
 	return err
 }
 
-// Close ends the conversation with the server.
+// Close closes the connection to the server.
 func (s *Snapshot) Close() { s.reader.Close() }
 
-// tree is the entries of a tree, fetched where it is not there yet.
+// tree returns the entries of a tree, and fetches it if needed.
 func (s *Snapshot) tree(h plumbing.Hash) ([]entry, error) {
 	if entries, ok := s.trees[h]; ok {
 		return entries, nil
 	}
-	if err := s.bring([]plumbing.Hash{h}, filterAll); err != nil {
+	if err := s.fetch([]plumbing.Hash{h}, filterAll); err != nil {
 		return nil, err
 	}
 	raw, ok := s.raw(plumbing.TreeObject, h)
@@ -87,9 +85,9 @@ func (s *Snapshot) tree(h plumbing.Hash) ([]entry, error) {
 	return entries, nil
 }
 
-// bring fetches objects by their names, those that are there left out. A server
-// that does not give them so is asked for the whole commit.
-func (s *Snapshot) bring(wants []plumbing.Hash, filter packp.Filter) error {
+// fetch fetches the objects that are not in the store. If the server does not serve them by hash, it fetches the
+// whole commit.
+func (s *Snapshot) fetch(wants []plumbing.Hash, filter packp.Filter) error {
 	wants = slices.DeleteFunc(wants, func(h plumbing.Hash) bool {
 		_, here := s.store[h]
 		return here || h.IsZero()
@@ -108,8 +106,7 @@ func (s *Snapshot) bring(wants []plumbing.Hash, filter packp.Filter) error {
 	return s.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: 1, Filter: filter}, s.store)
 }
 
-// Load fetches all the trees below the paths at once. A path that is no folder
-// is skipped.
+// Load fetches all trees below the paths at once. It skips paths that are not folders.
 func (s *Snapshot) Load(paths ...string) error {
 	var trees []plumbing.Hash
 	for _, path := range paths {
@@ -121,27 +118,27 @@ func (s *Snapshot) Load(paths ...string) error {
 			trees = append(trees, at.Hash)
 		}
 	}
-	return s.bringBelow(trees)
+	return s.fetchSubtrees(trees)
 }
 
-// bringBelow fetches all the trees below the trees named.
-func (s *Snapshot) bringBelow(trees []plumbing.Hash) error {
+// fetchSubtrees fetches all trees below the given trees.
+func (s *Snapshot) fetchSubtrees(trees []plumbing.Hash) error {
 	var wants []plumbing.Hash
 	for _, h := range trees {
 		if h.IsZero() {
 			continue
 		}
-		missing, err := s.missingBelow(h)
+		missing, err := s.missingSubtrees(h)
 		if err != nil {
 			return err
 		}
 		wants = append(wants, missing...)
 	}
-	return s.bring(wants, filterBlobs)
+	return s.fetch(wants, filterBlobs)
 }
 
-// missingBelow are the trees not fetched yet that are nearest below a tree.
-func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash, err error) {
+// missingSubtrees returns the topmost trees below a tree that are not in the store.
+func (s *Snapshot) missingSubtrees(tree plumbing.Hash) (missing []plumbing.Hash, err error) {
 	if _, here := s.store[tree]; !here {
 		return []plumbing.Hash{tree}, nil
 	}
@@ -153,7 +150,7 @@ func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash, er
 		if !e.IsTree() {
 			continue
 		}
-		below, err := s.missingBelow(e.Hash)
+		below, err := s.missingSubtrees(e.Hash)
 		if err != nil {
 			return nil, err
 		}
@@ -162,13 +159,13 @@ func (s *Snapshot) missingBelow(tree plumbing.Hash) (missing []plumbing.Hash, er
 	return missing, nil
 }
 
-// raw is the content of an object that is there.
+// raw returns the content of an object in the store.
 func (s *Snapshot) raw(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, bool) {
 	o, ok := s.store[h]
 	return o.Content, ok && o.Kind == kind
 }
 
-// commitAt is a commit that is there.
+// commitAt decodes a commit in the store.
 func (s *Snapshot) commitAt(h plumbing.Hash) (*object.Commit, bool, error) {
 	raw, ok := s.raw(plumbing.CommitObject, h)
 	if !ok {
@@ -184,7 +181,16 @@ func (s *Snapshot) commitAt(h plumbing.Hash) (*object.Commit, bool, error) {
 	return c, true, nil
 }
 
-// find walks down a path. The root is found as a tree without a name.
+// CommitInfo returns the message and the parents of the snapshot's commit.
+func (s *Snapshot) CommitInfo() (message string, parents []plumbing.Hash, err error) {
+	commit, ok, err := s.commitAt(s.Commit)
+	if err != nil || !ok {
+		return "", nil, err
+	}
+	return commit.Message, commit.ParentHashes, nil
+}
+
+// find looks up a path. The root is a tree without a name.
 func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
 	names, err := splitPath(path)
 	if err != nil || s.Root.IsZero() {
@@ -208,7 +214,7 @@ func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
 	return at, true, nil
 }
 
-// list is the entries of the folder at a path. A path that is no folder has none.
+// list returns the entries of a folder, or none if the path is not a folder.
 func (s *Snapshot) list(path string) ([]entry, error) {
 	at, ok, err := s.find(path)
 	if err != nil || !ok || !at.IsTree() {
@@ -217,8 +223,8 @@ func (s *Snapshot) list(path string) ([]entry, error) {
 	return s.tree(at.Hash)
 }
 
-// Folders are the folders directly below a path ("." for the root), by name,
-// with the hashes of their trees. A path that is no folder has none.
+// Folders returns the folders directly below a path ("." for the root), by name, with the hashes of their trees. It
+// returns none if the path is not a folder.
 func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 	entries, err := s.list(path)
 	folders := map[string]plumbing.Hash{}
@@ -230,8 +236,7 @@ func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 	return folders, err
 }
 
-// Others are the names of what lies directly below a path and is no folder:
-// files, links, submodules.
+// NonFolders returns the names of the other entries directly below a path: files, links, submodules.
 func (s *Snapshot) NonFolders(path string) (names []string, err error) {
 	entries, err := s.list(path)
 	for _, e := range entries {
@@ -242,7 +247,7 @@ func (s *Snapshot) NonFolders(path string) (names []string, err error) {
 	return names, err
 }
 
-// Entry is what lies at a path; ok is false where nothing does.
+// Entry returns the entry at a path. ok is false if there is none.
 func (s *Snapshot) Entry(path string) (e object.TreeEntry, ok bool, err error) {
 	found, ok, err := s.find(path)
 	if err != nil || !ok {
@@ -251,9 +256,8 @@ func (s *Snapshot) Entry(path string) (e object.TreeEntry, ok bool, err error) {
 	return treeEntry(found), true, nil
 }
 
-// Walk visits everything below a path that is no folder (files, links,
-// submodules), in the byte order of the paths, which are from the root. It ends
-// with the first error of visit, and returns that.
+// Walk calls visit for everything below a path that is not a folder (files, links, submodules), in byte order of the
+// paths, which are relative to the root. It stops at the first error of visit and returns it.
 func (s *Snapshot) Walk(path string, visit func(path string, e object.TreeEntry) error) error {
 	at, ok, err := s.find(path)
 	if err != nil || !ok || !at.IsTree() {
@@ -284,14 +288,14 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, ob
 	return nil
 }
 
-// errNotSent: the server answered without what was asked for.
-var errNotSent = errors.New("the server did not send it")
+// errNotSent means that the server's answer lacks a requested object.
+var errNotSent = errors.New("the server did not send this object")
 
-// ErrNoFile means that there is no file at a path of the branch.
+// ErrNoFile means that the branch has no file at a path.
 var ErrNoFile = errors.New("no such file on the branch")
 
-// ReadFile is the content of a file, fetched where it is not there yet. Where
-// there is none, the error is [ErrNoFile].
+// ReadFile returns the content of a file, and fetches it if needed. If there is no such file, the error is
+// [ErrNoFile].
 func (s *Snapshot) ReadFile(path string) ([]byte, error) {
 	files, err := s.ReadFiles([]string{path})
 	if err != nil {
@@ -304,8 +308,7 @@ func (s *Snapshot) ReadFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// ReadFiles are the contents of files, fetched together. A path without a file
-// has no key.
+// ReadFiles returns the contents of files, fetched together, by path. Paths without a file are left out.
 func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 	found := map[string]plumbing.Hash{}
 	var wants []plumbing.Hash
@@ -320,7 +323,7 @@ func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 		found[path] = e.Hash
 		wants = append(wants, e.Hash)
 	}
-	if err := s.bring(wants, ""); err != nil {
+	if err := s.fetch(wants, ""); err != nil {
 		return nil, err
 	}
 	files := make(map[string][]byte, len(found))

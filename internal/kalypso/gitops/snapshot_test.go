@@ -24,7 +24,7 @@ func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbin
 	return folders
 }
 
-// What can't be fetched is an error of each call that asks for it, and never reads as if it were not there.
+// TestSnapshotUnreadable: objects that cannot be fetched are an error of every call that needs them, never absent.
 func TestSnapshotUnreadable(t *testing.T) {
 	over(t, []string{"file", "http", "ssh"}, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true") // else all comes with the commit
@@ -84,7 +84,8 @@ func TestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "walk", paths, []string{
-			"clusters/large/a-b 0100644", "clusters/large/a/x.yaml 0100644", "clusters/link 0120000", "clusters/small/y.yaml 0100644",
+			"clusters/large/a-b 0100644", "clusters/large/a/x.yaml 0100644", "clusters/link 0120000",
+			"clusters/small/y.yaml 0100644",
 		})
 		run, ok, err := s.Entry("run.sh")
 		equal(t, "entry", err == nil && ok && run.Mode == filemode.Executable, true)
@@ -106,8 +107,8 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// TestSnapshotBytes: contents are not read where the server can leave them
-// out, nor sent where the branch has them.
+// TestSnapshotBytes: file contents are not fetched if the server supports filters, and not sent if the branch has
+// them.
 func TestSnapshotBytes(t *testing.T) {
 	noise := make([]byte, 1<<20)
 	for i := range noise {
@@ -122,8 +123,9 @@ func TestSnapshotBytes(t *testing.T) {
 			options = append(options, gitserver.WithProtocolV0())
 		}
 		server, url := gitserver.Serve(t, repo, options...)
-		update(t, open(t, url, "main"), noBackoff, edit("ours", folder("large", map[string]string{"big": content, "small": "s"}),
-			folder("copy", map[string]string{"big": content})))
+		update(t, open(t, url, "main"), noBackoff,
+			edit("ours", folder("large", map[string]string{"big": content, "small": "s"}),
+				folder("copy", map[string]string{"big": content})))
 		var read, sent int64
 		for _, r := range server.Requests() {
 			read += r.Sent
@@ -135,13 +137,14 @@ func TestSnapshotBytes(t *testing.T) {
 	}
 }
 
-// TestHistory names what others did to our folders since our commit.
+// TestHistory lists what others did to our folders since our commit.
 func TestHistory(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})
 		since := update(t, b, noBackoff, edit("ours", folder("large", first), folder("tiny", first))).Commit
 		gitserver.SeedFiles(t, repo, "main", "hotfix\n\nat night", map[string]gitserver.File{
-			"large/app.txt": {Mode: "100644", Content: "fixed"}, "large/new/x": {Mode: "100755", Content: "x"}, "tiny/app.txt": {},
+			"large/app.txt": {Mode: "100644", Content: "fixed"}, "large/new/x": {Mode: "100755", Content: "x"},
+			"tiny/app.txt": {},
 		})
 		gitserver.Seed(t, repo, "main", map[string]string{"small/b.yaml": "2"})
 		changes, found, err := b.History(t.Context(), since, []string{"large", "tiny"})
@@ -156,7 +159,8 @@ func TestHistory(t *testing.T) {
 		equal(t, "paths", c.Paths, []string{"large/app.txt", "large/new/x", "tiny/app.txt"})
 		equal(t, "count", c.Count, 3)
 
-		none, found, err := b.History(t.Context(), plumbing.NewHash("1111111111111111111111111111111111111111"), []string{"small"})
+		none, found, err := b.History(t.Context(), plumbing.NewHash("1111111111111111111111111111111111111111"),
+			[]string{"small"})
 		equal(t, "commits that touched small", len(none), 2)
 		equal(t, "found another", found || err != nil, false)
 	})
@@ -176,7 +180,7 @@ func TestHistoryBound(t *testing.T) {
 	equal(t, "changes", len(changes), gitops.MaxHistory)
 }
 
-// TestHistoryReads: where no folders are asked for, commits are read and no trees, however many commits there are.
+// TestHistoryReads: without folders, only commits are fetched, no trees.
 func TestHistoryReads(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	since := gitserver.Seed(t, repo, "main", map[string]string{"n": "0"})

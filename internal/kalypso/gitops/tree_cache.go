@@ -9,16 +9,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Way is a commit and trees of it, those on the way from its root to a path, as
-// Git keeps them. Who holds that of a branch from one run to the next reads a branch
-// that has not moved without fetching them again. The zero value is of no use
-// and no harm, and so is one of another commit.
+// TreeCache holds a commit and its trees from the root down to a path, in Git's format. If it is kept between runs, a
+// branch that has not moved is read without fetching them again. The zero value is an empty cache; a cache of another
+// commit is ignored.
 type TreeCache struct {
 	Commit []byte   `json:"commit,omitempty"`
 	Trees  [][]byte `json:"trees,omitempty"`
 }
 
-// objects are those of the way to a commit; none where it is of another one.
+// objects returns the cached objects, or none if the cache belongs to another commit.
 func (c TreeCache) objects(commit plumbing.Hash) gitremote.Objects {
 	objects, hasher := gitremote.Objects{}, gitobject.NewHasher()
 	if plumbing.Hash(hasher.Object(gitobject.Commit, c.Commit)) != commit {
@@ -31,7 +30,7 @@ func (c TreeCache) objects(commit plumbing.Hash) gitremote.Objects {
 	return objects
 }
 
-// Way is the way to a path, as far as it is there. Nothing is fetched.
+// TreeCache returns the fetched trees from the root down to a path. It fetches nothing.
 func (s *Snapshot) TreeCache(path string) TreeCache {
 	content, ok := s.raw(plumbing.CommitObject, s.Commit)
 	names, err := splitPath(path)
@@ -63,9 +62,8 @@ func (s *Snapshot) TreeCache(path string) TreeCache {
 	return c
 }
 
-// after is the branch with a commit on top of the snapshot. What was read before,
-// and what was written above the folders, is there.
-func (s *Snapshot) after(commit, root plumbing.Hash, text []byte) *Snapshot {
+// withCommit returns the branch after a commit on top of the snapshot, with all objects that were read or written.
+func (s *Snapshot) withCommit(commit, root plumbing.Hash, text []byte) *Snapshot {
 	objects := maps.Clone(s.store)
 	maps.Copy(objects, s.written)
 	objects[commit] = gitremote.Object{Kind: plumbing.CommitObject, Content: text}

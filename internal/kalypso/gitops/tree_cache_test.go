@@ -8,8 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestUpdateCache: with the cache that the update before gave, what lies on it is
-// not fetched again; and a cache that is out of date does no harm.
+// TestUpdateCache: trees in the cache of an earlier update are not fetched again, and an outdated cache is ignored.
 func TestUpdateCache(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
@@ -21,7 +20,8 @@ func TestUpdateCache(t *testing.T) {
 	}
 	apply := func(text string, cache gitops.TreeCache) (kept gitops.TreeCache, requests int) {
 		server.ResetLog()
-		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json", Cache: cache}, change(text))
+		r := update(t, branch, gitops.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json",
+			Cache: cache}, change(text))
 		requests = server.Reads()
 		// As private state does.
 		data, err := json.Marshal(r.Cache)
@@ -39,7 +39,8 @@ func TestUpdateCache(t *testing.T) {
 	equal(t, "trees on the path", len(cache.Trees), 3)
 
 	cache, known := apply("two", cache)
-	equal(t, "requests where all is known: the reference, the folder's tree, and after the push the reference again", known, 3)
+	equal(t, "requests where all is known: the reference, the folder's tree, and after the push the reference again",
+		known, 3)
 	_, unknown := apply("three", gitops.TreeCache{})
 	equal(t, "requests where nothing is known: the commit and three trees more", unknown, known+4)
 

@@ -9,54 +9,53 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// ErrFileFolderConflict means that an edit would write a folder where the branch has a
-// file, or a file where it has a folder, and does not remove that.
-var ErrFileFolderConflict = errors.New("the branch has something of another kind there, or above it")
+// ErrFileFolderConflict means that an edit writes a folder where the branch has a file, or a file where it has a
+// folder, and does not remove the other.
+var ErrFileFolderConflict = errors.New("the branch has a file where the edit needs a folder, or the other way round")
 
-// overlay is a tree of a branch with changes on top. Only what changes is read
-// and written.
-type overlay struct {
+// treeEditor is a tree of the branch with pending changes. It reads and writes only the trees that change.
+type treeEditor struct {
 	snapshot *Snapshot
-	items    map[string]*item
+	items    map[string]*editedEntry
 	changed  bool
 }
 
-type item struct {
+type editedEntry struct {
 	entry
-	dir *overlay // where the folder was opened
+	dir *treeEditor // set if the folder was opened
 }
 
-func (s *Snapshot) overlay(tree plumbing.Hash) (*overlay, error) {
+func (s *Snapshot) editTree(tree plumbing.Hash) (*treeEditor, error) {
 	entries, err := s.tree(tree)
 	if err != nil {
 		return nil, err
 	}
-	o := &overlay{snapshot: s, items: make(map[string]*item, len(entries))}
+	editor := &treeEditor{snapshot: s, items: make(map[string]*editedEntry, len(entries))}
 	for _, e := range entries {
-		o.items[e.Name] = &item{entry: e}
+		editor.items[e.Name] = &editedEntry{entry: e}
 	}
-	return o, nil
+	return editor, nil
 }
 
-func (o *overlay) into(i *item) (dir *overlay, err error) {
+func (e *treeEditor) openDir(i *editedEntry) (dir *treeEditor, err error) {
 	if i.dir == nil {
-		i.dir, err = o.snapshot.overlay(i.Hash)
+		i.dir, err = e.snapshot.editTree(i.Hash)
 	}
 	return i.dir, err
 }
 
-// remove takes away what lies at a path, and reports whether anything did.
-func (o *overlay) remove(names []string) (bool, error) {
-	i, ok := o.items[names[0]]
+// remove removes a path, and reports whether it existed.
+func (e *treeEditor) remove(names []string) (bool, error) {
+	i, ok := e.items[names[0]]
 	switch {
 	case !ok:
 		return false, nil
 	case len(names) == 1:
-		delete(o.items, names[0])
+		delete(e.items, names[0])
 	case !i.IsTree():
 		return false, nil
 	default:
-		dir, err := o.into(i)
+		dir, err := e.openDir(i)
 		if err != nil {
 			return false, err
 		}
@@ -64,42 +63,45 @@ func (o *overlay) remove(names []string) (bool, error) {
 			return false, err
 		}
 	}
-	o.changed = true
+	e.changed = true
 	return true, nil
 }
 
 // set puts an entry at a path.
-func (o *overlay) set(names []string, mode string, hash plumbing.Hash) error {
+func (e *treeEditor) set(names []string, mode string, hash plumbing.Hash) error {
 	name := names[0]
-	i, ok := o.items[name]
+	i, ok := e.items[name]
 	if len(names) == 1 {
 		if ok && i.IsTree() != (mode == gitobject.ModeTree) {
 			return ErrFileFolderConflict
 		}
-		o.items[name] = &item{entry: entry{Mode: mode, Name: name, Hash: hash}}
-		o.changed = true
+		e.items[name] = &editedEntry{entry: entry{Mode: mode, Name: name, Hash: hash}}
+		e.changed = true
 		return nil
 	}
 	if ok && !i.IsTree() {
 		return ErrFileFolderConflict
 	}
 	if !ok {
-		i = &item{entry: entry{Mode: gitobject.ModeTree, Name: name}, dir: &overlay{snapshot: o.snapshot, items: map[string]*item{}}}
-		o.items[name] = i
+		i = &editedEntry{
+			entry: entry{Mode: gitobject.ModeTree, Name: name},
+			dir:   &treeEditor{snapshot: e.snapshot, items: map[string]*editedEntry{}},
+		}
+		e.items[name] = i
 	}
-	dir, err := o.into(i)
+	dir, err := e.openDir(i)
 	if err != nil {
 		return err
 	}
-	o.changed = true
+	e.changed = true
 	return dir.set(names[1:], mode, hash)
 }
 
-// write packs the trees that changed and gives the root's hash; zero where it
-// is empty. A folder that a change left empty is gone.
-func (o *overlay) write(w *packer) (plumbing.Hash, error) {
-	entries := make([]entry, 0, len(o.items))
-	for _, i := range o.items {
+// write packs the changed trees and returns the hash of the root, or zero if it is empty. It drops folders that
+// became empty.
+func (e *treeEditor) write(w *packWriter) (plumbing.Hash, error) {
+	entries := make([]entry, 0, len(e.items))
+	for _, i := range e.items {
 		if i.dir != nil && i.dir.changed {
 			h, err := i.dir.write(w)
 			if err != nil {
@@ -118,6 +120,6 @@ func (o *overlay) write(w *packer) (plumbing.Hash, error) {
 	gitobject.SortTree(entries)
 	raw := gitobject.AppendTree(nil, entries)
 	h, err := w.add(plumbing.TreeObject, raw)
-	o.snapshot.written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+	e.snapshot.written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
 	return h, err
 }

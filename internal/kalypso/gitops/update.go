@@ -14,80 +14,79 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Stages of an update, for its progress.
+// The stages of an update, as reported to [UpdateOptions.Progress].
 const (
 	StageRead = "read" // the branch's trees
-	StagePack = "pack" // done: folders of those that differ
-	StagePush = "push" // done: bytes of the pack
+	StagePack = "pack" // done: changed folders
+	StagePush = "push" // done: bytes sent
 )
 
-// UpdateOptions change what [Branch.Update] does. The zero value is good.
+// UpdateOptions configure [Branch.Update]. The zero value holds the defaults.
 type UpdateOptions struct {
-	// CreateBranch makes an absent branch with the edit as its first commit.
+	// CreateBranch creates an absent branch with the edit as its first commit.
 	CreateBranch bool
-	// Progress hears of the stages. A total of 0 is not known.
+	// Progress is called during each stage. A total of 0 means unknown.
 	Progress func(stage string, done, total int)
-	// Attempts bounds how often a lost race is run again; 0: 10 times.
+	// Attempts bounds how often the update runs if others move the branch; 0: 10 times.
 	Attempts int
-	// CachePath is the path to which the result has the way; empty: it has none.
+	// CachePath is the path for which the result returns a tree cache; empty: none.
 	CachePath string
-	// Known is the way that the result before had.
+	// Cache is the tree cache of an earlier result.
 	Cache TreeCache
-	// PackBuffer is how much of the pack is held in memory, bytes; 0: 16 MiB. What is
-	// more is packed while it is sent.
+	// PackBuffer bounds the part of the pack that is held in memory, in bytes; 0: 16 MiB. The rest is packed while it is
+	// sent.
 	PackBuffer int
-	// Wait passes the time before another try, the first of which is 1. It
-	// ends with ctx. Nil: a random time, which doubles, from 50 ms to 3 s.
-	Backoff func(ctx context.Context, try int) error
+	// Backoff waits before another attempt; the first one is 1. It returns early if ctx is done. Nil: a random time that
+	// doubles, from 50 ms to 3 s.
+	Backoff func(ctx context.Context, attempt int) error
 }
 
-// Result is what became of an update.
+// Result is the result of an update.
 type Result struct {
-	Commit plumbing.Hash // the head that holds the edit; zero: the branch is absent, and there was nothing to write
-	Pushed bool          // false: the branch held the edit already
-	Cache  TreeCache     // from Commit on, as far as it was read or written
+	Commit plumbing.Hash // the head with the edit; zero: the branch is absent and the edit empty
+	Pushed bool          // false: the branch already had the edit
+	Cache  TreeCache     // of Commit, as far as it was read or written
 }
 
-// Update changes the branch by one commit on top of its head. build gets the
-// branch as it is and says what shall change; it is called again where another
-// commit came first. An edit that is nil, or changes nothing, makes no commit.
-// In one process the updates of a branch wait for each other.
+// Update adds one commit to the branch. build gets the branch and returns the change; Update calls it again if
+// another commit came first. If the edit is nil or changes nothing, Update makes no commit. Updates of the same
+// branch in one process run one after another.
 //
-// The branch moves only from the head that build saw, never by force. An
-// absent branch without CreateBranch is [ErrBranchNotFound]; a refusal of the
-// server [gitremote.ErrRejected]; a race that is lost over and over
-// [gitremote.ErrBranchMoved]. After each push the branch is read: one that the
-// server reports as done and does not hold is [ErrPushLost].
-func (b *Branch) Update(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
+// The branch moves only from the head that build saw, never by force. The errors are [ErrBranchNotFound] if the
+// branch is absent and CreateBranch is not set, [gitremote.ErrRejected] if the server rejects the push, and
+// [gitremote.ErrBranchMoved] if others keep moving the branch. Update reads the branch after each push: if the server
+// reported success but the branch does not contain the commit, the error is [ErrPushLost].
+func (b *Branch) Update(
+	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
+) (Result, error) {
 	opts = opts.withDefaults()
-	return b.again(ctx, opts, func() (Result, error) { return b.try(ctx, opts, build) })
+	return b.retryOnMoved(ctx, opts, func() (Result, error) { return b.attempt(ctx, opts, build) })
 }
 
-// lockedTries is how often a branch that is locked is pushed to. Another push holds its lock for some milliseconds,
-// and Git waits for that by itself.
-const lockedTries = 3
+// lockedAttempts is how often a locked branch is pushed to. A running push holds the lock for some milliseconds, and
+// Git itself waits for that long.
+const lockedAttempts = 3
 
-// again runs an update of the branch, alone in this process, until it is not
-// overtaken.
-func (b *Branch) again(ctx context.Context, opts UpdateOptions, update func() (Result, error)) (Result, error) {
+// retryOnMoved runs an update, one at a time in this process, until no other push gets in between.
+func (b *Branch) retryOnMoved(ctx context.Context, opts UpdateOptions, update func() (Result, error)) (Result, error) {
 	unlock, err := lock(ctx, b.Key())
 	if err != nil {
 		return Result{}, err
 	}
 	defer unlock()
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		result, err := update()
 		locked := errors.Is(err, gitremote.ErrBranchLocked)
 		switch {
-		case locked && try >= min(lockedTries, opts.Attempts):
+		case locked && attempt >= min(lockedAttempts, opts.Attempts):
 			return Result{}, err
-		case locked: // perhaps by a push that is being written
+		case locked: // perhaps by a running push
 		case !errors.Is(err, gitremote.ErrBranchMoved):
 			return result, err
-		case try >= opts.Attempts:
-			return Result{}, fmt.Errorf("%s kept moving, %d tries were overtaken: %w", b, try, err)
+		case attempt >= opts.Attempts:
+			return Result{}, fmt.Errorf("%s kept moving during %d attempts: %w", b, attempt, err)
 		}
-		if err := opts.Backoff(ctx, try); err != nil {
+		if err := opts.Backoff(ctx, attempt); err != nil {
 			return Result{}, err
 		}
 	}
@@ -104,18 +103,20 @@ func (o UpdateOptions) withDefaults() UpdateOptions {
 		o.PackBuffer = 16 << 20
 	}
 	if o.Backoff == nil {
-		o.Backoff = wait
+		o.Backoff = backoff
 	}
 	return o
 }
 
-// wait spreads those who race over time.
-func wait(ctx context.Context, try int) error {
-	most := min(100*time.Millisecond<<try, 3*time.Second)
+// backoff waits a random time, so that competing processes spread out.
+func backoff(ctx context.Context, attempt int) error {
+	most := min(100*time.Millisecond<<attempt, 3*time.Second)
 	return clock.Sleep(ctx, most/4+rand.N(most*3/4))
 }
 
-func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error)) (Result, error) {
+func (b *Branch) attempt(
+	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
+) (Result, error) {
 	opts.Progress(StageRead, 0, 0)
 	s, err := b.open(ctx, opts.Cache)
 	if err != nil {
@@ -132,12 +133,14 @@ func (b *Branch) try(ctx context.Context, opts UpdateOptions, build func(context
 	if s.Commit.IsZero() && !opts.CreateBranch {
 		return Result{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
 	}
-	return b.put(ctx, opts, s, edit, s.Commit)
+	return b.commitAndPush(ctx, opts, s, edit, s.Commit)
 }
 
-// put moves the branch from old to one commit on top of a snapshot.
-func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit *Edit, old plumbing.Hash) (Result, error) {
-	open, done := b.writer(ctx)
+// commitAndPush moves the branch from old to one commit on top of a snapshot.
+func (b *Branch) commitAndPush(
+	ctx context.Context, opts UpdateOptions, s *Snapshot, edit *Edit, old plumbing.Hash,
+) (Result, error) {
+	open, done := b.startPush(ctx)
 	defer done()
 	after, p, err := s.commit(ctx, edit, opts)
 	if err != nil {
@@ -150,14 +153,14 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 	if err != nil {
 		return Result{}, err
 	}
-	pack := p.send(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
+	pack := p.stream(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
 	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
-		return Result{}, failed // and what the server says is of a pack that broke off
+		return Result{}, failed // the server's error only reports an incomplete pack
 	}
 	if w.Sent() {
-		talk, _ := s.reader.(gitremote.Reader)
-		err = b.confirm(ctx, outcome{old: old, pushed: after.Commit, err: err, open: talk, wait: opts.Backoff})
+		reader, _ := s.reader.(gitremote.Reader)
+		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
 	}
 	if err != nil {
 		return Result{}, err
@@ -165,9 +168,8 @@ func (b *Branch) put(ctx context.Context, opts UpdateOptions, s *Snapshot, edit 
 	return opts.result(after, true), nil
 }
 
-// writer starts a push beside other work; open waits for it. done ends it,
-// whatever became of it.
-func (b *Branch) writer(ctx context.Context) (open func() (gitremote.Writer, error), done func()) {
+// startPush opens a push in the background; open waits for it. The caller must call done.
+func (b *Branch) startPush(ctx context.Context) (open func() (gitremote.Writer, error), done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	open = sync.OnceValues(func() (gitremote.Writer, error) { return b.remote.Writer(ctx) })
 	opened := make(chan struct{})
@@ -180,15 +182,15 @@ func (b *Branch) writer(ctx context.Context) (open func() (gitremote.Writer, err
 		select {
 		case <-opened:
 		default:
-			cancel() // nothing is to be pushed
+			cancel() // nothing to push
 		}
 		if w, err := open(); err == nil {
-			w.Close() // not cancelled: a server that took the push may still have hooks to run
+			w.Close() // not cancelled: the server may still run hooks
 		}
 	}
 }
 
-// result is that of an update which left the branch as s.
+// result returns the result of an update that left the branch at s.
 func (o UpdateOptions) result(s *Snapshot, pushed bool) Result {
 	r := Result{Commit: s.Commit, Pushed: pushed}
 	if o.CachePath != "" {

@@ -13,8 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestUpdateCancelledInHook: a server that works on the push for ever is left
-// when the context ends.
+// TestUpdateCancelledInHook: the update ends with its context, even if the server works on the push forever.
 func TestUpdateCancelledInHook(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -50,8 +49,7 @@ func fifo(t *testing.T, repo, name string) string {
 	return path
 }
 
-// TestUpdateAtOnce: renderings of one process on one branch wait for each
-// other, so that none loses a race.
+// TestUpdateAtOnce: updates of one branch in one process run one after another, so that none loses a race.
 func TestUpdateAtOnce(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	opts := gitops.UpdateOptions{CreateBranch: true, Attempts: 1}
@@ -66,7 +64,8 @@ func TestUpdateAtOnce(t *testing.T) {
 		}
 		b := open(t, url, "main")
 		all.Go(func() {
-			if _, err := b.Update(t.Context(), opts, always(edit(path, folder(path, map[string]string{"a": path})))); err != nil {
+			if _, err := b.Update(t.Context(), opts,
+				always(edit(path, folder(path, map[string]string{"a": path})))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -76,7 +75,7 @@ func TestUpdateAtOnce(t *testing.T) {
 	equal(t, "commits", len(gitserver.Log(t, repo, "main")), 8)
 }
 
-// TestUpdateErrors: an edit that cannot be is refused, and nothing is written.
+// TestUpdateErrors: an invalid edit fails, and nothing is written.
 func TestUpdateErrors(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"file": "1", "dir/x": "1"})
@@ -101,16 +100,20 @@ func TestUpdateErrors(t *testing.T) {
 		"hash":           {edit("ours", wrong), gitops.ErrTreeMismatch},
 		"file in a file": {edit("ours", folder("file/large", first)), gitops.ErrFileFolderConflict},
 		"folder on file": {edit("ours", folder("file", first)), gitops.ErrFileFolderConflict},
-		"file on folder": {with(func(e *gitops.Edit) { e.Files = map[string][]byte{"dir": nil} }), gitops.ErrFileFolderConflict},
-		"overlap":        {edit("ours", folder("a", first), folder("a/b", first)), gitops.ErrOverlap},
-		"twice":          {edit("ours", folder("a", first), folder("a", first)), gitops.ErrOverlap},
-		"order":          {edit("ours", unsorted), nil},
-		"stream":         {edit("ours", broken), errRender},
-		"climbs":         {edit("ours", folder("../a", first)), nil},
-		"absolute":       {edit("ours", folder("/a", first)), nil},
-		".git":           {edit("ours", folder("a/.GIT", first)), nil},
-		"no message":     {edit(" ", folder("a", first)), nil},
-		"author":         {with(func(e *gitops.Edit) { e.Author.Email = "a>b"; e.Folders = []gitops.Folder{folder("a", first)} }), nil},
+		"file on folder": {with(func(e *gitops.Edit) { e.Files = map[string][]byte{"dir": nil} }),
+			gitops.ErrFileFolderConflict},
+		"overlap":    {edit("ours", folder("a", first), folder("a/b", first)), gitops.ErrOverlap},
+		"twice":      {edit("ours", folder("a", first), folder("a", first)), gitops.ErrOverlap},
+		"order":      {edit("ours", unsorted), nil},
+		"stream":     {edit("ours", broken), errRender},
+		"climbs":     {edit("ours", folder("../a", first)), nil},
+		"absolute":   {edit("ours", folder("/a", first)), nil},
+		".git":       {edit("ours", folder("a/.GIT", first)), nil},
+		"no message": {edit(" ", folder("a", first)), nil},
+		"author": {with(func(e *gitops.Edit) {
+			e.Author.Email = "a>b"
+			e.Folders = []gitops.Folder{folder("a", first)}
+		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := b.Update(t.Context(), noBackoff, always(test.edit))

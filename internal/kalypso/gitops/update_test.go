@@ -14,11 +14,11 @@ import (
 )
 
 var first = map[string]string{
-	"app/config.yaml": "a: 1\n", "app/x.yaml": "x\n", "app-2/config.yaml": "a: 2\n", "app.txt": "t\n", "README.md": "# r\n",
+	"app/config.yaml": "a: 1\n", "app/x.yaml": "x\n", "app-2/config.yaml": "a: 2\n", "app.txt": "t\n",
+	"README.md": "# r\n",
 }
 
-// TestUpdateLife takes a branch from nothing to a folder, a change, no change,
-// and away.
+// TestUpdateLife creates a folder, changes it, changes nothing, and removes it.
 func TestUpdateLife(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		_, err := b.Update(t.Context(), gitops.UpdateOptions{}, always(edit("no", folder("large", first))))
@@ -53,11 +53,11 @@ func TestUpdateLife(t *testing.T) {
 	})
 }
 
-// TestUpdateOthers: links, programs, submodules and files beside ours stay to
-// the byte and mode.
+// TestUpdateOthers: links, executables, submodules and files next to ours keep their bytes and modes.
 func TestUpdateOthers(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
-		gitserver.Seed(t, repo, "main", map[string]string{"large/old.yaml": "old\n", "zone/large/theirs": "1\n", "a-b": "", "a/b": ""})
+		gitserver.Seed(t, repo, "main", map[string]string{"large/old.yaml": "old\n", "zone/large/theirs": "1\n", "a-b": "",
+			"a/b": ""})
 		gitserver.SeedFiles(t, repo, "main", "others", map[string]gitserver.File{
 			"run.sh":         {Mode: "100755", Content: "#!/bin/sh\n"},
 			"zone/link":      {Mode: "120000", Content: "../run.sh"},
@@ -77,7 +77,7 @@ func TestUpdateOthers(t *testing.T) {
 	})
 }
 
-// TestUpdateOrphan makes a second branch beside one that is there.
+// TestUpdateOrphan creates a second branch.
 func TestUpdateOrphan(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "other", map[string]string{"x": "y"})
@@ -88,7 +88,7 @@ func TestUpdateOrphan(t *testing.T) {
 	})
 }
 
-// TestUpdateRace: somebody else pushes between our reading and our push.
+// TestUpdateRace: another push happens between our read and our push.
 func TestUpdateRace(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -111,8 +111,7 @@ func TestUpdateRace(t *testing.T) {
 
 var noBackoff = gitops.UpdateOptions{Backoff: func(ctx context.Context, _ int) error { return ctx.Err() }}
 
-// TestUpdateRaceAtServer: the branch moves after the server listed it, so that
-// the server itself refuses.
+// TestUpdateRaceAtServer: the branch moves after the server listed it, so that the server rejects the push.
 func TestUpdateRaceAtServer(t *testing.T) {
 	for _, create := range []bool{false, true} {
 		repo := gitserver.InitBare(t)
@@ -128,23 +127,24 @@ func TestUpdateRaceAtServer(t *testing.T) {
 	}
 }
 
-// TestUpdateLosesForGood: the tries have a bound.
+// TestUpdateLosesForGood: the number of attempts is bounded.
 func TestUpdateLosesForGood(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	opts := noBackoff
 	opts.Attempts = 3
 	n := 0
-	_, err := open(t, repo, "main").Update(t.Context(), opts, func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
-		n++
-		gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + n))})
-		return edit("ours", folder("large", map[string]string{"a": "b"})), nil
-	})
+	_, err := open(t, repo, "main").Update(t.Context(), opts,
+		func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+			n++
+			gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + n))})
+			return edit("ours", folder("large", map[string]string{"a": "b"})), nil
+		})
 	fails(t, err, gitremote.ErrBranchMoved)
 	equal(t, "tries", n, 3)
 }
 
-// TestUpdateBrokenAnswer: the server took the commit and the connection broke.
+// TestUpdateBrokenAnswer: the server accepted the push, and the connection broke.
 func TestUpdateBrokenAnswer(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo)
@@ -154,7 +154,7 @@ func TestUpdateBrokenAnswer(t *testing.T) {
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours"})
 }
 
-// TestUpdateRejected: a hook refuses, in its own words.
+// TestUpdateRejected: a hook rejects the push with its own message.
 func TestUpdateRejected(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -173,26 +173,28 @@ func TestUpdateRejected(t *testing.T) {
 	})
 }
 
-// TestUpdateCrossing: a new branch can't have the name of another's folder, nor lie in another.
+// TestUpdateCrossing: a new branch cannot have the name of another branch's folder, or lie in one.
 func TestUpdateCrossing(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		repo := gitserver.InitBare(t)
 		gitserver.Seed(t, repo, "rel/one", map[string]string{"x": "1"})
 		url, credentials := backend.Start(t, repo)
 		for _, name := range []string{"rel", "rel/one/more"} {
-			_, err := open(t, url, name, credentials...).Update(t.Context(), gitops.UpdateOptions{CreateBranch: true}, always(edit("ours", folder("large", first))))
+			_, err := open(t, url, name, credentials...).Update(t.Context(), gitops.UpdateOptions{CreateBranch: true},
+				always(edit("ours", folder("large", first))))
 			var rejected *gitremote.RejectedError
 			if !as(err, &rejected) {
 				t.Fatalf("no RejectedError in %v", err)
 			}
 			equal(t, "rejection", *rejected, gitremote.RejectedError{
-				Branch: name, Reason: fmt.Sprintf("the repo has the branch %q, and Git can't hold %q beside it", "rel/one", name),
+				Branch: name,
+				Reason: fmt.Sprintf("the repo has the branch %q, and Git does not allow %q next to it", "rel/one", name),
 			})
 		}
 	}
 }
 
-// TestUpdateCancelled ends where the context ends.
+// TestUpdateCancelled: the update ends with its context.
 func TestUpdateCancelled(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})

@@ -1,0 +1,94 @@
+package gitops
+
+import (
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// changedFolder is a folder of an edit that differs on the branch.
+type changedFolder struct {
+	Folder
+	old plumbing.Hash // the tree on the branch; zero: none
+}
+
+// If more than manyTrees trees are needed, and they are a good part of all trees below their parents, the whole
+// subtrees are fetched. Up to fewTrees of them are fetched with their parents, which saves a round trip.
+const (
+	manyTrees = 256
+	fewTrees  = 1024
+)
+
+// changedFolders finds the folders that differ from the branch, and their differing subfolders, level by level. It
+// also fetches the trees of these folders on the branch, so that the objects in them are not packed again.
+func (s *Snapshot) changedFolders(folders []Folder) ([]Folder, error) {
+	var all []Folder
+	var level []changedFolder
+	for _, f := range folders {
+		at, there, err := s.find(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		level = appendChanged(level, f, at, there)
+	}
+	var above []plumbing.Hash
+	children := 0 // of the parent folders
+	for len(level) > 0 {
+		var wants, missing []plumbing.Hash
+		within := 0 // desired subfolders of the missing folders
+		for _, d := range level {
+			wants = append(wants, d.old)
+			all = append(all, d.Folder)
+			if _, here := s.store[d.old]; !here && !d.old.IsZero() {
+				missing, within = append(missing, d.old), within+len(d.Folders)
+			}
+		}
+		var err error
+		switch {
+		case len(wants) > manyTrees && 4*len(wants) > children:
+			err = s.fetchSubtrees(above)
+		case within > 0 && within <= fewTrees:
+			err = s.fetchSubtrees(missing)
+		}
+		if err == nil {
+			err = s.fetch(slices.Clone(wants), filterAll)
+		}
+		if err != nil {
+			return nil, err
+		}
+		var next []changedFolder
+		children = 0
+		for _, d := range level {
+			if len(d.Folders) == 0 {
+				continue
+			}
+			there := map[string]entry{}
+			if !d.old.IsZero() {
+				entries, err := s.tree(d.old)
+				if err != nil {
+					return nil, err
+				}
+				for _, e := range entries {
+					there[e.Name] = e
+				}
+				children += len(there)
+			}
+			for _, f := range d.Folders {
+				at, ok := there[f.Path]
+				next = appendChanged(next, f, at, ok)
+			}
+		}
+		level, above = next, wants
+	}
+	return all, nil
+}
+
+func appendChanged(all []changedFolder, f Folder, at entry, there bool) []changedFolder {
+	switch {
+	case there && at.IsTree() && at.Hash == f.Hash:
+		return all
+	case there && at.IsTree():
+		return append(all, changedFolder{f, at.Hash})
+	}
+	return append(all, changedFolder{f, plumbing.ZeroHash})
+}
