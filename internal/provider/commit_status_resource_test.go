@@ -232,7 +232,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 	s.set("repo", "https://me:canary-in-url@acme.io/x", "commit", "main", "context", strings.Repeat("x", 256), "state", "done",
 		"description", strings.Repeat("ü", 141), "target_url", "ci.acme.io")
 	s.expectError([]string{
-		"carries a user name or password", "A commit is named by its full hash", "between 1 and 255, got: 256", `"pending" "success" "failure" "error"`, "between 1 and 140, got: 141", "A page is an absolute URL",
+		"contains a user name or password", "A full commit hash is required", "between 1 and 255, got: 256", `"pending" "success" "failure" "error"`, "between 1 and 140, got: 141", "A page is an absolute URL",
 	}, "plan", "-no-color")
 	s.set("repo", "https://github.com/acme/control-plane", "commit", s.commit, "context", "x", "state", "success", "description", nil, "target_url", nil)
 	s.expectError([]string{"Repo is not on the GitHub server", "Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL}, "plan", "-no-color")

@@ -91,7 +91,7 @@ func TestAccCredentials(t *testing.T) {
 				p.fake.Fail("POST", "/statuses/", -1, githubfake.Failure{
 					Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": team.URL + "/api/v3/"},
 				})
-				r.expectError([]string{"the server redirects to an address outside of its API"}, apply...)
+				r.expectError([]string{"the server redirects to an address outside its API"}, apply...)
 			}
 			for _, got := range team.shown() {
 				t.Errorf("the team's server got %q", got)

@@ -236,7 +236,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 	d.expectError([]string{`"101%" is neither a number`, `"some" is neither`, `"1 day" is no duration`, `"-1h" is not longer`, `"folders" "targets" "clusters"`}, "plan", "-no-color")
 	d.set("options", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": -1}}})
 	d.reports(map[string]any{"cluster": "a", "time": "yesterday"})
-	d.expectError([]string{"carries a user name or password", "Missing branch", "climbs out of the repo", "minimum is less than 0", "folder is not set", "state is not set",
+	d.expectError([]string{"contains a user name or password", "Missing branch", "climbs out of the repo", "minimum is less than 0", "folder is not set", "state is not set",
 		`"yesterday" is no time`, "source.reports[0].time"}, "plan", "-no-color")
 	if strings.Contains(d.printed.String(), "canary") {
 		t.Error("a secret is in the errors")

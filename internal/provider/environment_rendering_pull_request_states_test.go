@@ -320,7 +320,7 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.delivery("auto_merge", "fast-forward")
 	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
 	r.delivery("reviewers", []string{"octocat", "other/team"})
-	r.expectError([]string{"Reviewers that can't be asked", "team other/team is not one of acme"}, "plan", "-no-color")
+	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to acme"}, "plan", "-no-color")
 	r.delivery()
 	r.place("repo", "file://"+r.on.Path)
 	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")

@@ -23,7 +23,7 @@ func TestAccRenderingServerWords(t *testing.T) {
 	server.Fail(gitserver.Fault{
 		Service: "git-upload-pack", Method: http.MethodPost, Times: -1, Status: http.StatusOK, Body: []byte("0000"),
 	})
-	r.expectRefused([]string{"Empty answer of the server", "look at the server"}, "plan")
+	r.expectRefused([]string{"Empty answer from the server", "check the server"}, "plan")
 	server.ClearFaults()
 	r.expectEmptyPlan()
 

@@ -66,7 +66,7 @@ func TestAccSecretsInConfigurationErrors(t *testing.T) {
 		credential{"url": "ssh://git@example.com/b", "private_key": encrypted(t, gitserver.NewSSH(t).PrivateKey, "another"), "private_key_passphrase": "canary-passphrase"},
 	)
 	s.repos(t, map[string]string{"a": "https://example.com/a"})
-	s.expectError([]string{"carries a user name or password", "cannot be used together", "plain http", "is no private key", "does not open private_key"}, "plan", "-no-color")
+	s.expectError([]string{"contains a user name or password", "cannot be used together", "plain http", "is not a private key", "does not decrypt private_key"}, "plan", "-no-color")
 	s.expectNone(t, nil)
 }
 

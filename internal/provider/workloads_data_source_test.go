@@ -148,7 +148,7 @@ data "kalypso_workloads" "this" {
 	}
 	other := newGitHost(t)
 	r = newRoot(t, config(`{ url = "https://127.0.0.1", username = "me", password = "canary" }`, other.url("shop")))
-	r.expectError([]string{"Credentials refused", "no credential is configured for it"}, "plan", "-no-color")
+	r.expectError([]string{"Credentials refused", "no credential matches it"}, "plan", "-no-color")
 	for _, request := range other.Requests() {
 		if request.Authorization != "" {
 			t.Errorf("another host got a credential: %v", request)

@@ -13,29 +13,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Client reaches repositories with the credentials it was made with. It is
-// safe for concurrent use.
+// Client accesses repositories with its credentials. It is safe for concurrent use.
 type Client struct {
-	credentials []*served
+	credentials []*auth
 	mirrors     Mirrors
 	limits
-	password PasswordFunc // nil: there is none
+	password PasswordFunc // nil: none
 	secrets  *redact.Secrets
 
-	mu         sync.Mutex
-	transports map[*served]*http.Transport
-	opened     map[string]bool // addresses that the password function gave one for
+	mu            sync.Mutex
+	transports    map[*auth]*http.Transport
+	passwordHosts map[string]bool // addresses with a password from the function
 }
 
-// limits bound what servers may say, and how long they may take.
+// limits bound the answers of servers and the time they may take.
 type limits struct {
-	maxRead    int64
-	maxRefList int64
-	patience   time.Duration // with the beginning of an answer
-	wait       func(ctx context.Context, d time.Duration) error
+	maxRead       int64
+	maxRefList    int64
+	answerTimeout time.Duration // until an answer begins
+	wait          func(ctx context.Context, d time.Duration) error
 }
 
-// Option changes a [Client].
+// Option configures a [Client].
 type Option func(*settings)
 
 type settings struct {
@@ -46,61 +45,59 @@ type settings struct {
 	secrets  *redact.Secrets
 }
 
-// PasswordFunc gives the user name and the password that open a repository over
-// HTTP(S); both are empty where it has none. It is asked for every request.
+// PasswordFunc returns the user name and password for a repository over HTTP(S), or two empty strings. The client
+// calls it for every request.
 type PasswordFunc func(ctx context.Context, repo string) (username, password string, err error)
 
-// WithPasswordFunc has the function serve the repositories that no credential opens.
+// WithPasswordFunc sets the function that authenticates to repositories without a credential.
 func WithPasswordFunc(f PasswordFunc) Option {
 	return func(s *settings) { s.password = f }
 }
 
-// WithGitHubToken has the token serve github.com over HTTPS where no credential
-// does. An empty token changes nothing.
+// WithGitHubToken sets a token for github.com over HTTPS, used if no credential covers the repository. An empty token
+// has no effect.
 func WithGitHubToken(token string) Option {
 	return func(s *settings) { s.githubToken = token }
 }
 
-// WithMirrors has the client reach repositories by their mirrors.
+// WithMirrors makes the client access repositories at their mirrors.
 func WithMirrors(mirrors Mirrors) Option {
 	return func(s *settings) { s.mirrors = mirrors }
 }
 
-// WithSecrets has the client share the secrets that are taken out of texts.
+// WithSecrets sets the secrets that the client shares with others and redacts in texts.
 func WithSecrets(secrets *redact.Secrets) Option {
 	return func(s *settings) { s.secrets = secrets }
 }
 
-// WithMaxRead bounds the bytes that one fetch may bring; more is
-// [ErrTooLarge]. The default is 1 GiB.
+// WithMaxRead bounds the bytes of one fetch. Beyond it the error is [ErrTooLarge]. The default is 1 GiB.
 func WithMaxRead(bytes int64) Option {
 	return func(s *settings) { s.maxRead = bytes }
 }
 
-// WithMaxRefList bounds the bytes that a server may list references with; more
-// is [ErrTooManyRefs]. The default is 64 MiB, about 700,000 references.
+// WithMaxRefList bounds the bytes of a server's list of references. Beyond it the error is [ErrTooManyRefs]. The
+// default is 64 MiB, about 700,000 references.
 func WithMaxRefList(bytes int64) Option {
 	return func(s *settings) { s.maxRefList = bytes }
 }
 
-// WithHeaderTimeout bounds how long a server may take to begin an answer, or to
-// let somebody in over SSH; more is [ErrUnreachable]. What it says to a pack
-// takes as long as the context has. The default is two minutes.
+// WithHeaderTimeout bounds the time until a server begins to answer, or completes the SSH handshake. Beyond it the
+// error is [ErrUnreachable]. The answer to a push is bounded only by the context. The default is two minutes.
 func WithHeaderTimeout(d time.Duration) Option {
-	return func(s *settings) { s.patience = d }
+	return func(s *settings) { s.answerTimeout = d }
 }
 
-// WithSleep has the function wait before a request is sent again. The
-// default waits for d, or until ctx is done.
+// WithSleep sets the function that waits before a request is sent again. The default waits for d or until ctx is
+// done.
 func WithSleep(wait func(ctx context.Context, d time.Duration) error) Option {
 	return func(s *settings) { s.wait = wait }
 }
 
-// NewClient makes a client. What is wrong with the credentials comes all at
-// once, as [CredentialErrors]; nothing is contacted.
+// NewClient returns a client. It contacts no server. It reports all invalid credentials together, as
+// [CredentialErrors].
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	set := settings{
-		limits:  limits{maxRead: 1 << 30, maxRefList: 64 << 20, patience: 2 * time.Minute, wait: clock.Sleep},
+		limits:  limits{maxRead: 1 << 30, maxRefList: 64 << 20, answerTimeout: 2 * time.Minute, wait: clock.Sleep},
 		secrets: &redact.Secrets{},
 	}
 	for _, o := range options {
@@ -108,7 +105,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	}
 	c := &Client{
 		mirrors: set.mirrors, limits: set.limits, password: set.password, secrets: set.secrets,
-		transports: map[*served]*http.Transport{}, opened: map[string]bool{},
+		transports: map[*auth]*http.Transport{}, passwordHosts: map[string]bool{},
 	}
 	var wrong CredentialErrors
 	first := map[string]int{}
@@ -125,7 +122,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 			continue
 		}
 		if j, twice := first[s.at.Key()]; twice {
-			report(FieldURL, "is the same as that of "+fmt.Sprintf("git_credentials[%d]", j))
+			report(FieldURL, fmt.Sprintf("duplicates the url of git_credentials[%d]", j))
 			continue
 		}
 		first[s.at.Key()] = i
@@ -141,33 +138,32 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// githubUser is the name that GitHub takes with a token of any kind.
+// githubUser is the user name that GitHub accepts with any kind of token.
 const githubUser = "x-access-token"
 
-func githubToken(token string) *served {
+func githubToken(token string) *auth {
 	at := Location{Scheme: schemeHTTPS, Host: "github.com", Port: defaultPorts[schemeHTTPS]}
-	return &served{at: at, username: githubUser, password: token, fallback: true}
+	return &auth{at: at, username: githubUser, password: token, fallback: true}
 }
 
-// find is the credential that serves a repository: the one with the longest
-// path, of equally long ones the first. Nil where there is none.
-func (c *Client) find(repo Location) *served {
-	var best *served
+// findAuth returns the credential for a repository: the one with the longest path, and the first of several. It
+// returns nil if there is none.
+func (c *Client) findAuth(repo Location) *auth {
+	var best *auth
 	for _, s := range c.credentials {
-		if s.at.serves(repo) && (best == nil || len(segments(s.at.Path)) > len(segments(best.at.Path))) {
+		if s.at.covers(repo) && (best == nil || len(segments(s.at.Path)) > len(segments(best.at.Path))) {
 			best = s
 		}
 	}
 	return best
 }
 
-// clean is one line of a text that came from elsewhere: without secrets, and
-// printable.
-func (c *Client) clean(text string) string { return printable.Line(c.secrets.Redact(text)) }
+// sanitize redacts secrets in a text from elsewhere, and makes it one printable line.
+func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.Redact(text)) }
 
-// ask gives the header that opens a repository that no credential does; empty:
-// nothing does. No password goes over plain http, but to this machine.
-func (c *Client) ask(ctx context.Context, at Location) (header string, err error) {
+// askPassword returns the header for a repository without a credential, or an empty string. It sends no password over
+// plain HTTP, except to this machine.
+func (c *Client) askPassword(ctx context.Context, at Location) (header string, err error) {
 	if c.password == nil || at.ambiguous() || at.Scheme != schemeHTTPS && !at.loopback() {
 		return "", nil
 	}
@@ -178,15 +174,15 @@ func (c *Client) ask(ctx context.Context, at Location) (header string, err error
 	c.secrets.Add(password, basic(username, password))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.opened[at.address()] = true
+	c.passwordHosts[at.address()] = true
 	return "Basic " + basic(username, password), nil
 }
 
-// asked reports whether ask gave a password for the repository's server.
-func (c *Client) asked(at Location) bool {
+// passwordUsed reports whether askPassword returned a password for the repository's server.
+func (c *Client) passwordUsed(at Location) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.opened[at.address()]
+	return c.passwordHosts[at.address()]
 }
 
 func basic(username, password string) string {

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Credential is what authenticates to the repositories below a URL. An empty
-// field is an absent one.
+// Credential authenticates to the repositories below a URL. Empty fields are not set.
 type Credential struct {
 	URL                  string
 	Username             string
@@ -18,14 +17,14 @@ type Credential struct {
 	BearerToken          string
 	PrivateKey           string // PEM or OpenSSH
 	PrivateKeyPassphrase string
-	KnownHosts           string // the text of a known_hosts file
-	CACertificate        string // PEM, in addition to the system's
+	KnownHosts           string // content of a known_hosts file
+	CACertificate        string // PEM, in addition to the system's roots
 }
 
 // Field names a field of a [Credential] in a [CredentialError].
 type Field string
 
-// The fields of a [Credential], by the names that their attributes have.
+// The fields of a [Credential], named like their attributes.
 const (
 	FieldURL                  Field = "url"
 	FieldUsername             Field = "username"
@@ -37,10 +36,9 @@ const (
 	FieldCACertificate        Field = "ca_certificate"
 )
 
-// CredentialError is one thing wrong with one credential. Its text holds no
-// secret.
+// CredentialError is one error in one credential. Its text contains no secret.
 type CredentialError struct {
-	Index  int // of the credential in what NewClient was given
+	Index  int // in the list passed to NewClient
 	Field  Field
 	Reason string
 }
@@ -49,8 +47,7 @@ func (e *CredentialError) Error() string {
 	return fmt.Sprintf("git_credentials[%d].%s: %s", e.Index, e.Field, e.Reason)
 }
 
-// CredentialErrors are all the things wrong with the credentials of a client,
-// by index.
+// CredentialErrors are all errors in the credentials of a client, by index.
 type CredentialErrors []*CredentialError
 
 func (e CredentialErrors) Error() string {
@@ -62,11 +59,11 @@ func (e CredentialErrors) Error() string {
 }
 
 // ambiguousPath is why a path gets no credential.
-const ambiguousPath = "has a path that servers may take for another one: " +
-	`write it without "%", "\", control characters, and segments of dots`
+const ambiguousPath = "has a path that servers may interpret differently: " +
+	`remove "%", "\", control characters and dot segments`
 
-// served is a credential made ready for use.
-type served struct {
+// auth is a credential, parsed and ready to use.
+type auth struct {
 	at         Location
 	username   string
 	password   string
@@ -74,12 +71,11 @@ type served struct {
 	signer     ssh.Signer
 	knownHosts string
 	roots      *x509.CertPool
-	fallback   bool // serves where nothing else does
+	fallback   bool // used if nothing else matches
 }
 
-// authorization is the header that shows the credential over HTTP; empty: it
-// has none to show.
-func (s *served) authorization() string {
+// authorization returns the Authorization header, or an empty string if the credential has none.
+func (s *auth) authorization() string {
 	switch {
 	case s.bearer != "":
 		return "Bearer " + s.bearer
@@ -89,14 +85,13 @@ func (s *served) authorization() string {
 	return ""
 }
 
-// check validates a credential and makes it ready; what is wrong goes to
-// report.
-func check(c Credential, report func(Field, string)) *served {
-	s := &served{username: c.Username, password: c.Password, bearer: c.BearerToken}
+// check validates a credential and parses it. It passes errors to report.
+func check(c Credential, report func(Field, string)) *auth {
+	s := &auth{username: c.Username, password: c.Password, bearer: c.BearerToken}
 	at, err := ParseURL(c.URL)
 	switch {
 	case errors.Is(err, errPasswordInURL):
-		report(FieldURL, "carries a user name or password; put them into username and password")
+		report(FieldURL, "contains a user name or password; move them to username and password")
 		return nil
 	case err != nil:
 		report(FieldURL, strings.ReplaceAll(err.Error(), "repository URL", "URL"))
@@ -118,7 +113,7 @@ func check(c Credential, report func(Field, string)) *served {
 	return s
 }
 
-func (s *served) checkHTTP(c Credential, report func(Field, string)) {
+func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	for _, f := range []struct {
 		field Field
 		value string
@@ -136,27 +131,27 @@ func (s *served) checkHTTP(c Credential, report func(Field, string)) {
 	case basic && c.BearerToken != "":
 		report(FieldBearerToken, "cannot be used together with username and password")
 	case c.Username != "" && c.Password == "":
-		report(FieldPassword, "is needed with username")
+		report(FieldPassword, "is required with username")
 	case c.Username == "" && c.Password != "":
-		report(FieldUsername, "is needed with password; for a token, most servers take any name "+
+		report(FieldUsername, "is required with password; for a token, most servers accept any name "+
 			`("x-access-token" for GitHub)`)
 	case !basic && c.BearerToken == "" && c.CACertificate == "":
-		report(FieldURL, "has no credential beside it: set username and password, bearer_token, or ca_certificate")
+		report(FieldURL, "has no credential: set username and password, bearer_token, or ca_certificate")
 	}
 	if s.at.Scheme == schemeHTTP && (basic || c.BearerToken != "") && !s.at.loopback() {
-		report(FieldURL, "would send the credential over plain http, readable to anyone between; use https")
+		report(FieldURL, "would send the credential unencrypted over plain http; use https")
 	}
 	if strings.ContainsAny(c.BearerToken, "\r\n") {
-		report(FieldBearerToken, "holds a line break")
+		report(FieldBearerToken, "contains a line break")
 	}
 	if strings.Contains(c.Username, ":") {
-		report(FieldUsername, "holds a colon, which HTTP cannot send")
+		report(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
 	}
 	if c.CACertificate == "" {
 		return
 	}
 	if s.at.Scheme == schemeHTTP {
-		report(FieldCACertificate, "has no use over plain http")
+		report(FieldCACertificate, "has no effect over plain http")
 		return
 	}
 	roots, err := x509.SystemCertPool()
@@ -164,13 +159,13 @@ func (s *served) checkHTTP(c Credential, report func(Field, string)) {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM([]byte(c.CACertificate)) {
-		report(FieldCACertificate, `holds no certificate in PEM form ("-----BEGIN CERTIFICATE-----")`)
+		report(FieldCACertificate, `contains no certificate in PEM format ("-----BEGIN CERTIFICATE-----")`)
 		return
 	}
 	s.roots = roots
 }
 
-func (s *served) checkSSH(c Credential, report func(Field, string)) {
+func (s *auth) checkSSH(c Credential, report func(Field, string)) {
 	for _, f := range []struct {
 		field Field
 		value string
@@ -190,12 +185,12 @@ func (s *served) checkSSH(c Credential, report func(Field, string)) {
 		s.signer = parseKey(c.PrivateKey, c.PrivateKeyPassphrase, report)
 	}
 	if c.PrivateKey == "" && c.KnownHosts == "" && c.Username == "" {
-		report(FieldURL, "has no credential beside it: set private_key or known_hosts")
+		report(FieldURL, "has no credential: set private_key or known_hosts")
 	}
 	if c.KnownHosts != "" {
-		// What this machine can't do says nothing of the text: whoever connects tries again.
+		// A local failure says nothing about the text; it shows up again on connect.
 		if _, err := parseKnownHosts(c.KnownHosts); err != nil && !errors.Is(err, ErrNoTempFile) {
-			report(FieldKnownHosts, "is not the text of a known_hosts file: "+err.Error())
+			report(FieldKnownHosts, "is not the content of a known_hosts file: "+err.Error())
 			return
 		}
 		s.knownHosts = c.KnownHosts
@@ -203,24 +198,24 @@ func (s *served) checkSSH(c Credential, report func(Field, string)) {
 }
 
 func parseKey(key, passphrase string, report func(Field, string)) ssh.Signer {
-	// What a heredoc or a trimmed file leaves off, the parser wants.
+	// The parser needs the final line break, which heredocs or trimmed files may lack.
 	pem := []byte(strings.TrimSpace(key) + "\n")
 	signer, err := ssh.ParsePrivateKey(pem)
 	var missing *ssh.PassphraseMissingError
 	if errors.As(err, &missing) {
 		if passphrase == "" {
-			report(FieldPrivateKeyPassphrase, "is needed: private_key is encrypted")
+			report(FieldPrivateKeyPassphrase, "is required: private_key is encrypted")
 			return nil
 		}
 		if signer, err = ssh.ParsePrivateKeyWithPassphrase(pem, []byte(passphrase)); err != nil {
-			report(FieldPrivateKeyPassphrase, "does not open private_key")
+			report(FieldPrivateKeyPassphrase, "does not decrypt private_key")
 			return nil
 		}
 		return signer
 	}
 	if err != nil {
-		// The parser's own words are about the bytes of the key.
-		report(FieldPrivateKey, `is no private key in PEM or OpenSSH form ("-----BEGIN OPENSSH PRIVATE KEY-----")`)
+		// The parser's message is about the bytes of the key.
+		report(FieldPrivateKey, `is not a private key in PEM or OpenSSH format ("-----BEGIN OPENSSH PRIVATE KEY-----")`)
 		return nil
 	}
 	return signer

@@ -12,8 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestNewClientErrors: all that is wrong comes at once, each with its place,
-// and none with a secret.
+// TestNewClientErrors: all errors come together, each with its position, and none contains a secret.
 func TestNewClientErrors(t *testing.T) {
 	encrypted := encryptedKey(t, "right")
 	credentials := []gitremote.Credential{
@@ -57,13 +56,15 @@ func TestNewClientErrors(t *testing.T) {
 	}
 }
 
-// TestParseURLErrors: what a URL may not be, without repeating it.
+// TestParseURLErrors: errors about a URL do not repeat it.
 func TestParseURLErrors(t *testing.T) {
 	for _, url := range []string{
 		"", "gitops", "./gitops", "../gitops", "ftp://canary/x", "git://canary/x", "https://", "https:///canary",
-		"https://user:canary@git.acme.io/x", "https://canary@git.acme.io/x", "ssh://git:canary@git.acme.io/x", "git:canary@git.acme.io:x",
+		"https://user:canary@git.acme.io/x", "https://canary@git.acme.io/x", "ssh://git:canary@git.acme.io/x",
+		"git:canary@git.acme.io:x",
 		"https://git.acme.io/x?token=canary", "https://git.acme.io/x#canary", "https://git.acme.io:canary/x",
-		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x", "https://%zz:canary@x/y",
+		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x",
+		"https://%zz:canary@x/y",
 	} {
 		at, err := gitremote.ParseURL(url)
 		if err == nil {
@@ -74,7 +75,7 @@ func TestParseURLErrors(t *testing.T) {
 	}
 }
 
-// TestKey: one repository has one key, however it is written.
+// TestKey: all spellings of one repository have the same key.
 func TestKey(t *testing.T) {
 	for _, same := range [][]string{
 		{"https://git.acme.io/acme/gitops", "https://GIT.acme.io:443/acme/gitops.git", "https://git.acme.io/acme/gitops/"},
@@ -116,7 +117,7 @@ func TestWrongCredentials(t *testing.T) {
 	is(t, err, gitremote.ErrUnauthorized)
 }
 
-// TestPushDenied: reading is allowed, writing is not.
+// TestPushDenied: the credential may read but not write.
 func TestPushDenied(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	_, url := gitserver.Serve(t, repo, gitserver.WithPushDenied())

@@ -20,18 +20,22 @@ func TestKindOf(t *testing.T) {
 		err  error
 		want error
 	}{
-		{said("ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey], no supported methods remain"), ErrUnauthorized},
+		{said("ssh: handshake failed: ssh: unable to authenticate, " +
+			"attempted methods [none publickey], no supported methods remain"),
+			ErrUnauthorized},
 		{said("remote: Permission to acme/gitops.git denied to somebody."), ErrUnauthorized},
 		{said("fatal: detected dubious ownership in repository at '/srv/git/gitops.git'"), ErrUnauthorized},
 		{said("ERROR: The key you are authenticating with has been marked as read only."), ErrUnauthorized},
 		{said("GitLab: You are not allowed to push code to this project."), ErrUnauthorized},
 		{said("fatal: '/srv/none.git' does not appear to be a git repository"), ErrRepoNotFound},
 		{said("ERROR: Repository not found."), ErrRepoNotFound},
-		{said("ERROR: The project you were looking for could not be found or you don't have permission to view it."), ErrRepoNotFound},
+		{said("ERROR: The project you were looking for could not be found or you don't have permission to view it."),
+			ErrRepoNotFound},
 		{said("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
 		{said("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
 		{said("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
-		{said("cannot lock ref 'refs/heads/main': Unable to create '/srv/r.git/./refs/heads/main.lock': File exists."), ErrBranchLocked},
+		{said("cannot lock ref 'refs/heads/main': Unable to create '/srv/r.git/./refs/heads/main.lock': File exists."),
+			ErrBranchLocked},
 		{said("LOCK_FAILURE"), ErrBranchLocked},
 		{said("fatal: write error: No space left on device"), ErrServerFull},
 		{said("error: unable to write file: Disk quota exceeded"), ErrServerFull},
@@ -77,9 +81,12 @@ func TestFind(t *testing.T) {
 		{[]string{"https://git.acme.io"}, "https://GIT.acme.io:443/acme/gitops", "https://git.acme.io"},
 		{[]string{"https://git.acme.io:8443"}, "https://git.acme.io/acme/gitops", ""},
 		{[]string{"https://git.acme.io"}, "http://git.acme.io/acme/gitops", ""},
-		{[]string{"https://git.acme.io", "https://git.acme.io/acme", "https://git.acme.io/ac"}, "https://git.acme.io/acme/x", "https://git.acme.io/acme"},
-		{[]string{"https://git.acme.io/acme/gitops"}, "https://git.acme.io/acme/gitops.git", "https://git.acme.io/acme/gitops"},
-		{[]string{"https://git.acme.io/acme/gitops.git"}, "https://git.acme.io/acme/gitops", "https://git.acme.io/acme/gitops.git"},
+		{[]string{"https://git.acme.io", "https://git.acme.io/acme", "https://git.acme.io/ac"}, "https://git.acme.io/acme/x",
+			"https://git.acme.io/acme"},
+		{[]string{"https://git.acme.io/acme/gitops"}, "https://git.acme.io/acme/gitops.git",
+			"https://git.acme.io/acme/gitops"},
+		{[]string{"https://git.acme.io/acme/gitops.git"}, "https://git.acme.io/acme/gitops",
+			"https://git.acme.io/acme/gitops.git"},
 		{[]string{"ssh://git.acme.io/acme"}, "git@git.acme.io:acme/gitops.git", "ssh://git.acme.io/acme"},
 		{[]string{"git@git.acme.io:acme"}, "ssh://git@git.acme.io:22/acme/gitops.git", "ssh://git@git.acme.io/acme"},
 		{[]string{"ssh://git.acme.io:2222"}, "git@git.acme.io:acme/gitops.git", ""},
@@ -96,7 +103,7 @@ func TestFind(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", u, err)
 			}
-			c.credentials = append(c.credentials, &served{at: at, password: "configured"})
+			c.credentials = append(c.credentials, &auth{at: at, password: "configured"})
 		}
 		c.credentials = append(c.credentials, githubToken("token"))
 		repo, err := ParseURL(test.repo)
@@ -104,7 +111,7 @@ func TestFind(t *testing.T) {
 			t.Fatalf("%s: %v", test.repo, err)
 		}
 		got, password := "", ""
-		if s := c.find(repo); s != nil {
+		if s := c.findAuth(repo); s != nil {
 			got, password = s.at.String(), s.password
 		}
 		if got != test.want {

@@ -12,59 +12,51 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// What can go wrong with a repository, told apart with [errors.Is].
+// The kinds of errors with a repository. Tell them apart with [errors.Is].
 var (
-	// ErrRepoNotFound: the server says that there is no such repository, which
-	// it also says to whoever may not see it.
+	// ErrRepoNotFound: the server reports no such repository, possibly because the credential may not see it.
 	ErrRepoNotFound = errors.New("repository not found")
-	// ErrUnauthorized: no credential, a wrong one, or one without the right.
+	// ErrUnauthorized: the credential is missing, wrong, or lacks permission.
 	ErrUnauthorized = errors.New("not authorized")
-	// ErrRedirected: the server sends the request to where it may not go, such
-	// as a push to another server.
+	// ErrRedirected: the server redirects the request to a disallowed address, such as a push to another server.
 	ErrRedirected = errors.New("redirect refused")
-	// ErrUnknownHost: the SSH server's host key is not among the known hosts,
-	// or is another one.
+	// ErrUnknownHost: the SSH server's host key is unknown or has changed.
 	ErrUnknownHost = errors.New("unknown SSH host")
-	// ErrUnreachable: no answer, or a connection that broke.
+	// ErrUnreachable: the server did not answer, or the connection broke.
 	ErrUnreachable = errors.New("repository cannot be reached")
-	// ErrRateLimited: the server takes no more requests for now (HTTP 429).
+	// ErrRateLimited: the server currently accepts no more requests (HTTP 429).
 	ErrRateLimited = errors.New("the server limits requests")
-	// ErrEmptyAnswer: the server lists no reference at all, and does not confirm
-	// that the one asked for is not there.
-	ErrEmptyAnswer = errors.New("the server's answer is empty")
-	// ErrRejected: the server refused the push and means it: a protected
-	// branch, a hook. See [RejectedError] for its words.
+	// ErrEmptyAnswer: the server lists no reference at all, and does not confirm that the requested one is absent.
+	ErrEmptyAnswer = errors.New("the server returned an empty answer")
+	// ErrRejected: the server rejected the push, for example by branch protection or a hook. [RejectedError] has its
+	// output.
 	ErrRejected = errors.New("push rejected")
-	// ErrBranchMoved: the branch is not where the push wanted it; somebody was
-	// faster, and another try may do.
+	// ErrBranchMoved: another push moved the branch; retrying may succeed.
 	ErrBranchMoved = errors.New("branch moved")
-	// ErrBranchLocked: a lock file of the branch lies on the server: another push
-	// is being written, or one broke off and left it.
+	// ErrBranchLocked: the server has a lock file of the branch. Another push is running, or one was interrupted.
 	ErrBranchLocked = errors.New("the branch is locked on the server")
-	// ErrServerFull: the server has no space left for what is pushed.
+	// ErrServerFull: the server has no disk space left for the push.
 	ErrServerFull = errors.New("the server has no space left")
-	// ErrObjectNotServed: the server does not hand out the wanted object by
-	// its name, by its settings.
-	ErrObjectNotServed = errors.New("object not served by name")
-	// ErrTooLarge: the answer passed the bound of [WithMaxRead].
+	// ErrObjectNotServed: the server does not serve the requested object by hash.
+	ErrObjectNotServed = errors.New("object not served by hash")
+	// ErrTooLarge: the answer exceeds the bound of [WithMaxRead].
 	ErrTooLarge = errors.New("repository too large to read")
-	// ErrTooManyRefs: the list of references passed the bound of [WithMaxRefList].
+	// ErrTooManyRefs: the list of references exceeds the bound of [WithMaxRefList].
 	ErrTooManyRefs = errors.New("the server lists too many references")
-	// ErrNoTempFile: this machine cannot write a temporary file.
-	ErrNoTempFile = errors.New("no temporary file can be written on this machine")
-	// ErrCollision: an object of the repository is part of an attack on SHA-1.
-	ErrCollision = errors.New("an object of the repository was made to share its SHA-1 with another, which is an attack")
-	// ErrGitMissing: a local repository needs the git program, which is not in
-	// PATH.
+	// ErrNoTempFile: no temporary file can be written on this machine.
+	ErrNoTempFile = errors.New("cannot write a temporary file on this machine")
+	// ErrCollision: an object of the repository is part of a SHA-1 collision attack.
+	ErrCollision = errors.New("an object of the repository is part of a SHA-1 collision attack")
+	// ErrGitMissing: a local repository needs the git program, which is not on the PATH.
 	ErrGitMissing = errors.New("git is not installed")
 )
 
-// summaries name the kinds of errors for the head of a message.
+// summaries name the kinds of errors, for the summary of a diagnostic.
 var summaries = []struct {
 	kind error
 	text string
 }{
-	{ErrEmptyAnswer, "Empty answer of the server"}, // before what led to it
+	{ErrEmptyAnswer, "Empty answer from the server"}, // before its causes
 	{ErrTooLarge, "Too much to read"},
 	{ErrTooManyRefs, "Too many references"},
 	{ErrRepoNotFound, "Repo not found"},
@@ -81,8 +73,8 @@ var summaries = []struct {
 	{context.DeadlineExceeded, "Out of time"},
 }
 
-// Summary names the kind of an error in a few words, for the head of a message. It is empty for a refused push, whose
-// words the server gives, and for errors of other packages.
+// Summary returns a few words for the kind of an error, for the summary of a diagnostic. It is empty for a rejected
+// push, which comes with the server's output, and for errors of other packages.
 func Summary(err error) string {
 	for _, known := range summaries {
 		if errors.Is(err, known.kind) {
@@ -92,16 +84,15 @@ func Summary(err error) string {
 	return ""
 }
 
-// Error is what failed on which repository. It unwraps to one of this
-// package's sentinels, or to the context's error, never to the text of a
-// library; its own text has every secret taken out.
+// Error is a failed operation on a repository. It unwraps to a sentinel of this package or to the context's error,
+// never to a library's error. Its text contains no secret.
 type Error struct {
 	Op     string // "read the branches of", "fetch from", "push to"
 	Repo   string
-	Mirror string // where the repository was reached, if not at its own URL
+	Mirror string // URL of the mirror, if the repository was accessed there
 	Kind   error  // a sentinel of this package, a *RejectedError, a context error, or nil
-	Text   string // the cause, in the words of the server or library
-	Hint   string // what to do, where that is known
+	Text   string // the cause, as the server or library reports it
+	Hint   string // what to do; empty if unknown
 }
 
 func (e *Error) Error() string {
@@ -123,11 +114,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Kind }
 
-// RejectedError is a push that the server refused. It is an [ErrRejected].
+// RejectedError is a push that the server rejected. It is an [ErrRejected].
 type RejectedError struct {
 	Branch string
-	Reason string   // of the status report: "pre-receive hook declined"
-	Output []string // what the server printed, line by line
+	Reason string   // from the status report, such as "pre-receive hook declined"
+	Output []string // lines that the server printed
 }
 
 func (e *RejectedError) Error() string {
@@ -138,12 +129,11 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// Is makes a RejectedError an [ErrRejected].
+// Is reports that a RejectedError is an [ErrRejected].
 func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
 
-// kindOf tells what an error of go-git, of the SSH library or of the git
-// program means. Where those have bare texts alone, this is the one place that
-// reads them; TestKindOf pins them. Nil: none of the kinds.
+// kindOf classifies an error of go-git, the SSH library or the git program. This is the only place that matches their
+// texts; TestKindOf pins them. It returns nil for other errors.
 func kindOf(err error) error {
 	var unexpected *plumbing.UnexpectedError
 	if errors.As(err, &unexpected) {
@@ -171,21 +161,21 @@ func kindOf(err error) error {
 		kind  error
 		texts []string
 	}{
-		{ErrServerFull, []string{ // first, as a full disk also shows as a file that may not be written
+		{ErrServerFull, []string{ // first: a full disk also causes permission errors
 			"No space left on device",
 			"Disk quota exceeded",
 		}},
 		{ErrBranchLocked, []string{
-			".lock': File exists", // git: "Unable to create '…/refs/heads/main.lock': File exists."
+			".lock': File exists", // git: "Unable to create '….lock': File exists."
 			"LOCK_FAILURE",        // JGit
 		}},
 		{ErrUnauthorized, []string{
-			"ssh: unable to authenticate",           // x/crypto/ssh: every method was refused
+			"ssh: unable to authenticate",           // x/crypto/ssh: all methods failed
 			"Permission denied",                     // a forced command, or the file system
 			"Permission to ",                        // GitHub: "Permission to a/b.git denied to c"
 			"detected dubious ownership",            // git: safe.directory
 			"You are not allowed to push code",      // GitLab
-			"deploy key does not have write access", // GitHub: "The key you are authenticating with has been marked as read only"
+			"deploy key does not have write access", // GitHub
 			"has been marked as read only",          // GitHub, Gitea
 		}},
 		{ErrRepoNotFound, []string{

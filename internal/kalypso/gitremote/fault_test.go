@@ -55,7 +55,7 @@ func readAll(ctx context.Context, r *gitremote.Remote, want string) error {
 	return nil
 }
 
-// TestRetry: what a server has no time for, and what breaks off, is asked for again, three times.
+// TestRetry: requests to a busy server and broken connections are repeated three times.
 func TestRetry(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": strings.Repeat("content\n", 1000)})
@@ -109,7 +109,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestRetrySSH: a connection that breaks is opened again.
+// TestRetrySSH: a broken connection is opened again.
 func TestRetrySSH(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -129,7 +129,7 @@ func TestRetrySSH(t *testing.T) {
 	}
 }
 
-// TestNoRetry: what the server means is not asked again.
+// TestNoRetry: a final answer is not requested again.
 func TestNoRetry(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -149,7 +149,7 @@ func TestNoRetry(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: the server says how long to wait, and the client has no more time than its context.
+// TestRetryAfter: the client waits as the server asks, within the deadline of its context.
 func TestRetryAfter(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -179,7 +179,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestHeaderTimeout: a server that takes a request, or a connection, and says nothing.
+// TestHeaderTimeout: a server accepts a request or connection, and does not answer.
 func TestHeaderTimeout(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -206,7 +206,7 @@ func TestHeaderTimeout(t *testing.T) {
 	is(t, readAll(t.Context(), r, head), gitremote.ErrUnreachable)
 }
 
-// TestMaxRefList: a list of references without an end is not read to its end.
+// TestMaxRefList: an endless list of references is not read to its end.
 func TestMaxRefList(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -238,7 +238,7 @@ func TestMaxRefList(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswer: an answer with nothing in it is not one that says that the branch is not there.
+// TestEmptyAnswer: an empty answer does not mean that the branch is absent.
 func TestEmptyAnswer(t *testing.T) {
 	repo, empty := gitserver.InitBare(t), gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

@@ -17,36 +17,35 @@ import (
 	"time"
 )
 
-// dialTimeout bounds how long a connection may take to open.
+// dialTimeout bounds the time to open a connection.
 const dialTimeout = 30 * time.Second
 
-// httpSession speaks Git's smart HTTP: a GET for the greeting, a POST for each
-// exchange.
+// httpSession speaks Git's smart HTTP protocol: a GET for the advertisement, a POST for each exchange.
 type httpSession struct {
-	ctx      context.Context
-	client   *http.Client
-	asked    Location // the repository that was asked for
-	base     string   // the repository's URL, after redirects
-	service  string
-	protocol string
-	patience time.Duration // with the beginning of an answer
-	hello    *bufio.Reader
-	// redirected says where the repository is, if a redirect led there.
+	ctx           context.Context
+	client        *http.Client
+	asked         Location // the requested repository
+	base          string   // the repository URL after redirects
+	service       string
+	protocol      string
+	answerTimeout time.Duration // until an answer begins
+	advertisement *bufio.Reader
+	// redirected names the final repository, if a redirect was followed.
 	redirected string
 	open       []io.Closer
 }
 
-func (c *Client) httpOpener(repo Location, s *served) opener {
+func (c *Client) httpOpener(repo Location, s *auth) opener {
 	client := &http.Client{
-		Transport:     &authenticating{base: c.roundTripper(s), client: c, asked: repo, with: s},
+		Transport:     &authTransport{base: c.roundTripper(s), client: c, asked: repo, with: s},
 		CheckRedirect: checkRedirect,
 	}
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		h := &httpSession{
 			ctx: ctx, client: client, asked: repo, base: repo.String(),
-			service: service, protocol: protocol, patience: c.patience,
+			service: service, protocol: protocol, answerTimeout: c.answerTimeout,
 		}
-		if err := h.greet(); err != nil {
+		if err := h.readAdvertisement(); err != nil {
 			_ = h.Close()
 			return nil, err
 		}
@@ -54,38 +53,38 @@ func (c *Client) httpOpener(repo Location, s *served) opener {
 	}
 }
 
-func (h *httpSession) greet() error {
+func (h *httpSession) readAdvertisement() error {
 	const path = "/info/refs"
-	res, err := h.do(http.MethodGet, h.base+path+"?service="+h.service, nil, 0) //nolint:bodyclose // Close closes all of them
+	res, err := h.do(http.MethodGet, h.base+path+"?service="+h.service, nil,
+		0) //nolint:bodyclose // Close closes all of them
 	if err != nil {
 		return err
 	}
 	if got := res.Header.Get("Content-Type"); got != "application/x-"+h.service+"-advertisement" {
-		return fmt.Errorf("the answer is not that of a Git server but of type %q", got)
+		return fmt.Errorf("the answer is not from a Git server: its content type is %q", got)
 	}
 	final := *res.Request.URL
 	if !strings.HasSuffix(final.Path, path) {
-		return errors.New("the server redirects to an address that is not that of a repository")
+		return errors.New("the server redirects to an address that is not a repository")
 	}
 	final.RawQuery, final.User = "", nil
 	h.base = strings.TrimSuffix(final.String(), path)
 	h.redirected = h.redirect(res.Request.URL)
-	h.hello = bufio.NewReaderSize(res.Body, 64<<10)
-	if first, err := h.hello.Peek(6); err == nil && string(first[4:]) == "# " {
-		if _, err := readPacket(h.hello); err != nil { // "# service=…"
+	h.advertisement = bufio.NewReaderSize(res.Body, 64<<10)
+	if first, err := h.advertisement.Peek(6); err == nil && string(first[4:]) == "# " {
+		if _, err := readPacket(h.advertisement); err != nil { // "# service=…"
 			return err
 		}
-		if _, err := readPacket(h.hello); err != nil { // the flush after it
+		if _, err := readPacket(h.advertisement); err != nil { // the flush after it
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *httpSession) greeting() *bufio.Reader { return h.hello }
+func (h *httpSession) advertised() *bufio.Reader { return h.advertisement }
 
-// exchange sends the request with its length where that is known, as a server
-// behind CGI may take no other.
+// exchange sends the request with its length if known, since a server behind CGI may require it.
 func (h *httpSession) exchange(request io.Reader, size int64, _ bool) (*bufio.Reader, error) {
 	res, err := h.do(http.MethodPost, h.base+"/"+h.service, request, size) //nolint:bodyclose // Close closes all of them
 	if err != nil {
@@ -110,19 +109,19 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 		req.Header.Set("Content-Type", "application/x-"+h.service+"-request")
 		req.Header.Set("Accept", "application/x-"+h.service+"-result")
 	}
-	patience := h.patience
+	answerTimeout := h.answerTimeout
 	if method == http.MethodPost && h.service == receivePack {
-		patience = math.MaxInt64 // the pack takes its time, and so do hooks; what was sent may have been taken
+		answerTimeout = math.MaxInt64 // packs and hooks take time, and the server may already have accepted the push
 	}
-	hurry := time.AfterFunc(patience, cancel)
+	timer := time.AfterFunc(answerTimeout, cancel)
 	res, err := h.client.Do(req)
-	late := !hurry.Stop() && h.ctx.Err() == nil
+	late := !timer.Stop() && h.ctx.Err() == nil
 	if err == nil {
 		h.open = append(h.open, answerBody{res.Body})
 	}
 	switch {
 	case late:
-		return nil, fmt.Errorf("%w: the server did not begin to answer within %s", ErrUnreachable, patience)
+		return nil, fmt.Errorf("%w: the server did not begin to answer within %s", ErrUnreachable, answerTimeout)
 	case err != nil:
 		return nil, err
 	}
@@ -132,9 +131,8 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 	return res, nil
 }
 
-// statusError keeps what the server says where it says it in plain text. It
-// shows nothing of an answer that a redirect led to: whoever redirects could
-// have a server answer that only this machine can reach.
+// statusError returns the error for a status. It includes a plain-text body, but never one behind a redirect: a
+// malicious redirect could lead to a server that only this machine can reach.
 func (h *httpSession) statusError(res *http.Response) error {
 	e := &statusError{text: fmt.Sprintf("HTTP status %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
 	switch redirect := h.redirect(res.Request.URL); {
@@ -163,31 +161,31 @@ func (h *httpSession) statusError(res *http.Response) error {
 	return e
 }
 
-// redirect says where a request went that was redirected; empty: it was not.
+// redirect describes the redirect that a request followed, or returns an empty string.
 func (h *httpSession) redirect(u *url.URL) string {
-	switch to := requested(u); {
+	switch to := requestedRepo(u); {
 	case !h.asked.sameServer(to):
-		return fmt.Sprintf("after a redirect to %s, where no credential is sent", to.shown())
+		return fmt.Sprintf("after a redirect to %s, where no credential is sent", to.display())
 	case h.asked.Key() != to.Key():
-		return "after a redirect to " + to.shown()
+		return "after a redirect to " + to.display()
 	}
 	return ""
 }
 
-// statusError is an answer that is no success.
+// statusError is an answer with an error status.
 type statusError struct {
-	kind       error // of this package; nil: none
+	kind       error // a sentinel of this package, or nil
 	text       string
-	redirected bool // the answer is not that of the repository that was asked for
+	redirected bool // the answer is not from the requested repository
 
-	busy bool          // another attempt may do
-	wait time.Duration // that the server asks for before it; negative: it does not say
+	busy bool          // another attempt may succeed
+	wait time.Duration // Retry-After; negative: not given
 }
 
 func (e *statusError) Error() string { return e.text }
 func (e *statusError) Unwrap() error { return e.kind }
 
-// stateless: each request is answered by a process of its own, and so from what the repository holds now.
+// stateless returns true: a new process answers each request from the current state of the repository.
 func (h *httpSession) stateless() bool { return true }
 
 func (h *httpSession) explain(err error) error {
@@ -195,17 +193,16 @@ func (h *httpSession) explain(err error) error {
 		return h.ctx.Err()
 	}
 	var answer *statusError
-	if h.redirected != "" && !errors.As(err, &answer) { // it may hold the server's words
+	if h.redirected != "" && !errors.As(err, &answer) { // its text may contain the server's output
 		return &statusError{
-			kind: kindOf(err), text: h.redirected + ": no answer that can be used", redirected: true,
+			kind: kindOf(err), text: h.redirected + ": unusable answer", redirected: true,
 			busy: transient(err), wait: -1,
 		}
 	}
 	return err
 }
 
-// Close frees the connections: the bodies of the answers before the contexts of
-// their requests.
+// Close releases the connections: first the bodies of the answers, then the contexts of their requests.
 func (h *httpSession) Close() error {
 	for _, c := range slices.Backward(h.open) {
 		_ = c.Close()
@@ -214,13 +211,12 @@ func (h *httpSession) Close() error {
 	return nil
 }
 
-// closeFunc is a function as a Closer.
+// closeFunc adapts a function to io.Closer.
 type closeFunc func()
 
 func (f closeFunc) Close() error { f(); return nil }
 
-// answerBody is a body of which, if what is left is short, the end is read, so
-// that the connection can be used again.
+// answerBody reads a short rest of the body on Close, so that the connection can be reused.
 type answerBody struct{ io.ReadCloser }
 
 func (b answerBody) Close() error {
@@ -228,9 +224,9 @@ func (b answerBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// roundTripper is the connection pool of a credential, as its certificate
-// authority is its own.
-func (c *Client) roundTripper(s *served) *http.Transport {
+// roundTripper returns the connection pool of a credential. Each credential has its own, since it may have its own
+// certificate authority.
+func (c *Client) roundTripper(s *auth) *http.Transport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t, ok := c.transports[s]; ok {
@@ -253,5 +249,5 @@ func (c *Client) roundTripper(s *served) *http.Transport {
 	return t
 }
 
-// buffered is a request that was put together in memory.
-func buffered(b *bytes.Buffer) (io.Reader, int64) { return b, int64(b.Len()) }
+// sizedRequest returns a buffered request with its size.
+func sizedRequest(b *bytes.Buffer) (io.Reader, int64) { return b, int64(b.Len()) }

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// parseKnownHosts reads the text of a known_hosts file. The library wants
-// files, so the text is one for as long as that takes; it is no secret.
-// Where it can't be, the error is [ErrNoTempFile].
+// parseKnownHosts parses the content of a known_hosts file. The library only reads files, so the content, which is
+// not secret, goes to a temporary file. If that fails, the error is [ErrNoTempFile].
 func parseKnownHosts(text string) (*knownhosts.HostKeyDB, error) {
 	f, err := os.CreateTemp("", "known_hosts")
 	if err != nil {
@@ -29,27 +28,25 @@ func parseKnownHosts(text string) (*knownhosts.HostKeyDB, error) {
 	}
 	db, err := knownhosts.NewDB(f.Name())
 	if err != nil {
-		return nil, errors.New("a line does not parse; each has a host, a key type and a key, as ssh-keyscan prints them")
+		return nil, errors.New("a line is invalid; each line has a host, a key type and a key, as printed by ssh-keyscan")
 	}
 	return db, nil
 }
 
-// hostKeys are the known hosts that hold for a credential: its own, else the
-// user's files.
-func hostKeys(s *served) (*knownhosts.HostKeyDB, error) {
+// hostKeys returns the known hosts of a credential, or those of the user's files.
+func hostKeys(s *auth) (*knownhosts.HostKeyDB, error) {
 	if s != nil && s.knownHosts != "" {
 		return parseKnownHosts(s.knownHosts)
 	}
 	db, err := gitssh.NewKnownHostsDb()
 	if err != nil {
-		return nil, fmt.Errorf("%w: no known hosts are configured and the user has no known_hosts file; "+
-			"set known_hosts of the credential to the server's line, as its operator publishes it", ErrUnknownHost)
+		return nil, fmt.Errorf("%w: no known hosts are configured, and the user has no known_hosts file; "+
+			"set known_hosts of the credential to the line that the server's operator publishes", ErrUnknownHost)
 	}
 	return db, nil
 }
 
-// hostKeyCheck refuses every host key but those known, and says which key it
-// was.
+// hostKeyCheck rejects unknown host keys with an error that shows the key.
 func hostKeyCheck(db *knownhosts.HostKeyDB) ssh.HostKeyCallback {
 	known := db.HostKeyCallback()
 	return func(host string, remote net.Addr, key ssh.PublicKey) error {
@@ -59,12 +56,13 @@ func hostKeyCheck(db *knownhosts.HostKeyDB) ssh.HostKeyCallback {
 		case err == nil:
 			return nil
 		case knownhosts.IsHostKeyChanged(err):
-			return fmt.Errorf("%w: %s shows the key %s, and the known hosts have another: somebody may be in between, "+
-				"or the server has a new key; compare with what its operator publishes, then replace its line in known_hosts",
+			return fmt.Errorf("%w: %s presents the key %s, but known_hosts has another one: somebody may intercept the "+
+				"connection, or the server has a new key; compare it with the key that the operator publishes, "+
+				"then update known_hosts",
 				ErrUnknownHost, name, shown)
 		case knownhosts.IsHostUnknown(err):
-			return fmt.Errorf("%w: %s shows the key %s, and is not among the known hosts; "+
-				"compare with what its operator publishes, then add its line to known_hosts",
+			return fmt.Errorf("%w: %s presents the key %s, but is not in known_hosts; "+
+				"compare it with the key that the operator publishes, then add it to known_hosts",
 				ErrUnknownHost, name, shown)
 		}
 		return fmt.Errorf("%w: %s: %w", ErrUnknownHost, name, err)

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// localOpener runs the git program on a repository of this machine. As the
-// server is our own process, it is told to filter, to hand out any object, and
-// not to look for deltas: what it sends crosses a pipe.
+// localOpener runs the git program on a local repository. Since we start the server ourselves, its options allow
+// filters and any object, and disable delta search: the data only crosses a pipe.
 func localOpener(repo Location) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		git, err := exec.LookPath("git")
@@ -31,9 +30,9 @@ func localOpener(repo Location) opener {
 			"-c", "pack.window=0", "-c", "pack.compression=1",
 			strings.TrimPrefix(service, "git-"), dir)
 		cmd.Env = localEnv(os.Environ(), protocol)
-		// A hook that outlives its git would hold the pipes open.
+		// A hook that outlives its git process would keep the pipes open.
 		cmd.WaitDelay = time.Second
-		stderr := &words{}
+		stderr := &serverOutput{}
 		cmd.Stderr = stderr
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -46,9 +45,8 @@ func localOpener(repo Location) opener {
 		if err := cmd.Start(); err != nil {
 			return nil, err
 		}
-		return &pipe{in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: stderr, end: func() error {
-			// What is still being sent is no longer wanted, and a git that
-			// waits for a reader would never end.
+		return &pipe{in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: stderr, stop: func() error {
+			// Stop the output: a git process that waits for a reader would never exit.
 			_ = out.Close()
 			_ = cmd.Wait()
 			return ctx.Err()
@@ -56,17 +54,16 @@ func localOpener(repo Location) opener {
 	}
 }
 
-// localVariables are those of the environment that git and its hooks get: what
-// they need to find programs, settings and a place for temporary files. All
-// others may hold the provider's secrets, such as GITHUB_TOKEN and TF_VAR_…;
-// also GIT_CONFIG_VALUE_…, or point git at another repository.
+// localVariables are the environment variables passed to git and its hooks: those needed to find programs, settings
+// and temporary folders. Others may contain the provider's secrets, such as GITHUB_TOKEN, TF_VAR_… and
+// GIT_CONFIG_VALUE_…, or point git at another repository.
 var localVariables = []string{
 	"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR",
 	"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
-	"SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "TEMP", "TMP", // of Windows
+	"SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "TEMP", "TMP", // Windows
 }
 
-// localEnv is the environment of git and its hooks, with messages in English.
+// localEnv returns the environment of git and its hooks, with messages in English.
 func localEnv(env []string, protocol string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

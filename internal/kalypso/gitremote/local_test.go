@@ -30,7 +30,8 @@ func TestHookEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
-	err := pushTo(t.Context(), open(t, "file://"+repo, nil), gitremote.PushRequest{Branch: main, Old: plumbing.NewHash(head)})
+	err := pushTo(t.Context(), open(t, "file://"+repo, nil),
+		gitremote.PushRequest{Branch: main, Old: plumbing.NewHash(head)})
 	if !errors.Is(err, gitremote.ErrRejected) {
 		t.Fatal(err)
 	}

@@ -7,26 +7,25 @@ import (
 	"strings"
 )
 
-// Mirrors say where repositories are reached in place of their own URLs, like
-// Git's url.<base>.insteadOf. A repository keeps its name: only the connection,
-// its credential included, goes to the mirror. The zero value mirrors nothing.
+// Mirrors map the URLs of repositories to other locations, like Git's url.<base>.insteadOf. A repository keeps its
+// name; only the connection, with its credential, goes to the mirror. The zero value maps nothing.
 type Mirrors []mirror
 
-// mirror serves the repositories below a URL.
+// mirror maps the repositories below a URL.
 type mirror struct {
-	of Location // what it serves
-	at Location // where that is reached
+	of Location // prefix of the repositories
+	at Location // their prefix at the mirror
 }
 
-// MirrorError is one thing wrong with one mirror. Its text holds no secret.
+// MirrorError is one error in one mirror. Its text contains no secret.
 type MirrorError struct {
-	Of     string // the prefix as it was given
+	Of     string // the prefix as given
 	Reason string
 }
 
 func (e *MirrorError) Error() string { return e.Reason }
 
-// MirrorErrors are all the things wrong with a set of mirrors, by prefix.
+// MirrorErrors are all errors in a set of mirrors, by prefix.
 type MirrorErrors []*MirrorError
 
 func (e MirrorErrors) Error() string {
@@ -37,8 +36,7 @@ func (e MirrorErrors) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// ParseMirrors reads mirrors by the prefixes of the URLs that they serve. An
-// error is a [MirrorErrors].
+// ParseMirrors parses mirrors by the URL prefixes of their repositories. The error is [MirrorErrors].
 func ParseMirrors(urls map[string]string) (Mirrors, error) {
 	var all Mirrors
 	var wrong MirrorErrors
@@ -72,8 +70,7 @@ func ParseMirrors(urls map[string]string) (Mirrors, error) {
 
 func repoPrefix(err error) string { return strings.ReplaceAll(err.Error(), "repository URL", "URL") }
 
-// parsePrefix parses the URL of a server, of a folder of repositories there, or
-// of one repository.
+// parsePrefix parses the URL of a server, a folder of repositories, or one repository.
 func parsePrefix(text string) (Location, error) {
 	text = strings.TrimSpace(text)
 	home := strings.HasSuffix(text, ":") && !strings.Contains(text, "/") // git@host: with no path yet
@@ -94,13 +91,13 @@ func parsePrefix(text string) (Location, error) {
 	return at, nil
 }
 
-// locate is where a repository is reached: by the mirror with the longest
-// prefix, else by its own URL. A prefix covers whole segments of a path, and no
-// path that climbs, so that nobody who names a repository leaves the mirror.
+// locate returns where to access a repository: at the mirror with the longest prefix, or at its own URL. A prefix
+// covers whole path segments, and no path with dot segments, so that the name of a repository never leads out of the
+// mirror.
 func (m Mirrors) locate(repo Location) Location {
 	var best *mirror
 	for i := range m {
-		if m[i].of.serves(repo) && (best == nil || len(segments(m[i].of.Path)) > len(segments(best.of.Path))) {
+		if m[i].of.covers(repo) && (best == nil || len(segments(m[i].of.Path)) > len(segments(best.of.Path))) {
 			best = &m[i]
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// packWriter writes a pack entry by entry, also one that no server should send.
+// packWriter writes a pack entry by entry, including invalid ones.
 type packWriter struct {
 	b     bytes.Buffer
 	z     *zlib.Writer
@@ -56,7 +56,7 @@ func repeated(size, n int) []byte {
 	return append(d, bytes.Repeat([]byte{0x80}, n)...) // copy, from offset 0, the default size
 }
 
-// TestUnpackBoundsDeltas: a delta of a KiB that describes much more than may be kept takes no memory.
+// TestUnpackBoundsDeltas: a small delta with a result beyond the bound allocates nothing.
 func TestUnpackBoundsDeltas(t *testing.T) {
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
 	for _, kind := range []plumbing.ObjectType{
@@ -76,7 +76,7 @@ func TestUnpackBoundsDeltas(t *testing.T) {
 	}
 }
 
-// TestUnpackBoundsCommits: a commit is small, whatever else may be read.
+// TestUnpackBoundsCommits: commits have a small bound of their own.
 func TestUnpackBoundsCommits(t *testing.T) {
 	var p packWriter
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
@@ -92,7 +92,7 @@ func TestUnpackBoundsCommits(t *testing.T) {
 	}
 }
 
-// TestUnpackSkipsLargeBlobs: a blob past its bound is not made of its delta, and takes nothing from the bound of all.
+// TestUnpackSkipsLargeBlobs: a blob beyond its bound is not built from its delta, and does not count for the total.
 func TestUnpackSkipsLargeBlobs(t *testing.T) {
 	var p packWriter
 	base := bytes.Repeat([]byte("line 12\n"), 64<<10/8)
@@ -117,7 +117,7 @@ func TestUnpackBoundsObjects(t *testing.T) {
 	}
 }
 
-// TestUnpackBackwards: deltas whose bases come after them, one on the other, are each applied once.
+// TestUnpackBackwards: deltas whose bases come later, in a chain, are applied once each.
 func TestUnpackBackwards(t *testing.T) {
 	const n = 20_000
 	text := func(i int) []byte { return fmt.Appendf(nil, "%09d", i) }
@@ -144,19 +144,19 @@ const shattered = "JVBERi0xLjMKJeLjz9MKCgoxIDAgb2JqCjw8L1dpZHRoIDIgMCBSL0hlaWdod
 	"q2IbJWD/nKZ8yox/hbqEx5AwwrPeIY+G2zqQkB1d9FwU8m/t+z3DjpasIv571yjw5FvOBG0jxXD+sUE5i7VS71oKgr" +
 	"4zH+pIA3uLXXHw4zLt+TrDUA603cDezBqGR5DHgsdiFWYN0wl5HQa9CvP5jNpLxGKbE="
 
-// TestUnpackCollision: an object that was made to share its name with another is refused.
+// TestUnpackCollision: an object of a collision attack is rejected.
 func TestUnpackCollision(t *testing.T) {
 	text, err := base64.StdEncoding.DecodeString(shattered)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := newUnpacker(nil, 1<<20, 0, Objects{})
-	u.sum.Reset()
-	_, _ = u.sum.Write(text)
-	if err := u.put(0, Object{Kind: plumbing.BlobObject, Content: text}); !errors.Is(err, ErrCollision) {
+	p := newPackDecoder(nil, 1<<20, 0, Objects{})
+	p.sum.Reset()
+	_, _ = p.sum.Write(text)
+	if err := p.put(0, Object{Kind: plumbing.BlobObject, Content: text}); !errors.Is(err, ErrCollision) {
 		t.Errorf("got %v", err)
 	}
-	if len(u.into) > 0 {
+	if len(p.into) > 0 {
 		t.Error("it was kept")
 	}
 }

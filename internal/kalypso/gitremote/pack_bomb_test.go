@@ -39,7 +39,7 @@ func deflate(to *bytes.Buffer, content []byte) {
 	_ = z.Close()
 }
 
-// TestFetchBomb: what a server sends in a KiB takes no more memory than it may.
+// TestFetchBomb: a small answer that expands enormously stays within the memory bound.
 func TestFetchBomb(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

@@ -45,7 +45,8 @@ func TestUnpack(t *testing.T) {
 			t.Fatalf("%v: %v", args, err)
 		}
 		for i, name := range names {
-			if o := got[plumbing.NewHash(name)]; o.Kind != plumbing.BlobObject || !strings.HasSuffix(string(o.Content), fmt.Sprintf("line %d of a file that grows\n", i)) {
+			if o := got[plumbing.NewHash(name)]; o.Kind != plumbing.BlobObject ||
+				!strings.HasSuffix(string(o.Content), fmt.Sprintf("line %d of a file that grows\n", i)) {
 				t.Fatalf("%v: object %d is not there", args, i)
 			}
 		}
@@ -68,7 +69,8 @@ func TestUnpack(t *testing.T) {
 					t.Errorf("%v: object %d, which is small, is not kept", args, i)
 				}
 			case size > 1000 && (len(o.Content) > 0 || there && o.Size != size):
-				t.Errorf("%v: object %d is of %d bytes and %d are kept; its size is said to be %d", args, i, size, len(o.Content), o.Size)
+				t.Errorf("%v: object %d is of %d bytes and %d are kept; its size is said to be %d", args, i, size, len(o.Content),
+					o.Size)
 			}
 		}
 		for at := 0; at < len(pack); at += 1 + len(pack)/200 {

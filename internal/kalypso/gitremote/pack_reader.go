@@ -9,8 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 )
 
-// packReader reads a pack byte by byte, never beyond what is asked for, and
-// sums what was read.
+// packReader reads a pack byte by byte, never past what is requested, and computes its checksum.
 type packReader struct {
 	r        io.Reader
 	buf      []byte
@@ -62,7 +61,7 @@ func (p *packReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// checkSum reads the sum at the end of the pack.
+// checkSum verifies the checksum at the end of the pack.
 func (p *packReader) checkSum() error {
 	_, _ = p.sum.Write(p.buf[:p.pos])
 	copy(p.buf, p.buf[p.pos:p.end])
@@ -73,7 +72,7 @@ func (p *packReader) checkSum() error {
 		return err
 	}
 	if !bytes.Equal(got[:], want) {
-		return fmt.Errorf("%w: its checksum is another", errPack)
+		return fmt.Errorf("%w: wrong checksum", errPack)
 	}
 	return nil
 }

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// packet is one packet of the Git protocol. go-git's reader knows nothing of
-// the delimiter of protocol 2.
+// packet is one packet of the Git protocol. go-git's reader does not support the delimiter of protocol version 2.
 type packet struct {
 	kind packetKind
 	data []byte // of data packets
@@ -28,8 +27,8 @@ const (
 
 const maxPacket = 65520
 
-// readPacket reads one packet with a line. One that starts with "ERR " is an
-// error with the server's words.
+// readPacket reads one packet that holds a line. A packet that starts with "ERR " becomes an error with the server's
+// message.
 func readPacket(r *bufio.Reader) (packet, error) {
 	p, err := readRawPacket(r)
 	if err != nil {
@@ -49,13 +48,13 @@ func readRawPacket(r *bufio.Reader) (packet, error) {
 	}
 	n, err := strconv.ParseUint(string(head[:]), 16, 16)
 	if err != nil {
-		return packet{}, fmt.Errorf("the answer is not of the Git protocol: it has %q where a length belongs", head)
+		return packet{}, fmt.Errorf("invalid Git protocol answer: %q instead of a packet length", head)
 	}
 	switch {
 	case n <= 2:
 		return packet{kind: flushPacket + packetKind(n)}, nil
 	case n < 4 || n > maxPacket:
-		return packet{}, fmt.Errorf("the answer is not of the Git protocol: a packet of %d bytes", n)
+		return packet{}, fmt.Errorf("invalid Git protocol answer: a packet of %d bytes", n)
 	}
 	data := make([]byte, n-4)
 	if _, err := io.ReadFull(r, data); err != nil {
@@ -64,7 +63,7 @@ func readRawPacket(r *bufio.Reader) (packet, error) {
 	return packet{data: data}, nil
 }
 
-// writePacket adds a packet with a line to a request.
+// writePacket appends a packet with a line to a request.
 func writePacket(b *bytes.Buffer, format string, args ...any) {
 	line := fmt.Sprintf(format, args...) + "\n"
 	fmt.Fprintf(b, "%04x%s", len(line)+4, line)

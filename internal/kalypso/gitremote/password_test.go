@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestPasswords: the function opens what no credential does, is asked anew for each request, and its passwords are in no
+// TestPasswords: the function is used without a credential, called for each request, and its passwords are in no
 // error.
 func TestPasswords(t *testing.T) {
 	repo := gitserver.InitBare(t)
@@ -35,33 +35,37 @@ func TestPasswords(t *testing.T) {
 	}
 	_, err := open(t, url, nil, given("canary-wrong", nil)).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrUnauthorized)
-	if !strings.Contains(err.Error(), "the token or app in github of the provider was used") {
+	if !strings.Contains(err.Error(), "the provider's github token or app was used") {
 		t.Error(err)
 	}
 	_, err = open(t, url, nil, given("", nil)).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrUnauthorized)
-	if !strings.Contains(err.Error(), "no credential is configured for it") {
+	if !strings.Contains(err.Error(), "no credential matches it") {
 		t.Error(err)
 	}
-	if _, err := open(t, url, nil, given("", errors.New("no token today"))).Ref(t.Context(), main); err == nil || !strings.Contains(err.Error(), "no token today") {
+	if _, err := open(t, url, nil, given("", errors.New("no token today"))).Ref(t.Context(), main); err == nil ||
+		!strings.Contains(err.Error(), "no token today") {
 		t.Errorf("got %v", err)
 	}
 
 	// A credential comes first, and one without a password lets the function through.
 	asked = 0
-	if _, err := open(t, url, []gitremote.Credential{{URL: url, Username: "me", Password: "canary-right"}}, given("canary-wrong", nil)).Ref(t.Context(), main); err != nil || asked > 0 {
+	if _, err := open(t, url, []gitremote.Credential{{URL: url, Username: "me", Password: "canary-right"}},
+		given("canary-wrong", nil)).Ref(t.Context(), main); err != nil || asked > 0 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
 	secure, secureURL := gitserver.Serve(t, repo, gitserver.WithTLS(), gitserver.WithBasic("me", "canary-right"))
 	url = secureURL
-	if _, err := open(t, url, []gitremote.Credential{{URL: url, CACertificate: secure.CA}}, given("canary-right", nil)).Ref(t.Context(), main); err != nil {
+	if _, err := open(t, url, []gitremote.Credential{{URL: url, CACertificate: secure.CA}},
+		given("canary-right", nil)).Ref(t.Context(), main); err != nil {
 		t.Error(err)
 	}
 	// Nothing goes over plain http to another machine.
 	asked = 0
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := open(t, "http://git.invalid/repo", nil, given("canary-right", nil)).Ref(ctx, main); err == nil || asked > 0 {
+	if _, err := open(t, "http://git.invalid/repo", nil, given("canary-right", nil)).Ref(ctx, main); err == nil ||
+		asked > 0 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
 }

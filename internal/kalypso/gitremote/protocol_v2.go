@@ -3,27 +3,25 @@ package gitremote
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// refV2 asks for the references that start with the name, and takes the one
-// that is it. It asks for HEAD too, so that a server that knows the repository
-// has something to say even if the reference is not there.
+// refV2 requests the references that start with the name, and picks the exact one. It also requests HEAD, so that the
+// answer is not empty if the reference does not exist.
 func (rd *reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	var b bytes.Buffer
 	writePacket(&b, "command=ls-refs")
 	writeDelim(&b)
 	if rd.v2.unborn {
-		writePacket(&b, "symrefs") // without which HEAD is not told of
+		writePacket(&b, "symrefs") // otherwise HEAD is not reported
 		writePacket(&b, "unborn")
 	}
 	writePacket(&b, "ref-prefix HEAD")
 	writePacket(&b, "ref-prefix %s", name)
 	writeFlush(&b)
-	request, size := buffered(&b)
+	request, size := sizedRequest(&b)
 	answer, err := rd.s.exchange(request, size, false)
 	if err != nil {
 		return plumbing.ZeroHash, err
@@ -40,7 +38,7 @@ func (rd *reader) refV2(name plumbing.ReferenceName) (plumbing.Hash, error) {
 		case p.kind == flushPacket:
 			return found, nil
 		case p.kind != dataPacket:
-			return plumbing.ZeroHash, errors.New("the answer is not of the Git protocol: it does not end")
+			return plumbing.ZeroHash, errors.New("invalid Git protocol answer: it does not end")
 		}
 		if left -= int64(len(p.data)); left < 0 {
 			return plumbing.ZeroHash, ErrTooManyRefs
@@ -63,7 +61,7 @@ func (rd *reader) fetchV2(want FetchRequest, into Objects) error {
 	}
 	if want.Depth > 0 {
 		if !rd.v2.shallow {
-			return errors.New("the server cannot send a part of its history")
+			return errors.New("the server does not support shallow fetches")
 		}
 		writePacket(&b, "deepen %d", want.Depth)
 	}
@@ -72,7 +70,7 @@ func (rd *reader) fetchV2(want FetchRequest, into Objects) error {
 	}
 	writePacket(&b, "done")
 	writeFlush(&b)
-	request, size := buffered(&b)
+	request, size := sizedRequest(&b)
 	answer, err := rd.s.exchange(request, size, false)
 	if err != nil {
 		return err
@@ -83,9 +81,9 @@ func (rd *reader) fetchV2(want FetchRequest, into Objects) error {
 		case err != nil:
 			return err
 		case p.kind == dataPacket && string(p.data) == "packfile":
-			return rd.store(newSideband(answer), want, into)
+			return rd.readPack(newSideband(answer), want, into)
 		case p.kind == flushPacket || p.kind == endPacket:
-			return fmt.Errorf("the server sent no pack")
+			return errors.New("the server sent no pack")
 		}
 	}
 }

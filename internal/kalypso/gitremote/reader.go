@@ -14,44 +14,43 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 )
 
-// FetchRequest says what to bring.
+// FetchRequest selects objects to fetch.
 type FetchRequest struct {
-	Wants []plumbing.Hash // commits, or any objects where the server gives those by name
-	Depth int             // commits deep; 0: the whole history
-	// Filter leaves objects out ("blob:none", "tree:0"). A server that cannot
-	// filter sends all of them.
+	Wants []plumbing.Hash // commits, or any objects if the server serves them by hash
+	Depth int             // number of commits; 0: the whole history
+	// Filter leaves objects out ("blob:none", "tree:0"). A server without filter support sends all of them.
 	Filter packp.Filter
-	// MaxRead bounds the bytes of the objects that are kept; more is
-	// [ErrTooLarge]. 0: the client's bound, see [WithMaxRead].
+	// MaxRead bounds the bytes of the fetched objects. Beyond it the error is [ErrTooLarge]. 0: the client's bound, see
+	// [WithMaxRead].
 	MaxRead int64
-	// MaxBlob is the size of the largest file that is kept. Of a larger one
-	// there is an [Object] with its Size and without content. 0: all are kept.
+	// MaxBlob is the size of the largest file to keep. A larger one becomes an [Object] with its Size and no content. 0:
+	// no bound.
 	MaxBlob int64
 }
 
-// reader is a [Reader] that speaks the Git protocol.
+// reader is a [Reader] over the Git protocol.
 type reader struct {
 	r     *Remote
 	ctx   context.Context
 	s     session
-	v2    *capabilitiesV2 // nil: the server speaks the older protocol
+	v2    *capabilitiesV2 // nil: the server speaks protocol version 0
 	v0    *packp.AdvRefs
-	spent bool // the conversation is over: the older protocol answers one request, and after a failed one nothing is sure
+	ended bool // the session is used up: after one request of version 0, or after an error
 }
 
 // Reader implements [Repository].
 func (r *Remote) Reader(ctx context.Context) (Reader, error) {
 	rd := &reader{r: r, ctx: ctx}
 	if err := r.retry(ctx, rd.start); err != nil {
-		return nil, r.fail(ctx, "read", err)
+		return nil, r.wrapError(ctx, "read", err)
 	}
 	return rd, nil
 }
 
-// talk runs one request, in a new conversation where the last one is over.
-func (rd *reader) talk(op string, request func() error) error {
+// do runs one request, in a new session if the last one has ended.
+func (rd *reader) do(op string, request func() error) error {
 	err := rd.r.retry(rd.ctx, func() error {
-		if rd.spent {
+		if rd.ended {
 			_ = rd.s.Close()
 			if err := rd.start(); err != nil {
 				return err
@@ -59,13 +58,13 @@ func (rd *reader) talk(op string, request func() error) error {
 		}
 		err := request()
 		if err != nil {
-			rd.spent = true
+			rd.ended = true
 			err = rd.s.explain(err)
 		}
 		return err
 	})
 	if err != nil {
-		return rd.r.fail(rd.ctx, op, err)
+		return rd.r.wrapError(rd.ctx, op, err)
 	}
 	return nil
 }
@@ -75,9 +74,9 @@ func (rd *reader) start() error {
 	if err != nil {
 		return err
 	}
-	rd.s, rd.v2, rd.v0, rd.spent = s, nil, nil, false
-	if err := rd.greet(s.greeting()); err != nil {
-		rd.spent = true
+	rd.s, rd.v2, rd.v0, rd.ended = s, nil, nil, false
+	if err := rd.readAdvertisement(s.advertised()); err != nil {
+		rd.ended = true
 		err = s.explain(err)
 		_ = s.Close()
 		return err
@@ -85,25 +84,24 @@ func (rd *reader) start() error {
 	return nil
 }
 
-func (rd *reader) greet(hello *bufio.Reader) error {
-	// An empty repository may say no more than a flush.
-	if first, _ := hello.Peek(4); string(first) == "000e" {
-		if first, _ = hello.Peek(13); bytes.HasSuffix(first, []byte("version 2")) {
-			caps, err := readCapabilitiesV2(hello)
+func (rd *reader) readAdvertisement(advertisement *bufio.Reader) error {
+	// An empty repository may send only a flush packet.
+	if first, _ := advertisement.Peek(4); string(first) == "000e" {
+		if first, _ = advertisement.Peek(13); bytes.HasSuffix(first, []byte("version 2")) {
+			caps, err := readCapabilitiesV2(advertisement)
 			rd.v2 = caps
 			return err
 		}
 	}
-	refs, err := readRefs(hello, rd.r.client.maxRefList)
+	refs, err := readRefs(advertisement, rd.r.client.maxRefList)
 	rd.v0 = refs
 	return err
 }
 
-// readRefs reads the list of references of the older protocol. An empty
-// repository has an empty list.
-func readRefs(hello io.Reader, most int64) (*packp.AdvRefs, error) {
+// readRefs reads the list of references of protocol version 0. It is empty for an empty repository.
+func readRefs(advertisement io.Reader, most int64) (*packp.AdvRefs, error) {
 	refs := packp.NewAdvRefs()
-	list := &boundedReader{r: hello, left: most, err: ErrTooManyRefs}
+	list := &boundedReader{r: advertisement, left: most, err: ErrTooManyRefs}
 	if err := refs.Decode(list); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
 		var unexpected *packp.ErrUnexpectedData
 		switch {
@@ -115,7 +113,7 @@ func readRefs(hello io.Reader, most int64) (*packp.AdvRefs, error) {
 		return nil, err
 	}
 	if f := refs.Capabilities.Get(capability.ObjectFormat); len(f) > 0 && f[0] != "sha1" {
-		return nil, fmt.Errorf("the repository names its objects with %s; only sha1 is supported", f[0])
+		return nil, fmt.Errorf("the repository uses the hash function %s; only sha1 is supported", f[0])
 	}
 	return refs, nil
 }
@@ -123,7 +121,7 @@ func readRefs(hello io.Reader, most int64) (*packp.AdvRefs, error) {
 // Close implements [Reader].
 func (rd *reader) Close() { _ = rd.s.Close() }
 
-// canFilter tells whether the server can leave objects out.
+// canFilter reports whether the server supports filters.
 func (rd *reader) canFilter() bool {
 	if rd.v2 != nil {
 		return rd.v2.filter
@@ -133,16 +131,16 @@ func (rd *reader) canFilter() bool {
 
 // Ref implements [Reader].
 func (rd *reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
-	if rd.v2 == nil && rd.v0 != nil { // the list is here, whatever became of the conversation
+	if rd.v2 == nil && rd.v0 != nil { // the list stays valid after the session ends
 		found, err := rd.refV0(name)
 		if err != nil {
-			err = rd.r.fail(rd.ctx, "read the references of", err)
+			err = rd.r.wrapError(rd.ctx, "read the references of", err)
 		}
 		return found, err
 	}
 	var found plumbing.Hash
-	err := rd.talk("read the references of", func() (err error) {
-		if rd.v2 == nil { // after a retry the server may speak the older protocol
+	err := rd.do("read the references of", func() (err error) {
+		if rd.v2 == nil { // after a retry the server may speak version 0
 			found, err = rd.refV0(name)
 		} else {
 			found, err = rd.refV2(name)
@@ -157,7 +155,7 @@ func (rd *reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error)
 	if rd.v2 == nil || !rd.s.stateless() {
 		_ = rd.s.Close()
 		if err := rd.r.retry(rd.ctx, rd.start); err != nil {
-			return plumbing.ZeroHash, rd.r.fail(rd.ctx, "read the references of", err)
+			return plumbing.ZeroHash, rd.r.wrapError(rd.ctx, "read the references of", err)
 		}
 	}
 	return rd.Ref(name)
@@ -171,29 +169,28 @@ func (rd *reader) refV0(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	return found, nil
 }
 
-// confirmAbsent asks the service that takes pushes whether the repository has a reference, where the one that is
-// read from lists none at all. Both say so of a repository that is empty, but the latter in newer versions of Git
-// alone.
+// confirmAbsent handles an upload-pack service that lists no references. It asks receive-pack whether the reference
+// exists. Both services report an empty repository, but upload-pack only in newer versions of Git.
 func (rd *reader) confirmAbsent(name plumbing.ReferenceName) error {
 	w, err := rd.r.writer(rd.ctx)
 	if err != nil {
 		why := err.Error()
-		return fmt.Errorf("%w: it lists no reference at all, and that %s is not there could not be confirmed: %s",
+		return fmt.Errorf("%w: it lists no references, and asking the push service for %s failed: %s",
 			ErrEmptyAnswer, name, why)
 	}
 	defer w.Close()
 	switch _, listed := w.refs.References[name.String()]; {
 	case listed:
-		return fmt.Errorf("%w: it lists nothing at all to those who read, and %s to those who push", ErrEmptyAnswer, name)
+		return fmt.Errorf("%w: it lists no references for reading, but %s for pushing", ErrEmptyAnswer, name)
 	case len(w.refs.References) == 0 && w.refs.Capabilities.IsEmpty():
-		return fmt.Errorf("%w: it lists no reference at all, and does not say that the repo is empty", ErrEmptyAnswer)
+		return fmt.Errorf("%w: it lists no references, but does not report an empty repo", ErrEmptyAnswer)
 	}
 	return nil
 }
 
 // Fetch implements [Reader].
 func (rd *reader) Fetch(req FetchRequest, into Objects) error {
-	return rd.talk("fetch from", func() error {
+	return rd.do("fetch from", func() error {
 		if !rd.canFilter() {
 			req.Filter = ""
 		}
@@ -205,7 +202,7 @@ func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 }
 
 func (rd *reader) fetchV0(want FetchRequest, into Objects) error {
-	rd.spent = true
+	rd.ended = true
 	req := packp.NewUploadPackRequestFromCapabilities(rd.v0.Capabilities)
 	req.Capabilities.Delete(capability.ThinPack)
 	if rd.v0.Capabilities.Supports(capability.NoProgress) {
@@ -214,7 +211,7 @@ func (rd *reader) fetchV0(want FetchRequest, into Objects) error {
 	req.Wants = want.Wants
 	if want.Depth > 0 {
 		if !rd.v0.Capabilities.Supports(capability.Shallow) {
-			return errors.New("the server cannot send a part of its history")
+			return errors.New("the server does not support shallow fetches")
 		}
 		_ = req.Capabilities.Set(capability.Shallow)
 		req.Depth = packp.DepthCommits(want.Depth)
@@ -228,7 +225,7 @@ func (rd *reader) fetchV0(want FetchRequest, into Objects) error {
 		return err
 	}
 	writePacket(&b, "done")
-	request, size := buffered(&b)
+	request, size := sizedRequest(&b)
 	answer, err := rd.s.exchange(request, size, true)
 	if err != nil {
 		return err
@@ -239,13 +236,13 @@ func (rd *reader) fetchV0(want FetchRequest, into Objects) error {
 		return err
 	}
 	if req.Capabilities.Supports(capability.Sideband64k) || req.Capabilities.Supports(capability.Sideband) {
-		return rd.store(newSideband(bufio.NewReader(res)), want, into)
+		return rd.readPack(newSideband(bufio.NewReader(res)), want, into)
 	}
-	return rd.store(res, want, into)
+	return rd.readPack(res, want, into)
 }
 
-// store reads a pack, up to the bounds of the request and the client.
-func (rd *reader) store(pack io.Reader, want FetchRequest, into Objects) error {
+// readPack reads a pack into objects, within the bounds of the request and the client.
+func (rd *reader) readPack(pack io.Reader, want FetchRequest, into Objects) error {
 	most := rd.r.client.maxRead
 	bounded := &boundedReader{r: pack, left: most, err: ErrTooLarge}
 	if want.MaxRead > 0 {
@@ -257,12 +254,12 @@ func (rd *reader) store(pack io.Reader, want FetchRequest, into Objects) error {
 		}
 		return err
 	}
-	// The end of the answer, so that the next one starts where it should.
+	// Read to the end of the answer, where the next one starts.
 	_, err := io.Copy(io.Discard, bounded)
 	return err
 }
 
-// boundedReader gives err once more was read than was left.
+// boundedReader returns err once more bytes were read than are left.
 type boundedReader struct {
 	r    io.Reader
 	left int64
@@ -278,14 +275,14 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// capabilitiesV2 is what a server of protocol 2 can do.
+// capabilitiesV2 are the capabilities of a server with protocol version 2.
 type capabilitiesV2 struct {
 	filter  bool
 	shallow bool
-	unborn  bool // ls-refs tells of a HEAD whose branch is not there
+	unborn  bool // ls-refs reports a HEAD whose branch does not exist
 }
 
-// maxCapabilities is how many capabilities a server may name; Git has a dozen.
+// maxCapabilities bounds the number of capabilities of a server. Git has a dozen.
 const maxCapabilities = 1000
 
 func readCapabilitiesV2(r *bufio.Reader) (*capabilitiesV2, error) {
@@ -309,9 +306,9 @@ func readCapabilitiesV2(r *bufio.Reader) (*capabilitiesV2, error) {
 			caps.unborn = value == "unborn"
 		case "object-format":
 			if value != "sha1" {
-				return nil, fmt.Errorf("the repository names its objects with %s; only sha1 is supported", value)
+				return nil, fmt.Errorf("the repository uses the hash function %s; only sha1 is supported", value)
 			}
 		}
 	}
-	return nil, fmt.Errorf("the answer is not of the Git protocol: it names more than %d capabilities", maxCapabilities)
+	return nil, fmt.Errorf("invalid Git protocol answer: more than %d capabilities", maxCapabilities)
 }

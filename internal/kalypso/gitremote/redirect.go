@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// maxRedirects bounds how often one request follows a redirect.
+// maxRedirects bounds the redirects of one request.
 const maxRedirects = 10
 
-// checkRedirect follows the redirects of a GET alone, as Git does, and none
-// from https to http. A push stays on the server that was asked for: the
-// repository behind a redirect is one that nobody named.
+// checkRedirect allows redirects of GET requests only, as Git does, and none from https to http. A push must stay on
+// the requested server, since nobody chose the repository behind a redirect.
 func checkRedirect(next *http.Request, via []*http.Request) error {
-	asked, to := requested(via[0].URL), requested(next.URL)
+	asked, to := requestedRepo(via[0].URL), requestedRepo(next.URL)
 	switch before := via[len(via)-1]; {
 	case next.Method != http.MethodGet:
-		return fmt.Errorf("%w: the server redirects a request that is not the first; use the URL that it redirects to",
+		return fmt.Errorf("%w: the server redirects a later request; use the URL that it redirects to",
 			ErrRedirected)
 	case next.URL.Scheme != schemeHTTP && next.URL.Scheme != schemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from %s to another protocol", ErrRedirected, before.URL.Scheme)
@@ -26,26 +25,24 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 		return fmt.Errorf("%w: the server redirects from https to %s", ErrRedirected, next.URL.Scheme)
 	case via[0].URL.Query().Get("service") == receivePack && !asked.sameServer(to):
 		return fmt.Errorf("%w: the server redirects a push to %s, which is another server; "+
-			"if the repository moved there, set its URL to that", ErrRedirected, to.shown())
+			"if the repository moved there, use its new URL", ErrRedirected, to.display())
 	case len(via) >= maxRedirects:
 		return fmt.Errorf("%w: the server redirects more than %d times", ErrRedirected, maxRedirects)
 	}
 	return nil
 }
 
-// authenticating adds the credential of the repository that was asked for, and
-// never one of the repository that a redirect leads to. A team chooses where
-// its server redirects to, and would otherwise choose which of the platform's
-// credentials goes where.
-type authenticating struct {
+// authTransport adds the credential of the requested repository, and never the one of a redirect's target. A team
+// controls the redirects of its server, and could otherwise choose where the platform's credentials go.
+type authTransport struct {
 	base   http.RoundTripper
 	client *Client
 	asked  Location
-	with   *served // of asked; nil: none
+	with   *auth // credential of asked; nil: none
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (a *authenticating) RoundTrip(req *http.Request) (*http.Response, error) {
+func (a *authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	header, err := a.authorization(req.Context(), req.URL)
 	if err != nil {
 		return nil, err
@@ -57,13 +54,13 @@ func (a *authenticating) RoundTrip(req *http.Request) (*http.Response, error) {
 	return a.base.RoundTrip(req)
 }
 
-// authorization is the header for a request to a repository: that of the
-// repository that was asked for, if it is the same one, or one on the same
-// server that the same credential serves, as after a renaming. Empty: none.
-func (a *authenticating) authorization(ctx context.Context, u *url.URL) (string, error) {
-	to := requested(u)
-	// RawPath is set where the path is escaped in a way of its own, as with %2F.
-	if u.RawPath != "" || to.ambiguous() || !a.asked.sameServer(to) || a.client.find(to) != a.with {
+// authorization returns the header for a request: the credential of the requested repository, if the request goes to
+// it or, for example after a rename, to one on the same server that the same credential covers. It is empty
+// otherwise.
+func (a *authTransport) authorization(ctx context.Context, u *url.URL) (string, error) {
+	to := requestedRepo(u)
+	// RawPath is set if the path has an unusual escape, such as %2F.
+	if u.RawPath != "" || to.ambiguous() || !a.asked.sameServer(to) || a.client.findAuth(to) != a.with {
 		return "", nil
 	}
 	if a.with != nil && !a.with.fallback {
@@ -71,11 +68,11 @@ func (a *authenticating) authorization(ctx context.Context, u *url.URL) (string,
 			return header, nil
 		}
 	}
-	// What the password function gives goes before the environment's token.
-	header, err := a.client.ask(ctx, a.asked)
+	// The password function takes precedence over the token of the environment.
+	header, err := a.client.askPassword(ctx, a.asked)
 	if err == nil && header != "" && to.Key() != a.asked.Key() {
 		var there string
-		if there, err = a.client.ask(ctx, to); there != header {
+		if there, err = a.client.askPassword(ctx, to); there != header {
 			header = ""
 		}
 	}
@@ -85,9 +82,8 @@ func (a *authenticating) authorization(ctx context.Context, u *url.URL) (string,
 	return header, err
 }
 
-// requested is the repository that a request is for; the zero Location where
-// its URL is none of a repository.
-func requested(u *url.URL) Location {
+// requestedRepo returns the repository of a request, or the zero Location if its URL is not in a repository.
+func requestedRepo(u *url.URL) Location {
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	for _, service := range []string{"/info/refs", "/" + uploadPack, "/" + receivePack} {
 		bare.Path = strings.TrimSuffix(bare.Path, service)

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestRedirectedCredential: a credential goes where it was asked for. A repository that a redirect leads to gets
-// neither the credential of the one that was asked for, nor its own, unless the same one serves both on one server.
+// TestRedirectedCredential: a credential only goes to the requested server. The target of a redirect gets no
+// credential, unless the same credential covers both on the same server.
 func TestRedirectedCredential(t *testing.T) {
 	target, origin := redirecting(t)
 	for name, tc := range map[string]struct {
@@ -85,7 +85,7 @@ func TestRedirectedCredential(t *testing.T) {
 	}
 }
 
-// TestRedirectToSSH: a redirect to SSH is not followed, whatever key there is for the server.
+// TestRedirectToSSH: a redirect to SSH is not followed, whatever keys exist.
 func TestRedirectToSSH(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	_, origin := redirecting(t)
@@ -96,7 +96,7 @@ func TestRedirectToSSH(t *testing.T) {
 	is(t, err, gitremote.ErrRedirected)
 }
 
-// TestRedirectedBody: nothing that a redirect leads to is shown, be it on this machine.
+// TestRedirectedBody: no body behind a redirect is shown, not even from this machine.
 func TestRedirectedBody(t *testing.T) {
 	internal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "internal", http.StatusForbidden)
@@ -115,7 +115,7 @@ func TestRedirectedBody(t *testing.T) {
 	}
 }
 
-// TestAmbiguousPath: a path that servers may take for another one gets no credential, over HTTP and SSH.
+// TestAmbiguousPath: an ambiguous path gets no credential, over HTTP and SSH.
 func TestAmbiguousPath(t *testing.T) {
 	server, _ := gitserver.Serve(t, gitserver.InitBare(t))
 	ssh := gitserver.NewSSH(t)
@@ -141,7 +141,7 @@ func TestAmbiguousPath(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = r.Ref(t.Context(), main)
-			says := err != nil && strings.Contains(err.Error(), "no credential is sent, as the URL has a path")
+			says := err != nil && strings.Contains(err.Error(), "no credential is sent because the URL has a path")
 			if err == nil || errors.Is(err, gitremote.ErrRepoNotFound) && !says {
 				t.Errorf("%s: the error does not say why there is no credential: %v", path, err)
 			}

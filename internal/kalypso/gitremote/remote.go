@@ -9,30 +9,28 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Remote is one [Repository], reached at its URL or a mirror's, with the
-// credential that serves that.
+// Remote is a [Repository], accessed at its URL or at a mirror, with the credential for that URL.
 type Remote struct {
 	client *Client
-	repo   Location // what it is called
-	at     Location // where it is reached: there, or at a mirror
-	with   *served  // of at; nil: none
+	repo   Location // name of the repository
+	at     Location // where it is accessed: there, or at a mirror
+	with   *auth    // credential for at; nil: none
 	open   opener
 }
 
-// Remote gives the repository at a URL; see [ParseURL] for what that may be.
-// Nothing is contacted.
+// Remote returns the repository at a URL; see [ParseURL] for valid URLs. It contacts no server.
 func (c *Client) Remote(repo string) (*Remote, error) {
 	name, err := ParseURL(repo)
 	if err != nil {
 		return nil, err
 	}
 	at := c.mirrors.locate(name)
-	r := &Remote{client: c, repo: name, at: at, with: c.find(at)}
+	r := &Remote{client: c, repo: name, at: at, with: c.findAuth(at)}
 	switch at.Scheme {
 	case schemeFile:
 		r.open = localOpener(at)
 	case schemeSSH:
-		r.open = sshOpener(at, r.with, c.patience)
+		r.open = sshOpener(at, r.with, c.answerTimeout)
 	default:
 		r.open = c.httpOpener(at, r.with)
 	}
@@ -45,7 +43,7 @@ func (r *Remote) String() string { return r.repo.String() }
 // Key implements [Repository].
 func (r *Remote) Key() string { return r.repo.Key() }
 
-// mirror is the URL where the repository is reached if that is not its own; else it is empty.
+// mirror returns the URL at which the repository is accessed if that is not its own, or "".
 func (r *Remote) mirror() string {
 	if r.at == r.repo {
 		return ""
@@ -73,14 +71,14 @@ func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) erro
 	return rd.Fetch(req, into)
 }
 
-// fail makes the error of an operation: one of our kinds, without secrets.
-func (r *Remote) fail(ctx context.Context, op string, err error) error {
+// wrapError returns the [Error] of an operation, without secrets.
+func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 	var already *Error
 	if errors.As(err, &already) {
 		return err
 	}
 	if ctx.Err() != nil {
-		// What broke, broke as the context ended.
+		// The end of the context caused the error.
 		return &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: ctx.Err()}
 	}
 	kind, note := kindOf(err), ""
@@ -90,50 +88,50 @@ func (r *Remote) fail(ctx context.Context, op string, err error) error {
 	}
 	var request *url.Error
 	if errors.As(err, &request) {
-		err = request.Err // without the address, which may be where a redirect led
+		err = request.Err // without the address, which may be a redirect's target
 	}
-	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: kind, Text: r.client.clean(err.Error() + note)}
+	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: kind, Text: r.client.sanitize(err.Error() + note)}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
-		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.clean(rejected.Reason)}
+		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.sanitize(rejected.Reason)}
 		for _, w := range rejected.Output {
-			clean.Output = append(clean.Output, r.client.clean(w))
+			clean.Output = append(clean.Output, r.client.sanitize(w))
 		}
 		e.Kind, e.Text = clean, ""
 	}
 	if e.Kind != nil {
-		if _, after, ok := strings.Cut(e.Text, e.Kind.Error()); ok { // what stands before it led there
+		if _, after, ok := strings.Cut(e.Text, e.Kind.Error()); ok { // drop the wrapping before it
 			e.Text = strings.TrimPrefix(after, ": ")
 		}
 	}
 	e.Hint = r.hint(e.Kind)
 	var answer *statusError
 	if errors.As(err, &answer) && answer.redirected {
-		e.Hint = "if the repository moved there, set its URL to that"
+		e.Hint = "if the repository moved there, use its new URL"
 	}
 	return e
 }
 
-// hint says what to do about a kind of error.
+// hint returns what to do about a kind of error.
 func (r *Remote) hint(kind error) string {
-	credential := "no credential is configured for it"
+	credential := "no credential matches it"
 	switch {
 	case r.at.ambiguous():
-		credential = "no credential is sent, as the URL " + ambiguousPath
-	case r.client.asked(r.at):
-		credential = "the token or app in github of the provider was used"
+		credential = "no credential is sent because the URL " + ambiguousPath
+	case r.client.passwordUsed(r.at):
+		credential = "the provider's github token or app was used"
 	case r.with != nil && r.with.at.Host != "":
 		credential = "the credential for " + r.with.at.String() + " was used"
 	}
 	switch {
 	case errors.Is(kind, ErrUnauthorized) && r.at.Scheme != schemeFile:
-		return credential + "; check git_credentials of the provider"
+		return credential + "; check the provider's git_credentials"
 	case errors.Is(kind, ErrRepoNotFound) && r.at.Scheme != schemeFile:
-		return credential + "; check the URL, and that the credential may see the repository"
+		return credential + "; check the URL and the permissions of the credential"
 	case errors.Is(kind, ErrRepoNotFound):
 		return "check the path"
 	}
-	for _, known := range advice {
+	for _, known := range hints {
 		if errors.Is(kind, known.kind) {
 			return known.text
 		}
@@ -141,18 +139,18 @@ func (r *Remote) hint(kind error) string {
 	return ""
 }
 
-// advice is what to do about kinds of errors, whatever the repository.
-var advice = []struct {
+// hints are what to do about kinds of errors of any repository.
+var hints = []struct {
 	kind error
 	text string
 }{
 	{ErrGitMissing, "install git, or use an https or ssh URL"},
-	{ErrBranchLocked, "if no other push is running there, one broke off: remove the lock file that the server names"},
+	{ErrBranchLocked, "if no other push is running, remove the lock file that the server names"},
 	{ErrServerFull, "free space on the server, or raise the quota of the repo"},
 	{ErrRateLimited, "try again later, or raise timeouts"},
-	{ErrEmptyAnswer, "look at the server, and at what stands in front of it; if the repo is empty, push a commit to it"},
-	{ErrTooManyRefs, "have the server speak version 2 of Git's protocol (over SSH: AcceptEnv GIT_PROTOCOL), " +
+	{ErrEmptyAnswer, "check the server and its proxies; if the repo is empty, push a first commit"},
+	{ErrTooManyRefs, "enable version 2 of Git's protocol on the server (over SSH: AcceptEnv GIT_PROTOCOL), " +
 		"or hide references (transfer.hideRefs)"},
-	{ErrNoTempFile, "free space where temporary files go, or set TMPDIR to another folder"},
-	{ErrCollision, "have the owner of the repo remove that object from its history"},
+	{ErrNoTempFile, "free disk space for temporary files, or set TMPDIR to another folder"},
+	{ErrCollision, "ask the owner of the repo to remove the object from its history"},
 }

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// retries is how often a request is sent again that the server could not answer. Nothing is sent again once a pack
-// was.
+// retries is how often a request is repeated if the server could not answer it. A request that sent a pack is never
+// repeated.
 const retries = 3
 
-// retry runs an attempt again while the server is busy or drops the connection, and while the wait for that ends
-// before ctx does.
+// retry repeats an attempt while the server is busy or drops the connection, as long as the wait ends before the
+// deadline of ctx.
 func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 	for done := 1; ; done++ {
 		err := attempt()
@@ -31,7 +31,7 @@ func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 		if errors.As(err, &answer) && answer.wait >= 0 {
 			wait = answer.wait
 		}
-		if done > retries || !endsBefore(ctx, wait) {
+		if done > retries || !fitsDeadline(ctx, wait) {
 			return &retriedError{cause: err, attempts: done, wait: wait}
 		}
 		if err := r.client.wait(ctx, wait); err != nil {
@@ -40,8 +40,8 @@ func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// endsBefore tells whether a wait that starts now ends before ctx does.
-func endsBefore(ctx context.Context, wait time.Duration) bool {
+// fitsDeadline reports whether a wait that starts now ends before the deadline of ctx.
+func fitsDeadline(ctx context.Context, wait time.Duration) bool {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	end, _ := waiting.Deadline()
@@ -49,8 +49,8 @@ func endsBefore(ctx context.Context, wait time.Duration) bool {
 	return !bounded || end.Before(deadline)
 }
 
-// backoff is the wait after so many attempts: half a second, one, two, give or take half of it, so that the clients
-// of a server that starts again do not come at once.
+// backoff returns the wait after a number of attempts: half a second, one, two, randomized so that the clients of a
+// restarting server do not return all at once.
 func backoff(attempts int) time.Duration {
 	most := 750 * time.Millisecond << (attempts - 1)
 	return most/3 + rand.N(most*2/3)
@@ -60,28 +60,28 @@ func backoff(attempts int) time.Duration {
 type retriedError struct {
 	cause    error
 	attempts int
-	wait     time.Duration // that the next attempt would have needed
+	wait     time.Duration // before the next attempt
 }
 
 func (e *retriedError) Error() string { return e.cause.Error() }
 func (e *retriedError) Unwrap() error { return e.cause }
 
-// note says how often it was tried, and what there was no time for.
+// note describes the attempts.
 func (e *retriedError) note() string {
 	if e.attempts > retries {
 		return fmt.Sprintf(" (%d attempts)", e.attempts)
 	}
-	return fmt.Sprintf(" (attempt %d; the next one is due in %s, which is after the timeout)",
+	return fmt.Sprintf(" (attempt %d; the next one, due in %s, would exceed the timeout)",
 		e.attempts, e.wait.Round(time.Second))
 }
 
-// transient tells whether another attempt may do: the server says so, or the connection broke.
+// transient reports whether another attempt may succeed: the server is busy, or the connection broke.
 func transient(err error) bool {
 	var answer *statusError
 	if errors.As(err, &answer) {
 		return answer.busy
 	}
-	var said *remoteWords
+	var said *serverError
 	if errors.As(err, &said) || !errors.Is(kindOf(err), ErrUnreachable) {
 		return false
 	}
@@ -106,7 +106,8 @@ func transient(err error) bool {
 	return false
 }
 
-// retryAfter is how long a server asks to wait, in seconds or as a date by its own clock; negative: it does not say.
+// retryAfter parses the Retry-After header, in seconds or as a date by the server's clock. It returns a negative
+// duration if there is none.
 func retryAfter(h http.Header) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseInt(value, 10, 32); err == nil && n >= 0 {

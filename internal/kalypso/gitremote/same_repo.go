@@ -2,15 +2,15 @@ package gitremote
 
 import "strings"
 
-// SameRepo reports whether two URLs name one repository, as far as that can be told: over whatever transport, whoever the
-// user is, in whatever case, with or without ".git" or a slash at the end.
+// SameRepo reports whether two URLs refer to the same repository, as far as the URLs tell. It ignores the transport,
+// the user, upper and lower case, and a trailing ".git" or slash.
 func SameRepo(a, b string) bool {
 	at, errA := ParseURL(a)
 	other, errB := ParseURL(b)
 	if errA != nil || errB != nil {
 		return false
 	}
-	// Two servers on one host differ by their ports, and so do two transports of one server.
+	// Ports distinguish two servers on one host only within one scheme.
 	if at.Host != other.Host || at.Scheme == other.Scheme && at.Port != other.Port {
 		return false
 	}

@@ -13,92 +13,90 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// The services of a Git server.
+// Services of a Git server.
 const (
 	uploadPack  = transport.UploadPackServiceName
 	receivePack = transport.ReceivePackServiceName
 )
 
-// protocolV2 is asked for when reading: it looks up one reference without the
-// list of all, and hands out any object by its name. A server that does not
-// speak it answers in the older protocol, which is read too.
+// protocolV2 requests protocol version 2 for reading: it looks up one reference without listing all, and serves any
+// object by hash. A server without it answers in version 0, which is supported too.
 const protocolV2 = "version=2"
 
-// session is one conversation with one service of a server. It is bound to the
-// context that opened it: when that ends, every read and write ends.
+// session is a connection to one service of a server. It is bound to the context that opened it: when the context
+// ends, every read and write ends.
 //
-// go-git's own sessions are not used: they dial SSH without a context, cannot
-// ask for protocol 2, and copy a pack before they send it.
+// It does not use go-git's sessions: those dial SSH without a context, do not support protocol version 2, and copy a
+// pack before they send it.
 type session interface {
-	// greeting is what the service says first, after any HTTP preamble.
-	greeting() *bufio.Reader
-	// exchange sends a request of size bytes, or if that is negative, until its
-	// end. last: nothing follows it.
+	// advertised returns what the service sends first, after any HTTP preamble.
+	advertised() *bufio.Reader
+	// exchange sends a request of size bytes, or up to its end if size is negative. last: no request follows.
 	exchange(request io.Reader, size int64, last bool) (*bufio.Reader, error)
-	// stateless tells whether each exchange is answered from what the repository
-	// holds by then, and not from what the service saw before.
+	// stateless reports whether each exchange sees the current state of the repository, and not the state at the start
+	// of the session.
 	stateless() bool
-	// explain adds to the error of a read what the server said elsewhere.
+	// explain adds the server's other output to the error of a read.
 	explain(err error) error
-	// Close ends the conversation. It may be called twice.
+	// Close ends the session. It may be called twice.
 	Close() error
 }
 
-// opener starts a service of a repository. protocol goes to GIT_PROTOCOL.
+// opener starts a service of a repository. protocol is the value of GIT_PROTOCOL.
 type opener func(ctx context.Context, service, protocol string) (session, error)
 
-// pipe is a session with a git program, here or behind an SSH connection.
+// pipe is a session with a git program, local or over SSH.
 type pipe struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stderr *words
-	end    func() error // ends the run and frees what it holds
+	stderr *serverOutput
+	stop   func() error // stops the program and releases its resources
 
-	once     sync.Once
-	input    sync.Mutex // held while in is written or shut: an SSH channel is for one at a time
-	shut     sync.Once  // in
-	closing  atomic.Bool
-	writing  sync.WaitGroup
-	finished bool // nothing is to be said any more
+	once        sync.Once
+	input       sync.Mutex // held while in is written or closed: an SSH channel allows one writer at a time
+	inputClosed sync.Once  // in
+	closing     atomic.Bool
+	writing     sync.WaitGroup
+	finished    bool // no more requests
 }
 
-func (p *pipe) greeting() *bufio.Reader { return p.out }
+func (p *pipe) advertised() *bufio.Reader { return p.out }
 
-// exchange writes beside the reading: a server may answer, or refuse, before
-// it has read everything. A failed write shows in what is read.
+// exchange writes in the background, since a server may answer or reject before it has read everything. A failed
+// write shows up when the answer is read.
 func (p *pipe) exchange(request io.Reader, _ int64, last bool) (*bufio.Reader, error) {
 	p.finished = last
 	p.input.Lock()
 	p.writing.Go(func() {
 		_, _ = io.Copy(p.in, request)
 		if last {
-			p.shutIn()
+			p.closeInput()
 		}
 		p.input.Unlock()
-		if p.closing.Load() { // by somebody who did not wait
+		if p.closing.Load() { // Close did not wait for the lock
 			p.input.Lock()
 			defer p.input.Unlock()
-			p.shutIn()
+			p.closeInput()
 		}
 	})
 	return p.out, nil
 }
 
-// shutIn says that no more comes: once, as both the writing and the closing may. Its caller holds input.
-func (p *pipe) shutIn() { p.shut.Do(func() { _ = p.in.Close() }) }
+// closeInput closes the input once. The caller must hold the lock input.
+func (p *pipe) closeInput() { p.inputClosed.Do(func() { _ = p.in.Close() }) }
 
 func (p *pipe) Close() error {
 	var err error
 	p.once.Do(func() {
 		p.closing.Store(true)
-		if p.input.TryLock() { // else a request is being written, which the end of the run ends
+		if p.input.TryLock() { // otherwise stopping the program ends the running write
 			if !p.finished {
 				_, _ = p.in.Write(pktline.FlushPkt)
 			}
-			p.shutIn()
+			p.closeInput()
 			p.input.Unlock()
 		}
-		err = p.end()
+		err = p.stop()
 		p.writing.Wait()
 	})
 	return err
@@ -116,40 +114,40 @@ func (p *pipe) explain(err error) error {
 		return err
 	}
 	if lines := p.stderr.lines(); len(lines) > 0 {
-		return &remoteWords{text: strings.Join(lines, "; "), cause: closeErr}
+		return &serverError{text: strings.Join(lines, "; "), cause: closeErr}
 	}
 	return closeErr
 }
 
-// remoteWords is an error with what the other side printed about it.
-type remoteWords struct {
+// serverError is an error with the output of the server.
+type serverError struct {
 	text  string
 	cause error
 }
 
-func (e *remoteWords) Error() string { return e.text }
-func (e *remoteWords) Unwrap() error { return e.cause }
+func (e *serverError) Error() string { return e.text }
+func (e *serverError) Unwrap() error { return e.cause }
 
-// words keeps what a server prints, up to a bound.
-type words struct {
+// serverOutput keeps what a server prints, up to a bound.
+type serverOutput struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-const maxWords = 16 << 10
+const maxServerOutput = 16 << 10
 
-func (w *words) Write(p []byte) (int, error) {
+func (w *serverOutput) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if room := maxWords - w.text.Len(); room > 0 {
+	if room := maxServerOutput - w.text.Len(); room > 0 {
 		w.text.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil
 }
 
-// lines are the lines that say something; of one that was drawn over itself,
-// what was last seen.
-func (w *words) lines() []string {
+// lines returns the non-empty lines. Of a line that was overwritten with carriage returns, it returns the last
+// version.
+func (w *serverOutput) lines() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string

@@ -14,10 +14,11 @@ type input struct {
 
 func (i *input) Close() error { i.closed++; return nil }
 
-// The other end is told once that no more comes, also where the session ends while the last request is written.
+// TestPipeShutsOnce: the input is closed once, even if the session ends while the last request is being written.
 func TestPipeShutsOnce(t *testing.T) {
 	in := &input{}
-	p := &pipe{in: in, out: bufio.NewReader(strings.NewReader("")), stderr: &words{}, end: func() error { return nil }}
+	p := &pipe{in: in, out: bufio.NewReader(strings.NewReader("")), stderr: &serverOutput{},
+		stop: func() error { return nil }}
 	if _, err := p.exchange(strings.NewReader("request"), 0, true); err != nil {
 		t.Fatal(err)
 	}

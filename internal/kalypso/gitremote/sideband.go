@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// sideband reads the main channel of a multiplexed answer, and keeps what the
-// server prints beside it. Unlike go-git's it stays at its end once it got
-// there: in protocol 2 more answers follow on the same connection.
+// sideband reads the main channel of a multiplexed answer, and keeps what the server prints on the progress channel.
+// Unlike go-git's, it stops at the end of the answer: in protocol version 2 more answers follow on the same
+// connection.
 type sideband struct {
-	r    *bufio.Reader
-	said *words
-	data []byte
-	err  error
+	r      *bufio.Reader
+	output *serverOutput
+	data   []byte
+	err    error
 }
 
-func newSideband(r *bufio.Reader) *sideband { return &sideband{r: r, said: &words{}} }
+func newSideband(r *bufio.Reader) *sideband { return &sideband{r: r, output: &serverOutput{}} }
 
 func (s *sideband) Read(p []byte) (int, error) {
 	for len(s.data) == 0 {
@@ -36,7 +36,7 @@ func (s *sideband) next() {
 	p, err := readRawPacket(s.r)
 	switch {
 	case errors.Is(err, io.EOF):
-		// An answer ends with a flush.
+		// An answer ends with a flush packet.
 		s.err = io.ErrUnexpectedEOF
 	case err != nil:
 		s.err = err
@@ -46,10 +46,10 @@ func (s *sideband) next() {
 	case p.data[0] == 1:
 		s.data = p.data[1:]
 	case p.data[0] == 2:
-		_, _ = s.said.Write(p.data[1:])
+		_, _ = s.output.Write(p.data[1:])
 	case p.data[0] == 3:
 		s.err = errors.New(strings.TrimSpace(string(p.data[1:])))
 	default:
-		s.err = fmt.Errorf("the answer is not of the Git protocol: channel %d", p.data[0])
+		s.err = fmt.Errorf("invalid Git protocol answer: channel %d", p.data[0])
 	}
 }

@@ -14,31 +14,30 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// sshOpener runs a service at the other end of an SSH connection of its own.
-func sshOpener(repo Location, s *served, patience time.Duration) opener {
+// sshOpener runs a service over a new SSH connection.
+func sshOpener(repo Location, s *auth, answerTimeout time.Duration) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
-		client, hangUp, err := dialSSH(ctx, repo, s, patience)
+		client, disconnect, err := dialSSH(ctx, repo, s, answerTimeout)
 		if err != nil {
 			return nil, err
 		}
 		p, err := runSSH(client, service, protocol, repo.Path)
 		if err != nil {
-			hangUp()
+			disconnect()
 			return nil, err
 		}
-		endSession := p.end
-		p.end = func() error {
-			_ = endSession()
-			hangUp()
+		stopSession := p.stop
+		p.stop = func() error {
+			_ = stopSession()
+			disconnect()
 			return ctx.Err()
 		}
 		return p, nil
 	}
 }
 
-// dialSSH connects. The connection closes when ctx ends, which ends the
-// handshake too.
-func dialSSH(ctx context.Context, repo Location, s *served, patience time.Duration) (*ssh.Client, func(), error) {
+// dialSSH connects. The connection closes when ctx ends, also during the handshake.
+func dialSSH(ctx context.Context, repo Location, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
 	config, closeAgent, err := sshConfig(repo, s)
 	if err != nil {
 		return nil, nil, err
@@ -51,30 +50,30 @@ func dialSSH(ctx context.Context, repo Location, s *served, patience time.Durati
 		return nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	hangUp := func() {
+	disconnect := func() {
 		stop()
 		_ = conn.Close()
 		closeAgent()
 	}
-	hurry := time.AfterFunc(patience, func() { _ = conn.Close() })
+	timer := time.AfterFunc(answerTimeout, func() { _ = conn.Close() })
 	c, channels, requests, err := ssh.NewClientConn(conn, repo.address(), config)
-	late := !hurry.Stop()
+	late := !timer.Stop()
 	if err != nil || late {
-		hangUp()
+		disconnect()
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
 		case late:
-			return nil, nil, fmt.Errorf("%w: the server did not let anybody in within %s", ErrUnreachable, patience)
+			return nil, nil, fmt.Errorf("%w: the SSH handshake did not finish within %s", ErrUnreachable, answerTimeout)
 		}
 		return nil, nil, err
 	}
-	return ssh.NewClient(c, channels, requests), hangUp, nil
+	return ssh.NewClient(c, channels, requests), disconnect, nil
 }
 
-func sshConfig(repo Location, s *served) (*ssh.ClientConfig, func(), error) {
-	if repo.ambiguous() { // it gets no key of an agent either
-		return nil, nil, fmt.Errorf("%w: no key is shown to a repository whose URL %s", ErrUnauthorized, ambiguousPath)
+func sshConfig(repo Location, s *auth) (*ssh.ClientConfig, func(), error) {
+	if repo.ambiguous() { // no key of an agent either
+		return nil, nil, fmt.Errorf("%w: no key is offered because the URL %s", ErrUnauthorized, ambiguousPath)
 	}
 	db, err := hostKeys(s)
 	if err != nil {
@@ -83,7 +82,7 @@ func sshConfig(repo Location, s *served) (*ssh.ClientConfig, func(), error) {
 	config := &ssh.ClientConfig{
 		User:              repo.User,
 		HostKeyCallback:   hostKeyCheck(db),
-		HostKeyAlgorithms: db.HostKeyAlgorithms(repo.address()), // else the server may show a key of a kind that is not known
+		HostKeyAlgorithms: db.HostKeyAlgorithms(repo.address()), // ask for a known type of key
 	}
 	if config.User == "" && s != nil {
 		config.User = s.username
@@ -99,7 +98,7 @@ func sshConfig(repo Location, s *served) (*ssh.ClientConfig, func(), error) {
 		return config, func() {}, nil
 	}
 	if !sshagent.Available() {
-		return nil, nil, fmt.Errorf("%w: no private key is configured for this host and no SSH agent runs; "+
+		return nil, nil, fmt.Errorf("%w: no private key is configured for this host, and no SSH agent is running; "+
 			"set private_key of a credential whose url is ssh://%s", ErrUnauthorized, repo.hostPort())
 	}
 	agent, conn, err := sshagent.New()
@@ -107,10 +106,10 @@ func sshConfig(repo Location, s *served) (*ssh.ClientConfig, func(), error) {
 		return nil, nil, fmt.Errorf("%w: the SSH agent does not answer: %w", ErrUnauthorized, err)
 	}
 	config.Auth = []ssh.AuthMethod{ssh.PublicKeysCallback(agent.Signers)}
-	return config, closer(conn), nil
+	return config, closeConn(conn), nil
 }
 
-func closer(conn net.Conn) func() {
+func closeConn(conn net.Conn) func() {
 	return func() {
 		if conn != nil {
 			_ = conn.Close()
@@ -124,10 +123,10 @@ func runSSH(client *ssh.Client, service, protocol, path string) (*pipe, error) {
 		return nil, err
 	}
 	if protocol != "" {
-		// Servers that do not take it answer in the older protocol.
+		// Servers that do not accept it answer in protocol version 0.
 		_ = session.Setenv("GIT_PROTOCOL", protocol)
 	}
-	stderr := &words{}
+	stderr := &serverOutput{}
 	session.Stderr = stderr
 	in, err := session.StdinPipe()
 	if err != nil {
@@ -140,9 +139,9 @@ func runSSH(client *ssh.Client, service, protocol, path string) (*pipe, error) {
 	if err := session.Start(service + " " + shellQuote(path)); err != nil {
 		return nil, err
 	}
-	return &pipe{in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: stderr, end: func() error {
+	return &pipe{in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: stderr, stop: func() error {
 		err := session.Close()
-		_ = session.Wait() // what the program printed is whole then
+		_ = session.Wait() // for the program's complete output
 		if errors.Is(err, net.ErrClosed) {
 			return nil
 		}
@@ -150,8 +149,8 @@ func runSSH(client *ssh.Client, service, protocol, path string) (*pipe, error) {
 	}}, nil
 }
 
-// shellQuote quotes a path as Git does for the shell at the other end. A path
-// below a home is written without the slash that a URL puts before it.
+// shellQuote quotes a path for the remote shell, as Git does. A path in a home folder loses the slash that precedes
+// it in the URL.
 func shellQuote(p string) string {
 	if strings.HasPrefix(p, "/~") {
 		p = p[1:]

@@ -15,8 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestUnknownHost: a host key that is not known, or another than the known
-// one, ends the connection before anything is shown.
+// TestUnknownHost: with an unknown or changed host key, the connection ends before any credential is sent.
 func TestUnknownHost(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, other := gitserver.NewSSH(t), gitserver.NewSSH(t)
@@ -52,7 +51,8 @@ func TestUnreachable(t *testing.T) {
 	}
 	_ = l.Close()
 	server := gitserver.NewSSH(t)
-	for _, url := range []string{"http://" + l.Addr().String() + "/x", "https://" + l.Addr().String() + "/x", "ssh://" + l.Addr().String() + "/x"} {
+	for _, url := range []string{"http://" + l.Addr().String() + "/x", "https://" + l.Addr().String() + "/x",
+		"ssh://" + l.Addr().String() + "/x"} {
 		_, err := open(t, url, []gitremote.Credential{
 			{URL: "ssh://" + l.Addr().String(), PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
 		}).Ref(t.Context(), main)
@@ -60,8 +60,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCancelSilent: a server that takes the connection and says nothing is
-// left when the context ends.
+// TestCancelSilent: with a server that accepts the connection and does not answer, the request ends with its context.
 func TestCancelSilent(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	for _, scheme := range []string{"http", "https", "ssh"} {
@@ -94,7 +93,8 @@ func TestNotGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>sign in")) })}
+	page := &http.Server{Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>sign in")) })}
 	done := make(chan error, 1)
 	go func() { done <- page.Serve(l) }()
 	t.Cleanup(func() {
@@ -109,7 +109,7 @@ func TestNotGit(t *testing.T) {
 	}
 }
 
-// TestTooLarge: what is read has a bound.
+// TestTooLarge: the size of a fetch is bounded.
 func TestTooLarge(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"big": strings.Repeat("0123456789", 100_000)})
@@ -122,7 +122,7 @@ func TestTooLarge(t *testing.T) {
 	is(t, err, gitremote.ErrTooLarge)
 }
 
-// TestNoTempFile: a machine that can't write a temporary file has no wrong credential.
+// TestNoTempFile: a failure to write a temporary file is not reported as a wrong credential.
 func TestNoTempFile(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))

@@ -65,10 +65,13 @@ func renderedBranch(b *testing.B) string {
 			namespace := fmt.Sprintf("dev-cluster-%04d-app-%03d", ct, target)
 			folder := fmt.Sprintf("cluster-%04d/app-%03d/", ct, target)
 			file(folder+"namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: "+namespace+"\n")
-			file(folder+"platform-config.yaml", fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: %s\ndata:\n"+
-				"  REGION: region-%d\n  DATABASE_URL: mysql://db-%d.example.com/app\n", namespace, ct%7, target))
-			file(folder+"reconciler.yaml", fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: app-%d\n"+
-				"  namespace: flux-system\nspec:\n  interval: 30s\n  url: https://github.com/example/app-%d\n  ref:\n    branch: main\n", target, target))
+			file(folder+"platform-config.yaml", fmt.Sprintf(
+				"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: %s\ndata:\n"+
+					"  REGION: region-%d\n  DATABASE_URL: mysql://db-%d.example.com/app\n", namespace, ct%7, target))
+			file(folder+"reconciler.yaml", fmt.Sprintf(
+				"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: app-%d\n"+
+					"  namespace: flux-system\nspec:\n  interval: 30s\n  url: https://github.com/example/app-%d\n"+
+					"  ref:\n    branch: main\n", target, target))
 		}
 	}
 	gitBench(b, dir, stream.String(), "fast-import", "--quiet")

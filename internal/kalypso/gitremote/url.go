@@ -23,28 +23,26 @@ const (
 	schemeSSH   = "ssh"
 )
 
-// schemes are all that a repository URL may have, in the order of messages.
+// schemes are all supported schemes, in the order used in messages.
 var schemes = []string{schemeHTTPS, schemeHTTP, schemeSSH, schemeFile}
 
 var defaultPorts = map[string]int{schemeHTTP: 80, schemeHTTPS: 443, schemeSSH: 22}
 
-// scpLike is Git's short form of an SSH URL, "git@host:path". A colon after
-// the first slash belongs to a path, so the host holds no slash.
+// scpLike matches Git's short form of an SSH URL, "git@host:path". A colon after the first slash belongs to the path,
+// so the host contains no slash.
 var scpLike = regexp.MustCompile(`^(?:([^@/\s]+)@)?(\[[0-9A-Fa-f:.]+\]|[^:/\s\[\]]+):(.+)$`)
 
-// Location is where a repository is: its URL, parsed and normalised. It never
-// holds a secret.
+// Location is the parsed and normalized URL of a repository. It never contains a secret.
 type Location struct {
 	Scheme string // file, http, https or ssh
-	User   string // of SSH alone, where the URL names one
-	Host   string // lower case, an IPv6 address without its brackets
-	Port   int    // never 0 but for file
-	Path   string // as written, with its leading slash unless it is a path relative to an SSH home
+	User   string // SSH only; empty if not given
+	Host   string // lower case; an IPv6 address has no brackets
+	Port   int    // 0 only for file
+	Path   string // as written; without a leading slash only if relative to an SSH home
 }
 
-// ParseURL parses the URL of a repository: file:// or an absolute local path,
-// http(s)://, ssh://, or the short SSH form user@host:path. A URL that carries
-// a password or a query is an error that does not repeat it.
+// ParseURL parses the URL of a repository: file:// or an absolute local path, http(s)://, ssh://, or the short SSH
+// form user@host:path. A URL with a password or a query is an error; the error does not repeat it.
 func ParseURL(repo string) (Location, error) {
 	repo = strings.TrimSpace(repo)
 	switch {
@@ -60,8 +58,8 @@ func ParseURL(repo string) (Location, error) {
 	if m := scpLike.FindStringSubmatch(repo); m != nil {
 		return parseSCP(m[1], m[2], m[3])
 	}
-	return Location{}, errors.New("the repository URL is neither a URL with a scheme (" + strings.Join(schemes, ", ") +
-		"), nor user@host:path, nor an absolute path")
+	return Location{}, errors.New("the repository URL is not a URL with a scheme (" + strings.Join(schemes, ", ") +
+		"), user@host:path or an absolute path")
 }
 
 func parseSCP(user, host, p string) (Location, error) {
@@ -74,26 +72,27 @@ func parseSCP(user, host, p string) (Location, error) {
 	return Location{Scheme: schemeSSH, User: user, Host: normalHost(host), Port: defaultPorts[schemeSSH], Path: p}, nil
 }
 
-var errPasswordInURL = errors.New("the repository URL carries a user name or password; " +
-	"take it out and put it into git_credentials of the provider")
+var errPasswordInURL = errors.New("the repository URL contains a user name or password; " +
+	"move it to the provider's git_credentials")
 
 func parseSchemeURL(repo string) (Location, error) {
 	scheme, _, _ := strings.Cut(repo, "://")
 	loc := Location{Scheme: strings.ToLower(scheme)}
 	if !slices.Contains(schemes, loc.Scheme) {
-		return Location{}, fmt.Errorf("the scheme of the repository URL is not supported; use one of %s", strings.Join(schemes, ", "))
+		return Location{}, fmt.Errorf("the scheme of the repository URL is not supported; use one of %s",
+			strings.Join(schemes, ", "))
 	}
 	u, err := url.Parse(repo)
 	if err != nil {
-		// The text of url.Parse repeats the URL, and with it what it may hide.
-		return Location{}, errors.New("the repository URL does not parse")
+		// url.Parse repeats the URL in its error, which may contain a secret.
+		return Location{}, errors.New("the repository URL is not a valid URL")
 	}
 	if u.RawQuery != "" || u.Fragment != "" || u.ForceQuery {
-		return Location{}, errors.New("the repository URL has a query or a fragment; a repository URL ends with its path")
+		return Location{}, errors.New("the repository URL has a query or a fragment; remove it")
 	}
 	if u.User != nil {
 		_, hasPassword := u.User.Password()
-		// Over HTTP the user name alone may be a token.
+		// Over HTTP a user name alone may be a token.
 		if hasPassword || loc.Scheme != schemeSSH {
 			return Location{}, errPasswordInURL
 		}
@@ -102,7 +101,7 @@ func parseSchemeURL(repo string) (Location, error) {
 	loc.Path = u.Path
 	if loc.Scheme == schemeFile {
 		if u.Host != "" && u.Host != "localhost" {
-			return Location{}, errors.New(`a file URL names no host: write "file:///path"`)
+			return Location{}, errors.New(`a file URL must not have a host; use "file:///path"`)
 		}
 		return cleanFile(loc)
 	}
@@ -129,7 +128,7 @@ func parseSchemeURL(repo string) (Location, error) {
 
 func cleanFile(loc Location) (Location, error) {
 	if !strings.HasPrefix(loc.Path, "/") {
-		return Location{}, errors.New("a file URL holds an absolute path")
+		return Location{}, errors.New("a file URL needs an absolute path")
 	}
 	loc.Path = path.Clean(loc.Path)
 	return loc, nil
@@ -139,8 +138,8 @@ func normalHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// String is the URL in one normal form: two URLs of one repository that differ
-// in case, default port or short form alone have the same.
+// String returns the normalized URL. URLs of one repository that differ only in case, default port or short form have
+// the same.
 func (l Location) String() string {
 	if l.Scheme == schemeFile {
 		return "file://" + l.Path
@@ -159,15 +158,14 @@ func (l Location) String() string {
 	return b.String()
 }
 
-// Key is the same for two locations that are one repository, whoever the user
-// is and whether ".git" is written out.
+// Key returns the same string for all locations of one repository, regardless of the user and a trailing ".git".
 func (l Location) Key() string {
 	l.User = ""
 	l.Path = strings.TrimSuffix(strings.TrimRight(l.Path, "/"), ".git")
 	return l.String()
 }
 
-// hostPort is the host with its port, where that is not the scheme's own.
+// hostPort returns the host, with the port unless it is the default of the scheme.
 func (l Location) hostPort() string {
 	if l.Port == defaultPorts[l.Scheme] {
 		if strings.Contains(l.Host, ":") {
@@ -178,12 +176,12 @@ func (l Location) hostPort() string {
 	return l.address()
 }
 
-// address is host:port, as a dialer takes it.
+// address returns host:port for dialing.
 func (l Location) address() string {
 	return net.JoinHostPort(l.Host, strconv.Itoa(l.Port))
 }
 
-// loopback tells whether the host is this machine whatever DNS says.
+// loopback reports whether the host is this machine, regardless of DNS.
 func (l Location) loopback() bool {
 	if l.Host == "localhost" {
 		return true
@@ -192,31 +190,28 @@ func (l Location) loopback() bool {
 	return err == nil && a.IsLoopback()
 }
 
-// Local tells whether the repository lies on this machine.
+// IsLocal reports whether the repository is on this machine.
 func (l Location) IsLocal() bool { return l.Scheme == schemeFile }
 
-// sameServer tells whether two locations have one scheme, host and port.
+// sameServer reports whether two locations have the same scheme, host and port.
 func (l Location) sameServer(other Location) bool {
 	return l.Scheme == other.Scheme && l.Host == other.Host && l.Port == other.Port
 }
 
-// shown is the location in a text about a redirect, whose target may be no URL
-// of a repository.
-func (l Location) shown() string {
+// display returns the location for a message about a redirect, whose target may not be a repository.
+func (l Location) display() string {
 	if l.Scheme == "" {
-		return "an address that is not that of a repository"
+		return "an address that is not a repository"
 	}
 	return l.String()
 }
 
-// ambiguous tells whether the location's path is ambiguous; see
-// [AmbiguousPath].
+// ambiguous reports whether the path is ambiguous; see [AmbiguousPath].
 func (l Location) ambiguous() bool { return l.Scheme != schemeFile && AmbiguousPath(l.Path) }
 
-// AmbiguousPath tells whether servers differ in what they take an unescaped
-// path for: it climbs or stays (".", ".."), or would once a server has decoded
-// it again (%), taken a backslash for a slash, or left out what follows a
-// semicolon. No credential goes to one.
+// AmbiguousPath reports whether servers may interpret an unescaped path differently: it contains "." or ".."
+// segments, or would after the server decodes it again (%), treats a backslash as a slash, or drops what follows a
+// semicolon. No credential is sent to such a path.
 func AmbiguousPath(p string) bool {
 	if strings.ContainsAny(p, `\%`) || strings.ContainsFunc(p, unicode.IsControl) {
 		return true
@@ -230,9 +225,9 @@ func AmbiguousPath(p string) bool {
 	return false
 }
 
-// serves tells whether l, the URL of a credential, covers repo: the same
-// scheme, host and port, and its path leads repo's, segment by segment.
-func (l Location) serves(repo Location) bool {
+// covers reports whether l, the URL of a credential, covers repo: scheme, host and port are equal, and its path is a
+// prefix of repo's, segment by segment.
+func (l Location) covers(repo Location) bool {
 	if !l.sameServer(repo) || repo.ambiguous() {
 		return false
 	}
@@ -252,7 +247,7 @@ func (l Location) serves(repo Location) bool {
 	return true
 }
 
-// segments splits a path; empty segments do not count.
+// segments splits a path and drops empty segments.
 func segments(p string) []string {
 	p = strings.Trim(path.Clean("/"+p), "/")
 	if p == "" {

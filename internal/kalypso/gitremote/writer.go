@@ -15,16 +15,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 )
 
-// PushRequest moves one branch from one commit to another, whether or not that is on top of it.
+// PushRequest moves one branch from one commit to another, fast-forward or not.
 type PushRequest struct {
 	Branch plumbing.ReferenceName
-	Old    plumbing.Hash // where the branch must be; zero: it must not exist
-	New    plumbing.Hash // zero: the branch goes
-	Pack   io.Reader     // with what New has and the server has not; nil where the branch goes
-	Size   int64         // of Pack, bytes; negative: it is not known
+	Old    plumbing.Hash // expected head; zero: the branch must not exist
+	New    plumbing.Hash // zero: delete the branch
+	Pack   io.Reader     // the objects that the server lacks; nil for a deletion
+	Size   int64         // of Pack, in bytes; negative: unknown
 }
 
-// writer is a [Writer] that speaks the Git protocol.
+// writer is a [Writer] over the Git protocol.
 type writer struct {
 	r    *Remote
 	ctx  context.Context
@@ -45,7 +45,7 @@ func (r *Remote) Writer(ctx context.Context) (Writer, error) {
 func (r *Remote) writer(ctx context.Context) (*writer, error) {
 	w := &writer{r: r, ctx: ctx}
 	if err := r.retry(ctx, w.start); err != nil {
-		return nil, r.fail(ctx, "push to", err)
+		return nil, r.wrapError(ctx, "push to", err)
 	}
 	return w, nil
 }
@@ -55,7 +55,7 @@ func (w *writer) start() error {
 	if err != nil {
 		return err
 	}
-	refs, err := readRefs(s.greeting(), w.r.client.maxRefList)
+	refs, err := readRefs(s.advertised(), w.r.client.maxRefList)
 	if err != nil {
 		err = s.explain(err)
 		_ = s.Close()
@@ -71,7 +71,7 @@ func (w *writer) Close() { _ = w.s.Close() }
 // Push implements [Writer].
 func (w *writer) Push(req PushRequest) error {
 	if err := w.push(req); err != nil {
-		return w.r.fail(w.ctx, "push to", err)
+		return w.r.wrapError(w.ctx, "push to", err)
 	}
 	return nil
 }
@@ -81,18 +81,18 @@ func (w *writer) Sent() bool { return w.sent }
 
 func (w *writer) push(req PushRequest) error {
 	s, refs := w.s, w.refs
-	// A reference that is not listed may be hidden; the server decides then.
+	// A reference that is not listed may be hidden; then the server decides.
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
 		return fmt.Errorf("%w: it is at %s, not at %s", ErrBranchMoved, at, req.Old)
 	}
 	if req.Old.IsZero() {
-		if err := crossing(refs.References, req.Branch); err != nil {
+		if err := checkNameConflict(refs.References, req.Branch); err != nil {
 			return err
 		}
 	}
 	for _, c := range []capability.Capability{capability.ReportStatus, capability.Sideband64k} {
 		if !refs.Capabilities.Supports(c) {
-			return fmt.Errorf("the server does not report what becomes of a push (no %s)", c)
+			return fmt.Errorf("the server does not report the result of a push (no %s)", c)
 		}
 	}
 	update := packp.NewReferenceUpdateRequestFromCapabilities(refs.Capabilities)
@@ -119,34 +119,34 @@ func (w *writer) push(req PushRequest) error {
 	report := packp.NewReportStatus()
 	bounded := &boundedReader{r: demux, left: maxReport, err: errors.New("the report on the push is too long")}
 	if err := report.Decode(bounded); err != nil {
-		if lines := demux.said.lines(); len(lines) > 0 {
+		if lines := demux.output.lines(); len(lines) > 0 {
 			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)
 		}
 		return s.explain(err)
 	}
-	// Hooks that run after the update still print; a server without a reader
-	// would stop them.
+	// Read to the end: hooks that run after the update still print, and would fail without a reader.
 	_, _ = io.Copy(io.Discard, demux)
-	return outcome(report, req.Branch, demux.said.lines())
+	return pushError(report, req.Branch, demux.output.lines())
 }
 
-// maxReport is the size of the longest report on a push, which is on one branch, bytes.
+// maxReport bounds the status report of a push, in bytes. It covers one branch.
 const maxReport = 1 << 20
 
-// crossing refuses a new branch whose name would be a folder of another branch's, or the other way round: Git keeps
-// branches like files, and its servers say no more of it than that the branch could not be locked.
-func crossing(refs map[string]plumbing.Hash, branch plumbing.ReferenceName) error {
+// checkNameConflict rejects a new branch that would be a folder of another branch, or lie in one. Git stores branches
+// like files, and servers only report that the branch could not be locked.
+func checkNameConflict(refs map[string]plumbing.Hash, branch plumbing.ReferenceName) error {
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		if strings.HasPrefix(name, branch.String()+"/") || strings.HasPrefix(branch.String(), name+"/") {
 			return &RejectedError{Branch: branch.Short(), Reason: fmt.Sprintf(
-				"the repo has the branch %q, and Git can't hold %q beside it", plumbing.ReferenceName(name).Short(), branch.Short())}
+				"the repo has the branch %q, and Git does not allow %q next to it", plumbing.ReferenceName(name).Short(),
+				branch.Short())}
 		}
 	}
 	return nil
 }
 
-// outcome reads the status report of a push.
-func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []string) error {
+// pushError returns the error in the status report of a push.
+func pushError(report *packp.ReportStatus, branch plumbing.ReferenceName, said []string) error {
 	reason := ""
 	if report.UnpackStatus != "ok" {
 		reason = "unpack " + report.UnpackStatus
@@ -159,7 +159,7 @@ func outcome(report *packp.ReportStatus, branch plumbing.ReferenceName, said []s
 	if reason == "" {
 		return nil
 	}
-	if strings.Contains(reason, "hook declined") { // git's own reason decides first: a hook may say anything
+	if strings.Contains(reason, "hook declined") { // first git's own reason: a hook may print anything
 		return &RejectedError{Branch: branch.Short(), Reason: reason, Output: said}
 	}
 	texts := append([]string{reason}, said...)

@@ -4,7 +4,7 @@ provider "kalypso" {
     { url = "https://example.com", username = "a", password = "canary", bearer_token = "canary" }, # error: Invalid credential: bearer_token:
     { url = "https://example.com/a", username = "a" },                                             # error: Invalid credential: password:
     { url = "http://example.com/b", bearer_token = "canary" },                                     # error: Invalid credential: url: would send the credential over plain http
-    { url = "https://x:canary@example.com/c", bearer_token = "canary" },                           # error: Invalid credential: url: carries a user name or password
+    { url = "https://x:canary@example.com/c", bearer_token = "canary" },                           # error: Invalid credential: url: contains a user name or password
     { url = "ssh://git@example.com/d", private_key = "canary" },                                   # error: Invalid credential: private_key:
     { url = "https://example.com/e", bearer_token = "canary", ca_certificate = "none" },           # error: Invalid credential: ca_certificate:
   ]
