@@ -7,55 +7,52 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// What went wrong, for errors.Is.
+// The kinds of errors from a host. Tell them apart with [errors.Is].
 var (
-	// ErrOtherHost is a repo that does not lie on this host.
-	ErrOtherHost = errors.New("the repo lies on another host")
-	// ErrUnauthenticated is a host that does not know who asks.
+	// ErrOtherHost: the repo is on another host.
+	ErrOtherHost = errors.New("the repo is on another host")
+	// ErrUnauthenticated: the host does not accept the credential.
 	ErrUnauthenticated = errors.New("the host does not accept the credential")
-	// ErrForbidden is a host that knows who asks, and does not let them.
-	ErrForbidden = errors.New("the host does not allow it")
-	// ErrNotVisible is a thing that is not there, or that whoever asks may not
-	// see: hosts do not say which. It is never to be taken for absence.
-	ErrNotVisible = errors.New("not there, or not visible to the credential")
-	// ErrCommitNotFound is a commit that a repo, which can be read, does not have.
+	// ErrForbidden: the credential lacks permission.
+	ErrForbidden = errors.New("the host does not allow this")
+	// ErrNotVisible: the object does not exist, or the credential may not see it; hosts do not tell which. Never treat
+	// it as proof of absence.
+	ErrNotVisible = errors.New("not found, or not visible to the credential")
+	// ErrCommitNotFound: the repo was read and has no such commit.
 	ErrCommitNotFound = errors.New("the repo has no such commit")
-	// ErrExists is an open pull request of the same branches.
-	ErrExists = errors.New("there is an open pull request of these branches already")
-	// ErrBranchNotFound is a branch to be merged that the host does not know: just after
-	// a push, it may not know it yet.
-	ErrBranchNotFound = errors.New("the host does not know the branch that is to be merged")
-	// ErrNothingToMerge is a branch without a commit that its target has not.
-	ErrNothingToMerge = errors.New("there are no commits between the branches")
-	// ErrRejected is a request that the host refuses in words of its own.
-	ErrRejected = errors.New("the host refuses")
-	// ErrRateLimited is a rate limit that lasts longer than there was time.
-	ErrRateLimited = errors.New("the host's rate limit lasts longer than there is time")
-	// ErrUnavailable is a host that did not answer, or answered with an error of
-	// its own, for as long as there was time.
+	// ErrExists: an open pull request of these branches already exists.
+	ErrExists = errors.New("an open pull request of these branches already exists")
+	// ErrBranchNotFound: the host does not know the branch to be merged. This can happen just after a push.
+	ErrBranchNotFound = errors.New("the host does not know the branch to be merged")
+	// ErrNothingToMerge: the branch has no commit that its target lacks.
+	ErrNothingToMerge = errors.New("the branch has no commits to merge")
+	// ErrRejected: the host rejected the request for another reason, which it states.
+	ErrRejected = errors.New("the host rejected the request")
+	// ErrRateLimited: a rate limit lasts beyond the deadline.
+	ErrRateLimited = errors.New("the host's rate limit lasts beyond the timeout")
+	// ErrUnavailable: until the deadline, the host did not answer or returned a server error.
 	ErrUnavailable = errors.New("the host is not available")
 )
 
-// Field is a part of a proposal that a host refuses on its own.
+// Field is a part of a proposal that a host can reject by itself.
 type Field string
 
-// The fields, called as arguments are.
+// The fields, named like the arguments.
 const (
 	FieldLabels    Field = "labels"
 	FieldReviewers Field = "reviewers"
 	FieldAutoMerge Field = "auto_merge"
 )
 
-// Error is what a host answered to one thing that was to be done. It holds no
-// credential.
+// Error is a failed operation on a host. Its text contains no credential.
 type Error struct {
-	Op      string // "open a pull request in acme/gitops"
-	Kind    error  // one of the above
-	Status  int    // of HTTP; 0 where there was no answer
-	Message string // the host's own
-	Cause   error  // below it: the context's, the network's
-	Field   Field  // "": the error is about no part of a proposal alone
-	// Credential says where people set what the host was shown; "": that is not known.
+	Op      string // such as "open a pull request in acme/gitops"
+	Kind    error  // one of the sentinels above
+	Status  int    // HTTP status; 0: no answer
+	Message string // the host's error message
+	Cause   error  // the underlying error, such as the context's or the network's
+	Field   Field  // the part of the proposal; "": none in particular
+	// Credential names where users configure the credential that was used; "": unknown.
 	Credential string
 }
 
@@ -73,7 +70,7 @@ func (e *Error) Error() string {
 	return printable.Line(text)
 }
 
-// Unwrap has errors.Is find the kind and the cause.
+// Unwrap returns the kind and the cause, for [errors.Is].
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Kind}

@@ -1,6 +1,5 @@
-// Package hosting is what this provider asks of a host of Git repos beyond Git:
-// pull requests and the status of commits. A host is a package that implements
-// [Host]; nothing else knows which one it is.
+// Package hosting defines what the provider needs from a Git host beyond Git: pull requests and commit statuses. A
+// package that implements [Host] adds a host; no other code knows which host it uses.
 package hosting
 
 import (
@@ -8,69 +7,59 @@ import (
 	"time"
 )
 
-// Host is a service that repos lie on.
+// Host is a service that hosts repos.
 type Host interface {
-	// Repo is the repo that a Git URL names, in any of its forms. It asks
-	// nobody. A URL of another host is [ErrOtherHost].
+	// Repo returns the repo of a Git URL, in any of its forms. It contacts no server. If the URL is on another host, the
+	// error is [ErrOtherHost].
 	Repo(url string) (Repo, error)
 }
 
-// Repo is one repo on a host. Every method honours the deadline of its context:
-// what a later attempt may mend is tried again until then. Errors are of type
-// *[Error].
+// Repo is one repo on a host. Every method respects the deadline of its context, and retries temporary failures until
+// then. Errors are of type *[Error].
 type Repo interface {
-	// GitPassword opens the repo over HTTPS with what opens its API; both are
-	// empty where there is nothing to show. It is good for some minutes: ask
-	// again for the next use.
+	// GitPassword returns the user name and password for the repo over HTTPS, from the credential of the API, or two
+	// empty strings. They are valid for some minutes; call it again for the next use.
 	GitPassword(ctx context.Context) (username, password string, err error)
-	// Find is the pull request of a rendering, nil where there is none: the
-	// open one, else the newest that was closed or merged. The number of calls
-	// does not depend on how many there are.
+	// Find returns the pull request of a rendering: the open one, or the newest closed or merged one, or nil. The number
+	// of requests does not depend on the number of pull requests.
 	Find(ctx context.Context, query Query) (*PullRequest, error)
-	// Read is the pull request of a number.
+	// Read returns a pull request by number.
 	Read(ctx context.Context, number int) (*PullRequest, error)
-	// Open opens a pull request. An open one of the same branches is
-	// [ErrExists], branches that do not differ are [ErrNothingToMerge]. Where
-	// the pull request was opened and what it is dressed with could not be set,
-	// both are returned; Edit sets it.
+	// Open opens a pull request. The error is [ErrExists] if the branches already have an open one, and
+	// [ErrNothingToMerge] if they do not differ. If the pull request was opened but its labels or reviewers could not be
+	// set, Open returns both the pull request and the error; Edit sets them.
 	Open(ctx context.Context, proposal Proposal) (*PullRequest, error)
-	// Edit brings an open pull request, as it was last read, to a proposal: what
-	// is so already costs no call, and labels and reviewers that the proposal
-	// does not name stay. The branches are not edited.
+	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
+	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal Proposal) (*PullRequest, error)
-	// Unasked are those of the reviewers whom nobody asked for a review of an open
-	// pull request, as it was last read, and who gave none. Hosts forget whom they
-	// asked once they have reviewed: [Repo.Edit] would ask them again.
+	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been asked to.
+	// Hosts drop reviewers from the list once they have reviewed, and [Repo.Edit] would ask them again.
 	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
-	// CheckReviewers says whom of the reviewers of a proposal the host cannot ask,
-	// or nil. It asks nobody.
+	// CheckReviewers returns an error for reviewers that the host does not support. It contacts no server.
 	CheckReviewers(reviewers []string) error
-	// Close closes a pull request without merging it. A closed one stays.
+	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
 	Close(ctx context.Context, number int) (*PullRequest, error)
-	// MergeWhenReady has the host merge an open pull request, as it was last
-	// read, once its checks have passed: at once where nothing is awaited. The
-	// method "" has it wait for people again.
+	// MergeWhenReady lets the host merge an open pull request, as last read, once its checks have passed, or at once if
+	// no check is required. The method "" disables this.
 	MergeWhenReady(ctx context.Context, now PullRequest, method MergeMethod) (*PullRequest, error)
 
-	// SetStatus says how a commit did in a context, over what was said before, and returns it with its times.
+	// SetStatus sets the status of a commit in a context, and returns it as the host stored it.
 	SetStatus(ctx context.Context, commit string, status Status) (Status, error)
-	// Status is what was last said of a commit in a context, nil where nothing
-	// was.
+	// Status returns the latest status of a commit in a context, or nil.
 	Status(ctx context.Context, commit, name string) (*Status, error)
 
-	// CommitURL and CompareURL are pages for people.
+	// CommitURL and CompareURL return web pages.
 	CommitURL(commit string) string
 	CompareURL(from, to string) string
-	// MaxTitle and MaxBody are how many characters a title and a description may
-	// have.
+	// MaxTitle and MaxBody return the maximum lengths of a title and a description, in characters.
 	MaxTitle() int
 	MaxBody() int
 }
 
-// State of a pull request.
+// State is the state of a pull request.
 type State string
 
-// The states of a pull request. One that is merged is not closed.
+// The states of a pull request. A merged one is not Closed.
 const (
 	Open   State = "open"
 	Closed State = "closed"
@@ -80,67 +69,67 @@ const (
 // MergeMethod is how a pull request is merged.
 type MergeMethod string
 
-// The methods.
+// The merge methods.
 const (
 	Merge  MergeMethod = "merge"
 	Squash MergeMethod = "squash"
 	Rebase MergeMethod = "rebase"
 )
 
-// MergeMethods are all of them.
+// MergeMethods are all merge methods.
 var MergeMethods = []MergeMethod{Merge, Squash, Rebase}
 
-// PullRequest is a pull request as a host knows it.
+// PullRequest is a pull request as read from the host.
 type PullRequest struct {
 	Number     int
-	ID         string // of the host, for its own use
-	URL        string // page for people
+	ID         string // the host's internal ID
+	URL        string // web page
 	State      State
 	Title      string
 	Body       string
-	Branch     string // that is to be merged
-	Target     string // branch that it is to be merged into
-	HeadCommit string // of Branch; of an ended pull request the last one
-	// MergeCommit is what the merge made of the target branch; "" until then.
+	Branch     string // branch to be merged
+	Target     string // branch to merge into
+	HeadCommit string // head of Branch; if closed or merged, the last one
+	// MergeCommit is the resulting commit on the target branch; "" before the merge.
 	MergeCommit string
 	Draft       bool
-	AutoMerge   MergeMethod // "" where the host is not to merge by itself
+	AutoMerge   MergeMethod // "": auto-merge is off
 	Labels      []string
-	Reviewers   []string // who is still asked for a review: "user", "organisation/team"
+	Reviewers   []string // requested reviewers without a review: "user", "organisation/team"
 }
 
-// Query names the pull request of a rendering.
+// Query identifies the pull request of a rendering.
 type Query struct {
-	Branch string // of ours
-	Target string // branch: what people made one to another branch is theirs
+	Branch string // the rendering's own branch
+	Target string // pull requests to other branches are not ours
 	Marker string // see [Marker]
 }
 
-// Proposal is how a pull request is to be.
+// Proposal is the desired content of a pull request.
 type Proposal struct {
 	Branch       string
 	Target       string
 	Title        string
 	Body         string
-	Labels       []string // are added
-	RemoveLabels []string // are taken away
+	Labels       []string // labels to add
+	RemoveLabels []string // labels to remove
 	Reviewers    []string // "user", "organisation/team"
 	Draft        bool
 }
 
-// Status is how a commit did in a context.
+// Status is the status of a commit in a context.
 type Status struct {
-	Context     string // its letters' case does not count
+	Context     string // case-insensitive
 	State       StatusState
 	Description string
 	TargetURL   string // "": none
 
-	// SetAt is when it was said, and SeenAt what the time is, both by the host's clock. Who says it leaves them zero; zero as
-	// well where the host does not tell.
+	// SetAt is when the status was set, and SeenAt the time of the answer, both by the host's clock. They are zero in a
+	// status to set, and if the host does not report them.
 	SetAt, SeenAt time.Time
 }
 
-// StatusState is how a commit did.
+// StatusState is the state of a status.
 type StatusState string
 
 // The states.
@@ -151,5 +140,5 @@ const (
 	Errored StatusState = "error"
 )
 
-// StatusStates are all of them.
+// StatusStates are all states of a status.
 var StatusStates = []StatusState{Pending, Success, Failure, Errored}

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// A marker is one line of a comment whatever the names hold, is found where a website wrote the text anew, and is no
-// other rendering's.
+// TestMarker: a marker is one line of a comment for any names, survives a rewrite by a web site, and differs between
+// renderings.
 func TestMarker(t *testing.T) {
 	renderings := [][3]string{
 		{"dev", "dev", "."},
@@ -40,12 +40,15 @@ func TestMarker(t *testing.T) {
 	}
 }
 
-// An error says what was to be done, in the host's words, and is known by its kind and its cause.
+// TestError: an error names the operation and the host's message, and unwraps to its kind and cause.
 func TestError(t *testing.T) {
 	err := error(&hosting.Error{
-		Op: "close pull request 4 of acme/gitops", Kind: hosting.ErrUnavailable, Status: 502, Message: "Bad Gateway", Cause: context.DeadlineExceeded,
+		Op: "close pull request 4 of acme/gitops", Kind: hosting.ErrUnavailable, Status: 502, Message: "Bad Gateway",
+		Cause: context.DeadlineExceeded,
 	})
-	if got, want := err.Error(), `close pull request 4 of acme/gitops: the host is not available: "Bad Gateway" (HTTP 502): context deadline exceeded`; got != want {
+	want := `close pull request 4 of acme/gitops: the host is not available: "Bad Gateway" (HTTP 502): ` +
+		`context deadline exceeded`
+	if got := err.Error(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for _, kind := range []error{hosting.ErrUnavailable, context.DeadlineExceeded} {
@@ -58,18 +61,20 @@ func TestError(t *testing.T) {
 	}
 }
 
-// A status is of one commit for ever, and leads to a page without a password.
+// TestCheckStatus: a status needs a full commit hash, and a URL without a password.
 func TestCheckStatus(t *testing.T) {
 	for hash, ok := range map[string]bool{
-		strings.Repeat("0a", 20): true, strings.Repeat("0A", 20): false, strings.Repeat("a", 39): false, strings.Repeat("a", 64): false,
-		"main": false, "": false, strings.Repeat("a", 40) + "\n": false,
+		strings.Repeat("0a", 20): true, strings.Repeat("0A", 20): false, strings.Repeat("a", 39): false,
+		strings.Repeat("a", 64): false,
+		"main":                  false, "": false, strings.Repeat("a", 40) + "\n": false,
 	} {
 		if err := hosting.CheckCommit(hash); (err == nil) != ok {
 			t.Errorf("commit %q: %v", hash, err)
 		}
 	}
 	for page, ok := range map[string]bool{
-		"https://ci.acme.io/runs/1?a=b#c": true, "http://ci.acme.io": true, "ftp://ci.acme.io": false, "ci.acme.io/runs": false, "https://": false,
+		"https://ci.acme.io/runs/1?a=b#c": true, "http://ci.acme.io": true, "ftp://ci.acme.io": false,
+		"ci.acme.io/runs": false, "https://": false,
 		"https://me:secret@ci.acme.io/": false, "": false, "javascript:alert(1)": false, "https://a b/": false,
 	} {
 		err := hosting.CheckTargetURL(page)

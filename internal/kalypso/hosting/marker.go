@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// Marker is a line of a pull request's description that names the rendering,
-// for Find: by it one is known as ours, whatever people do with title and text.
-// It is a comment, so that nobody sees it, and holds no other rendering's
-// marker: a path of one may begin another's.
+// Marker returns a line for the description of a pull request that identifies the rendering. Find recognizes our pull
+// requests by it, whatever people do to title and text. It is an invisible comment, and is never a part of another
+// rendering's marker.
 func Marker(environment, target, path string) string {
-	// Marshal writes < and > as escapes, so that no name ends the comment.
+	// Marshal escapes < and >, so that no name ends the comment.
 	text, err := json.Marshal(struct {
 		Environment string `json:"environment"`
 		Branch      string `json:"branch"`
@@ -23,8 +22,7 @@ func Marker(environment, target, path string) string {
 	return "<!-- kalypso-rendering: " + strings.ReplaceAll(string(text), "--", `-\u002d`) + " -->"
 }
 
-// HasMarker reports whether a description has the marker as a line of its own:
-// a quotation of it is none.
+// HasMarker reports whether a description contains the marker as a line of its own. Quoted markers do not count.
 func HasMarker(body, marker string) bool {
 	return slices.ContainsFunc(strings.Split(body, "\n"), func(line string) bool {
 		return strings.TrimRight(line, " \t\r") == marker

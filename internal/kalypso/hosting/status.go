@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// What a status may be, by the narrowest of the hosts: in characters.
+// The maximum lengths of a status, in characters: the smallest of all hosts.
 const (
 	MaxStatusContext     = 255
 	MaxStatusDescription = 140
@@ -14,23 +14,23 @@ const (
 
 var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// CheckCommit says why a text is not the full hash of a commit, which a status
-// needs: a branch moves, and a short hash may come to name two.
+// CheckCommit returns an error if a text is not the full hash of a commit. A status needs one: a branch moves, and a
+// short hash may become ambiguous.
 func CheckCommit(hash string) error {
 	if !fullHash.MatchString(hash) {
-		return errors.New("a commit is named by its full hash: 40 digits and letters from a to f")
+		return errors.New("a full commit hash is required: 40 digits and letters from a to f")
 	}
 	return nil
 }
 
-// CheckTargetURL says why a text is no page for people.
+// CheckTargetURL returns an error if a text is not the URL of a web page.
 func CheckTargetURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("a page is an absolute URL, such as https://ci.acme.io/runs/1")
+		return errors.New("an absolute URL is required, such as https://ci.acme.io/runs/1")
 	case u.User != nil:
-		return errors.New("the URL holds a user name or a password, and everybody who sees the repo would see it")
+		return errors.New("the URL contains a user name or password, which everybody with access to the repo would see")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// App is a GitHub App, installed where the repos are.
+// App is a GitHub App with its installation.
 type App struct {
 	ID             string // or its client ID
 	InstallationID string
@@ -25,19 +25,17 @@ type App struct {
 }
 
 const (
-	// The app's own token says that it was issued a minute ago, for clocks that
-	// differ, and ends before the ten minutes that GitHub allows.
+	// The app's own token is dated a minute back, for clock differences, and ends before the maximum of ten minutes.
 	issuedBefore = time.Minute
 	validFor     = 9 * time.Minute
-	// A token of the installation is renewed when it has this much left, so that
-	// a push that begins with it ends with it.
+	// An installation token is renewed this long before it ends, so that it lasts for a whole push.
 	renewBefore = 10 * time.Minute
 )
 
-// installation gives out the tokens of an app's installation.
+// installation issues tokens of an app's installation.
 type installation struct {
 	id      int64
-	api     *github.Client // speaks as the app
+	api     *github.Client // authenticates as the app
 	clock   Clock
 	secrets *redact.Secrets
 
@@ -53,15 +51,15 @@ type installationToken struct {
 func newInstallation(c Config, at endpoints) (*installation, error) {
 	id, err := strconv.ParseInt(c.App.InstallationID, 10, 64)
 	if err != nil {
-		return nil, errors.New("the installation ID of the GitHub App is no number")
+		return nil, errors.New("the installation ID of the GitHub App is not a number")
 	}
 	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(c.App.PrivateKey))
 	if err != nil {
-		return nil, errors.New("the private key of the GitHub App is no RSA key in PEM form without a passphrase, " +
-			"such as GitHub gives out")
+		return nil, errors.New("the private key of the GitHub App is not an RSA key in PEM format without a passphrase, " +
+			"as GitHub issues it")
 	}
 	tokens := map[scope]installationToken{}
-	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, tokens: tokens, api: newAPI(c, at, &authorisation{
+	return &installation{id: id, clock: c.Clock, secrets: c.Secrets, tokens: tokens, api: newAPI(c, at, &authorization{
 		credential: func(context.Context) (string, error) {
 			token, err := sign(c.App.ID, key, c.Clock.Now())
 			c.Secrets.Add(token)
@@ -70,7 +68,7 @@ func newInstallation(c Config, at endpoints) (*installation, error) {
 	})}, nil
 }
 
-// get returns a token for the scope of the request, which holds for some minutes more.
+// get returns a token for the scope of the request, valid for at least [renewBefore].
 func (i *installation) get(ctx context.Context) (string, error) {
 	of := scopeOf(ctx)
 	i.mu.Lock()
@@ -80,22 +78,22 @@ func (i *installation) get(ctx context.Context) (string, error) {
 	}
 	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, of.options())
 	if err != nil {
-		err = failed(fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of), err)
-		return "", of.refused(err)
+		err = wrapError(fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of), err)
+		return "", of.withKind(err)
 	}
 	i.secrets.Add(given.GetToken())
 	i.tokens[of] = installationToken{given.GetToken(), given.GetExpiresAt().Time}
 	return given.GetToken(), nil
 }
 
-// forget has a token that GitHub did not take replaced.
+// forget drops a token that GitHub rejected.
 func (i *installation) forget(token string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	maps.DeleteFunc(i.tokens, func(_ scope, t installationToken) bool { return t.value == token })
 }
 
-// sign makes the JSON Web Token by which an app shows that it is the app.
+// sign returns the JSON Web Token that authenticates the app.
 func sign(id string, key *rsa.PrivateKey, now time.Time) (string, error) {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
 		Issuer: id, IssuedAt: jwt.NewNumericDate(now.Add(-issuedBefore)), ExpiresAt: jwt.NewNumericDate(now.Add(validFor)),

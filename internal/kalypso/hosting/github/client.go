@@ -1,5 +1,4 @@
-// Package github is GitHub, on github.com or a server of one's own, as a
-// [hosting.Host].
+// Package github implements [hosting.Host] for GitHub: github.com or a GitHub Enterprise server.
 package github
 
 import (
@@ -20,30 +19,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Config says how the API is reached, and as whom.
+// Config configures the access to the API.
 type Config struct {
-	Token string // or App; neither is nobody, whom GitHub shows public repos alone
+	Token string // or App; with neither, GitHub only serves public repos
 	App   *App
-	// Credential says where people set token or app, for errors.
+	// Credential names where users configure token or app, for errors.
 	Credential string
-	BaseURL    string            // of a GitHub Enterprise server; "" is github.com
-	UserAgent  string            // "" is the library's
-	Transport  http.RoundTripper // nil: over the network, by the proxies of the environment
+	BaseURL    string            // of a GitHub Enterprise server; "": github.com
+	UserAgent  string            // "": the library's
+	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
 	Clock      Clock             // nil: the machine's
-	// Secrets are taken out of all errors, and get those of the client; nil: it has its own alone.
+	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
 	Secrets *redact.Secrets
-	// Waiting is told, where it is not nil, of each wait before another attempt.
+	// OnRetry, if set, is called before each wait for another attempt.
 	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Clock is the time, and waiting for it to pass.
+// Clock tells the time and waits.
 type Clock interface {
 	Now() time.Time
-	// Wait waits that long, or until the context ends and then gives its error.
+	// Sleep waits for d or until ctx is done. If ctx is done first, it returns its error.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// Client is a GitHub. It may be used by several at once.
+// Client is a [hosting.Host]. It is safe for concurrent use.
 type Client struct {
 	api   *github.Client
 	graph string // URL of GraphQL
@@ -56,7 +55,7 @@ type Client struct {
 
 var _ hosting.Host = (*Client)(nil)
 
-// New makes a client. It contacts nobody.
+// New returns a client. It contacts no server.
 func New(c Config) (*Client, error) {
 	at, err := endpointsOf(c.BaseURL)
 	if err != nil {
@@ -72,14 +71,14 @@ func New(c Config) (*Client, error) {
 		c.Secrets = &redact.Secrets{}
 	}
 	c.Secrets.Add(c.Token)
-	auth := &authorisation{credential: func(context.Context) (string, error) { return c.Token, nil }}
+	auth := &authorization{credential: func(context.Context) (string, error) { return c.Token, nil }}
 	if c.App != nil {
 		c.Secrets.Add(c.App.PrivateKey)
 		tokens, err := newInstallation(c, at)
 		if err != nil {
 			return nil, err
 		}
-		auth = &authorisation{credential: tokens.get, renew: tokens.forget}
+		auth = &authorization{credential: tokens.get, renew: tokens.forget}
 	}
 	return &Client{
 		api: newAPI(c, at, auth), graph: at.graphql.String(), web: at.web, token: auth.credential, clock: c.Clock,
@@ -87,12 +86,11 @@ func New(c Config) (*Client, error) {
 	}, nil
 }
 
-// newAPI is go-github above our own transport. What go-github would do by
-// itself with redirects and rate limits, the transport has done before.
-func newAPI(c Config, at endpoints, auth *authorisation) *github.Client {
+// newAPI returns a go-github client over our own transport, which handles redirects and rate limits in its place.
+func newAPI(c Config, at endpoints, auth *authorization) *github.Client {
 	api := github.NewClient(&http.Client{
 		Transport: &transport{
-			base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, told: c.OnRetry,
+			base: c.Transport, clock: c.Clock, api: at, auth: auth, secrets: c.Secrets, onRetry: c.OnRetry,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
@@ -103,7 +101,7 @@ func newAPI(c Config, at endpoints, auth *authorisation) *github.Client {
 	return api
 }
 
-// answerTimeout is for how long an attempt waits for the answer's beginning.
+// answerTimeout bounds the time until an answer begins.
 const answerTimeout = time.Minute
 
 func network() http.RoundTripper {
@@ -119,7 +117,7 @@ func network() http.RoundTripper {
 type machineClock struct{}
 
 func (machineClock) Now() time.Time {
-	return time.Now() //nolint:forbidigo // the one place where the machine's clock comes in
+	return time.Now() //nolint:forbidigo // the only use of the machine's clock
 }
 
 func (machineClock) Sleep(ctx context.Context, d time.Duration) error {
@@ -128,9 +126,8 @@ func (machineClock) Sleep(ctx context.Context, d time.Duration) error {
 
 type endpoints struct{ rest, graphql, web *url.URL }
 
-// publicHost is where GitHub serves everybody, and residency where it serves
-// enterprises. There the API has a host of its own, "api." before the web's;
-// on anybody's own server it has paths of its own.
+// GitHub serves everybody on publicHost, and enterprises on subdomains of residency. Both have the API on a separate
+// host with the prefix "api."; a GitHub Enterprise server has it below its own paths.
 const (
 	publicHost = "github.com"
 	residency  = ".ghe.com"
@@ -142,7 +139,7 @@ func endpointsOf(base string) (endpoints, error) {
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return endpoints{}, errors.New("the base URL is no absolute URL, such as https://github.acme.io/")
+		return endpoints{}, errors.New("the base URL is not an absolute URL such as https://github.acme.io/")
 	}
 	folder := strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/api/v3")
 	at := func(host, path string) *url.URL { return &url.URL{Scheme: u.Scheme, Host: host, Path: path} }
@@ -153,10 +150,10 @@ func endpointsOf(base string) (endpoints, error) {
 	return endpoints{at(u.Host, folder+"/api/v3/"), at(u.Host, folder+"/api/graphql"), at(host, folder)}, nil
 }
 
-// name is what GitHub lets owners and repos be called.
+// name matches valid names of owners and repos.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// Repo is [hosting.Host]'s.
+// Repo implements [hosting.Host].
 func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	loc, err := gitremote.ParseURL(repoURL)
 	if err != nil {
@@ -175,13 +172,12 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
 	named := ok && len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
 	if !named || gitremote.AmbiguousPath(loc.Path) {
-		return nil, other("a repo on GitHub has the path owner/name")
+		return nil, other("the path of a GitHub repo is owner/name")
 	}
 	return &repo{client: c, owner: parts[0], name: parts[1]}, nil
 }
 
-// hosts reports whether a repo lies on this server. SSH has a port, and may
-// have a host, of its own.
+// hosts reports whether a repo is on this server. SSH uses its own port, and may use its own host.
 func (c *Client) hosts(loc gitremote.Location) bool {
 	switch loc.Scheme {
 	case "https", "http":
@@ -194,11 +190,11 @@ func (c *Client) hosts(loc gitremote.Location) bool {
 	return false
 }
 
-// gitUser is the name that GitHub takes with a token of any kind.
+// gitUser is the user name that GitHub accepts with any kind of token.
 const gitUser = "x-access-token"
 
-// GitPassword is [hosting.Repo]'s. An app's token is one to write contents, or to read them where the app may do no more. A
-// repo that it is not installed for may be public: that one is opened with nothing.
+// GitPassword implements [hosting.Repo]. An app's token may write contents, or only read them if the app has no more
+// permissions. A repo without the app may be public, and is accessed without a credential.
 func (r *repo) GitPassword(ctx context.Context) (username, password string, err error) {
 	var token string
 	for _, access := range []string{write, read} {
@@ -216,7 +212,7 @@ func (r *repo) GitPassword(ctx context.Context) (username, password string, err 
 	return gitUser, token, nil
 }
 
-// repo is one repo of a client.
+// repo is a repo of a client.
 type repo struct {
 	client      *Client
 	owner, name string
@@ -224,9 +220,9 @@ type repo struct {
 
 var _ hosting.Repo = (*repo)(nil)
 
-// failed makes a *[hosting.Error] of what go-github returns.
-func (r *repo) failed(doing string, err error) error {
-	err = failed(doing, err)
+// wrapError converts an error of go-github to a *[hosting.Error] that names the credential.
+func (r *repo) wrapError(op string, err error) error {
+	err = wrapError(op, err)
 	var e *hosting.Error
 	if errors.As(err, &e) {
 		e.Credential = r.client.credential

@@ -59,31 +59,35 @@ func TestRepoURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Repo("https://user:canary@github.com/acme/gitops"); err == nil || strings.Contains(err.Error(), "canary") {
+	if _, err := client.Repo("https://user:canary@github.com/acme/gitops"); err == nil ||
+		strings.Contains(err.Error(), "canary") {
 		t.Errorf("a URL with a password: %v", err)
 	}
 }
 
-// What cannot be used is said when the client is made, without its value.
+// New rejects unusable settings without showing their values.
 func TestNewRefuses(t *testing.T) {
 	for said, c := range map[string]github.Config{
-		"no absolute URL": {BaseURL: "git.acme.io"},
-		"no number":       {App: &github.App{ID: "1", InstallationID: "canary", PrivateKey: "x"}},
-		"PEM form":        {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "canary"}},
-		"not an RSA key":  {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nY2FuYXJ5\n-----END RSA PRIVATE KEY-----\n"}},
+		"not an absolute URL": {BaseURL: "git.acme.io"},
+		"not a number":        {App: &github.App{ID: "1", InstallationID: "canary", PrivateKey: "x"}},
+		"PEM format":          {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "canary"}},
+		"not an RSA key": {App: &github.App{ID: "1", InstallationID: "1",
+			PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nY2FuYXJ5\n-----END RSA PRIVATE KEY-----\n"}},
 	} {
-		if _, err := github.New(c); err == nil || !strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "canary") {
+		if _, err := github.New(c); err == nil || !strings.Contains(err.Error(), said) ||
+			strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", said, err)
 		}
 	}
 }
 
-// An app's token is asked for once, renewed before it ends and when it is refused, and opens Git too.
+// The app's token is requested once, renewed before it ends or after it was rejected, and also authenticates Git.
 func TestApp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	app := p.fake.AddApp(t)
-	client := p.client(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}})
+	client := p.client(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID,
+		PrivateKey: app.PrivateKey}})
 	repo, err := client.Repo(p.on.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -128,14 +132,15 @@ func TestApp(t *testing.T) {
 	}
 }
 
-// An app's token opens one repo, with the permissions that are needed there. Git is opened for reading where the app may do no
-// more, and a repo without the app, which may be public, with nothing.
+// TestAppScope: an app's token covers one repo with the permissions needed. If the app may not write, Git gets a
+// token for reading; a repo without the app, which may be public, gets no credential.
 func TestAppScope(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.AddTeam("platform")
 	app := p.fake.AddApp(t)
-	client := p.client(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}})
+	client := p.client(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID,
+		PrivateKey: app.PrivateKey}})
 	repo, err := client.Repo(p.on.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +180,8 @@ func TestAppScope(t *testing.T) {
 		return password
 	}
 	contents := []string{
-		`{"repositories":["gitops"],"permissions":{"contents":"write"}}`, `{"repositories":["gitops"],"permissions":{"contents":"read"}}`,
+		`{"repositories":["gitops"],"permissions":{"contents":"write"}}`,
+		`{"repositories":["gitops"],"permissions":{"contents":"read"}}`,
 	}
 	git(repo)
 	expectAsked(contents[0])
@@ -211,7 +217,8 @@ func TestAppKeyPKCS8(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-	must(t)(p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: text}}).Open(t.Context(), p.proposal()))
+	must(t)(p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: text}}).Open(
+		t.Context(), p.proposal()))
 }
 
 // A token that cannot be had is said as such, whatever it was needed for; what passes is waited for there too.
@@ -224,8 +231,10 @@ func TestAppRefused(t *testing.T) {
 		kind error
 		said string
 	}{
-		{github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: other.PrivateKey}, hosting.ErrUnauthenticated, "A JSON web token could not be decoded"},
-		{github.App{ID: app.ID, InstallationID: "7", PrivateKey: app.PrivateKey}, hosting.ErrNotVisible, "get a token for installation 7 of the GitHub App"},
+		{github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: other.PrivateKey}, hosting.ErrUnauthenticated,
+			"A JSON web token could not be decoded"},
+		{github.App{ID: app.ID, InstallationID: "7", PrivateKey: app.PrivateKey}, hosting.ErrNotVisible,
+			"get a token for installation 7 of the GitHub App"},
 	} {
 		_, err := p.as(github.Config{App: &tc.app}).Read(t.Context(), 1)
 		expectError(t, err, tc.kind, tc.said)
@@ -233,7 +242,8 @@ func TestAppRefused(t *testing.T) {
 		expectWaits(t, p, nil)
 	}
 	p.fake.Fail("", "/access_tokens", 2, githubfake.ServerError(502, 0))
-	repo := p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}})
+	repo := p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID,
+		PrivateKey: app.PrivateKey}})
 	must(t)(repo.Open(p.within(time.Hour), p.proposal()))
 	expectWaits(t, p, seconds(1, 2))
 }
@@ -244,7 +254,8 @@ func TestRights(t *testing.T) {
 	p := newPlace(t)
 	p.fake.AddToken("canaryForeign", "eve", nil)
 	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
-	for token, kind := range map[string]error{"canaryForeign": hosting.ErrNotVisible, "canaryWrong": hosting.ErrUnauthenticated, "": hosting.ErrNotVisible} {
+	for token, kind := range map[string]error{"canaryForeign": hosting.ErrNotVisible,
+		"canaryWrong": hosting.ErrUnauthenticated, "": hosting.ErrNotVisible} {
 		repo := p.as(github.Config{Token: token})
 		for doing, do := range map[string]func() error{
 			"find":   func() error { _, err := repo.Find(t.Context(), query); return err },

@@ -14,37 +14,37 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// failed makes a *hosting.Error of what go-github returns.
-func failed(doing string, err error) error {
+// wrapError converts an error of go-github to a *[hosting.Error].
+func wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &hosting.Error{Op: doing, Kind: hosting.ErrUnavailable, Cause: err}
+	e := &hosting.Error{Op: op, Kind: hosting.ErrUnavailable, Cause: err}
 	var own *hosting.Error
-	var up *gaveUp
+	var up *finalError
 	var answered *github.ErrorResponse
 	var wrapped *url.Error
 	switch {
-	case errors.As(err, &own): // of the token that was needed for it
+	case errors.As(err, &own): // while getting a token
 		e.Kind = own.Kind
 		e.Cause = own
 	case errors.As(err, &up):
-		e.Kind, e.Status, e.Message, e.Cause = up.kind, up.status, up.words, up.cause
+		e.Kind, e.Status, e.Message, e.Cause = up.kind, up.status, up.message, up.cause
 		if errors.As(e.Cause, &wrapped) {
 			e.Cause = wrapped.Err
 		}
 	case errors.As(err, &answered):
-		e.Status, e.Message, e.Cause = answered.Response.StatusCode, words(answered), nil
+		e.Status, e.Message, e.Cause = answered.Response.StatusCode, messageOf(answered), nil
 		e.Kind = kindOf(e.Status, e.Message)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 	default:
-		// An answer that is not GitHub's: a proxy's page, half a text.
+		// The answer is not GitHub's, for example a proxy's page.
 		e.Kind = hosting.ErrRejected
 	}
 	return e
 }
 
-// about notes on an error which part of a proposal it is about.
+// about sets the field of an error.
 func about(field hosting.Field, err error) error {
 	var e *hosting.Error
 	if errors.As(err, &e) {
@@ -53,9 +53,9 @@ func about(field hosting.Field, err error) error {
 	return err
 }
 
-// words are an answer's, as GitHub wrote them.
-func words(e *github.ErrorResponse) string {
-	a := answer{Message: e.Message}
+// messageOf returns the message of an error answer.
+func messageOf(e *github.ErrorResponse) string {
+	a := errorAnswer{Message: e.Message}
 	if data, err := json.Marshal(e.Errors); err == nil {
 		a.Errors = data
 	}
@@ -65,7 +65,7 @@ func words(e *github.ErrorResponse) string {
 	return http.StatusText(e.Response.StatusCode)
 }
 
-// The words by which GitHub tells apart what has one status. A test pins them.
+// GitHub's messages that distinguish errors with the same status. A test pins them.
 const (
 	saysExists       = "A pull request already exists"
 	saysNoneOnIt     = "No commits between"
@@ -76,11 +76,11 @@ const (
 	saysNotInstalled = "not accessible to the parent installation"
 )
 
-// saysMoved is of a merge between branches of which GitHub has not seen the last push.
+// saysMoved matches a rejected merge of branches whose last push GitHub has not processed yet.
 var saysMoved = regexp.MustCompile(`(Head|Base) branch was modified`)
 
-// saysMergeable are the states in which GitHub awaits nothing: the second one has
-// checks that the branch's rules do not ask for.
+// saysMergeable matches the states in which no required check is pending; an unstable pull request has failing
+// optional checks.
 var saysMergeable = regexp.MustCompile(`is in (clean|unstable|has_hooks) status`)
 
 func kindOf(status int, words string) error {
@@ -92,7 +92,7 @@ func kindOf(status int, words string) error {
 	case http.StatusNotFound:
 		return hosting.ErrNotVisible
 	case http.StatusUnprocessableEntity:
-		switch { // GitHub may name several errors at once
+		switch { // an answer may contain several errors
 		case strings.Contains(words, saysExists):
 			return hosting.ErrExists
 		case strings.Contains(words, saysNoneOnIt):

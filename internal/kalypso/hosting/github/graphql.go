@@ -13,23 +13,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// What REST cannot do.
+// Mutations that the REST API does not offer.
 const (
 	mutationAutoMerge = `mutation($id: ID!, $method: PullRequestMergeMethod!) {
   enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $method}) { pullRequest { id } }
 }`
-	mutationNoAutoMerge = `mutation($id: ID!) { disablePullRequestAutoMerge(input: {pullRequestId: $id}) { pullRequest { id } } }`
-	mutationDraft       = `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } } }`
-	mutationReady       = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } } }`
+	mutationNoAutoMerge = `mutation($id: ID!) {
+  disablePullRequestAutoMerge(input: {pullRequestId: $id}) { pullRequest { id } }
+}`
+	mutationDraft = `mutation($id: ID!) {
+  convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } }
+}`
+	mutationReady = `mutation($id: ID!) {
+  markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } }
+}`
 )
 
-func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod) (*hosting.PullRequest, error) {
+func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest,
+	method hosting.MergeMethod) (*hosting.PullRequest, error) {
 	if now.AutoMerge == method {
 		return &now, nil
 	}
 	ctx = r.pulls(ctx)
 	if now.AutoMerge != "" {
-		err := r.mutate(ctx, r.doing("disable auto-merge of", now.Number), mutationNoAutoMerge, map[string]string{"id": now.ID})
+		err := r.mutate(ctx, r.op("disable auto-merge of", now.Number), mutationNoAutoMerge, map[string]string{"id": now.ID})
 		if err != nil {
 			return nil, about(hosting.FieldAutoMerge, err)
 		}
@@ -38,15 +45,15 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, meth
 	if method == "" {
 		return &now, nil
 	}
-	doing := r.doing("enable auto-merge of", now.Number)
-	err := r.mutate(ctx, doing, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
+	op := r.op("enable auto-merge of", now.Number)
+	err := r.mutate(ctx, op, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
 	var e *hosting.Error
 	switch {
 	case err == nil:
 		now.AutoMerge = method
 		return &now, nil
 	case !errors.As(err, &e) || !saysMergeable.MatchString(e.Message):
-	default: // nothing is awaited, and then GitHub enables no auto-merge
+	default: // no required check is pending, so GitHub does not enable auto-merge
 		err = r.merge(ctx, now, method)
 	}
 	if err != nil {
@@ -55,19 +62,19 @@ func (r *repo) MergeWhenReady(ctx context.Context, now hosting.PullRequest, meth
 	return r.Read(ctx, now.Number)
 }
 
-// merges bounds how often GitHub is asked to merge a commit that is not the head
-// for it, or into a base that has just moved: it may not have seen a push yet.
-const merges = 5
+// maxMergeAttempts bounds the attempts to merge. GitHub may not have processed a push yet, and then rejects the head
+// as unknown or the base as moved.
+const maxMergeAttempts = 5
 
-// merge merges what was read, and nothing else.
+// merge merges the pull request at the commit that was read.
 func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hosting.MergeMethod) error {
 	for attempt := 1; ; attempt++ {
 		_, _, err := r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
 			MergeMethod: string(method), SHA: now.HeadCommit,
 		})
-		err = r.failed(r.doing("merge", now.Number), err)
+		err = r.wrapError(r.op("merge", now.Number), err)
 		var e *hosting.Error
-		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || attempt == merges ||
+		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || attempt == maxMergeAttempts ||
 			r.client.clock.Sleep(ctx, backoff(serverWait, maxServerWait, attempt)) != nil {
 			return err
 		}
@@ -76,29 +83,30 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 
 func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool) error {
 	if draft {
-		return r.mutate(ctx, r.doing("make a draft of", now.Number), mutationDraft, map[string]string{"id": now.ID})
+		return r.mutate(ctx, r.op("make a draft of", now.Number), mutationDraft, map[string]string{"id": now.ID})
 	}
-	return r.mutate(ctx, r.doing("mark as ready", now.Number), mutationReady, map[string]string{"id": now.ID})
+	return r.mutate(ctx, r.op("mark as ready", now.Number), mutationReady, map[string]string{"id": now.ID})
 }
 
-// mutate runs a mutation. Its errors come with status 200.
-func (r *repo) mutate(ctx context.Context, doing, query string, variables map[string]string) error {
-	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph, map[string]any{"query": query, "variables": variables})
+// mutate runs a mutation. GraphQL returns errors with status 200.
+func (r *repo) mutate(ctx context.Context, op, query string, variables map[string]string) error {
+	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph,
+		map[string]any{"query": query, "variables": variables})
 	if err != nil {
-		return r.failed(doing, err)
+		return r.wrapError(op, err)
 	}
 	var data bytes.Buffer
 	if _, err := r.client.api.Do(ctx, req, &data); err != nil {
-		return r.failed(doing, err)
+		return r.wrapError(op, err)
 	}
-	var a answer
+	var a errorAnswer
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
-		return r.failed(doing, err)
+		return r.wrapError(op, err)
 	}
-	if len(a.problems()) == 0 {
+	if len(a.details()) == 0 {
 		return nil
 	}
-	e := &hosting.Error{Op: doing, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential}
+	e := &hosting.Error{Op: op, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential}
 	switch {
 	case a.of("NOT_FOUND"):
 		e.Kind = hosting.ErrNotVisible

@@ -136,7 +136,8 @@ func expectError(t *testing.T, err, kind error, said string) {
 		t.Errorf("the error is %v (%T), want %v", err, err, kind)
 	case !strings.Contains(err.Error(), said):
 		t.Errorf("the error does not say %q: %v", said, err)
-	case strings.Contains(err.Error(), "canary"), strings.Contains(err.Error(), "eyJ"), strings.Contains(err.Error(), "PRIVATE"):
+	case strings.Contains(err.Error(), "canary"), strings.Contains(err.Error(), "eyJ"),
+		strings.Contains(err.Error(), "PRIVATE"):
 		t.Errorf("a secret is in the error: %v", err)
 	}
 }

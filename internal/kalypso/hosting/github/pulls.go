@@ -14,8 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Find asks for the pull requests between the two branches, the first of which
-// is ours alone: all open ones, then the newest closed ones.
+// Find lists the pull requests from our branch to the target: all open ones, then the newest closed ones.
 func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	for _, state := range []string{"open", "closed"} {
@@ -24,7 +23,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			ListOptions: github.ListOptions{PerPage: 100},
 		})
 		if err != nil {
-			return nil, r.failed("find the pull request of branch "+q.Branch+" in "+r.String(), err)
+			return nil, r.wrapError("find the pull request of branch "+q.Branch+" in "+r.String(), err)
 		}
 		for _, p := range list {
 			if one := r.convert(p); one.Branch == q.Branch && hosting.HasMarker(one.Body, q.Marker) {
@@ -32,19 +31,19 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			}
 		}
 	}
-	return nil, nil //nolint:nilnil // nil is "there is none"
+	return nil, nil //nolint:nilnil // nil means none
 }
 
 func (r *repo) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
 	if err != nil {
-		return nil, r.failed(r.doing("read", number), err)
+		return nil, r.wrapError(r.op("read", number), err)
 	}
 	return r.convert(p), nil
 }
 
-func (r *repo) doing(what string, number int) string {
+func (r *repo) op(what string, number int) string {
 	return fmt.Sprintf("%s pull request %d of %s", what, number, r)
 }
 
@@ -54,20 +53,20 @@ func (r *repo) Open(ctx context.Context, p hosting.Proposal) (*hosting.PullReque
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
 	})
 	if err != nil {
-		err = r.failed(fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r), err)
+		err = r.wrapError(fmt.Sprintf("open a pull request from %s to %s in %s", p.Branch, p.Target, r), err)
 		if !errors.Is(err, hosting.ErrExists) {
 			return nil, err
 		}
-		if opened = r.answerLost(ctx, p); opened == nil {
+		if opened = r.findOpened(ctx, p); opened == nil {
 			return nil, err
 		}
 	}
 	return r.syncMetadata(ctx, *r.convert(opened), p)
 }
 
-// answerLost finds what an earlier attempt opened although its answer did not
-// arrive: it says to the letter what was proposed.
-func (r *repo) answerLost(ctx context.Context, p hosting.Proposal) *github.PullRequest {
+// findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
+// equal the proposal's.
+func (r *repo) findOpened(ctx context.Context, p hosting.Proposal) *github.PullRequest {
 	list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
 		State: "open", Head: r.owner + ":" + p.Branch, Base: p.Target,
 	})
@@ -80,9 +79,10 @@ func (r *repo) answerLost(ctx context.Context, p hosting.Proposal) *github.PullR
 func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	if now.Title != p.Title || now.Body != p.Body {
-		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number, &github.PullRequest{Title: &p.Title, Body: &p.Body})
+		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
+			&github.PullRequest{Title: &p.Title, Body: &p.Body})
 		if err != nil {
-			return nil, r.failed(r.doing("edit", now.Number), err)
+			return nil, r.wrapError(r.op("edit", now.Number), err)
 		}
 		now = *r.convert(edited)
 	}
@@ -95,25 +95,26 @@ func (r *repo) Edit(ctx context.Context, now hosting.PullRequest, p hosting.Prop
 	return r.syncMetadata(ctx, now, p)
 }
 
-// syncMetadata sets what cannot be set with title and body. All of it is tried.
-func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
+// syncMetadata sets labels and reviewers. An error does not stop the rest.
+func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest,
+	error) {
 	var errs []error
 	if add := missingFold(p.Labels, now.Labels); len(add) > 0 {
 		_, _, err := r.client.api.Issues.AddLabelsToIssue(ctx, r.owner, r.name, now.Number, add)
 		if err == nil {
 			now.Labels = append(now.Labels, add...)
 		}
-		errs = append(errs, about(hosting.FieldLabels, r.failed(r.doing("label", now.Number), err)))
+		errs = append(errs, about(hosting.FieldLabels, r.wrapError(r.op("label", now.Number), err)))
 	}
 	for _, label := range p.RemoveLabels {
 		if len(missingFold([]string{label}, now.Labels)) > 0 {
 			continue
 		}
 		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
-		err = r.failed(r.doing("take label "+label+" off", now.Number), err)
+		err = r.wrapError(r.op("remove label "+label+" from", now.Number), err)
 		var e *hosting.Error
 		if errors.As(err, &e) && strings.Contains(e.Message, saysNoLabel) {
-			err = nil // somebody was faster
+			err = nil // already removed
 		}
 		if err == nil {
 			now.Labels = missingFold(now.Labels, []string{label})
@@ -130,7 +131,7 @@ func (r *repo) syncMetadata(ctx context.Context, now hosting.PullRequest, p host
 	return &now, errors.Join(errs...)
 }
 
-// missingFold are those of want that have lacks, without regard to case, as GitHub names things.
+// missingFold returns the elements of want that are not in have, ignoring case as GitHub does.
 func missingFold(want, have []string) []string {
 	var missing []string
 	for _, w := range want {
@@ -146,20 +147,21 @@ func (r *repo) Close(ctx context.Context, number int) (*hosting.PullRequest, err
 	closed := "closed"
 	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
 	if err != nil {
-		return nil, r.failed(r.doing("close", number), err)
+		return nil, r.wrapError(r.op("close", number), err)
 	}
 	return r.convert(p), nil
 }
 
-// convert is a pull request as GitHub shows it, in a list or by itself.
+// convert converts a pull request from a list or a single read.
 func (r *repo) convert(p *github.PullRequest) *hosting.PullRequest {
 	c := &hosting.PullRequest{
-		Number: p.GetNumber(), ID: p.GetNodeID(), URL: printable.Line(p.GetHTMLURL()), State: hosting.Open, Title: p.GetTitle(), Body: p.GetBody(),
+		Number: p.GetNumber(), ID: p.GetNodeID(), URL: printable.Line(p.GetHTMLURL()), State: hosting.Open,
+		Title: p.GetTitle(), Body: p.GetBody(),
 		Branch: p.GetHead().GetRef(), Target: p.GetBase().GetRef(), HeadCommit: p.GetHead().GetSHA(), Draft: p.GetDraft(),
 		AutoMerge: hosting.MergeMethod(p.GetAutoMerge().GetMergeMethod()),
 	}
 	switch {
-	case p.GetMerged(), p.MergedAt != nil: // lists say when alone
+	case p.GetMerged(), p.MergedAt != nil: // lists only have MergedAt
 		c.State, c.MergeCommit = hosting.Merged, p.GetMergeCommitSHA()
 	case p.GetState() == "closed":
 		c.State = hosting.Closed

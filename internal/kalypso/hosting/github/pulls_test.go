@@ -20,10 +20,12 @@ func TestLife(t *testing.T) {
 	p := newPlace(t)
 	p.on.AddTeam("platform")
 	wanted := p.proposal()
-	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"}, []string{"ann", "acme/platform"}
+	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"},
+		[]string{"ann", "acme/platform"}
 	opened := must(t)(p.repo.Open(t.Context(), wanted))
 	want := hosting.PullRequest{
-		Number: 1, ID: "PR_acme/gitops#1", URL: p.on.URL + "/pull/1", State: hosting.Open, Title: "Title", Body: wanted.Body, Branch: "change", Target: "main",
+		Number: 1, ID: "PR_acme/gitops#1", URL: p.on.URL + "/pull/1", State: hosting.Open, Title: "Title", Body: wanted.Body,
+		Branch: "change", Target: "main",
 		HeadCommit: gitserver.Rev(t, p.on.Path, "change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
 	}
 	expectSame(t, want, opened)
@@ -35,21 +37,26 @@ func TestLife(t *testing.T) {
 
 	p.branch("change")
 	wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n"+marker, false
-	wanted.Labels, wanted.RemoveLabels, wanted.Reviewers = []string{"Platform", "urgent"}, []string{"promoted", "never there"}, []string{"bob"}
+	wanted.Labels, wanted.RemoveLabels, wanted.Reviewers = []string{"Platform", "urgent"},
+		[]string{"promoted", "never there"}, []string{"bob"}
 	edited := must(t)(p.repo.Edit(t.Context(), opened, wanted))
-	want.Title, want.Body, want.Draft, want.HeadCommit = wanted.Title, wanted.Body, false, gitserver.Rev(t, p.on.Path, "change")
+	want.Title, want.Body, want.Draft, want.HeadCommit = wanted.Title, wanted.Body, false,
+		gitserver.Rev(t, p.on.Path, "change")
 	want.Labels, want.Reviewers = []string{"platform", "urgent"}, []string{"ann", "bob", "acme/platform"}
 	expectSame(t, want, must(t)(p.repo.Read(t.Context(), 1)))
 	slices.Sort(edited.Reviewers)
 	slices.Sort(want.Reviewers)
 	expectSame(t, want, edited)
-	expectCalls(t, p, "PATCH /pulls/1", "POST /api/graphql", "POST /issues/1/labels", "DELETE /issues/1/labels/promoted", "POST /pulls/1/requested_reviewers", "GET /pulls/1")
+	expectCalls(t, p, "PATCH /pulls/1", "POST /api/graphql", "POST /issues/1/labels", "DELETE /issues/1/labels/promoted",
+		"POST /pulls/1/requested_reviewers", "GET /pulls/1")
 	wanted.Draft = true
-	if again := must(t)(p.repo.Edit(t.Context(), edited, wanted)); !again.Draft || !must(t)(p.repo.Read(t.Context(), 1)).Draft {
+	if again := must(t)(p.repo.Edit(t.Context(), edited, wanted)); !again.Draft ||
+		!must(t)(p.repo.Read(t.Context(), 1)).Draft {
 		t.Error("it is no draft")
 	}
 
-	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed || closed.MergeCommit != "" || closed.Body != wanted.Body {
+	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed || closed.MergeCommit != "" ||
+		closed.Body != wanted.Body {
 		t.Errorf("closed: %+v", closed)
 	}
 	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != hosting.Closed {
@@ -80,7 +87,8 @@ func TestMerged(t *testing.T) {
 			t.Errorf("the merge commit of an open pull request is %s", opened.MergeCommit)
 		}
 		commit := p.on.Merge(t, 1, string(method))
-		for name, got := range map[string]hosting.PullRequest{"read": must(t)(p.repo.Read(t.Context(), 1)), "found": must(t)(p.repo.Find(t.Context(), query))} {
+		for name, got := range map[string]hosting.PullRequest{"read": must(t)(p.repo.Read(t.Context(), 1)),
+			"found": must(t)(p.repo.Find(t.Context(), query))} {
 			if got.State != hosting.Merged || got.MergeCommit != commit || commit != gitserver.Rev(t, p.on.Path, "main") {
 				t.Errorf("%s, %s: %+v", method, name, got)
 			}
@@ -153,10 +161,14 @@ func TestRefused(t *testing.T) {
 		_, err := p.repo.Open(t.Context(), w)
 		return err
 	}
-	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge, `"Validation Failed: No commits between main and same" (HTTP 422)`)
-	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrBranchNotFound, "open a pull request from unknown to main in acme/gitops")
-	expectError(t, open(func(w *hosting.Proposal) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }), hosting.ErrRejected, "title is too long")
-	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }), hosting.ErrRejected, "body is too long")
+	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "same" }), hosting.ErrNothingToMerge,
+		`"Validation Failed: No commits between main and same" (HTTP 422)`)
+	expectError(t, open(func(w *hosting.Proposal) { w.Branch = "unknown" }), hosting.ErrBranchNotFound,
+		"open a pull request from unknown to main in acme/gitops")
+	expectError(t, open(func(w *hosting.Proposal) { w.Title = strings.Repeat("ü", p.repo.MaxTitle()+1) }),
+		hosting.ErrRejected, "title is too long")
+	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
+		hosting.ErrRejected, "body is too long")
 
 	// The pull request is there although its reviewer could not be asked.
 	wanted := p.proposal()
@@ -168,7 +180,7 @@ func TestRefused(t *testing.T) {
 	}
 	wanted.Reviewers = []string{"other/platform"}
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
-	expectError(t, err, hosting.ErrRejected, "team other/platform is not one of acme, which owns the repo")
+	expectError(t, err, hosting.ErrRejected, "team other/platform does not belong to acme, the owner of the repo")
 	expectError(t, open(func(w *hosting.Proposal) { w.Title = "Another" }), hosting.ErrExists, "already exists")
 }
 
@@ -228,7 +240,8 @@ func TestMergeWhenReady(t *testing.T) {
 	_, err := p.repo.MergeWhenReady(t.Context(), squashing, "")
 	expectError(t, err, hosting.ErrRejected, "disable auto-merge of pull request 1")
 	must(t)(p.repo.MergeWhenReady(t.Context(), people, hosting.Rebase))
-	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit, hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
+	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit,
+		hosting.Status{Context: "ci", State: hosting.Success}); err != nil {
 		t.Fatal(err)
 	}
 	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != hosting.Merged {
@@ -286,7 +299,8 @@ func TestStatus(t *testing.T) {
 	if s := read("kalypso/dev"); s != nil {
 		t.Errorf("it is %+v", s)
 	}
-	want := hosting.Status{Context: "kalypso/dev", State: hosting.Pending, Description: "on its way", TargetURL: "https://acme.io/runs/1"}
+	want := hosting.Status{Context: "kalypso/dev", State: hosting.Pending, Description: "on its way",
+		TargetURL: "https://acme.io/runs/1"}
 	if _, err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
 		t.Fatal(err)
 	}

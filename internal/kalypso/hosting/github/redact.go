@@ -2,11 +2,10 @@ package github
 
 import "encoding/json"
 
-// redacted is an answer with errors, in which GitHub, or what stands before it,
-// may repeat what it was shown.
-func (t *transport) redacted(data []byte) *body {
+// redacted returns the body of an error answer with secrets redacted: GitHub or a proxy may repeat a credential.
+func (t *transport) redacted(data []byte) *bufferedBody {
 	var answer any
-	if json.Unmarshal(data, &answer) == nil { // a text in it may be escaped
+	if json.Unmarshal(data, &answer) == nil { // strings may be escaped
 		if clean, err := json.Marshal(t.redactTexts(answer)); err == nil {
 			return newBody(clean)
 		}
@@ -14,7 +13,7 @@ func (t *transport) redacted(data []byte) *body {
 	return newBody([]byte(t.secrets.Redact(string(data))))
 }
 
-// redactTexts redacts the texts of a JSON value.
+// redactTexts redacts the strings in a JSON value.
 func (t *transport) redactTexts(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -31,7 +30,7 @@ func (t *transport) redactTexts(value any) any {
 	return value
 }
 
-// redactedError is an error of the network with its text redacted.
+// redactedError is a network error with redacted text.
 type redactedError struct {
 	text  string
 	cause error

@@ -11,14 +11,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// maxRedirects within the API: a renamed repo has one.
+// maxRedirects bounds the redirects within the API. A renamed repo has one.
 const maxRedirects = 3
 
-// Redirects that are not followed. What such an answer says is not shown.
+// Redirects that are not followed. Their body is never shown.
 var (
-	errElsewhere = errors.New("the server redirects to an address outside of its API, " +
+	errOutsideAPI = errors.New("the server redirects to an address outside its API, " +
 		"which gets neither the request nor the credential")
-	errEndless = errors.New("the server redirects more than " + strconv.Itoa(maxRedirects) + " times")
+	errTooManyRedirects = errors.New("the server redirects more than " + strconv.Itoa(maxRedirects) + " times")
 )
 
 func redirected(status int) bool {
@@ -30,9 +30,9 @@ func redirected(status int) bool {
 	return false
 }
 
-// hold reports whether a URL is one of the API: of the same scheme, host, port
-// and path, and written so that no server takes it for another one.
-func (e endpoints) hold(u *url.URL) bool {
+// contains reports whether a URL belongs to the API: it has the same scheme, host, port and path prefix, and is
+// unambiguous.
+func (e endpoints) contains(u *url.URL) bool {
 	ambiguous := u.RawPath != "" || gitremote.AmbiguousPath(u.Path)
 	if ambiguous || u.Scheme != e.rest.Scheme || address(u) != address(e.rest) || u.User != nil {
 		return false
@@ -40,7 +40,7 @@ func (e endpoints) hold(u *url.URL) bool {
 	return strings.HasPrefix(u.Path, e.rest.Path) || u.Path == e.graphql.Path
 }
 
-// address is the host and port of a URL.
+// address returns the host and port of a URL.
 func address(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -40,12 +40,12 @@ func TestRedirectsElsewhere(t *testing.T) {
 			to, said string
 			status   int
 		}{
-			"another port":       {other.URL + "/api/v3/repos/acme/gitops/pulls", "outside of its API", 307},
-			"another scheme":     {strings.Replace(p.fake.URL, "http:", "https:", 1) + "/api/v3/x", "outside of its API", 302},
-			"outside of the API": {p.fake.URL + "/acme/gitops/info/refs", "outside of its API", 301},
-			"a path that climbs": {p.fake.URL + "/api/v3/..%5C..%5Cacme", "outside of its API", 308},
-			"decoded again":      {p.fake.URL + "/api/v3/%252e%252e/acme", "outside of its API", 301},
-			"another method":     {other.URL, "outside of its API", 303},
+			"another port":       {other.URL + "/api/v3/repos/acme/gitops/pulls", "outside its API", 307},
+			"another scheme":     {strings.Replace(p.fake.URL, "http:", "https:", 1) + "/api/v3/x", "outside its API", 302},
+			"outside of the API": {p.fake.URL + "/acme/gitops/info/refs", "outside its API", 301},
+			"a path that climbs": {p.fake.URL + "/api/v3/..%5C..%5Cacme", "outside its API", 308},
+			"decoded again":      {p.fake.URL + "/api/v3/%252e%252e/acme", "outside its API", 301},
+			"another method":     {other.URL, "outside its API", 303},
 			"without an end":     {p.fake.URL + "/api/v3/", "more than 3 times", 301},
 		} {
 			p.fake.ClearFailures()

@@ -23,41 +23,42 @@ const (
 	retryHeader     = "Retry-After"
 )
 
-// How long to wait where GitHub does not say: its documentation asks for a
-// minute at least after a secondary limit, and for more each time.
+// The waits if GitHub gives none. Its documentation asks for at least a minute after a secondary rate limit, and for
+// longer each time.
 const (
 	limitWait, maxLimitWait   = time.Minute, 16 * time.Minute
 	serverWait, maxServerWait = time.Second, 30 * time.Second
 )
 
-// verdict says whether an answer is worth another attempt. Without a kind it is
-// not.
-type verdict struct {
-	kind   error // ErrRateLimited or ErrUnavailable
-	status int
-	words  string
-	cause  error
-	wait   time.Duration
-	most   int // attempts, whatever the deadline; 0 for no bound
+// retryDecision says whether to retry a request. Without a kind there is no retry.
+type retryDecision struct {
+	kind    error // ErrRateLimited or ErrUnavailable
+	status  int
+	message string
+	cause   error
+	wait    time.Duration
+	most    int // attempts, regardless of the deadline; 0: no bound
 }
 
-// judge looks at status and headers first: go-github takes a 429 for any error,
-// and knows a secondary limit by an address that GitHub has since changed.
-func judge(req *http.Request, resp *http.Response, err error, attempt int, now time.Time) verdict {
+// decideRetry checks status and headers itself: go-github reports a 429 as a generic error, and recognizes a
+// secondary limit by an outdated address.
+func decideRetry(req *http.Request, resp *http.Response, err error, attempt int, now time.Time) retryDecision {
 	if err != nil {
-		return verdict{kind: hosting.ErrUnavailable, cause: err, wait: backoff(serverWait, maxServerWait, attempt), most: mendable(err)}
+		return retryDecision{kind: hosting.ErrUnavailable, cause: err, wait: backoff(serverWait, maxServerWait, attempt),
+			most: maxAttempts(err)}
 	}
-	v := verdict{status: resp.StatusCode}
+	v := retryDecision{status: resp.StatusCode}
 	asked, says := retryAfter(resp.Header, now)
 	switch code := resp.StatusCode; {
-	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
-		v.kind, v.words = hosting.ErrUnavailable, said(peek(resp)).text()
-		if v.words == "" {
-			v.words = http.StatusText(code)
+	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
+		code == http.StatusGatewayTimeout:
+		v.kind, v.message = hosting.ErrUnavailable, parseAnswer(bodyOf(resp)).text()
+		if v.message == "" {
+			v.message = http.StatusText(code)
 		}
 		v.wait = backoff(serverWait, maxServerWait, attempt)
 	case limited(req, resp, says):
-		v.kind, v.words = hosting.ErrRateLimited, said(peek(resp)).text()
+		v.kind, v.message = hosting.ErrRateLimited, parseAnswer(bodyOf(resp)).text()
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if reset, ok := resetAt(resp.Header); ok && resp.Header.Get(remainingHeader) == "0" {
 			// The header counts whole seconds.
@@ -70,13 +71,12 @@ func judge(req *http.Request, resp *http.Response, err error, attempt int, now t
 	return v
 }
 
-// maxDials are made to a server that nobody has reached yet: it may be starting
-// again, or its name may be wrong.
+// maxDials bounds the connection attempts to a server not reached yet: it may be restarting, or its name may be
+// wrong.
 const maxDials = 5
 
-// mendable is how many attempts an error of the network is worth, 0 for as many
-// as there is time for.
-func mendable(err error) int {
+// maxAttempts returns how often to try after a network error; 0 means until the deadline.
+func maxAttempts(err error) int {
 	var certificate *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError
 	var lookup *net.DNSError
@@ -90,22 +90,22 @@ func mendable(err error) int {
 	return 0
 }
 
-// limited reports whether an answer is that of a rate limit.
+// limited reports whether an answer signals a rate limit.
 func limited(req *http.Request, resp *http.Response, saysWhen bool) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusForbidden:
-		a := said(peek(resp))
+		a := parseAnswer(bodyOf(resp))
 		return saysWhen || resp.Header.Get(remainingHeader) == "0" ||
 			strings.Contains(a.DocumentationURL, "rate-limit") || strings.Contains(strings.ToLower(a.Message), "rate limit")
 	case http.StatusOK: // GraphQL's errors
-		return strings.HasSuffix(req.URL.Path, "/graphql") && said(peek(resp)).of("RATE_LIMITED")
+		return strings.HasSuffix(req.URL.Path, "/graphql") && parseAnswer(bodyOf(resp)).of("RATE_LIMITED")
 	}
 	return false
 }
 
-// retryAfter is how long an answer asks to wait.
+// retryAfter returns the wait that an answer asks for.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	text := h.Get(retryHeader)
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -122,20 +122,20 @@ func resetAt(h http.Header) (time.Time, bool) {
 	return time.Unix(seconds, 0), err == nil
 }
 
-// maxAnswer is how many bytes an answer may have: a hundred pull requests with
-// the longest descriptions are a fifth of it.
+// maxAnswer bounds the size of an answer, in bytes. A hundred pull requests with the longest descriptions take a
+// fifth of it.
 const maxAnswer = 64 << 20
 
-// body is an answer's, all of it: a connection that breaks within an answer is
-// found here, where there may be another attempt.
-type body struct {
+// bufferedBody is the complete body of an answer. Since it is read before the answer is returned, a connection that
+// breaks in the middle can be retried.
+type bufferedBody struct {
 	*bytes.Reader
 	data []byte
 }
 
-func newBody(data []byte) *body { return &body{bytes.NewReader(data), data} }
+func newBody(data []byte) *bufferedBody { return &bufferedBody{bytes.NewReader(data), data} }
 
-func (*body) Close() error { return nil }
+func (*bufferedBody) Close() error { return nil }
 
 func readAll(resp *http.Response) error {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -144,39 +144,39 @@ func readAll(resp *http.Response) error {
 	return err
 }
 
-// peek is what an answer holds, without taking it out.
-func peek(resp *http.Response) []byte {
-	if b, ok := resp.Body.(*body); ok {
+// bodyOf returns the body of an answer without consuming it.
+func bodyOf(resp *http.Response) []byte {
+	if b, ok := resp.Body.(*bufferedBody); ok {
 		return b.data
 	}
 	return nil
 }
 
-// answer is the form of GitHub's errors, of REST and of GraphQL.
-type answer struct {
+// errorAnswer is an error answer, of REST or GraphQL.
+type errorAnswer struct {
 	Message          string          `json:"message"`
 	DocumentationURL string          `json:"documentation_url"`
 	Errors           json.RawMessage `json:"errors"`
 }
 
-// problem is one of an answer's errors.
-type problem struct {
+// errorDetail is one of the errors in an answer.
+type errorDetail struct {
 	Type, Resource, Field, Code, Message string
 }
 
-func said(data []byte) answer {
-	var a answer
-	_ = json.Unmarshal(data, &a) // what is no JSON says nothing
+func parseAnswer(data []byte) errorAnswer {
+	var a errorAnswer
+	_ = json.Unmarshal(data, &a) // not JSON: no message
 	return a
 }
 
-// problems are the errors of an answer. Some are bare texts.
-func (a answer) problems() []problem {
-	var all []problem
+// details returns the errors in an answer. Some are plain strings.
+func (a errorAnswer) details() []errorDetail {
+	var all []errorDetail
 	var items []json.RawMessage
 	_ = json.Unmarshal(a.Errors, &items) // absent: none
 	for _, item := range items {
-		var p problem
+		var p errorDetail
 		if json.Unmarshal(item, &p) != nil {
 			_ = json.Unmarshal(item, &p.Message)
 		}
@@ -185,14 +185,14 @@ func (a answer) problems() []problem {
 	return all
 }
 
-func (a answer) of(kind string) bool {
-	return slices.ContainsFunc(a.problems(), func(p problem) bool { return p.Type == kind })
+func (a errorAnswer) of(kind string) bool {
+	return slices.ContainsFunc(a.details(), func(p errorDetail) bool { return p.Type == kind })
 }
 
-// text is an answer in GitHub's words, on one line.
-func (a answer) text() string {
+// text returns the messages of an answer, on one line.
+func (a errorAnswer) text() string {
 	texts := []string{a.Message}
-	for _, p := range a.problems() {
+	for _, p := range a.details() {
 		if p.Message == "" {
 			p.Message = strings.Join(strings.Fields(p.Resource+" "+p.Field+" "+p.Code), " ")
 		}

@@ -36,16 +36,25 @@ func TestRetries(t *testing.T) {
 		"primary 429": {func(now time.Time) githubfake.Failure {
 			return githubfake.PrimaryRateLimit(429, now.Add(90*time.Second))
 		}, seconds(91, 1, 1)},
-		"secondary 403 says":   {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 42) }, seconds(42, 42, 42)},
-		"secondary 429 says":   {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 42) }, seconds(42, 42, 42)},
-		"secondary 403 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 0) }, seconds(60, 120, 240)},
-		"secondary 429 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 0) }, seconds(60, 120, 240)},
-		"500":                  {func(time.Time) githubfake.Failure { return githubfake.ServerError(500, 0) }, seconds(1, 2, 4)},
-		"502":                  {func(time.Time) githubfake.Failure { return githubfake.ServerError(502, 0) }, seconds(1, 2, 4)},
-		"503 says":             {func(time.Time) githubfake.Failure { return githubfake.ServerError(503, 17) }, seconds(17, 17, 17)},
-		"504":                  {func(time.Time) githubfake.Failure { return githubfake.ServerError(504, 0) }, seconds(1, 2, 4)},
+		"secondary 403 says": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 42) },
+			seconds(42, 42, 42)},
+		"secondary 429 says": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 42) },
+			seconds(42, 42, 42)},
+		"secondary 403 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 0) },
+			seconds(60, 120, 240)},
+		"secondary 429 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 0) },
+			seconds(60, 120, 240)},
+		"500": {func(time.Time) githubfake.Failure { return githubfake.ServerError(500, 0) },
+			seconds(1, 2, 4)},
+		"502": {func(time.Time) githubfake.Failure { return githubfake.ServerError(502, 0) },
+			seconds(1, 2, 4)},
+		"503 says": {func(time.Time) githubfake.Failure { return githubfake.ServerError(503, 17) },
+			seconds(17, 17, 17)},
+		"504": {func(time.Time) githubfake.Failure { return githubfake.ServerError(504, 0) },
+			seconds(1, 2, 4)},
 		"GraphQL limit": {func(time.Time) githubfake.Failure {
-			return githubfake.Failure{Status: 200, Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}
+			return githubfake.Failure{Status: 200,
+				Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}
 		}, seconds(60, 120, 240)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +135,8 @@ func TestAnswerBreaksOff(t *testing.T) {
 	}
 }
 
-// Nothing waits beyond the deadline, and the error says what was waited for. Without a deadline the attempts are counted.
+// No attempt waits beyond the deadline, and the error names the cause. Without a deadline the number of attempts is
+// bounded.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -136,12 +146,14 @@ func TestGivesUp(t *testing.T) {
 	}
 	p.fake.Fail("", "", -1, githubfake.PrimaryRateLimit(403, p.clock.Now().Add(time.Hour)))
 	err := read(p.within(30 * time.Minute))
-	expectError(t, err, hosting.ErrRateLimited, `read pull request 1 of acme/gitops: the host's rate limit lasts longer than there is time: "API rate limit exceeded`)
+	expectError(t, err, hosting.ErrRateLimited,
+		`read pull request 1 of acme/gitops: the host's rate limit lasts beyond the timeout: "API rate limit exceeded`)
 	expectWaits(t, p, nil)
 
 	p.fake.ClearFailures()
 	p.fake.Fail("", "", -1, githubfake.ServerError(502, 0))
-	expectError(t, read(p.within(time.Minute)), hosting.ErrUnavailable, `the host is not available: "Bad Gateway" (HTTP 502)`)
+	expectError(t, read(p.within(time.Minute)), hosting.ErrUnavailable,
+		`the host is not available: "Bad Gateway" (HTTP 502)`)
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16))
 	expectError(t, read(context.Background()), hosting.ErrUnavailable, "Bad Gateway")
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16, 30, 30, 30, 30))
@@ -180,15 +192,22 @@ func TestAtOnce(t *testing.T) {
 		kind    error
 		said    string
 	}{
-		{githubfake.Forbidden("Resource not accessible by integration"), hosting.ErrForbidden, `"Resource not accessible by integration" (HTTP 403)`},
-		{githubfake.ServerError(404, 0), hosting.ErrNotVisible, "not there, or not visible to the credential"},
+		{githubfake.Forbidden("Resource not accessible by integration"), hosting.ErrForbidden,
+			`"Resource not accessible by integration" (HTTP 403)`},
+		{githubfake.ServerError(404, 0), hosting.ErrNotVisible, "not found, or not visible to the credential"},
 		{githubfake.ServerError(401, 0), hosting.ErrUnauthenticated, "Unauthorized"},
 		{githubfake.ServerError(501, 0), hosting.ErrRejected, "Not Implemented"},
 		{githubfake.ServerError(451, 0), hosting.ErrRejected, "Legal"},
-		{githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`}, hosting.ErrRejected, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
+		{githubfake.Failure{
+			Status: 422,
+			Body: `{"message":"Validation Failed",` +
+				`"errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`,
+		}, hosting.ErrRejected, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
 		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, hosting.ErrRejected, `"Bad Request" (HTTP 400)`},
-		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRejected, "read pull request 1 of acme/gitops"},
-		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}}, hosting.ErrRejected, "HTTP 302"},
+		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, hosting.ErrRejected,
+			"read pull request 1 of acme/gitops"},
+		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}},
+			hosting.ErrRejected, "HTTP 302"},
 	} {
 		p.fake.ResetLog()
 		p.fake.Fail("", "", 1, tc.failure)
@@ -205,7 +224,8 @@ func TestAtOnce(t *testing.T) {
 func TestRenamed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	moved := githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL + "/api/v3/repos/acme/gitops/pulls"}}
+	moved := githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL +
+		"/api/v3/repos/acme/gitops/pulls"}}
 	p.fake.Fail("POST", "/old/pulls", -1, moved)
 	repo, err := p.client(github.Config{Token: p.fake.Token}).Repo(p.fake.URL + "/acme/old")
 	if err != nil {
@@ -236,9 +256,10 @@ func TestUnreachable(t *testing.T) {
 	}{{closed, "connection refused", 4}, {tls.URL, "certificate", 0}} {
 		c := newClock()
 		var told []error
-		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary", OnRetry: func(_ context.Context, reason error, _ time.Duration) {
-			told = append(told, reason)
-		}})
+		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary",
+			OnRetry: func(_ context.Context, reason error, _ time.Duration) {
+				told = append(told, reason)
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,8 @@ func (r *repo) CheckReviewers(reviewers []string) error {
 	for _, name := range reviewers {
 		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, r.owner) {
 			errs = append(errs, &hosting.Error{
-				Op: "ask for reviews in " + r.String(), Kind: hosting.ErrRejected, Cause: fmt.Errorf("team %s is not one of %s, which owns the repo", name, r.owner),
+				Op: "ask for reviews in " + r.String(), Kind: hosting.ErrRejected,
+				Cause: fmt.Errorf("team %s does not belong to %s, the owner of the repo", name, r.owner),
 			})
 		}
 	}
@@ -40,13 +41,13 @@ func (r *repo) askReviewers(ctx context.Context, number int, reviewers []string)
 		ctx = r.with(ctx, scope{contents: write, pullRequests: write, members: read})
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return r.failed(r.doing("request reviews of", number), err)
+	return r.wrapError(r.op("request reviews of", number), err)
 }
 
-// reviewPages bounds how many pages of a pull request's reviews, and of its timeline, are read for who was asked.
+// reviewPages bounds the pages of reviews and timeline events that are read.
 const reviewPages = 10
 
-// Unasked finds users among the reviews. Which teams were asked the timeline alone tells.
+// Unasked finds users among the reviews, and teams in the timeline, which alone lists them.
 func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers []string) ([]string, error) {
 	missing := missingFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
@@ -62,7 +63,7 @@ func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers [
 		return resp, err
 	})
 	if err != nil {
-		return nil, r.failed(r.doing("read the reviews of", now.Number), err)
+		return nil, r.wrapError(r.op("read the reviews of", now.Number), err)
 	}
 	if missing = missingFold(missing, reviewed); len(missing) == 0 {
 		return nil, nil
@@ -76,13 +77,13 @@ func (r *repo) Unasked(ctx context.Context, now hosting.PullRequest, reviewers [
 		}
 		return resp, err
 	})
-	if err = r.failed(r.doing("read the timeline of", now.Number), err); errors.Is(err, hosting.ErrNotVisible) {
-		err = nil // a server without timelines
+	if err = r.wrapError(r.op("read the timeline of", now.Number), err); errors.Is(err, hosting.ErrNotVisible) {
+		err = nil // the server has no timelines
 	}
 	return missingFold(missing, asked), err
 }
 
-// pages has each page of a list read, up to [reviewPages].
+// pages reads the pages of a list, up to [reviewPages].
 func pages(read func(*github.ListOptions) (*github.Response, error)) error {
 	options := &github.ListOptions{PerPage: 100}
 	for range reviewPages {

@@ -10,10 +10,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// scope is what a token of an app's installation opens: one repo, for what is done there. A permission that is empty is not
-// asked for.
+// scope is the repo and the permissions of an installation token. Empty permissions are not requested.
 type scope struct {
-	repo                                      string // without its owner, which is the installation's
+	repo                                      string // without the owner, which the installation implies
 	contents, pullRequests, statuses, members string
 }
 
@@ -24,13 +23,13 @@ const (
 
 type scopeKey struct{}
 
-// with has the requests of ctx made by a token of a scope, where an app makes them.
+// with returns a context whose requests use a token of a scope, if an app makes them.
 func (r *repo) with(ctx context.Context, s scope) context.Context {
 	s.repo = r.name
 	return context.WithValue(ctx, scopeKey{}, s)
 }
 
-// pulls are the rights for pull requests: a merge writes contents.
+// pulls requests the permissions for pull requests; a merge writes contents.
 func (r *repo) pulls(ctx context.Context) context.Context {
 	return r.with(ctx, scope{contents: write, pullRequests: write})
 }
@@ -56,7 +55,7 @@ func (s scope) options() *github.InstallationTokenOptions {
 	}
 }
 
-// String names the scope in errors.
+// String describes the scope in errors.
 func (s scope) String() string {
 	var all []string
 	for _, p := range []struct{ name, access string }{
@@ -69,8 +68,8 @@ func (s scope) String() string {
 	return strings.Join(all, ", ") + " in repo " + s.repo
 }
 
-// refused tells apart why GitHub gives no token of a scope.
-func (s scope) refused(err error) error {
+// withKind sets the kind of the error if GitHub issues no token of this scope.
+func (s scope) withKind(err error) error {
 	var e *hosting.Error
 	switch {
 	case !errors.As(err, &e):
@@ -82,7 +81,7 @@ func (s scope) refused(err error) error {
 	return err
 }
 
-// notInstalled reports whether there is no token as the app is not installed for the repo.
+// notInstalled reports whether the app is not installed for the repo.
 func notInstalled(err error) bool {
 	var e *hosting.Error
 	return errors.As(err, &e) && strings.Contains(e.Message, saysNotInstalled)

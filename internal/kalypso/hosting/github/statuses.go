@@ -20,25 +20,25 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 	ctx = r.with(ctx, scope{statuses: write})
 	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
-		return hosting.Status{}, r.failed("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
+		return hosting.Status{}, r.wrapError("set status "+s.Context+" of commit "+commit+" in "+r.String(), err)
 	}
 	return statusOf(created, resp), nil
 }
 
-// statusOf is a status as GitHub tells it, with the time of its answer.
+// statusOf converts a status, and adds the time of GitHub's answer.
 func statusOf(s *github.RepoStatus, resp *github.Response) hosting.Status {
 	now, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		now = time.Time{}
 	}
 	return hosting.Status{
-		Context: s.GetContext(), State: hosting.StatusState(s.GetState()), Description: s.GetDescription(), TargetURL: s.GetTargetURL(),
-		SetAt: s.GetCreatedAt().Time, SeenAt: now,
+		Context: s.GetContext(), State: hosting.StatusState(s.GetState()), Description: s.GetDescription(),
+		TargetURL: s.GetTargetURL(),
+		SetAt:     s.GetCreatedAt().Time, SeenAt: now,
 	}
 }
 
-// maxStatusPages ends a list that does not: GitHub keeps 1,000 statuses of a
-// commit and context.
+// maxStatusPages bounds the pages of a list. GitHub keeps 1,000 statuses per commit and context.
 const maxStatusPages = 20
 
 func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status, error) {
@@ -47,7 +47,7 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status
 	for range maxStatusPages {
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)
 		if err != nil {
-			return nil, r.failed("read status "+name+" of commit "+commit+" in "+r.String(), err)
+			return nil, r.wrapError("read status "+name+" of commit "+commit+" in "+r.String(), err)
 		}
 		for _, s := range combined.Statuses {
 			if strings.EqualFold(s.GetContext(), name) {
@@ -60,5 +60,5 @@ func (r *repo) Status(ctx context.Context, commit, name string) (*hosting.Status
 		}
 		options.Page = resp.NextPage
 	}
-	return nil, nil //nolint:nilnil // nil is "nothing was said"
+	return nil, nil //nolint:nilnil // nil means no status
 }

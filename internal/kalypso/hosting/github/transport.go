@@ -10,59 +10,57 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// transport puts the credential on requests, and tries again what a later
-// attempt may mend: within the deadline of the request's context, and where it
-// has none, [attempts] times.
+// transport adds the credential to requests and retries temporary failures until the deadline of the context, or
+// [attempts] times if there is none.
 type transport struct {
 	base    http.RoundTripper
 	clock   Clock
 	api     endpoints
-	auth    *authorisation
+	auth    *authorization
 	secrets *redact.Secrets
-	told    func(ctx context.Context, reason error, wait time.Duration)
+	onRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// authorisation is what is shown to GitHub.
-type authorisation struct {
-	credential func(context.Context) (string, error) // "": nothing
-	renew      func(refused string)                  // nil: there is nothing else to show
+// authorization is the credential for GitHub.
+type authorization struct {
+	credential func(context.Context) (string, error) // "": none
+	renew      func(rejected string)                 // nil: the credential cannot be renewed
 }
 
-// attempts are made where no deadline ends them.
+// attempts bounds the attempts if there is no deadline.
 const attempts = 10
 
-// gaveUp is an answer, or none, that was not worth or had no time for another
-// attempt.
-type gaveUp struct {
-	kind   error
-	status int
-	words  string
-	cause  error
+// finalError is the result of the last attempt, after which there is no retry.
+type finalError struct {
+	kind    error
+	status  int
+	message string
+	cause   error
 }
 
-func (e *gaveUp) Error() string {
-	return (&hosting.Error{Op: "ask GitHub", Kind: e.kind, Status: e.status, Message: e.words, Cause: e.cause}).Error()
+func (e *finalError) Error() string {
+	return (&hosting.Error{Op: "ask GitHub", Kind: e.kind, Status: e.status, Message: e.message, Cause: e.cause}).Error()
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	renewed := false
 	for attempt := 1; ; attempt++ {
-		resp, token, err := t.try(req)
+		resp, token, err := t.attempt(req)
 		var own *hosting.Error
-		var up *gaveUp
+		var up *finalError
 		switch {
-		case errors.As(err, &own), errors.As(err, &up): // of the credential, which was tried again already; or a redirect
+		case errors.As(err, &own), errors.As(err, &up): // from getting a token, which has its own retries, or a redirect
 			return nil, err
 		case req.Context().Err() != nil:
 			discard(resp)
-			return nil, &gaveUp{kind: hosting.ErrUnavailable, cause: req.Context().Err()}
+			return nil, &finalError{kind: hosting.ErrUnavailable, cause: req.Context().Err()}
 		case err == nil && resp.StatusCode == http.StatusUnauthorized && t.auth.renew != nil && !renewed:
 			discard(resp)
 			t.auth.renew(token)
 			renewed = true
 			continue
 		}
-		v := judge(req, resp, err, attempt, t.clock.Now())
+		v := decideRetry(req, resp, err, attempt, t.clock.Now())
 		if v.kind == nil {
 			if resp != nil {
 				hideLimits(resp.Header)
@@ -76,16 +74,16 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// wait waits for the next attempt, or gives up.
-func (t *transport) wait(ctx context.Context, v verdict, attempt int) error {
-	up := &gaveUp{kind: v.kind, status: v.status, words: v.words, cause: v.cause}
+// wait waits for the next attempt, or returns a [finalError].
+func (t *transport) wait(ctx context.Context, v retryDecision, attempt int) error {
+	up := &finalError{kind: v.kind, status: v.status, message: v.message, cause: v.cause}
 	deadline, limited := ctx.Deadline()
 	switch {
 	case limited && t.clock.Now().Add(v.wait).After(deadline), !limited && attempt >= attempts,
 		v.most > 0 && attempt >= v.most:
 		return up
-	case t.told != nil:
-		t.told(ctx, up, v.wait)
+	case t.onRetry != nil:
+		t.onRetry(ctx, up, v.wait)
 	}
 	if err := t.clock.Sleep(ctx, v.wait); err != nil {
 		up.cause = err
@@ -94,9 +92,8 @@ func (t *transport) wait(ctx context.Context, v verdict, attempt int) error {
 	return nil
 }
 
-// try makes one attempt, following redirects within the API, which alone gets
-// the credential: with the same method and body, as GitHub means them.
-func (t *transport) try(req *http.Request) (resp *http.Response, token string, err error) {
+// attempt sends a request once. It follows redirects within the API, with the same method, body and credential.
+func (t *transport) attempt(req *http.Request) (resp *http.Response, token string, err error) {
 	token, err = t.auth.credential(req.Context())
 	if err != nil {
 		return nil, "", err
@@ -120,7 +117,7 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 			return nil, token, &redactedError{t.secrets.Redact(err.Error()), err}
 		}
 		if resp.StatusCode >= http.StatusMultipleChoices || to.Path == t.api.graphql.Path {
-			resp.Body = t.redacted(peek(resp))
+			resp.Body = t.redacted(bodyOf(resp))
 		}
 		if !redirected(resp.StatusCode) {
 			return resp, token, nil
@@ -128,10 +125,10 @@ func (t *transport) try(req *http.Request) (resp *http.Response, token string, e
 		next, err := resp.Location()
 		discard(resp)
 		switch {
-		case err != nil || !t.api.hold(next):
-			return nil, token, &gaveUp{kind: hosting.ErrRejected, status: resp.StatusCode, cause: errElsewhere}
+		case err != nil || !t.api.contains(next):
+			return nil, token, &finalError{kind: hosting.ErrRejected, status: resp.StatusCode, cause: errOutsideAPI}
 		case redirects == maxRedirects:
-			return nil, token, &gaveUp{kind: hosting.ErrRejected, status: resp.StatusCode, cause: errEndless}
+			return nil, token, &finalError{kind: hosting.ErrRejected, status: resp.StatusCode, cause: errTooManyRedirects}
 		}
 		to = next
 	}
@@ -143,14 +140,14 @@ func discard(resp *http.Response) {
 	}
 }
 
-// hideLimits keeps go-github from stopping requests by a clock of its own.
+// hideLimits removes the rate limit headers, so that go-github does not block requests by its own clock.
 func hideLimits(h http.Header) {
 	for _, name := range []string{limitHeader, remainingHeader, resetHeader} {
 		h.Del(name)
 	}
 }
 
-// backoff doubles from first with each attempt, up to most.
+// backoff returns first, doubled with each attempt, up to most.
 func backoff(first, most time.Duration, attempt int) time.Duration {
 	for range attempt - 1 {
 		if first *= 2; first >= most {
