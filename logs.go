@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// levelLogs has the libraries that the provider is built with log what Terraform shows, and no more.
+// levelLogs sets the log level of the libraries in the provider to the level that Terraform shows.
 //
-// Left alone they log everything and Terraform throws it away. That is not only a waste: for each value in a resource's
-// collections the framework looks for its logger in a context that has grown by one a value, so that planning and
-// refreshing cost quadratic time. At its level it does not look. Their documented variables set the levels; where one is set
-// already, it stays.
+// Otherwise they log everything, and Terraform discards it. This also costs quadratic time: for each value in a
+// resource's collections, the framework looks up its logger in a context that grows by one entry per value. With the
+// level set, it skips the lookup. The libraries document the variables for their levels; variables that are already
+// set stay.
 func levelLogs() error {
 	level := shownLevel()
 	if level == "TRACE" {
@@ -31,7 +31,7 @@ func levelLogs() error {
 	return nil
 }
 
-// shownLevel is the level from which on Terraform shows what a provider logs, decided as Terraform does.
+// shownLevel returns the lowest level of provider logs that Terraform shows, by Terraform's rules.
 func shownLevel() string {
 	level := strings.ToUpper(os.Getenv("TF_LOG_PROVIDER"))
 	if level == "" {

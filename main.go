@@ -1,5 +1,5 @@
-// Command terraform-provider-kalypso is the Terraform provider for Kalypso fleets. Terraform starts it; it is not meant to
-// be run by hand, except with -debug.
+// Command terraform-provider-kalypso is the Terraform provider for Kalypso fleets. Terraform starts it; run it by
+// hand only with -debug.
 package main
 
 import (
@@ -19,22 +19,24 @@ var version = "dev"
 // address is the provider's source address as Terraform resolves it.
 const address = "registry.terraform.io/terraform-kalypso/kalypso"
 
-// ballastSize is how many bytes the garbage collector takes for alive that are never touched, and so take no memory. It
-// collects when the heap has doubled: without them many times during one plan, for some ten MiB of values at hand each
-// time, and for up to half of the plan's time. With them the provider takes this much more memory at its peak.
+// ballastSize is the size of an allocation that is never touched, in bytes. It takes no physical memory, but the
+// garbage collector counts it as live heap. The collector runs when the heap has doubled: without the ballast it
+// would run many times in one plan, at some ten MiB of live values each time, for up to half of the plan's time. The
+// peak memory grows by the size of the ballast.
 //
-// The settings of the collector do less for more. A higher GOGC saves as much time, but takes twice the memory for a large
-// fleet, as it grows with the heap. A memory limit instead of GOGC has the collector run all the time once the limit is
-// near.
+// The collector's settings are worse. A higher GOGC saves as much time, but doubles the memory of a large fleet,
+// since it grows with the heap. With a memory limit in place of GOGC, the collector runs all the time once the heap
+// is near the limit.
 const ballastSize = 64 << 20
 
 func main() {
 	var debug bool
 
-	flag.BoolVar(&debug, "debug", false, "run so that a debugger such as delve can attach, and print TF_REATTACH_PROVIDERS")
+	flag.BoolVar(&debug, "debug", false,
+		"run so that a debugger such as delve can attach, and print TF_REATTACH_PROVIDERS")
 	flag.Parse()
 
-	if !debug { // else the one who started it reads its logs
+	if !debug { // in a debugger, show all logs
 		if err := levelLogs(); err != nil {
 			log.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-// Package gitobject encodes Git's objects and names them. Its rules are those of the chapter "Git Objects" of Git's book.
+// Package gitobject encodes and hashes Git objects, by the rules in the chapter "Git Objects" of the Git book.
 package gitobject
 
 import (
@@ -10,29 +10,29 @@ import (
 	"github.com/pjbgf/sha1cd"
 )
 
-// Size is the length of a hash, bytes.
+// Size is the length of a hash, in bytes.
 const Size = sha1.Size
 
-// Hash is the name of an object: the SHA-1 of its kind, size and content.
+// Hash is the hash of an object: the SHA-1 of its kind, size and content.
 type Hash [Size]byte
 
-// String is the hash in hexadecimal.
+// String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// IsZero reports whether h is no hash.
+// IsZero reports whether h is the zero hash.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
-// The kinds of objects that have a content of ours.
+// The kinds of objects that this program writes.
 const (
 	Blob   = "blob"
 	Tree   = "tree"
 	Commit = "commit"
 )
 
-// NewChecksum returns the sum that ends a pack. It protects from accidents alone.
+// NewChecksum returns the checksum at the end of a pack. It only protects against accidents.
 func NewChecksum() hash.Hash { return sha1.New() }
 
-// Hasher names objects that we made. Those of others are named by [UntrustedHasher]. It is not for concurrent use.
+// Hasher hashes objects that this program made. Use [UntrustedHasher] for others. It is not safe for concurrent use.
 type Hasher struct {
 	sum    hash.Hash
 	header []byte
@@ -42,7 +42,7 @@ type Hasher struct {
 // NewHasher returns a hasher.
 func NewHasher() *Hasher { return &Hasher{sum: sha1.New()} }
 
-// Object is the name of an object of a kind, such as [Blob].
+// Object returns the hash of an object of a kind, such as [Blob].
 func (h *Hasher) Object(kind string, content []byte) (name Hash) {
 	h.header = appendHeader(h.header[:0], kind, int64(len(content)))
 	h.sum.Reset()
@@ -52,15 +52,15 @@ func (h *Hasher) Object(kind string, content []byte) (name Hash) {
 	return name
 }
 
-// Tree is the name of the tree with these entries, which it sorts.
+// Tree sorts the entries and returns the hash of their tree.
 func (h *Hasher) Tree(entries []Entry[Hash]) Hash {
 	SortTree(entries)
 	h.tree = AppendTree(h.tree[:0], entries)
 	return h.Object(Tree, h.tree)
 }
 
-// UntrustedHasher names objects that others made. SHA-1 is broken: whoever makes two contents together can give them
-// the same name. The hasher detects such contents. It is not for concurrent use.
+// UntrustedHasher hashes objects from elsewhere. SHA-1 is broken: an attacker can create two contents with the same
+// hash. The hasher detects such contents. It is not safe for concurrent use.
 type UntrustedHasher struct {
 	sha1cd.CollisionResistantHash
 	header []byte
@@ -72,21 +72,21 @@ func NewUntrustedHasher() *UntrustedHasher {
 	return &UntrustedHasher{CollisionResistantHash: sum}
 }
 
-// Start begins an object of a kind and a size in bytes. Write its content next.
+// Start begins an object of a kind and a size in bytes. Then write its content.
 func (h *UntrustedHasher) Start(kind string, size int64) {
 	h.header = appendHeader(h.header[:0], kind, size)
 	h.Reset()
 	_, _ = h.Write(h.header)
 }
 
-// Name is the name of what was written since Start. attack reports whether the content was made to share its name with
-// another one; such a name must not be used.
+// Name returns the hash of the data written since Start. attack reports whether the content is part of a collision;
+// do not use its hash then.
 func (h *UntrustedHasher) Name() (name Hash, attack bool) {
 	_, attack = h.CollisionResistantSum(name[:0])
 	return name, attack
 }
 
-// appendHeader appends what stands before the content of an object when it is named.
+// appendHeader appends the header that Git hashes before the content of an object.
 func appendHeader(b []byte, kind string, size int64) []byte {
 	b = append(append(b, kind...), ' ')
 	return append(strconv.AppendInt(b, size, 10), 0)

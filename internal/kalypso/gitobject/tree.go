@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// The modes of entries, as Git writes them.
+// The modes of tree entries, as Git writes them.
 const (
 	ModeTree   = "40000"
 	ModeFile   = "100644"
 	ModeModule = "160000"
 )
 
-// Entry is one line of a tree. H is [Hash], or the type of another package for the same. Its mode is kept as it was
-// written, so that a tree in which nothing changed stays the same to the byte.
+// Entry is one line of a tree. H is [Hash], or another package's type for it. The mode keeps its exact bytes, so that
+// an unchanged tree stays the same.
 type Entry[H ~[Size]byte] struct {
 	Mode string
 	Name string
@@ -25,10 +25,10 @@ type Entry[H ~[Size]byte] struct {
 // IsTree reports whether the entry is a folder.
 func (e Entry[H]) IsTree() bool { return e.Mode == ModeTree || e.Mode == "040000" }
 
-// ErrBadTree means that the bytes of a tree can't be read.
-var ErrBadTree = errors.New("a tree of the branch is broken")
+// ErrBadTree means that the bytes of a tree cannot be parsed.
+var ErrBadTree = errors.New("a tree of the branch is corrupt")
 
-// ParseTree reads the bytes of a tree. The error is [ErrBadTree].
+// ParseTree parses the bytes of a tree. The error is [ErrBadTree].
 func ParseTree[H ~[Size]byte](raw []byte) ([]Entry[H], error) {
 	entries := make([]Entry[H], 0, len(raw)/32)
 	for len(raw) > 0 {
@@ -42,7 +42,7 @@ func ParseTree[H ~[Size]byte](raw []byte) ([]Entry[H], error) {
 	return entries, nil
 }
 
-// CutEntry cuts the first line off the bytes of a tree, without allocating. The error is [ErrBadTree].
+// CutEntry cuts the first entry off the bytes of a tree without allocating. The error is [ErrBadTree].
 func CutEntry[H ~[Size]byte](raw []byte) (mode, name []byte, hash H, rest []byte, err error) {
 	mode, rest, spaced := bytes.Cut(raw, []byte{' '})
 	name, rest, ended := bytes.Cut(rest, []byte{0})
@@ -52,7 +52,7 @@ func CutEntry[H ~[Size]byte](raw []byte) (mode, name []byte, hash H, rest []byte
 	return mode, name, H(rest[:Size]), rest[Size:], nil
 }
 
-// AppendTree appends entries, which are in Git's order, as the bytes of a tree.
+// AppendTree appends the bytes of a tree. The entries must be in Git's order.
 func AppendTree[H ~[Size]byte](raw []byte, entries []Entry[H]) []byte {
 	for i := range entries {
 		e := &entries[i]
@@ -63,8 +63,8 @@ func AppendTree[H ~[Size]byte](raw []byte, entries []Entry[H]) []byte {
 	return raw
 }
 
-// SortTree puts entries in Git's order: by name, a folder's name taken with a slash at its end. That is the byte order
-// of the paths below them.
+// SortTree sorts entries in Git's order: by name, with a slash appended to folder names. This is the byte order of
+// the paths below them.
 func SortTree[H ~[Size]byte](entries []Entry[H]) {
 	slices.SortFunc(entries, func(a, b Entry[H]) int {
 		common := min(len(a.Name), len(b.Name))
@@ -75,8 +75,8 @@ func SortTree[H ~[Size]byte](entries []Entry[H]) {
 	})
 }
 
-// sortedAfter is what follows the first n bytes of the name by which the entry is sorted. No name holds a slash, so the
-// first byte that differs decides before the slash at the end of a longer name.
+// sortedAfter returns the part of the entry's sort name after the first n bytes. No name contains a slash, so in a
+// longer name the first differing byte decides before the trailing slash.
 func (e Entry[H]) sortedAfter(n int) string {
 	if n == len(e.Name) && e.IsTree() {
 		return "/"

@@ -1,4 +1,4 @@
-// Package parallel does things side by side.
+// Package parallel runs indexed work on all CPUs.
 package parallel
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Do calls work for 0 to n-1, in no order, on all processors, and returns when all is done.
+// Do calls work for 0 to n-1, in any order, on all CPUs, and returns when all calls have returned.
 func Do(n int, work func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -24,7 +24,7 @@ func Do(n int, work func(i int)) {
 	wg.Wait()
 }
 
-// Map is what work gives for 0 to n-1, in this order; see [Do].
+// Map returns the results of work for 0 to n-1, in this order; see [Do].
 func Map[T any](n int, work func(i int) T) []T {
 	all := make([]T, n)
 	Do(n, func(i int) { all[i] = work(i) })

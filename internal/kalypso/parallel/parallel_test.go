@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
 
-// Everything is done once, also inside of something else, and what it gives keeps its order.
+// TestMap: each call runs once, also inside another one, and the results keep their order.
 func TestMap(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100} {
 		var calls atomic.Int64

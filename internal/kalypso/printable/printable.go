@@ -1,7 +1,5 @@
-// Package printable escapes what a text that others wrote could do to the one
-// who reads it: control characters move a terminal's cursor or clear its
-// screen, and characters for bidirectional text, or of no width, have a line
-// read as another one.
+// Package printable escapes text from others before a person reads it: control characters can move the cursor or
+// clear the screen, and bidirectional or zero-width characters can disguise a line.
 package printable
 
 import (
@@ -11,13 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text of several lines with every character that is not shown as
-// itself escaped as Go escapes it, such as \x1b and \u202e. Line breaks and
-// tabs stay. A text that was escaped stays as it is.
+// Text escapes every character of a multi-line text that is not shown as itself, as Go does, such as \x1b and \u202e.
+// It keeps line breaks and tabs. Escaped text stays the same.
 func Text(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
 
-// Line is [Text] for a text that belongs on one line: line breaks and tabs are
-// escaped too.
+// Line escapes like [Text], and also escapes line breaks and tabs.
 func Line(s string) string { return escape(s, "") }
 
 func escape(s, keep string) string {
@@ -32,7 +28,7 @@ func escape(s, keep string) string {
 		case shown(r) || r == utf8.RuneError && size > 1:
 			b.WriteString(s[:size])
 		default:
-			quoted := strconv.QuoteToASCII(s[:size]) // a byte that is no UTF-8 as \xff
+			quoted := strconv.QuoteToASCII(s[:size]) // invalid UTF-8 becomes \xff
 			b.WriteString(quoted[1 : len(quoted)-1])
 		}
 		s = s[size:]

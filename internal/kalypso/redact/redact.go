@@ -1,5 +1,4 @@
-// Package redact takes secrets out of texts that come from elsewhere: whoever
-// is shown a credential can repeat it.
+// Package redact removes secrets from text from elsewhere: a server can repeat the credential that it received.
 package redact
 
 import (
@@ -9,23 +8,21 @@ import (
 	"sync"
 )
 
-// Redacted stands where a secret was.
+// Redacted replaces a secret.
 const Redacted = "(secret)"
 
-// Secrets are the secrets of one provider: of its Git credentials, and of its
-// hosts. The zero value has none. It is safe for concurrent use.
+// Secrets are the secrets of one provider: those of its Git credentials and hosts. The zero value has none. It is
+// safe for concurrent use.
 type Secrets struct {
 	mu       sync.Mutex
 	known    map[string]bool
-	replacer *strings.Replacer // nil: to be made of known
+	replacer *strings.Replacer // nil: rebuild from known
 }
 
-// minLine is how many characters a line of a key has that is a secret by
-// itself: fewer could be any word.
+// minLine is the minimum length of a line of a key that is redacted by itself. Shorter lines could be any word.
 const minLine = 16
 
-// Add makes values secret. Of a value of several lines, such as a key, each
-// line of its own is secret too. Empty values are none.
+// Add adds secrets. Each line of a multi-line secret, such as a key, is a secret too. Add ignores empty values.
 func (s *Secrets) Add(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +44,7 @@ func (s *Secrets) Add(values ...string) {
 	}
 }
 
-// Redact is a text with [Redacted] in place of every secret.
+// Redact replaces every secret in a text with [Redacted].
 func (s *Secrets) Redact(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,8 +54,8 @@ func (s *Secrets) Redact(text string) string {
 	return s.replacer.Replace(text)
 }
 
-// newReplacer replaces the longest first: of two secrets of which one begins
-// with the other, the shorter would leave the end of the longer.
+// newReplacer replaces the longest secrets first: if one secret is a prefix of another, the shorter one would leave
+// the rest of the longer one.
 func newReplacer(secrets map[string]bool) *strings.Replacer {
 	longest := make([]string, 0, len(secrets))
 	for secret := range secrets {
