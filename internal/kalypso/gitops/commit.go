@@ -155,7 +155,7 @@ func (s *Snapshot) applyWrites(e *Edit, o *treeEditor, w *packWriter) (plumbing.
 func CheckAuthor(part string) error {
 	switch {
 	case strings.TrimSpace(part) == "":
-		return errors.New("a Git author needs a name and an e-mail address; this text is blank")
+		return errors.New("the text is blank; a Git author needs a name and an e-mail address")
 	case strings.ContainsAny(part, "<>\r\n\x00"):
 		return errors.New("a Git author must not contain line breaks or the characters < and >")
 	case printable.Line(part) != part:

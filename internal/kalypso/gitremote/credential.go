@@ -139,7 +139,7 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 		report(FieldURL, "has no credential: set username and password, bearer_token, or ca_certificate")
 	}
 	if s.at.Scheme == schemeHTTP && (basic || c.BearerToken != "") && !s.at.loopback() {
-		report(FieldURL, "would send the credential unencrypted over plain http; use https")
+		report(FieldURL, "would send the credential over plain http, unencrypted; use https")
 	}
 	if strings.ContainsAny(c.BearerToken, "\r\n") {
 		report(FieldBearerToken, "contains a line break")
