@@ -75,7 +75,7 @@ func TestMirrorCredentials(t *testing.T) {
 	_, err := open(t, name, []gitremote.Credential{original},
 		gitremote.WithGitHubToken("canary-token"), password, mirrors(t, map[string]string{name: url})).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrUnauthorized)
-	for _, want := range []string{name, url, "no credential is configured for it"} {
+	for _, want := range []string{name, url, "no credential matches it"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}
