@@ -165,12 +165,21 @@ func expectYAML(t *testing.T, file string, v any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	expectText(t, file, string(got))
+}
+
+// expectText compares a text with a file of the test data.
+func expectText(t *testing.T, file, got string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(readFile(t, file), string(got)); diff != "" {
+	if diff := cmp.Diff(readFile(t, file), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

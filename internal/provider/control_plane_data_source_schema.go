@@ -67,7 +67,8 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 		MarkdownDescription: "The names of what was found, sorted, by kind as in YAML: `names[\"ClusterType\"]`. Every kind is there.",
 	}
 	attributes["passed_over"] = computedNumber("How many YAML documents were skipped because they are not Kalypso objects.")
-	attributes["import_blocks"] = computedText("An `import` block for each object, with what to do with them: the text that turns the control plane into " +
-		"resources. Workloads behind registrations are not among them, as they are the teams'.")
+	attributes["import_blocks"] = computedText("The control plane as HCL: the resource of each object, an `import` block that reads its state from " +
+		"the YAML, and in comments what to run and the rendering that takes the resources. Workloads behind registrations are not among " +
+		"them, as they are the teams'.")
 	return attributes
 }

@@ -161,12 +161,12 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.next("terraform output -raw import_blocks")
 	g.skip("git clone")
 	// The commands that the comments have for it.
-	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "imports.tf"))) {
+	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "model.tf"))) {
 		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
 			g.shell("git clone " + command)
 		}
 	}
-	if out := g.next("terraform plan -generate-config-out=fleet-generated.tf"); !strings.Contains(out, "0 to add, 0 to change, 0 to destroy") {
+	if out := g.next("terraform plan"); !strings.Contains(out, "0 to add, 0 to change, 0 to destroy") {
 		t.Errorf("the import changes something:\n%s", out)
 	}
 	unchanged("import")
@@ -176,15 +176,21 @@ func TestAccLeavingTheOperator(t *testing.T) {
 
 	// All of them, as the comments have it.
 	var all strings.Builder
-	for line := range strings.Lines(readFile(t, filepath.Join(g.folder, "imports.tf"))) {
+	model := readFile(t, filepath.Join(g.folder, "model.tf"))
+	for line := range strings.Lines(model) {
 		if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") && !strings.HasPrefix(text, "terraform ") {
 			all.WriteString(text)
 		}
 	}
 	moved := strings.Replace(all.String(), `"kalypso_environment_rendering" "this"`, `"kalypso_environment_rendering" "dev"`, 1)
-	moved = strings.Replace(moved, "terraform.workspace", "\"dev\"\n  on_destroy = \"keep\"\n  deletion_protection = false", 1)
+	moved = strings.Replace(moved, `environment = "dev"`, "environment = \"dev\"\n  on_destroy = \"keep\"\n  deletion_protection = false", 1)
 	g.write("main.tf", moved)
-	for _, file := range []string{"imports.tf", "imports-output.tf", "fleet.tf", "why.tf"} {
+	_, resources, found := strings.Cut(model, "\n# The resources.\n")
+	if !found {
+		t.Fatalf("the text does not tell the resources from the import blocks:\n%s", model)
+	}
+	g.write("model.tf", resources)
+	for _, file := range []string{"imports-output.tf", "fleet.tf", "why.tf"} {
 		if err := os.Remove(filepath.Join(g.folder, file)); err != nil {
 			t.Fatal(err)
 		}

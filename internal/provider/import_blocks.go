@@ -7,27 +7,55 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
 // importFolder is the folder that the text checks a control plane out to.
 const importFolder = "control-plane"
 
-// importBlocks returns the text that turns a control plane into resources: an import block for each object. Its comments tell
-// how Terraform generates the resources, and how a rendering takes them. The IDs are paths: of a folder as they are,
-// of a repo in the checkouts that the comments make.
+// importBlocks returns the text that turns a control plane into resources: for each object an import block and its
+// resource. Its comments tell what to run, and how a rendering takes the resources. The IDs are paths: of a folder as they
+// are, of a repo in the checkouts that the comments make.
 func importBlocks(found *source.ControlPlane) string {
+	all, staying := importable(found)
 	var b strings.Builder
-	b.WriteString("# Turns this control plane into HCL. Save this text as imports.tf beside a configuration of the provider, then:\n#\n")
+	b.WriteString("# This control plane in HCL. Save this text as model.tf beside a configuration of the provider, then:\n#\n")
 	for i, layer := range found.Layers {
 		if layer.Directory == "" {
 			fmt.Fprintf(&b, "#   git clone %s %s && git -C %[2]s checkout %s\n", layer.Repo, checkout(i), layer.Commit)
 		}
 	}
-	b.WriteString("#   terraform plan -generate-config-out=generated.tf\n#   terraform apply\n#\n")
-	b.WriteString("# The rendering then takes the resources instead of manifests, and loses nothing. Remove this file when they are imported.\n#\n")
-	arguments := map[string][]string{}
-	var blocks strings.Builder
+	b.WriteString("#   terraform apply\n#\n# This is the rendering with the resources instead of manifests. It renders the same tree:\n#\n")
+	for line := range strings.Lines(renderingText(found, all)) {
+		b.WriteString(strings.TrimRight("#   "+line, " \n") + "\n")
+	}
+	for _, reason := range staying {
+		b.WriteString("#\n# " + reason + "\n")
+	}
+	b.WriteString("\n# The import blocks: remove them after the apply.\n")
+	for _, o := range all {
+		fmt.Fprintf(&b, "\nimport {\n  to = %s\n  id = %s\n}\n", o.address, quoted(importID(found, o.FoundObject)))
+	}
+	b.WriteString("\n# The resources.\n")
+	addresses := templateAddresses(all)
+	for _, o := range all {
+		b.WriteString("\n" + resourceText(o.address, o.model.values(o.Object), o.templates(addresses)))
+	}
+	return b.String()
+}
+
+// imported is an object that becomes a resource.
+type imported struct {
+	source.FoundObject
+	model   *model
+	address string
+}
+
+// importable returns the objects that become resources, and why others stay in YAML.
+func importable(found *source.ControlPlane) (all []imported, staying []string) {
 	taken := map[string]bool{}
 	for _, m := range models {
 		for _, o := range found.Objects {
@@ -35,63 +63,97 @@ func importBlocks(found *source.ControlPlane) string {
 				continue
 			}
 			name := o.Metadata().Name
-			id := importID(found, o)
 			if m.importable != nil {
 				if err := m.importable(o.Object); err != nil {
-					fmt.Fprintf(&blocks, "\n# %s %q of %q stays in YAML: %s\n", m.kind, name, id, strings.Join(strings.Fields(err.Error()), " "))
+					reason := strings.Join(strings.Fields(err.Error()), " ")
+					staying = append(staying, fmt.Sprintf("%s %q of %q stays in YAML: %s", m.kind, name, importID(found, o), reason))
 					continue
 				}
 			}
-			address := freeAddress("kalypso_"+m.name, name, taken)
-			fmt.Fprintf(&blocks, "\nimport {\n  to = %s\n  id = %s\n}\n", address, quoted(id))
-			arguments[m.name] = append(arguments[m.name], fmt.Sprintf("%s = %s", quoted(name), address))
+			all = append(all, imported{o, m, freeAddress("kalypso_"+m.name, name, taken)})
 		}
 	}
-	writeRendering(&b, found, arguments)
-	return b.String() + blocks.String()
+	return all, staying
 }
 
-// writeRendering writes how a rendering takes the resources. Registrations are handed over through a local: while resources
-// that a data source refers to directly have changes, Terraform puts off reading it.
-func writeRendering(b *strings.Builder, found *source.ControlPlane, arguments map[string][]string) {
-	line := func(indent int, text string) {
-		b.WriteString(strings.TrimRight("#   "+strings.Repeat("  ", indent)+text, " ") + "\n")
-	}
-	objects := func(attribute string, all []string) {
-		line(1, attribute+" = {")
-		for _, object := range all {
-			line(2, object)
+// templateAddresses returns the addresses of templates by name; empty where several have it.
+func templateAddresses(all []imported) map[string]string {
+	addresses := map[string]string{}
+	for _, o := range all {
+		if o.model != templateModel {
+			continue
 		}
-		line(1, "}")
+		if _, twice := addresses[o.Metadata().Name]; twice {
+			o.address = ""
+		}
+		addresses[o.Metadata().Name] = o.address
 	}
-	registrations := arguments[workloadRegistrationModel.name]
-	if len(registrations) > 0 {
-		line(0, "locals {")
-		objects("registrations", registrations)
-		line(0, "}")
-		line(0, "")
-		line(0, "data \"kalypso_workloads\" \"this\" {")
-		line(1, "registrations = local.registrations")
-		line(0, "}")
-		line(0, "")
+	return addresses
+}
+
+// templates returns the arguments that name a template, each with the reference to its resource.
+func (o imported) templates(addresses map[string]string) map[string]string {
+	ct, ok := o.Object.(*fleet.ClusterType)
+	if !ok {
+		return nil
 	}
-	line(0, "resource \"kalypso_environment_rendering\" \"this\" {")
-	line(1, "environment = terraform.workspace")
+	references := map[string]string{}
+	for argument, name := range map[string]string{
+		"reconciler": ct.Reconciler, "namespace_service": ct.NamespaceService, "config_type": ct.ConfigType,
+	} {
+		if address := addresses[name]; address != "" {
+			references[argument] = address + ".name"
+		}
+	}
+	return references
+}
+
+// renderingText returns how a rendering takes the resources. Registrations are passed through a local: while resources that
+// a data source refers to directly have changes, Terraform puts off reading it.
+func renderingText(found *source.ControlPlane, all []imported) string {
+	arguments := map[*model][]string{}
+	for _, o := range all {
+		arguments[o.model] = append(arguments[o.model], fmt.Sprintf("%s = %s\n", quoted(o.Metadata().Name), o.address))
+	}
+	var b strings.Builder
+	objects := func(attribute string, m *model) {
+		if len(arguments[m]) > 0 && attribute != "" {
+			b.WriteString(attribute + " = {\n" + strings.Join(arguments[m], "") + "}\n")
+		}
+	}
+	registered := len(arguments[workloadRegistrationModel]) > 0
+	if registered {
+		b.WriteString("locals {\n")
+		objects("registrations", workloadRegistrationModel)
+		b.WriteString("}\n\ndata \"kalypso_workloads\" \"this\" {\nregistrations = local.registrations\n}\n\n")
+	}
+	b.WriteString("resource \"kalypso_environment_rendering\" \"this\" {\nenvironment = " + environmentText(found) + "\n\n")
 	for _, m := range models {
-		if all := arguments[m.name]; m.attribute != "" && len(all) > 0 {
-			objects(m.attribute, all)
-		}
+		objects(m.attribute, m)
 	}
-	if len(registrations) > 0 {
-		line(1, "manifests = data.kalypso_workloads.this.manifests")
+	if registered {
+		b.WriteString("manifests = data.kalypso_workloads.this.manifests\n")
 	}
 	if at := found.GitOpsRepo; at != nil {
-		line(1, fmt.Sprintf("gitops_repo = { repo = %s, branch = %s, path = %s }", quoted(at.Repo), quoted(at.Branch), quoted(at.Path)))
+		fmt.Fprintf(&b, "\ngitops_repo = { repo = %s, branch = %s, path = %s }\n", quoted(at.Repo), quoted(at.Branch), quoted(at.Path))
 	}
 	if found.BaseCommit != "" {
-		line(1, "promoted_commit = "+quoted(found.BaseCommit))
+		b.WriteString("\npromoted_commit = " + quoted(found.BaseCommit) + "\n")
 	}
-	line(0, "}")
+	b.WriteString("}\n")
+	return string(hclwrite.Format([]byte(b.String())))
+}
+
+// environmentText returns the environment of a control plane, as an expression: in Kalypso its branch is named for it, and so is
+// that of its GitOpsRepo.
+func environmentText(found *source.ControlPlane) string {
+	switch {
+	case len(found.Layers) > 0 && found.Layers[0].Branch != "":
+		return quoted(found.Layers[0].Branch)
+	case found.GitOpsRepo != nil && found.GitOpsRepo.Branch != "":
+		return quoted(found.GitOpsRepo.Branch)
+	}
+	return "terraform.workspace"
 }
 
 // checkout returns the folder of a layer's checkout: first the environment's own, then its bases.
@@ -117,12 +179,12 @@ func importID(found *source.ControlPlane, o source.FoundObject) string {
 	return id
 }
 
-var notOfIdentifier = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var notOfIdentifier = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// freeAddress returns a unique address for an object.
+// freeAddress returns a unique address for an object, in snake case.
 func freeAddress(resource, name string, taken map[string]bool) string {
-	name = notOfIdentifier.ReplaceAllString(name, "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' || name[0] == '-' {
+	name = notOfIdentifier.ReplaceAllString(strings.ToLower(name), "_")
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}
 	address := resource + "." + name
@@ -131,9 +193,4 @@ func freeAddress(resource, name string, taken map[string]bool) string {
 	}
 	taken[address] = true
 	return address
-}
-
-// quoted returns a string as an HCL literal.
-func quoted(s string) string {
-	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
 }

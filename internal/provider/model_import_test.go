@@ -65,6 +65,36 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	}
 }
 
+// The same control plane turns into HCL by the text that the data source has for it.
+func TestAccImportBlocksOfEverything(t *testing.T) {
+	t.Parallel()
+	const file = "control-plane/control-plane.yaml"
+	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
+	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
+	if err := ps.Err(); err != nil {
+		t.Fatal(err)
+	}
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock, file: text, "output.tf": `
+data "kalypso_control_plane" "this" {
+  directory            = "control-plane"
+  follow_registrations = false
+}
+output "import_blocks" {
+  value = data.kalypso_control_plane.this.import_blocks
+}
+`})
+	r.apply()
+	r.write("model.tf", r.succeed("output", "-raw", "import_blocks").stdout)
+	r.succeed("fmt", "-check", "-diff", "model.tf")
+	planned := r.succeed("plan", "-no-color", "-out=plan")
+	summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", len(objects))
+	if !strings.Contains(planned.stdout, summary) {
+		t.Errorf("the plan is not %q:\n%s", summary, planned.stdout)
+	}
+	r.succeed("apply", "-no-color", "plan")
+	r.expectEmptyPlan()
+}
+
 // manifests are those of the module's state, by address.
 func (r *root) manifests() map[string]string {
 	r.t.Helper()

@@ -217,8 +217,17 @@ output "import_blocks" {
 					gitserver.Git(t, filepath.Join(r.folder, f[4]), "checkout", "--quiet", f[len(f)-1])
 				}
 			}
-			r.write("imports.tf", blocks)
-			r.succeed("plan", "-no-color", "-generate-config-out=generated.tf")
+			r.write("model.tf", blocks)
+			r.succeed("fmt", "-check", "-diff", "model.tf")
+			if name == "folders" {
+				text := strings.NewReplacer(h.URL, "https://github.com/microsoft", promoted, "<promoted>").Replace(blocks)
+				expectText(t, filepath.Join("testdata", "TestAccControlPlaneImport", "model.tf.txt"), text)
+			}
+			imports := strings.Count(blocks, "\nimport {")
+			planned := r.succeed("plan", "-no-color").text()
+			if want := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", imports); !strings.Contains(planned, want) {
+				t.Errorf("the plan is not %q:\n%s", want, planned)
+			}
 			// The rendering as the comments have it, in place of the one with manifests.
 			var rendering strings.Builder
 			for line := range strings.Lines(blocks) {
@@ -226,15 +235,12 @@ output "import_blocks" {
 					rendering.WriteString(text)
 				}
 			}
-			text := rendering.String()
-			for _, argument := range []string{"gitops_repo = ", "environment = "} {
-				from := strings.Index(text, argument)
-				if from < 0 {
-					t.Fatalf("the comments have no %s:\n%s", argument, blocks)
-				}
-				text = text[:from] + "# " + text[from:]
+			// It is whole; the test alone delivers nothing, and shows the files.
+			text, whole := strings.CutSuffix(rendering.String(), "}\n")
+			if !whole || !strings.Contains(text, `environment = "dev"`) || !strings.Contains(text, "gitops_repo = {") {
+				t.Fatalf("the comments have no whole rendering:\n%s", blocks)
 			}
-			r.write("source.tf", strings.Replace(text, "# environment", "environment = \"dev\"\ndelivery = { strategy = \"none\" }\npreview = \"manifests\"\n# environment", 1))
+			r.write("source.tf", text+"  delivery = { strategy = \"none\" }\n  preview = \"manifests\"\n}\n")
 			r.apply()
 			r.expectEmptyPlan()
 			after := r.state()["kalypso_environment_rendering.this"]

@@ -23,7 +23,7 @@ data "kalypso_control_plane" "checkout" {
   directory = "${path.module}/control-plane"
 }
 
-# The text that turns it into HCL: terraform output -raw import_blocks > imports.tf
+# The text that turns it into HCL: terraform output -raw import_blocks > model.tf
 output "import_blocks" {
   value = data.kalypso_control_plane.this.import_blocks
 }

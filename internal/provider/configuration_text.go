@@ -1,0 +1,211 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// resourceText writes a resource as people do: null is left out, texts of several lines are heredocs, and JSON is a call of
+// jsonencode. What references holds for an argument stands in its place. It is formatted as by terraform fmt.
+func resourceText(address string, arguments map[string]attr.Value, references map[string]string) string {
+	var b strings.Builder
+	resource, name, _ := strings.Cut(address, ".")
+	b.WriteString("resource " + quoted(resource) + " " + quoted(name) + " {\n")
+	for _, argument := range argumentOrder(arguments) {
+		text := references[argument]
+		if text == "" {
+			text = valueText(arguments[argument], 1)
+		}
+		if text != "null" {
+			b.WriteString(argument + " = " + text + "\n")
+		}
+	}
+	b.WriteString("}\n")
+	return string(hclwrite.Format([]byte(b.String())))
+}
+
+// argumentOrder is the order in which people look for the arguments of an object: the name, the labels, what is short.
+func argumentOrder(arguments map[string]attr.Value) []string {
+	rank := func(name string) int {
+		_, scalar := scalarText(arguments[name])
+		_, text := arguments[name].(basetypes.StringValue)
+		switch {
+		case name == "name":
+			return 0
+		case name == "labels":
+			return 1
+		case scalar || text:
+			return 2
+		}
+		return 3
+	}
+	names := slices.Sorted(maps.Keys(arguments))
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+// valueText writes a known value as an expression, nested so many blocks, objects and lists deep.
+func valueText(v attr.Value, depth int) string {
+	if isNull(v) {
+		return "null"
+	}
+	switch v := v.(type) {
+	case basetypes.BoolValue:
+		return v.String()
+	case basetypes.StringValue:
+		return stringText(v.ValueString(), depth)
+	case basetypes.ListValue:
+		items := make([]string, len(v.Elements()))
+		for i, e := range v.Elements() {
+			items[i] = valueText(e, depth+1)
+		}
+		return listText(items)
+	case basetypes.MapValue:
+		return mapText(slices.Sorted(maps.Keys(v.Elements())), v.Elements(), depth+1)
+	case basetypes.ObjectValue:
+		given := maps.Clone(v.Attributes())
+		maps.DeleteFunc(given, func(_ string, e attr.Value) bool { return isNull(e) })
+		return mapText(argumentOrder(given), given, depth+1)
+	}
+	panic(fmt.Sprintf("no model has an argument of type %T", v))
+}
+
+func mapText(keys []string, values map[string]attr.Value, depth int) string {
+	items := make([]string, len(keys))
+	for i, k := range keys {
+		items[i] = keyText(k) + " = " + valueText(values[k], depth)
+	}
+	return braced(items)
+}
+
+// keyText is a key of an object, in quotes where it has to be.
+func keyText(k string) string {
+	if hclsyntax.ValidIdentifier(k) && k != "for" {
+		return k
+	}
+	return quoted(k)
+}
+
+// braced is an object: in one line if it is short and has one item.
+func braced(items []string) string {
+	switch {
+	case len(items) == 0:
+		return "{}"
+	case len(items) == 1 && short(items[0]):
+		return "{ " + items[0] + " }"
+	}
+	return "{\n" + strings.Join(items, "\n") + "\n}"
+}
+
+// listText is a list: in one line if its items are short.
+func listText(items []string) string {
+	if all := strings.Join(items, ", "); short(all) {
+		return "[" + all + "]"
+	}
+	return "[\n" + strings.Join(items, ",\n") + ",\n]"
+}
+
+func short(text string) bool { return len(text) <= 80 && !strings.Contains(text, "\n") }
+
+// stringText is a string as people write it, if Terraform reads that as the very same string.
+func stringText(s string, depth int) string {
+	for _, text := range []string{jsonText(s), heredoc(s, strings.Repeat("  ", depth)), heredoc(s, "")} {
+		if text != "" && evaluates(text, s) {
+			return text
+		}
+	}
+	return quoted(s)
+}
+
+// quoted is a string as HCL has it.
+func quoted(s string) string { return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes()) }
+
+// heredoc is a text of several lines, each after indent; empty: it is none.
+func heredoc(s, indent string) string {
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	if len(lines) == 1 {
+		return ""
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		if line != "" {
+			b.WriteString(indent + templateText.Replace(line))
+		}
+		b.WriteString("\n")
+	}
+	text := "<<-EOT\n" + b.String() + indent + "EOT\n"
+	if !strings.HasSuffix(s, "\n") {
+		return "chomp(" + text + ")"
+	}
+	return text
+}
+
+// templateText escapes what begins a template in a heredoc.
+var templateText = strings.NewReplacer("${", "$${", "%{", "%%{")
+
+// jsonText is a JSON object or array as a call of jsonencode; empty: it is none.
+func jsonText(s string) string {
+	if !strings.HasPrefix(s, "{") && !strings.HasPrefix(s, "[") {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(s)))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return ""
+	}
+	return "jsonencode(" + jsonValueText(v) + ")"
+}
+
+func jsonValueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	case json.Number:
+		return v.String()
+	case string:
+		return quoted(v)
+	case []any:
+		items := make([]string, len(v))
+		for i, e := range v {
+			items[i] = jsonValueText(e)
+		}
+		return listText(items)
+	}
+	object, _ := v.(map[string]any)
+	var items []string
+	for _, k := range slices.Sorted(maps.Keys(object)) {
+		items = append(items, keyText(k)+" = "+jsonValueText(object[k]))
+	}
+	return braced(items)
+}
+
+// evaluates reports whether Terraform reads an expression as the string s.
+func evaluates(text, s string) bool {
+	expression, problems := hclsyntax.ParseExpression([]byte(text), "", hcl.InitialPos)
+	if problems.HasErrors() {
+		return false
+	}
+	v, problems := expression.Value(&hcl.EvalContext{Functions: map[string]function.Function{
+		"chomp": stdlib.ChompFunc, "jsonencode": stdlib.JSONEncodeFunc,
+	}})
+	return !problems.HasErrors() && v.RawEquals(cty.StringVal(s))
+}
