@@ -26,25 +26,30 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 	if err := s.reader.Fetch(want, s.store); err != nil {
 		return nil, err
 	}
+	// Within one conversation that has sent the commit before, a server of Git's own may send more than that.
 	var all []Commit
 	met := map[plumbing.Hash]bool{s.Commit: true}
-	for queue := []plumbing.Hash{s.Commit}; len(queue) > 0; queue = queue[1:] {
-		c, read, err := s.commitAt(queue[0])
-		switch {
-		case err != nil:
-			return nil, err
-		case !read && queue[0] == s.Commit:
-			return nil, fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
-		case !read:
-			continue
-		}
-		all = append(all, Commit{Hash: c.Hash, Parents: c.ParentHashes, When: c.Committer.When})
-		for _, p := range c.ParentHashes {
-			if !met[p] {
-				met[p] = true
-				queue = append(queue, p)
+	for generation := []plumbing.Hash{s.Commit}; len(generation) > 0 && depth > 0; depth-- {
+		var next []plumbing.Hash
+		for _, hash := range generation {
+			c, read, err := s.commitAt(hash)
+			switch {
+			case err != nil:
+				return nil, err
+			case !read && hash == s.Commit:
+				return nil, fmt.Errorf("commit %s: %w", s.Commit, errNotSent)
+			case !read:
+				continue
+			}
+			all = append(all, Commit{Hash: c.Hash, Parents: c.ParentHashes, When: c.Committer.When})
+			for _, p := range c.ParentHashes {
+				if !met[p] {
+					met[p] = true
+					next = append(next, p)
+				}
 			}
 		}
+		generation = next
 	}
 	return all, nil
 }

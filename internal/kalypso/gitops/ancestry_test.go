@@ -61,7 +61,7 @@ func TestAncestry(t *testing.T) {
 
 // TestAncestryIsCut: commits beyond the depth appear only as parents.
 func TestAncestryIsCut(t *testing.T) {
-	over(t, []string{"http"}, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		for i := range 5 {
 			gitserver.Seed(t, repo, "main", map[string]string{"x": fmt.Sprint(i)})
 		}

@@ -116,6 +116,12 @@ func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File
 	return Rev(t, repo, branch)
 }
 
+// FastImport feeds git fast-import.
+func FastImport(t testing.TB, repo, script string) {
+	t.Helper()
+	git(t, repo, []byte(script), "fast-import", "--quiet", "--date-format=raw")
+}
+
 // Rev is the commit of a branch, "" where there is none.
 func Rev(t testing.TB, repo, branch string) string {
 	t.Helper()

@@ -1,0 +1,164 @@
+package observe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const clusterTypes = 200
+
+// fleet is a branch with the folders of 200 cluster types. Each commit after the first changes the one of its number.
+func fleet(t *testing.T, commits int) (repo string, hashes []string) {
+	t.Helper()
+	repo = gitserver.InitBare(t)
+	var names []string
+	files := map[string]string{}
+	for i := range clusterTypes {
+		name := fmt.Sprintf("ct%03d", i)
+		names = append(names, `"`+name+`"`)
+		for j := range 5 {
+			files[fmt.Sprintf("fleet/%s/target-%d/namespace.yaml", name, j)] = strings.Repeat(name+"\n", 100)
+		}
+	}
+	files["fleet/.kalypso/rendering.json"] = `{"version": 1, "environment": "stage", "cluster_types": [` + strings.Join(names, ", ") + `]}`
+	hashes = append(hashes, gitserver.Seed(t, repo, "stage", files))
+	for i := range commits - 1 {
+		hashes = append(hashes, gitserver.Seed(t, repo, "stage", map[string]string{
+			fmt.Sprintf("fleet/ct%03d/target-0/namespace.yaml", i%clusterTypes): fmt.Sprint("change ", i),
+		}))
+	}
+	return repo, hashes
+}
+
+func request(t *testing.T, url string, reports ...deployment.Report) observe.Request {
+	t.Helper()
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return observe.Request{
+		Client: client, At: delivery.Destination{Repo: url, Branch: "stage", Path: "fleet"}, Sources: []observe.Source{observe.Kept(reports)}, Wait: time.Minute,
+		Rules: deployment.Rules{Deadline: 1e6 * time.Hour, StaleAfter: time.Hour},
+	}
+}
+
+func report(cluster, folder, commit string) deployment.Report {
+	return deployment.Report{Cluster: cluster, Folder: folder, Revision: "stage@sha1:" + commit, Health: deployment.Healthy, Time: time.Now()}
+}
+
+// 300 clusters that report one folder with 40 revisions, and 5,000 configurations over 200 cluster types, are judged in two
+// seconds beside the reading, which fetches all revisions together, without the contents of files.
+func TestLookAtFleet(t *testing.T) {
+	repo, hashes := fleet(t, 100)
+	s, url := gitserver.Serve(t, repo, gitserver.WithFilter())
+	var one, many []deployment.Report
+	for i := range 300 {
+		one = append(one, report(fmt.Sprintf("c%03d", i), "ct150", hashes[len(hashes)-1-i%40]))
+	}
+	for i := range 5000 {
+		many = append(many, report(fmt.Sprintf("c%04d", i), fmt.Sprintf("ct%03d", i%clusterTypes), hashes[len(hashes)-1-i%40]))
+	}
+	for _, test := range []struct {
+		name    string
+		reports []deployment.Report
+		current int
+	}{
+		{"300 clusters, one folder, 40 revisions", one, 300},
+		// Those of a folder that changed among the last 40 commits report in part an older tree.
+		{"5,000 configurations, 200 cluster types, 40 revisions", many, 4500},
+	} {
+		s.ResetLog()
+		begin := time.Now()
+		seen, err := observe.Look(t.Context(), request(t, url, test.reports...), time.Now)
+		took := time.Since(begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		current := 0
+		for _, f := range seen.Outcome.Folders {
+			current += f.Current
+		}
+		if current < test.current || current > len(test.reports) {
+			t.Errorf("%s: %d are current", test.name, current)
+		}
+		sent := int64(0)
+		for _, r := range s.Requests() {
+			sent += r.Sent
+		}
+		if n := len(s.Requests()); n > 14 || sent > 1<<20 {
+			t.Errorf("%s: %d requests, %d bytes", test.name, n, sent)
+		}
+		begin = time.Now()
+		world := deployment.World{Branch: seen.Branch, Reports: test.reports, Rules: deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour}}
+		deployment.Judge(world)
+		judged := time.Since(begin)
+		if judged > 2*time.Second {
+			t.Errorf("%s: judged in %s", test.name, judged)
+		}
+		t.Logf("%s: looked at in %d ms with %d requests and %d KiB, judged in %d ms",
+			test.name, took.Milliseconds(), len(s.Requests()), sent>>10, judged.Milliseconds())
+	}
+}
+
+// A history that is longer than what is read leaves a report of its beginning unclear, and one in between is found.
+func TestLookBeyond(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	first := gitserver.Seed(t, repo, "stage", map[string]string{
+		"fleet/large/x.yaml": "x", "fleet/.kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`,
+	})
+	var script strings.Builder
+	for i := range 1100 {
+		fmt.Fprintf(&script, "commit refs/heads/stage\ncommitter A <a@acme.io> %d +0000\ndata 1\nx\n", 1700000001+i)
+		if i == 0 {
+			fmt.Fprintf(&script, "from %s\n", first)
+		}
+		fmt.Fprintf(&script, "M 644 inline other\ndata %d\n%d\n", len(fmt.Sprint(i)), i)
+	}
+	gitserver.FastImport(t, repo, script.String())
+	middle := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "stage~900"))
+	seen, err := observe.Look(t.Context(), request(t, "file://"+repo, report("a", "large", middle)), time.Now)
+	if err != nil || seen.Verdict != deployment.Success {
+		t.Errorf("900 commits back: %+v, %v", seen, err)
+	}
+	seen, err = observe.Look(t.Context(), request(t, "file://"+repo, report("a", "large", first)), time.Now)
+	if err != nil || seen.Verdict != deployment.Pending || !strings.Contains(seen.Problems[0].Message, "not among the last 1024") {
+		t.Errorf("1,100 commits back: %+v, %v", seen, err)
+	}
+}
+
+// broken is a source that fails.
+type broken struct{ err error }
+
+func (broken) Name() string { return "broken" }
+
+func (b broken) Reports(context.Context, deployment.Rendering) ([]deployment.Report, error) {
+	return nil, b.err
+}
+
+// A source that does not answer leaves all pending, and is named; one that can't be understood is an error.
+func TestLookSources(t *testing.T) {
+	repo, hashes := fleet(t, 1)
+	req := request(t, "file://"+repo, report("a", "ct000", hashes[0]))
+	for _, err := range []error{fmt.Errorf("x: %w", deployment.ErrNoAnswer), context.DeadlineExceeded} {
+		req.Sources = append(req.Sources[:1:1], broken{err})
+		seen, failed := observe.Look(t.Context(), req, time.Now)
+		if failed != nil || len(seen.Silent) != 1 || seen.Verdict != deployment.Pending || seen.Outcome.Folders["ct000"].Verdict != deployment.Pending {
+			t.Errorf("%v: %+v, %v", err, seen, failed)
+		}
+	}
+	req.Sources = append(req.Sources[:1:1], broken{errors.New("not understood")})
+	var source *observe.SourceError
+	if _, err := observe.Look(t.Context(), req, time.Now); !errors.As(err, &source) || source.Source != "broken" {
+		t.Errorf("%v", err)
+	}
+}
