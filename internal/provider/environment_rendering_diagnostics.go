@@ -23,6 +23,7 @@ import (
 func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err error) {
 	repo, text := path.Root("gitops_repo"), printable.Text(err.Error())
 	var (
+		exists    *delivery.ExistsError
 		ownership *delivery.OwnershipError
 		moved     *delivery.MovedError
 		guardrail *delivery.GuardrailError
@@ -32,6 +33,10 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 		host      *hosting.Error
 	)
 	switch {
+	case errors.As(err, &exists):
+		diags.AddAttributeError(repo, "The branch holds a rendering of this environment: import it, or adopt", fmt.Sprintf(
+			"%s\nIt may be of another configuration, whose changes this one would undo. If it is of this one, import it, as its state was lost, with the ID\n"+
+				"  %s\nor set adopt = true to take it over.", text, renderingImportID(exists.Environment, exists.Destination)))
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		diags.AddAttributeError(repo, "Folders are not this rendering's", fleet.Sentence(err))
 	case errors.As(err, &ownership):
@@ -131,7 +136,7 @@ func appendLeft(diags *diag.Diagnostics, decision *delivery.Decision, before *de
 	if at := decision.Left; at != nil {
 		diags.AddAttributeWarning(path.Root("delivery"), "The delivered tree stays on the branch",
 			fmt.Sprintf("With the strategy none, what was delivered to %s is neither changed nor removed any more, by a destroy or a later move either. "+
-				"Delivering to the same place again takes it over.", at))
+				"Delivering another tree to the same place again needs adopt = true.", at))
 	}
 }
 

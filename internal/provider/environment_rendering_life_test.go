@@ -251,7 +251,7 @@ func TestAccRenderingNone(t *testing.T) {
 		t.Errorf("tree_hash went from %v to %v, commit_sha is %v, the head %s", state["tree_hash"], now["tree_hash"], now["commit_sha"], r.head())
 	}
 
-	r.options("delivery", map[string]any{"strategy": "none"}, "deletion_protection", false)
+	r.options("delivery", map[string]any{"strategy": "none"})
 	r.place("repo", "https://127.0.0.1:1/nobody/answers")
 	if planned := r.succeed("plan", "-refresh=false", "-no-color").text(); !strings.Contains(planned, "The delivered tree stays on the branch") {
 		t.Errorf("the plan does not say that the tree stays:\n%s", planned)
@@ -263,6 +263,29 @@ func TestAccRenderingNone(t *testing.T) {
 	}
 	r.succeed("destroy", "-auto-approve")
 	r.expectFiles("dev", defaultPaths("")...)
+}
+
+// TestAccTerraformTest: terraform test applies a fleet that is only computed, and ends cleanly: there is nothing that
+// deletion_protection protects. A rendering that was delivered is protected still.
+func TestAccTerraformTest(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("delivery", map[string]any{"strategy": "none"})
+	r.write("tests/fleet.tftest.hcl", `run "fleet" {
+  command = apply
+  assert {
+    condition     = keys(kalypso_environment_rendering.this.assignments["large"]) == tolist(["app-a", "app-b"])
+    error_message = "The targets of large are others."
+  }
+}
+`)
+	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "1 passed, 0 failed") {
+		t.Errorf("the test: %s", out)
+	}
+	r.options("delivery", nil, "create_branch", true)
+	r.expectCommits(1)
+	r.options("delivery", map[string]any{"strategy": "none"})
+	r.expectRefused([]string{"The rendering is protected"}, "destroy", "-auto-approve")
 }
 
 // TestAccRenderingGuardrails: what takes away too much is refused at plan with what would go.

@@ -84,9 +84,9 @@ func (m *environmentRenderingModel) prior() *delivery.Prior {
 	}
 }
 
-// protected reports whether the rendering may not be destroyed.
+// protected reports whether the rendering may not be destroyed. One that is only computed has nothing to protect.
 func (m *environmentRenderingModel) protected() bool {
-	return m.DeletionProtection.IsNull() || m.DeletionProtection.ValueBool()
+	return (m.DeletionProtection.IsNull() || m.DeletionProtection.ValueBool()) && m.desired().Strategy != delivery.ComputeOnly
 }
 
 // timeoutGetter is the timeout of one operation.

@@ -111,7 +111,17 @@ func TestAccRenderingStateLost(t *testing.T) {
 	if r.head() != head {
 		t.Error("on_destroy = keep moved the branch")
 	}
-	// A fleet that changed since is an update like any other: the guardrails count what the record lists.
+	// A fleet that changed since is not taken over without a word, by this root or another. Adopted, it is an update like any
+	// other: the guardrails count what the record lists.
+	r.options("adopt", nil)
+	r.set("targets", map[string]string{"a": "large", "c": "small"})
+	refused := []string{
+		"The branch holds a rendering of this environment: import it, or adopt", `rendering of environment "dev"`,
+		"large: +0 -1 ~0", "dev@file://" + r.repo + "//clusters/dev?ref=dev", "adopt = true",
+	}
+	r.expectRefused(refused, "plan")
+	r.expectRefused(refused, "apply", "-auto-approve")
+	r.options("adopt", true)
 	r.set("targets", map[string]string{"c": "small"})
 	r.expectRefused([]string{"takes away 2 of 3"}, "plan")
 	r.set("targets", map[string]string{"a": "large", "c": "small"})

@@ -146,6 +146,8 @@ func TestAccPullRequestClosed(t *testing.T) {
 	// With the state lost, what people closed stays closed, and the apply says so.
 	r.on.Close(t, r.last().Number)
 	r.succeed("state", "rm", renderingAddress)
+	r.expectError([]string{"The branch holds a rendering of this environment: import it, or adopt"}, "plan", "-no-color")
+	r.options("adopt", true)
 	if o := r.apply(); !strings.Contains(o.text(), "The pull request was closed") {
 		t.Errorf("the apply: %s", o.text())
 	}

@@ -114,7 +114,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		},
 		"adopt": schema.BoolAttribute{
 			Optional:            true,
-			MarkdownDescription: "Take over folders that are there and not this rendering's: those of the cluster types, and those with the Kalypso operator's README. Otherwise they are an error. The default is `false`.",
+			MarkdownDescription: "Take over folders that are there and not this rendering's: those of the cluster types, and those with the Kalypso operator's README. Otherwise they are an error. So is a rendering of this environment that the state does not know, unless its tree is the one that is rendered. The default is `false`.",
 		},
 		"on_drift": driftReactions.attribute("What a plan does where others changed this rendering's folders on the branch: `fail` with their paths, commits and authors, or warn and let the apply `overwrite` them."),
 		"guardrails": schema.SingleNestedAttribute{
@@ -144,7 +144,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		},
 		"deletion_protection": schema.BoolAttribute{
 			Optional:            true,
-			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` before. The default is `true`.",
+			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` before. The default is `true`. With the strategy `none` there is nothing to protect.",
 		},
 		"on_destroy": destructions.attribute("Whether destroying the rendering removes its folders and record from the branch, in one commit, or keeps them."),
 		"on_move":    moves.attribute("Whether another `gitops_repo` (repo, branch or path) removes folders and record from the place that the rendering leaves, or keeps them there. What is removed counts for the guardrails: all of it."),

@@ -3,9 +3,11 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -38,6 +40,9 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 		return c, []error{err}
 	}
 	owned := at.listed()
+	if held := at.Folders.only(owned); !s.Current() && at.Record != nil && !d.Adopt && !held.mayBecome(c.Wanted) {
+		return c, []error{&ExistsError{d.Destination, d.Environment, Changes(held, c.Wanted)}}
+	}
 	if d.updates(s) {
 		owned = s.owned(at)
 		if moved := at.changedSince(s); len(moved) > 0 && !d.heldBy(at) {
@@ -235,6 +240,25 @@ type OwnershipError struct {
 // Error implements error.
 func (e *OwnershipError) Error() string {
 	return fmt.Sprintf("At %s: %s", e.Destination, e.Reason)
+}
+
+// ExistsError is a rendering of the environment that is at the destination already, that no state tells of, and whose tree is
+// not the one desired. Where the trees are equal, nobody loses anything: a state was lost, or a create was killed.
+type ExistsError struct {
+	Destination Destination
+	Environment string
+	Changes     map[string]string // as [Changes] tells them, from what is there to what is desired
+}
+
+// Error implements error.
+func (e *ExistsError) Error() string {
+	lines := make([]string, 0, len(e.Changes))
+	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {
+		lines = append(lines, name+": "+e.Changes[name])
+	}
+	return fmt.Sprintf("At %s, the record %s says that this is a rendering of environment %q. The state does not know it, and its tree "+
+		"is not the one that this configuration renders. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
+		e.Destination, e.Destination.RecordPath(), e.Environment, fleet.IndentedList(lines, listed))
 }
 
 // MovedError is folders of ours that changed on the branch since they were last read.

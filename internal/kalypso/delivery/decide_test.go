@@ -132,7 +132,10 @@ func kindOf(err error) string {
 	var ownership *OwnershipError
 	var moved *MovedError
 	var guardrail *GuardrailError
+	var exists *ExistsError
 	switch {
+	case errors.As(err, &exists):
+		return fmt.Sprintf("exists %v", exists.Changes)
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		return fmt.Sprintf("not ours %v", ownership.Folders)
 	case errors.As(err, &ownership):
@@ -443,6 +446,32 @@ func TestChange(t *testing.T) {
 		{"a record that others broke is written anew", func(s *situation) {
 			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is no JSON", "theirs"
 			s.state.Seen = *s.branch
+		}, "write"},
+
+		// A rendering of the environment that no state tells of.
+		{"a rendering that no state tells of, with another tree", func(s *situation) {
+			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 new/d=1")
+		}, "refuses: exists map[large:+0 -0 ~1 new:+1 -0 ~0 small:+0 -1 ~0]"},
+		{"it holds the same tree, and others took a folder of it away", func(s *situation) {
+			s.state = nil
+			delete(s.branch.Folders, "small")
+		}, "refuses: exists map[small:+1 -0 ~0]"},
+		{"it holds the same tree of another promoted commit", func(s *situation) { s.state, s.desired.PromotedCommit = nil, "v2" }, "write"},
+		{"it is adopted", func(s *situation) {
+			s.state, s.desired.Adopt, s.desired.Tree = nil, true, rendered("large/a=2 large/b=1")
+		}, "write, remove small"},
+		{"it may hold the same tree, of which some is not known yet", func(s *situation) {
+			s.state, s.desired.Tree = nil, rendered(delivered)
+			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
+			s.desired.Tree.Folders[0].Hash, s.desired.Tree.Folders[0].Targets[0].Unknown = tree.Hash{}, true
+		}, "write"},
+		{"what is known of the tree is not what it holds", func(s *situation) {
+			s.state, s.desired.Tree = nil, rendered("large/a=1 large/b=2 small/c=1")
+			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
+			s.desired.Tree.Folders[0].Targets[0].Unknown = true
+		}, "refuses: exists map[large:+0 -0 ~1]"},
+		{"a move finds it, and says so", func(s *situation) {
+			s.state.Destination.Path, s.desired.Tree = "elsewhere", rendered("large/a=2 large/b=1 small/c=1")
 		}, "write"},
 
 		// What moved between plan and apply.

@@ -93,6 +93,21 @@ func (inv Inventory) Equal(other Inventory) bool {
 	return maps.EqualFunc(inv, other, func(a, b Folder) bool { return a.Hash == b.Hash })
 }
 
+// mayBecome reports whether wanted holds the same files, as far as those are known.
+func (inv Inventory) mayBecome(wanted Inventory) bool {
+	return maps.EqualFunc(inv, wanted, func(was, is Folder) bool {
+		if !is.Unknown {
+			return was.Hash == is.Hash
+		}
+		for old, young := range pairs(was.Targets, is.Targets) {
+			if old == nil || young == nil || !young.Unknown && old.Hash != young.Hash {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // TreeHash returns the hash of a Git tree whose entries are the folders alone.
 func (inv Inventory) TreeHash() tree.Hash { return tree.FolderHash(inv.hashes()) }
 
