@@ -36,9 +36,10 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	f, _ := readFleet(d)
 	withValues, _ := d.bool("explain")
 	explanation, ofFleet := explain.New(ctx, f)
-	outcome := assignmentsOutcome{explanation, f, withValues, d.strings("explain_targets")}
+	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues, only: d.strings("explain_targets")}
 	if explanation != nil {
 		ofArguments = append(ofArguments, outcome.judgeTargets()...)
+		outcome.answer(d)
 	}
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
 	if resp.Diagnostics.HasError() || explanation == nil {

@@ -18,6 +18,7 @@ type assignmentsOutcome struct {
 	fleet   *fleet.Fleet
 	explain bool     // the values too
 	only    []string // those of these deployment targets; empty: of all
+	answers []*explain.Answer
 }
 
 // judgeTargets reports targets to explain that don't exist.
@@ -50,6 +51,7 @@ func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
 	all := map[string]attr.Value{}
 	for name, v := range (values{
 		"assignments":   assignments,
+		"answers":       o.answered(),
 		"unscheduled":   o.unscheduled(),
 		"idle_policies": o.idlePolicies(),
 		"counts": values{
@@ -173,6 +175,9 @@ func (o *assignmentsOutcome) unscheduled() []values {
 				"mismatches":            mismatchesOf(r.Mismatches),
 				"selects_cluster_types": !r.NoClusterTypes,
 			}
+		}
+		if len(o.fleet.Policies) == 0 {
+			reasons = []values{{"reason": explain.NoPolicies, "mismatches": []values{}, "selects_cluster_types": false}}
 		}
 		all[i] = values{
 			"deployment_target": u.Target.Name,

@@ -29,10 +29,11 @@ func assignmentsSchema() schema.Schema {
 		ElementType:         types.StringType,
 		MarkdownDescription: "The deployment targets that `explain` is about. Without it, all.",
 	}
+	attributes["why"] = whyArgument()
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
 		MarkdownDescription: "The schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
-			"what keeps a deployment target from being placed, which policies place nothing, and where each value comes from. It takes the " +
+			"what keeps a deployment target from being placed, or from one cluster type (`why`), which policies place nothing, and where each value comes from. It takes the " +
 			"arguments by which a `kalypso_environment_rendering` takes its fleet, contacts nothing and writes nothing.\n\n" +
 			"What is wrong with the fleet is an error here as it is there. A template that fails, and values that a schema refuses, are " +
 			"warnings: the schedule and the values are shown all the same.\n\n" +
@@ -71,19 +72,15 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"workload":          computedText("The workload that it is a target of."),
 			"workspace":         computedText("The workspace of the workload. Null if it has none."),
 			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overlaid by the workload's, `workload` and `workspace`."},
-			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. Empty if there is no policy. Where all "+
-				"deployment targets would have more than %d reasons, those of the policies that lack the least alone.", explain.MaxRejections), map[string]schema.Attribute{
-				"policy": computedText("The policy."),
-				"reason": computedText("What did not match, in words."),
-				"mismatches": computedObjects("The requirements on labels and workspace that the deployment target does not meet.", map[string]schema.Attribute{
-					"label":    computedText("Key of the label; `workspace` also for the selector's `workspace`."),
-					"operator": computedText("The requirement: `In` (also for `match_labels` and `workspace`), `NotIn`, `Exists` or `DoesNotExist`."),
-					"values":   computedTexts("The values for `In` and `NotIn`."),
-					"found":    computedText("The label's value. Null if the label is missing."),
-				}),
+			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. Without any policy, the one reason says so. "+
+				"Where all deployment targets would have more than %d reasons, those of the policies that lack the least alone.", explain.MaxRejections), map[string]schema.Attribute{
+				"policy":                computedText("The policy. Null if there is none."),
+				"reason":                computedText("What did not match, in words."),
+				"mismatches":            computedMismatches("The requirements on labels and workspace that the deployment target does not meet."),
 				"selects_cluster_types": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the policy selects any cluster type."},
 			}),
 		}),
+		"answers": computedAnswers(),
 		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
 			"policy":                    computedText("The policy."),
 			"origin":                    computedText("Where it came from: its key in `scheduling_policies`, or in `manifests`."),

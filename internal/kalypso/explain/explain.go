@@ -18,6 +18,8 @@ type Explanation struct {
 	IdlePolicies []IdlePolicy        // sorted by policy
 
 	configuration *configure.Configuration
+	policies      []policy
+	clusterTypes  []*fleet.ClusterType
 }
 
 // New explains a fleet whose assignments are known. It returns the problems of [engine.Run]. It returns no

@@ -44,6 +44,7 @@ type IdlePolicy struct {
 type policy struct {
 	*fleet.SchedulingPolicy
 	ofTargets      requirements
+	ofClusterTypes requirements
 	clusterTypes   selectorResult
 	noClusterTypes string // why the policy selects no cluster type, or ""
 }
@@ -51,12 +52,15 @@ type policy struct {
 func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	policies := make([]policy, len(f.Policies))
 	for i, p := range f.Policies {
-		policies[i] = policy{SchedulingPolicy: p, ofTargets: requirementsOf(p.Workspace, &p.DeploymentTargets)}
-		policies[i].clusterTypes = requirementsOf("", &p.ClusterTypes).find(len(f.ClusterTypes), func(n int) (string, map[string]string) {
+		policies[i] = policy{
+			SchedulingPolicy: p, ofTargets: requirementsOf(p.Workspace, &p.DeploymentTargets), ofClusterTypes: requirementsOf("", &p.ClusterTypes),
+		}
+		policies[i].clusterTypes = policies[i].ofClusterTypes.find(len(f.ClusterTypes), func(n int) (string, map[string]string) {
 			return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
 		})
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
+	e.policies, e.clusterTypes = policies, f.ClusterTypes
 	for _, t := range e.Schedule.Unscheduled {
 		most := max(1, MaxRejections/len(e.Schedule.Unscheduled))
 		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, rejectionsOf(t, policies, most)})

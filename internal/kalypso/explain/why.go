@@ -1,0 +1,103 @@
+package explain
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Answer says why a deployment target is on a cluster type, or is not.
+type Answer struct {
+	Target      *fleet.DeploymentTarget
+	ClusterType *fleet.ClusterType
+	// Policies are those that place the target there, by name; empty: none does.
+	Policies []*fleet.SchedulingPolicy
+	// Nearest are the policies that come nearest to placing it there, at most [MaxNearest], equal ones by name. Empty if a policy
+	// does.
+	Nearest []PairRejection
+	Reason  string // the policies that place it, or what keeps the nearest from it, in sentences
+}
+
+// PairRejection is why a policy does not place a deployment target on a cluster type.
+type PairRejection struct {
+	Policy                                  *fleet.SchedulingPolicy
+	TargetMismatches, ClusterTypeMismatches []Mismatch // what either does not meet
+	Reason                                  string     // both, in sentences
+}
+
+// MaxNearest is how many policies an [Answer] tells of.
+const MaxNearest = 10
+
+// The pair that is asked about does not exist.
+var (
+	ErrNoTarget      = errors.New("no such deployment target")
+	ErrNoClusterType = errors.New("no such cluster type")
+)
+
+// Why answers for one deployment target and one cluster type, by name. Its errors are [ErrNoTarget] and [ErrNoClusterType].
+func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
+	t := slices.IndexFunc(e.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == target })
+	ct := slices.IndexFunc(e.clusterTypes, func(ct *fleet.ClusterType) bool { return ct.Name == clusterType })
+	switch {
+	case t < 0:
+		return nil, ErrNoTarget
+	case ct < 0:
+		return nil, ErrNoClusterType
+	}
+	a := &Answer{Target: e.Schedule.Targets[t], ClusterType: e.clusterTypes[ct]}
+	for _, p := range e.policies {
+		r := PairRejection{
+			Policy: p.SchedulingPolicy, TargetMismatches: p.ofTargets.mismatches(a.Target.Labels),
+			ClusterTypeMismatches: p.ofClusterTypes.mismatches(a.ClusterType.Labels),
+		}
+		if r.distance() == 0 {
+			a.Policies = append(a.Policies, p.SchedulingPolicy)
+		} else {
+			a.Nearest = append(a.Nearest, r)
+		}
+	}
+	if len(a.Policies) > 0 {
+		a.Nearest = nil
+	}
+	slices.SortStableFunc(a.Nearest, func(a, b PairRejection) int { return cmp.Compare(a.distance(), b.distance()) })
+	a.Nearest = a.Nearest[:min(len(a.Nearest), MaxNearest)]
+	for i := range a.Nearest {
+		a.Nearest[i].Reason = a.Nearest[i].sentences()
+	}
+	a.Reason = a.reason()
+	return a, nil
+}
+
+func (r *PairRejection) distance() int { return len(r.TargetMismatches) + len(r.ClusterTypeMismatches) }
+
+func (r *PairRejection) sentences() string {
+	var target, clusterType string
+	if len(r.TargetMismatches) > 0 {
+		target = "The deployment target is not selected: " + joinMismatches(r.TargetMismatches) + "."
+	}
+	if len(r.ClusterTypeMismatches) > 0 {
+		clusterType = "The cluster type is not selected: " + joinMismatches(r.ClusterTypeMismatches) + "."
+	}
+	return sentences(target, clusterType)
+}
+
+// NoPolicies says why nothing is placed in a fleet without policies.
+const NoPolicies = "There is no scheduling policy."
+
+func (a *Answer) reason() string {
+	switch {
+	case len(a.Policies) > 0:
+		names := make([]string, len(a.Policies))
+		for i, p := range a.Policies {
+			names[i] = fmt.Sprintf("%q", p.Name)
+		}
+		return "It is placed there by " + strings.Join(names, ", ") + "."
+	case len(a.Nearest) == 0:
+		return NoPolicies
+	}
+	return fmt.Sprintf("No scheduling policy places it there; %q comes nearest. %s", a.Nearest[0].Policy.Name, a.Nearest[0].Reason)
+}

@@ -1,0 +1,108 @@
+package explain_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// TestWhy pins what is said of a deployment target and a cluster type, also of one that is placed elsewhere.
+func TestWhy(t *testing.T) {
+	gold := "labelSelector: {matchLabels: {tier: gold}}"
+	east := "labelSelector: {matchLabels: {region: east}}"
+	for _, tt := range []struct {
+		name  string
+		fleet []string
+		want  []string // the answer, and each of the nearest policies
+	}{
+		{"no policy", nil, []string{"There is no scheduling policy."}},
+		{"placed there, by two", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""), schedulingPolicy("c", gold, "")},
+			[]string{`It is placed there by "a", "b".`}},
+		{"placed elsewhere", []string{schedulingPolicy("east", "", east), schedulingPolicy("gold", "workspace: team-a, "+gold, "")}, []string{
+			`No scheduling policy places it there; "east" comes nearest. The cluster type is not selected: label "region" is "west" and must be "east".`,
+			`east: The cluster type is not selected: label "region" is "west" and must be "east".`,
+			`gold: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is "silver" and must be "gold".`,
+		}},
+		{"neither side", []string{schedulingPolicy("p", gold, east)}, []string{
+			`No scheduling policy places it there; "p" comes nearest. The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
+			`p: The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, problems := explain.New(t.Context(), read(t, append(tt.fleet,
+				clusterType("large", "region: west"), clusterType("other", "region: east"), target("team-b", "tier: silver"))...))
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := e.Why("app-test", "large")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{answer.Reason}
+			for _, r := range answer.Nearest {
+				got = append(got, r.Policy.Name+": "+r.Reason)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if _, err := e.Why("app", "large"); !errors.Is(err, explain.ErrNoTarget) {
+				t.Errorf("of no target: %v", err)
+			}
+			if _, err := e.Why("app-test", "huge"); !errors.Is(err, explain.ErrNoClusterType) {
+				t.Errorf("of no cluster type: %v", err)
+			}
+		})
+	}
+}
+
+// TestWhyAgreesWithTheSchedule asks about every pair of random fleets.
+func TestWhyAgreesWithTheSchedule(t *testing.T) {
+	there, not := 0, 0
+	for seed := range uint64(300) {
+		f := randomFleet(rand.New(rand.NewPCG(seed, 3)))
+		for i := range 2 * explain.MaxNearest { // which place nothing
+			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
+				Meta: fleet.Meta{Name: fmt.Sprint("q", i)}, DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
+			})
+		}
+		e, problems := explain.New(t.Context(), f)
+		if err := problems.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range e.Schedule.Placements {
+			for _, target := range e.Schedule.Targets {
+				answer, err := e.Why(target.Name, p.ClusterType.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var placedBy []*fleet.SchedulingPolicy
+				for _, a := range e.Schedule.Placements[i].Assignments {
+					if a.Target == target {
+						placedBy = a.Policies
+					}
+				}
+				if !slices.Equal(placedBy, answer.Policies) {
+					t.Errorf("seed %d: %s on %s is placed by %d policies, told are %d", seed, target.Name, p.ClusterType.Name, len(placedBy), len(answer.Policies))
+				}
+				if nearest := len(answer.Nearest); nearest > explain.MaxNearest || (nearest == 0) != (len(placedBy) > 0) {
+					t.Errorf("seed %d: %d policies come nearest, and %d place it", seed, nearest, len(placedBy))
+				}
+				if len(placedBy) > 0 {
+					there++
+				} else {
+					not++
+				}
+			}
+		}
+	}
+	if there < 100 || not < 100 {
+		t.Errorf("the fleets have %d pairs that are placed and %d that are not alone", there, not)
+	}
+}

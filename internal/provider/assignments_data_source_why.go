@@ -1,0 +1,94 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// maxWhy is how many pairs may be asked about.
+const maxWhy = 1000
+
+func whyArgument() schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Optional: true,
+		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target is on the cluster type, "+
+			"or why not. At most %d.", maxWhy),
+		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"target":       schema.StringAttribute{Required: true, MarkdownDescription: "The deployment target, `<workload>-<target>`."},
+			"cluster_type": schema.StringAttribute{Required: true, MarkdownDescription: "The cluster type."},
+		}},
+	}
+}
+
+func computedAnswers() schema.ListNestedAttribute {
+	return computedObjects("The answers to `why`, in its order.", map[string]schema.Attribute{
+		"target":       computedText("The deployment target."),
+		"cluster_type": computedText("The cluster type."),
+		"assigned":     schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the deployment target is on the cluster type."},
+		"policies":     computedTexts("The policies that place it there, by name."),
+		"reason":       computedText("The same in words; of a pair that is not assigned, what keeps the nearest policy from it."),
+		"nearest": computedObjects(fmt.Sprintf("The policies that come nearest to placing it there, at most %d: the first lack the least. "+
+			"Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
+			"policy":                  computedText("The policy."),
+			"reason":                  computedText("What did not match, in words."),
+			"target_mismatches":       computedMismatches("The requirements on labels and workspace that the deployment target does not meet."),
+			"cluster_type_mismatches": computedMismatches("The requirements on labels that the cluster type does not meet."),
+		}),
+	})
+}
+
+func computedMismatches(description string) schema.ListNestedAttribute {
+	return computedObjects(description, map[string]schema.Attribute{
+		"label":    computedText("Key of the label; `workspace` also for the selector's `workspace`."),
+		"operator": computedText("The requirement: `In` (also for `match_labels` and `workspace`), `NotIn`, `Exists` or `DoesNotExist`."),
+		"values":   computedTexts("The values for `In` and `NotIn`."),
+		"found":    computedText("The label's value. Null if the label is missing."),
+	})
+}
+
+// answer answers for the pairs of the argument, and reports those that do not exist.
+func (o *assignmentsOutcome) answer(d decoder) {
+	for _, asked := range d.objects("why") {
+		if asked.unknown { // a null element, which is reported
+			continue
+		}
+		target, clusterType := asked.string("target"), asked.string("cluster_type")
+		answer, err := o.Why(target, clusterType)
+		switch {
+		case errors.Is(err, explain.ErrNoTarget):
+			asked.report("No such deployment target", fmt.Sprintf("Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
+				o.fleet.Environment, target), fleet.Attr("target"))
+		case err != nil:
+			asked.report("No such cluster type", fmt.Sprintf("There is no cluster type %q.", clusterType), fleet.Attr("cluster_type"))
+		default:
+			o.answers = append(o.answers, answer)
+		}
+	}
+}
+
+// answered are the answers as the data source tells them.
+func (o *assignmentsOutcome) answered() []values {
+	all := make([]values, len(o.answers))
+	for i, a := range o.answers {
+		nearest := make([]values, len(a.Nearest))
+		for n, r := range a.Nearest {
+			nearest[n] = values{
+				"policy": r.Policy.Name, "reason": r.Reason,
+				"target_mismatches": mismatchesOf(r.TargetMismatches), "cluster_type_mismatches": mismatchesOf(r.ClusterTypeMismatches),
+			}
+		}
+		all[i] = values{
+			"target": a.Target.Name, "cluster_type": a.ClusterType.Name, "assigned": len(a.Policies) > 0,
+			"policies": namesOf(a.Policies), "reason": a.Reason, "nearest": nearest,
+		}
+	}
+	return all
+}
