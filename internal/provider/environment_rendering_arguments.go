@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -276,8 +277,14 @@ func (r *rendering) judgeUnscheduled() fleet.Problems {
 		Severity: fleet.Warning,
 		Path:     []fleet.Step{fleet.Attr("unscheduled")},
 		Summary:  "Deployment targets that no policy places",
-		Detail: fmt.Sprintf("No scheduling policy places %d of %d deployment targets of environment %q:\n%s\nCompare their labels and workspace with the policies' deployment_target_selector, and the labels of the cluster types with cluster_type_selector.",
-			len(targets), len(r.Tree.Schedule.Targets), r.fleet.Environment, fleet.IndentedList(targets, shown)),
+		Detail: fmt.Sprintf("No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the policies' %s, "+
+			"and the labels of the cluster types with %s.",
+			len(targets), fleet.Count(len(r.Tree.Schedule.Targets), "deployment target"), r.fleet.Environment, fleet.IndentedList(targets, shown),
+			r.fleet.PolicyField("deployment_target_selector"), r.fleet.PolicyField("cluster_type_selector")),
+	}
+	if len(r.fleet.Policies) == 0 {
+		p.Detail = fmt.Sprintf("%s None of the deployment targets of environment %q goes anywhere:\n%s", explain.NoPolicies, r.fleet.Environment,
+			fleet.IndentedList(targets, shown))
 	}
 	if r.unscheduled == unscheduledError {
 		p.Severity = fleet.Error

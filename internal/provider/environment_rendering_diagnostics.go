@@ -127,6 +127,17 @@ func appendDrift(diags *diag.Diagnostics, onDrift string, s *delivery.State) {
 	}
 }
 
+// appendReplaced says that the rendering of another environment goes.
+func appendReplaced(diags *diag.Diagnostics, d *delivery.Desired, decision *delivery.Decision, before *delivery.State) {
+	if decision.Replaced == "" || !d.Delivers() {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("environment"), "The environment is replaced", fmt.Sprintf(
+		"The rendering of environment %q at %s goes, with %s, and that of environment %q comes. Clusters that follow its folders get what "+
+			"is rendered for the new environment, in namespaces of other names. To keep both, give each environment a rendering of its own.",
+		decision.Replaced, before.Destination, fleet.Count(before.Ours().Count(), "deployment target folder"), d.Environment))
+}
+
 // appendLeft says what becomes of a delivered tree that is only computed from now on.
 func appendLeft(diags *diag.Diagnostics, decision *delivery.Decision, before *delivery.State) {
 	if n := decision.LeftOpen; n != 0 {

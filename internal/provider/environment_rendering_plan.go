@@ -74,6 +74,7 @@ func (r *environmentRendering) planDelivery(
 		appendDeliveryError(diags, o.Destination, err)
 	}
 	appendAdoption(diags, o.Destination, decision.Adoption)
+	appendReplaced(diags, o.Desired, decision, before)
 	if decision.Action == delivery.Keep {
 		plan.deliveryResults = state.deliveryResults
 		appendAbandoned(diags, o.Desired, before)

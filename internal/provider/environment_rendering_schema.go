@@ -127,7 +127,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				},
 				"allow_empty": schema.BoolAttribute{
 					Optional:            true,
-					MarkdownDescription: "Whether a change may take all of them away, as far as `max_removed` allows. The default is `false`.",
+					MarkdownDescription: "Whether a change may take all of them away, as far as `max_removed` allows, and whether the first delivery may hold none. The default is `false`.",
 				},
 				"require_known": schema.BoolAttribute{
 					Optional:            true,

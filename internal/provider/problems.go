@@ -30,7 +30,7 @@ func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 		rest := ps[reported:]
 		diags.Append(diagnostic(fleet.Problem{
 			Severity: rest[0].Severity,
-			Summary:  fmt.Sprintf("%d more problems", len(rest)),
+			Summary:  fleet.Count(len(rest), "more problem"),
 			Detail:   fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", reported, len(ps)),
 		}))
 	}
@@ -45,6 +45,9 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 		facts = append(facts, "From: "+subject)
 	default:
 		facts = append(facts, "Object: "+subject)
+	}
+	if field := p.YAMLPath(); field != "" {
+		facts = append(facts, "Field: "+field)
 	}
 	if whole := pathOf(p); len(whole.Steps()) > 1 { // Terraform names the resource's attribute alone
 		facts = append(facts, "Attribute: "+whole.String())

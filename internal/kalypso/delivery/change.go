@@ -66,6 +66,11 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	if err := d.mayMove(s); err != nil {
 		errs = append(errs, err)
 	}
+	if !s.Current() && at.Record == nil {
+		if err := d.Guardrails.CheckFirst(c.Wanted); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	if len(errs) > 0 {
 		return c, errs
 	}

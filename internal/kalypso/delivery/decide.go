@@ -45,6 +45,8 @@ type Decision struct {
 	// computed from now on. Nil and 0 where there is none.
 	Left     *Destination
 	LeftOpen int
+	// Replaced is the environment whose rendering this one's takes the place of; empty where there is none.
+	Replaced string
 	// Unreadable says that a tree was delivered, and that the private state tells nothing of it: [Recover] reads that.
 	Unreadable bool
 	// Check says that the state tells nothing of the destination, so that the branch is to be read for errors.
@@ -59,6 +61,11 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	decision := &Decision{Action: Write}
 	if p == nil {
 		decision.Check = d.Delivers() && !d.Incomplete
+		if decision.Check && d.Tree != nil {
+			if err := d.Guardrails.CheckFirst(d.Inventory()); err != nil {
+				decision.Errors = append(decision.Errors, err)
+			}
+		}
 		return decision
 	}
 	decision.Action = d.action(p, s)
@@ -67,6 +74,9 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	}
 	if decision.Action == Keep {
 		return decision
+	}
+	if s.Current() && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment {
+		decision.Replaced = s.desiredEnvironment()
 	}
 	decision.Comparable = decision.Action == Write && d.Known() && d.comparable(s)
 	switch {

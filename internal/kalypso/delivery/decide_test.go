@@ -119,6 +119,7 @@ func (d *Decision) text(on *situation) string {
 	add(d.Abandoned != 0, "pull request %d was abandoned", d.Abandoned)
 	add(d.Left != nil, "leaves the tree")
 	add(d.LeftOpen != 0, "leaves pull request %d", d.LeftOpen)
+	add(d.Replaced != "", "replaces %s", d.Replaced)
 	add(d.Unreadable, "recovers the state")
 	add(d.Check, "reads the branch")
 	for _, err := range d.Errors {
@@ -146,6 +147,8 @@ func kindOf(err error) string {
 		}
 	case errors.As(err, &moved):
 		return fmt.Sprintf("moved %v", moved.Folders)
+	case errors.As(err, &guardrail) && len(guardrail.Removed) == 0:
+		return "empty"
 	case errors.As(err, &guardrail):
 		return fmt.Sprintf("removes %v", guardrail.Removed)
 	}
@@ -174,11 +177,21 @@ func TestDecide(t *testing.T) {
 			s.prior, s.state, s.desired.Strategy = nil, nil, ComputeOnly
 		}, "write"},
 
+		{"a create of an empty tree is refused", func(s *situation) {
+			s.prior, s.state, s.desired.Tree = nil, nil, rendered("large small/a=-")
+		}, "write, reads the branch, refuses: empty"},
+		{"it may be allowed", func(s *situation) {
+			s.prior, s.state, s.desired.Tree, s.desired.Guardrails.AllowEmpty = nil, nil, rendered("large"), true
+		}, "write, reads the branch"},
+		{"it is not where that is only computed", func(s *situation) {
+			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), ComputeOnly
+		}, "write"},
+
 		// What changes.
 		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write, changes map[large:+0 -0 ~1]"},
 		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write, changes map[]"},
 		{"another environment is written, and takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
-			"write, changes map[], refuses: removes [large/a large/b small/c]"},
+			"write, changes map[], replaces dev, refuses: removes [large/a large/b small/c]"},
 		{"another place is written, and read for errors", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[], reads the branch"},
@@ -515,6 +528,12 @@ func TestChange(t *testing.T) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("legacy/x=1")
 			s.branch.Operators, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
+		{"an empty tree is the first", func(s *situation) {
+			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
+		}, "refuses: empty"},
+		{"an empty tree is there already", func(s *situation) {
+			s.state, s.branch, s.desired.Tree = nil, holding("large"), rendered("large")
+		}, "nothing"},
 		{"another environment takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
 			"refuses: removes [large/a large/b small/c]"},
 		{"the promoted commit's file would lie in a folder of ours", func(s *situation) {

@@ -62,7 +62,26 @@ const listed = 20
 
 // Error implements error.
 func (e *GuardrailError) Error() string {
+	if len(e.Removed) == 0 {
+		return e.Reason
+	}
 	return fmt.Sprintf("%s What would go:\n%s", e.Reason, fleet.IndentedList(e.Removed, listed))
+}
+
+// CheckFirst returns a *GuardrailError where the first delivery of a tree would bring nothing.
+func (g Guardrails) CheckFirst(wanted Inventory) error {
+	if g.AllowEmpty {
+		return nil
+	}
+	for _, folder := range wanted {
+		for _, target := range folder.Targets {
+			if !target.Empty || target.Unknown {
+				return nil
+			}
+		}
+	}
+	return &GuardrailError{Reason: "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
+		"workloads and the scheduling policies. If that is meant, set guardrails.allow_empty = true."}
 }
 
 // Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all
@@ -74,10 +93,11 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 		return nil
 	case len(removed) == total && !g.AllowEmpty:
 		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change takes away all %d deployment target folders. If that is meant, set %s.", total, g.toRemoveAll(total))}
+			"The change takes away %s. If that is meant, set %s.", allFolders(total), g.toRemoveAll(total))}
 	case !g.MaxRemoved.allows(len(removed), total):
 		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change takes away %d of %d deployment target folders, and guardrails.max_removed is %q. If that is meant, raise it.", len(removed), total, g.MaxRemoved)}
+			"The change takes away %d of %s, and guardrails.max_removed is %q. If that is meant, raise it.",
+			len(removed), fleet.Count(total, "deployment target folder"), g.MaxRemoved)}
 	}
 	return nil
 }
@@ -89,10 +109,17 @@ func (g Guardrails) CheckMove(from Destination, held Inventory) error {
 		return nil
 	}
 	return &GuardrailError{removed, total, fmt.Sprintf(
-		"The rendering moves away from %s, and what that place loses counts as removed: all %d deployment target folders. "+
+		"The rendering moves away from %s, and what that place loses counts as removed: %s. "+
 			"Clusters that still follow it would delete what these folders brought them. "+
 			"Set on_move = \"keep\" to leave folders and record there. If no cluster follows it, set %s.",
-		from, total, g.toRemoveAll(total))}
+		from, allFolders(total), g.toRemoveAll(total))}
+}
+
+func allFolders(total int) string {
+	if total == 1 {
+		return "the only deployment target folder"
+	}
+	return fmt.Sprintf("all %d deployment target folders", total)
 }
 
 // toRemoveAll returns the arguments that allow that all targets go.

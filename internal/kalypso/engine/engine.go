@@ -37,6 +37,7 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 		assignments, ps = schedule.New(ctx, f)
 		problems = append(problems, ps...)
 	}
+	problems = append(problems, f.ValidateReferences(assignments.Assigned)...)
 
 	configuration, ps := configure.New(ctx, f, assignments)
 	problems = append(problems, ps...)

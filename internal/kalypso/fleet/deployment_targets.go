@@ -74,6 +74,31 @@ func (f *Fleet) MayRender(t *Target) bool {
 	return t.Environment == f.Environment || IsUnknown(t.Environment) || IsUnknown(f.Environment)
 }
 
+// CheckEnvironment warns if Workloads have deployment targets, and none for the fleet's environment: its name may be wrong.
+func (f *Fleet) CheckEnvironment() Problems {
+	named := map[string]bool{}
+	for _, w := range f.Workloads {
+		for i := range w.Targets {
+			if f.MayRender(&w.Targets[i]) {
+				return nil
+			}
+			if environment := w.Targets[i].Environment; environment != "" {
+				named[environment] = true
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	return Problems{{
+		Severity: Warning,
+		Path:     []Step{Attr("environment")},
+		Summary:  "Environment that no workload names",
+		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Those that are named:\n%s\nCheck the spelling, or add targets.",
+			f.Environment, IndentedList(slices.Sorted(maps.Keys(named)), mostListed)),
+	}}
+}
+
 // workspaces looks up the workspaces of Workloads.
 type workspaces struct {
 	prefix        string                           // of a Flux owner label: <environment>-

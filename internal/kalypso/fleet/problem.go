@@ -210,6 +210,14 @@ func IndentedList(lines []string, most int) string {
 	return "  " + strings.Join(lines, "\n  ")
 }
 
+// Count is a number with its noun: 1 assignment, 2 assignments.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // forObject returns the problems as those of object o: its kind, name and origin.
 func (ps Problems) forObject(o Object) Problems {
 	m := o.Metadata()

@@ -13,8 +13,8 @@ import (
 )
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
-// objects, cluster types whose templates are missing or of the wrong type, and Workloads with too many targets. It stops
-// once ctx is done.
+// objects, and Workloads with too many targets. It stops once ctx is done. [Fleet.ValidateReferences] checks the templates
+// that cluster types name.
 func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems
@@ -40,9 +40,6 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 			continue
 		}
 		seen[id] = o
-	}
-	for _, ct := range f.ClusterTypes {
-		ps = append(ps, f.validateReferences(ct)...)
 	}
 	ps = append(ps, f.checkTargetsPerWorkload()...)
 	ps.Sort()
@@ -70,44 +67,11 @@ func validateEnvironment(name string) (ps Problems) {
 	return ps
 }
 
-func (f *Fleet) validateReferences(ct *ClusterType) (ps Problems) {
-	check := func(attribute, name, use string) {
-		if name == "" || IsUnknown(name) {
-			return
-		}
-		t := f.Template(name)
-		switch {
-		case t == nil:
-			ps.add("Missing template", fmt.Sprintf("%s names the template %q, which does not exist. Add it, or use one of: %s.",
-				attribute, name, f.templateNames()), Attr(attribute))
-		case t.Type != use && slices.Contains(TemplateTypes, t.Type):
-			ps.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
-				attribute, name, t.Type, use), Attr(attribute))
-		}
-	}
-	check("reconciler", ct.Reconciler, TemplateReconciler)
-	check("namespace_service", ct.NamespaceService, TemplateNamespace)
-	check("config_type", ct.ConfigType, TemplateConfig)
-	return ps.forObject(ct)
-}
-
-func (f *Fleet) templateNames() string {
-	names := make([]string, 0, len(f.Templates))
-	for _, t := range f.Templates {
-		names = append(names, fmt.Sprintf("%q", display(t.Name)))
-	}
-	if len(names) == 0 {
-		return "(there are none)"
-	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
-}
-
 // Validate implements [Object].
 func (ct *ClusterType) Validate() Problems {
 	ps := ct.validateMeta()
-	ps.require("reconciler", ct.Reconciler)
-	ps.require("namespace_service", ct.NamespaceService)
+	ps.require(&ct.Meta, "reconciler", ct.Reconciler)
+	ps.require(&ct.Meta, "namespace_service", ct.NamespaceService)
 	return ps.forObject(ct)
 }
 
@@ -121,7 +85,7 @@ func (t *Template) Validate() Problems {
 		}
 		detail := fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", "))
 		if inYAML {
-			ps.warn("Unknown "+attribute, detail, Attr(attribute))
+			ps.warn("Unknown "+YAMLName(attribute), detail, Attr(attribute))
 		} else {
 			ps.add("Invalid "+attribute, detail, Attr(attribute))
 		}
@@ -150,7 +114,7 @@ func (c *Config) Validate() Problems {
 // Validate implements [Object]. The package configure checks whether the schema compiles.
 func (s *ConfigSchema) Validate() Problems {
 	ps := s.validateMeta()
-	ps.require("schema", s.Schema)
+	ps.require(&s.Meta, "schema", s.Schema)
 	return ps.forObject(s)
 }
 
@@ -266,7 +230,9 @@ func (ps *Problems) labelValue(value, summary string, path ...Step) {
 	}
 }
 
-func (ps *Problems) require(attribute, value string) { ps.requireAt(value, attribute, Attr(attribute)) }
+func (ps *Problems) require(of *Meta, attribute, value string) {
+	ps.requireAt(value, of.field(attribute), Attr(attribute))
+}
 
 func (ps *Problems) requireAt(value, attribute string, path ...Step) {
 	if value == "" {

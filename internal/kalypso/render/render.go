@@ -216,7 +216,7 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 	parts := w.templates[a.ClusterType]
 	for i, name := range []string{ReconcilerFile, NamespaceFile, PlatformConfigFile} {
 		if parts[i] == nil {
-			continue // reported by the fleet's validation
+			continue // reported as missing
 		}
 		file, failures := w.file(name, parts[i], &s)
 		out.Failures = append(out.Failures, failures...)

@@ -44,6 +44,7 @@ type Assignment struct {
 func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
+	problems = append(problems, f.CheckEnvironment()...)
 	s := &Schedule{Targets: targets}
 	quota := quota{most: f.Limits.WithDefaults().Assignments, by: make([]int, len(f.Policies))}
 
@@ -88,6 +89,11 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	problems = append(problems, quota.problems(f.Policies)...)
 	problems.Sort()
 	return s, problems
+}
+
+// Assigned reports whether anything is assigned to a cluster type.
+func (s *Schedule) Assigned(ct *fleet.ClusterType) bool {
+	return slices.ContainsFunc(s.Placements, func(p Placement) bool { return p.ClusterType == ct && len(p.Assignments) > 0 })
 }
 
 // quota counts assignments.

@@ -1,0 +1,92 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// templateUse is a template that a cluster type names.
+type templateUse struct {
+	attribute, name, as string // as is the type that the template should have
+}
+
+func (ct *ClusterType) templateUses() []templateUse {
+	uses := []templateUse{
+		{"reconciler", ct.Reconciler, TemplateReconciler},
+		{"namespace_service", ct.NamespaceService, TemplateNamespace},
+		{"config_type", ct.ConfigType, TemplateConfig},
+	}
+	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || IsUnknown(use.name) })
+}
+
+// missingTemplate is a template that is not in the fleet, with what names it.
+type missingTemplate struct {
+	first     *ClusterType
+	attribute string // of first
+	needed    bool   // something is assigned to one of those that name it
+	lines     []string
+}
+
+// ValidateReferences returns the templates that are missing, each once with the cluster types that name it, and those of another
+// type than their use. A missing template is a warning if nothing is assigned to these cluster types.
+func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps Problems) {
+	missing := map[string]*missingTemplate{}
+	for _, ct := range f.ClusterTypes {
+		var other Problems
+		attributes := map[string][]string{}
+		for _, use := range ct.templateUses() {
+			t := f.Template(use.name)
+			switch {
+			case t == nil:
+				if missing[use.name] == nil {
+					missing[use.name] = &missingTemplate{first: ct, attribute: use.attribute}
+				}
+				attributes[use.name] = append(attributes[use.name], ct.field(use.attribute))
+			case t.Type != use.as && slices.Contains(TemplateTypes, t.Type):
+				other.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
+					ct.field(use.attribute), use.name, t.Type, use.as), Attr(use.attribute))
+			}
+		}
+		for name, named := range attributes {
+			m := missing[name]
+			m.needed = m.needed || assigned(ct)
+			m.lines = append(m.lines, fmt.Sprintf("%s: %s", display(ct.Name), strings.Join(named, ", ")))
+		}
+		ps = append(ps, other.forObject(ct)...)
+	}
+	for name, m := range missing {
+		ps = append(ps, m.problem(name, f.templateNames()))
+	}
+	ps.Sort()
+	return ps
+}
+
+// mostListed is how many lines an error lists.
+const mostListed = 20
+
+func (m *missingTemplate) problem(name, others string) Problem {
+	p := Problem{
+		Kind: KindTemplate, Name: name, Origin: m.first.Origin, Path: []Step{Attr(m.attribute)},
+		Summary: "Missing template",
+		Detail: fmt.Sprintf("The template %q does not exist. These cluster types name it:\n%s\nAdd it, or use one of: %s.",
+			name, IndentedList(m.lines, mostListed), others),
+	}
+	if !m.needed {
+		p.Severity = Warning
+		p.Detail += " Nothing is assigned to these cluster types. Once something is, this is an error."
+	}
+	return p
+}
+
+func (f *Fleet) templateNames() string {
+	names := make([]string, 0, len(f.Templates))
+	for _, t := range f.Templates {
+		names = append(names, fmt.Sprintf("%q", display(t.Name)))
+	}
+	if len(names) == 0 {
+		return "(there are none)"
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}

@@ -1,0 +1,115 @@
+package fleet_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// TestValidateReferences: a template that is missing is one problem with the cluster types that name it, each in the words of
+// its own form.
+func TestValidateReferences(t *testing.T) {
+	t.Parallel()
+	hcl := func(name string) fleet.Meta {
+		return fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "cluster_types", Key: name}}
+	}
+	yaml := func(name string) fleet.Meta {
+		return fleet.Meta{Name: name, Origin: fleet.Origin{Key: name + ".yaml", Document: 1, Line: 1}}
+	}
+	f := &fleet.Fleet{
+		Environment: "dev",
+		Templates:   []*fleet.Template{{Meta: hcl("flux"), Type: "reconciler"}},
+		ClusterTypes: []*fleet.ClusterType{
+			{Meta: hcl("large"), Reconciler: "gone", NamespaceService: "gone", ConfigType: "flux"},
+			{Meta: yaml("small"), Reconciler: "flux", NamespaceService: "gone", ConfigType: "lost"},
+			{Meta: yaml("tiny"), Reconciler: "flux", NamespaceService: "flux", ConfigType: fleet.Unknown},
+		},
+	}
+	for assigned, want := range map[string][]string{
+		"": {
+			`warning ClusterType "large" from cluster_types["large"]: Wrong template type: config_type names the template "flux", whose type is "reconciler" instead of "config".`,
+			`warning ClusterType "tiny" from tiny.yaml, document 1, line 1: Wrong template type: namespaceService names the template "flux", whose type is "reconciler" instead of "namespace".`,
+			`warning Template "gone" from cluster_types["large"]: Missing template: The template "gone" does not exist. These cluster types name it:
+  large: reconciler, namespace_service
+  small: namespaceService
+Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
+			`warning Template "lost" from small.yaml, document 1, line 1: Missing template: The template "lost" does not exist. These cluster types name it:
+  small: configType
+Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
+		},
+		"large": {
+			`error Template "gone" from cluster_types["large"]: Missing template: The template "gone" does not exist. These cluster types name it:
+  large: reconciler, namespace_service
+  small: namespaceService
+Add it, or use one of: "flux".`,
+		},
+	} {
+		var got []string
+		for _, p := range f.ValidateReferences(func(ct *fleet.ClusterType) bool { return ct.Name == assigned }) {
+			severity := map[fleet.Severity]string{fleet.Error: "error", fleet.Warning: "warning"}[p.Severity]
+			if assigned == "" || p.Severity == fleet.Error {
+				got = append(got, severity+" "+p.Error())
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with something on %q (-want +got):\n%s", assigned, diff)
+		}
+	}
+}
+
+// TestYAMLPath: a problem with a document is told at its field.
+func TestYAMLPath(t *testing.T) {
+	t.Parallel()
+	f := fleet.Fleet{Environment: "dev"}
+	objects, _, problems := fleet.ParseYAML(fleet.Origin{Key: "fleet.yaml"}, strings.Join([]string{
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: "no name", labels: {a b: c}}, spec: {reconciler: r}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: app}, spec: {deploymentTargets: [{name: a, environment: dev, labels: {x: " "}}]}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: SchedulingPolicy, metadata: {name: p}, spec: {clusterTypeSelector: {labelSelector: {matchExpressions: [{key: k, operator: In}]}}, deploymentTargetSelector: {workspace: " "}}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Template, metadata: {name: t}, spec: {type: reconciler, contentType: txt}}`,
+	}, "\n---\n"))
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	f.Add(objects...)
+	var got []string
+	for _, p := range f.Validate(t.Context()) {
+		got = append(got, p.YAMLPath()+": "+p.Summary)
+	}
+	if diff := cmp.Diff([]string{
+		`metadata.labels["a b"]: Invalid label key`,
+		"metadata.name: Invalid name",
+		"spec.namespaceService: Missing namespaceService",
+		"spec.clusterTypeSelector.labelSelector.matchExpressions[0].values: Invalid selector requirement",
+		"spec.deploymentTargetSelector.workspace: Invalid workspace",
+		`spec.deploymentTargets[0].labels["x"]: Invalid value of label "x"`,
+		"spec.contentType: Unknown contentType",
+	}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestCheckEnvironment: a name that no workload has is a warning with those that they have.
+func TestCheckEnvironment(t *testing.T) {
+	t.Parallel()
+	f := &fleet.Fleet{Environment: "dve", Workloads: []*fleet.Workload{
+		{Targets: []fleet.Target{{Name: "a", Environment: "stage"}, {Name: "b", Environment: "dev"}}}, {Targets: []fleet.Target{{Name: "c", Environment: "dev"}}},
+	}}
+	want := `Environment that no workload names: No workload has a deployment target for environment "dve". Those that are named:
+  dev
+  stage
+Check the spelling, or add targets.`
+	if ps := f.CheckEnvironment(); len(ps) != 1 || ps[0].Severity != fleet.Warning || ps[0].Error() != want {
+		t.Errorf("%v", ps)
+	}
+	for _, f := range []*fleet.Fleet{
+		{Environment: "dev", Workloads: f.Workloads}, {Environment: "dve"}, {Environment: fleet.Unknown, Workloads: f.Workloads},
+		{Environment: "dve", Workloads: []*fleet.Workload{{Targets: []fleet.Target{{Environment: fleet.Unknown}, {Environment: "dev"}}}}},
+	} {
+		if ps := f.CheckEnvironment(); len(ps) > 0 {
+			t.Errorf("%v", ps)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// YAMLName is the field of a Kalypso document that an attribute is, such as configType for config_type.
+func YAMLName(attribute string) string {
+	first, rest, _ := strings.Cut(attribute, "_")
+	for word := range strings.SplitSeq(rest, "_") {
+		if word != "" {
+			first += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return first
+}
+
+// field is how the object's author writes an attribute: as a field of YAML, or as it is in HCL.
+func (m *Meta) field(attribute string) string {
+	if m.Origin.Document > 0 {
+		return YAMLName(attribute)
+	}
+	return attribute
+}
+
+// YAMLPath is the path of the problem in the document that holds the object, such as spec.deploymentTargets[0].name. It is
+// empty if the object is not from YAML, or the problem is with all of it.
+func (p Problem) YAMLPath() string {
+	if p.Origin.Document == 0 || len(p.Path) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	switch p.Path[0].Attribute {
+	case "name", "labels":
+		b.WriteString("metadata")
+	case "data":
+	default:
+		b.WriteString("spec")
+	}
+	for i, step := range p.Path {
+		step.Visit(func(attribute string) {
+			if i > 0 && strings.HasSuffix(p.Path[i-1].Attribute, "_selector") && attribute != "workspace" {
+				b.WriteString(".labelSelector")
+			}
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(YAMLName(attribute))
+		}, func(index int) { fmt.Fprintf(&b, "[%d]", index) }, func(key string) { fmt.Fprintf(&b, "[%q]", key) })
+	}
+	return b.String()
+}
+
+// PolicyField is an attribute of the fleet's scheduling policies as their authors write it; where some are YAML and some are
+// HCL, as it is in HCL.
+func (f *Fleet) PolicyField(attribute string) string {
+	if len(f.Policies) == 0 || slices.ContainsFunc(f.Policies, func(p *SchedulingPolicy) bool { return p.Origin.Document == 0 }) {
+		return attribute
+	}
+	return YAMLName(attribute)
+}
