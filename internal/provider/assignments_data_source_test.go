@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -214,7 +215,12 @@ data "kalypso_assignments" "this" {
 	r.expectEmptyPlan()
 	values := r.state()["data.kalypso_assignments.this"]
 	want, got := map[string][]string{}, map[string][]string{"small": {}}
-	fromJSON(t, toJSON(t, planned.After["assignments"]), &want)
+	hashes := map[string]map[string]string{}
+	fromJSON(t, toJSON(t, planned.After["assignments"]), &hashes)
+	for clusterType, targets := range hashes {
+		want[clusterType] = slices.AppendSeq([]string{}, maps.Keys(targets))
+		slices.Sort(want[clusterType])
+	}
 	for _, a := range toldOf(t, values) {
 		got[a.ClusterType] = append(got[a.ClusterType], a.Target)
 	}

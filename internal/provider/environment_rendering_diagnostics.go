@@ -35,8 +35,8 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 	switch {
 	case errors.As(err, &exists):
 		diags.AddAttributeError(repo, "The branch holds a rendering of this environment: import it, or adopt", fmt.Sprintf(
-			"%s\nIt may be of another configuration, whose changes this one would undo. If it is of this one, import it, as its state was lost, with the ID\n"+
-				"  %s\nor set adopt = true to take it over.", text, renderingImportID(exists.Environment, exists.Destination)))
+			"%s\nIt may be of another configuration, whose changes this one would undo. If it is of this one, and its state was lost, import it with the ID\n"+
+				"  %s\nIf the resource was renamed, add a moved block. Or set adopt = true to take the rendering over.", text, renderingImportID(exists.Environment, exists.Destination)))
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		diags.AddAttributeError(repo, "Folders are not this rendering's", fleet.Sentence(err))
 	case errors.As(err, &ownership):

@@ -143,7 +143,7 @@ resource "kalypso_environment_rendering" "test" {
 	if got := strings.Count(text, "error: "); got != 51 {
 		t.Errorf("%d errors", got)
 	}
-	for _, want := range []string{`cluster_types["000"].name`, "error: 850 more problems\nThe first 50 of 900 are shown. Mend them, and plan again to see what is left."} {
+	for _, want := range []string{`cluster_types["000"].name`, "error: 850 more problems\nThe first 50 of 900 are shown. Fix them, and plan again to see the rest."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("not said: %s", want)
 		}

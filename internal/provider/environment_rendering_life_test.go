@@ -322,7 +322,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 
 	// Another environment at the same place takes away all.
 	r.set("environment", "stage")
-	r.expectRefused([]string{"takes away all 4", "allow_empty"}, "plan")
+	r.expectRefused([]string{"takes away all 4", "allow_empty", "The environment is replaced", `The rendering of environment "dev" at`}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "100%", "allow_empty": true})
 	r.expectCommits(1)
 	if !strings.Contains(gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"], `"environment": "stage"`) {

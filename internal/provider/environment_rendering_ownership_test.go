@@ -180,8 +180,10 @@ func TestAccRenderingRenamed(t *testing.T) {
 		}
 	}
 	r.apply(`-var=paths=["a"]`, "-var=environment=dev")
-	r.apply(`-var=paths=["./a"]`, "-var=environment=dev")
-	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev")
+	// Without a moved block Terraform knows it for another one, whose tree is not the one there.
+	r.expectError([]string{"The branch holds a rendering of this environment: import it, or adopt", "moved block"}, "plan", "-no-color", `-var=paths=["./a"]`, "-var=environment=dev")
+	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
+	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
 	expect("of ./a")
 	r.write("lifecycle_override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  lifecycle { create_before_destroy = true }\n}\n")
 	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", `-replace=kalypso_environment_rendering.this["./a"]`)

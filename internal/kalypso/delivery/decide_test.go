@@ -484,7 +484,7 @@ func TestChange(t *testing.T) {
 			s.desired.Tree.Folders[0].Targets[0].Unknown = true
 		}, "refuses: exists map[large:+0 -0 ~1]"},
 		{"a move finds it, and says so", func(s *situation) {
-			s.state.Destination.Path, s.desired.Tree = "elsewhere", rendered("large/a=2 large/b=1 small/c=1")
+			s.state.Destination.Path, s.desired.Tree, s.desired.Guardrails = "elsewhere", rendered("large/a=2 large/b=1 small/c=1"), free
 		}, "write"},
 
 		// What moved between plan and apply.
@@ -591,6 +591,7 @@ func TestReview(t *testing.T) {
 			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
 		}, "refuses: people pushed"},
 		{"it is of others, and no state tells", func(s *situation) {
+			s.desired.Adopt = true
 			s.state, s.review.BranchState = nil, &BranchState{Head: "theirs"}
 		}, "refuses: not this rendering's"},
 		{"it is of others, and what was proposed came from another branch", func(s *situation) {

@@ -12,6 +12,11 @@ variable "environment" {
   default = null # that of a rendering is its path's
 }
 
+variable "adopt" {
+  type    = bool
+  default = null
+}
+
 locals {
   environments = { for path in var.paths : path => coalesce(var.environment, path == "." ? "root" : replace(path, "/", "-")) }
 }
@@ -33,5 +38,6 @@ resource "kalypso_environment_rendering" "this" {
 
   gitops_repo         = { repo = var.repo, branch = "all", path = each.key }
   create_branch       = true
+  adopt               = var.adopt
   deletion_protection = false
 }

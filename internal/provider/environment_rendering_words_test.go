@@ -1,0 +1,82 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestAccRenderingFirstIsEmpty: a first delivery that holds nothing has to be allowed, unless nothing is written.
+func TestAccRenderingFirstIsEmpty(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.set("targets", map[string]string{})
+	refused := []string{"Guardrails stop the change", "The tree would be empty", "guardrails.allow_empty = true"}
+	r.expectRefused(refused, "plan")
+	r.set("targets", map[string]string{"a": "large"})
+	r.set("value", "''")
+	r.expectRefused(refused, "plan")
+	r.set("targets", map[string]string{})
+	r.options("delivery", map[string]any{"strategy": "none"})
+	r.succeed("plan", "-no-color")
+	r.options("delivery", nil, "guardrails", map[string]any{"allow_empty": true})
+	r.expectCommits(1)
+	r.options("guardrails", nil)
+	r.expectEmptyPlan()
+}
+
+// TestAccRenderingWords: an environment that no workload names, and a template that is missing, are told once and by the names
+// of the form that the objects have.
+func TestAccRenderingWords(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+variable "environment" {
+  type = string
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment = var.environment
+  manifests   = { "fleet.yaml" = file("fleet.yaml") }
+  delivery    = { strategy = "none" }
+}
+`, "fleet.yaml": `
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: large, labels: {size: large}}
+spec: {reconciler: flux, namespaceService: flux, configType: config}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: small}
+spec: {reconciler: flux, namespaceService: flux, configType: config}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: flux}
+spec: {type: reconciler, manifests: ["a: b"]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata: {name: app}
+spec: {deploymentTargets: [{name: a, environment: dev}, {name: b, environment: stage}]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata: {name: large}
+spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {matchLabels: {size: large}}}}
+`})
+	missing := []string{"Missing template", `The template "config" is not there. These cluster types name it: large: configType small: configType`}
+	out := r.succeed("plan", "-no-color", "-var", "environment=dve").text()
+	for _, said := range append(missing, "Environment that no workload names", `No workload has a deployment target for environment "dve". Those that are named: dev stage`,
+		"Nothing is assigned to these cluster types") {
+		if !strings.Contains(out, said) {
+			t.Errorf("the plan does not say %q:\n%s", said, out)
+		}
+	}
+	if n := strings.Count(out, "Missing template"); n != 1 {
+		t.Errorf("the template is missed %d times", n)
+	}
+	r.expectError(append(missing, "Error: Missing template"), "plan", "-no-color", "-var", "environment=dev")
+}
