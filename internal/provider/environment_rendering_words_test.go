@@ -24,7 +24,7 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r.options("delivery", nil, "guardrails", map[string]any{"allow_empty": true})
 	r.expectCommits(1)
 	r.options("guardrails", nil)
-	r.expectEmptyPlan()
+	r.expectCommits(0)
 }
 
 // TestAccRenderingWords: an environment that no workload names, and a template that is missing, are told once and by the names
