@@ -23,7 +23,7 @@ func treeEntry(e entry) object.TreeEntry {
 }
 
 // errName means that a tree cannot contain a name.
-var errName = errors.New("Git does not allow this name")
+var errName = errors.New("not a valid name in a Git tree")
 
 // splitPath splits a path relative to the repository root into names. "." is the root and has none.
 func splitPath(path string) ([]string, error) {

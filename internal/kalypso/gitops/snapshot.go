@@ -192,9 +192,9 @@ func (s *Snapshot) CommitInfo() (message string, parents []plumbing.Hash, err er
 
 // find looks up a path. The root is a tree without a name.
 func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
-	names, err := splitPath(path)
-	if err != nil || s.Root.IsZero() {
-		return entry{}, false, nil
+	names, invalid := splitPath(path)
+	if invalid != nil || s.Root.IsZero() {
+		return entry{}, false, nil //nolint:nilerr // Git has no such path
 	}
 	at := entry{Mode: gitobject.ModeTree, Hash: s.Root}
 	for _, name := range names {

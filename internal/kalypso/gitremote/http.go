@@ -55,8 +55,8 @@ func (c *Client) httpOpener(repo Location, s *auth) opener {
 
 func (h *httpSession) readAdvertisement() error {
 	const path = "/info/refs"
-	res, err := h.do(http.MethodGet, h.base+path+"?service="+h.service, nil,
-		0) //nolint:bodyclose // Close closes all of them
+	target := h.base + path + "?service=" + h.service
+	res, err := h.do(http.MethodGet, target, nil, 0) //nolint:bodyclose // Close closes all of them
 	if err != nil {
 		return err
 	}
