@@ -1,6 +1,6 @@
-// Package apiserver runs a real API server of Kubernetes for custom resources on loopback: k8s.io/apiextensions-apiserver,
-// which make builds into bin/, on Debian's etcd, with the custom resources of Flux and Argo CD. What is missing on the machine
-// fails the test with what to do.
+// Package apiserver runs a real Kubernetes API server for custom resources on loopback:
+// k8s.io/apiextensions-apiserver, which make builds into bin/, with Debian's etcd and the custom resources of Flux
+// and Argo CD. If a program is missing, the test fails and says what to install.
 package apiserver
 
 import (
@@ -22,10 +22,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Tokens of the users. They are canaries: nothing may show them.
+// The users' tokens. They are canaries: no output may contain them.
 const (
 	Admin  = "canary-admin"  // may do everything
-	Reader = "canary-reader" // may read what the guide asks for
+	Reader = "canary-reader" // has the permissions that the guide requires
 	Nobody = "canary-nobody" // may do nothing
 )
 
@@ -36,7 +36,7 @@ type Server struct {
 	admin dynamic.Interface
 }
 
-// Start starts a server with the custom resources in the files; see [CRDs]. It ends with the test.
+// Start starts a server with the custom resources in the files; see [CRDs]. It stops when the test ends.
 func Start(t testing.TB, crds ...string) *Server {
 	t.Helper()
 	etcd, err := exec.LookPath("etcd")
@@ -51,7 +51,8 @@ func Start(t testing.TB, crds ...string) *Server {
 	client, peer, port := freePort(t), freePort(t), freePort(t)
 	run(t, dir, etcd, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls", "http://"+client, "--advertise-client-urls", "http://"+client,
-		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer, "--initial-cluster", "default=http://"+peer)
+		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer,
+		"--initial-cluster", "default=http://"+peer)
 
 	reviews := httptest.NewServer(reviewer{})
 	t.Cleanup(reviews.Close)
@@ -61,17 +62,20 @@ func Start(t testing.TB, crds ...string) *Server {
 	}
 	_, number, _ := net.SplitHostPort(port)
 	certificates := filepath.Join(dir, "certificates")
-	run(t, dir, bin, "--etcd-servers", "http://"+client, "--bind-address", "127.0.0.1", "--secure-port", number, "--cert-dir", certificates,
-		"--kubeconfig", core, "--authentication-kubeconfig", core, "--authorization-kubeconfig", core, "--authentication-skip-lookup",
+	run(t, dir, bin, "--etcd-servers", "http://"+client, "--bind-address", "127.0.0.1", "--secure-port", number,
+		"--cert-dir", certificates,
+		"--kubeconfig", core, "--authentication-kubeconfig", core, "--authorization-kubeconfig", core,
+		"--authentication-skip-lookup",
 		"--enable-priority-and-fairness=false", "--disable-admission-plugins",
-		"NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+		"NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,"+
+			"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
 	s := &Server{Host: port}
 	s.await(t, filepath.Join(certificates, "apiserver.crt"))
 	s.install(t, crds)
 	return s
 }
 
-// Kubeconfig is the text of a kubeconfig for a user, with the one context "fleet".
+// Kubeconfig returns a kubeconfig for a user, with the single context "fleet".
 func (s *Server) Kubeconfig(token string) string { return kubeconfig("https://"+s.Host, s.ca, token) }
 
 func kubeconfig(server string, ca []byte, token string) string {
@@ -88,7 +92,7 @@ current-context: fleet
 `, server, authority, token)
 }
 
-// await waits until the server answers: its /readyz never does.
+// await waits until the server answers. Its /readyz never succeeds.
 func (s *Server) await(t testing.TB, certificate string) {
 	t.Helper()
 	var last error
@@ -111,7 +115,7 @@ func (s *Server) await(t testing.TB, certificate string) {
 	t.Fatalf("the API server does not answer: %v", last)
 }
 
-// run runs a program until the test ends. What it says is shown where the test fails.
+// run runs a program until the test ends. If the test fails, it logs the program's output.
 func run(t testing.TB, dir, program string, args ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
@@ -141,7 +145,7 @@ func run(t testing.TB, dir, program string, args ...string) {
 	})
 }
 
-// freePort is an address that nobody listens on.
+// freePort returns a free address.
 func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -152,7 +156,7 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// root is the repository's folder.
+// root returns the root folder of the repository.
 func root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")

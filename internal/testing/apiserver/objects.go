@@ -17,19 +17,23 @@ import (
 )
 
 var (
-	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	listAll     = metav1.ListOptions{}
+	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}
+	listAll = metav1.ListOptions{}
 )
 
-// The custom resources that [CRDs] finds.
+// The custom resources that [CRDs] knows.
 const (
-	Kustomizations  = "github.com/fluxcd/kustomize-controller/config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml"
-	GitRepositories = "github.com/fluxcd/source-controller/config/crd/bases/source.toolkit.fluxcd.io_gitrepositories.yaml"
-	OCIRepositories = "github.com/fluxcd/source-controller/config/crd/bases/source.toolkit.fluxcd.io_ocirepositories.yaml"
+	Kustomizations  = fluxKustomize + "kustomize.toolkit.fluxcd.io_kustomizations.yaml"
+	GitRepositories = fluxSource + "source.toolkit.fluxcd.io_gitrepositories.yaml"
+	OCIRepositories = fluxSource + "source.toolkit.fluxcd.io_ocirepositories.yaml"
 	Applications    = "github.com/argoproj/argo-cd/v3/manifests/crds/application-crd.yaml"
+
+	fluxKustomize = "github.com/fluxcd/kustomize-controller/config/crd/bases/"
+	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"
 )
 
-// CRDs are the files of custom resources, from the Go modules that tools/crds pins.
+// CRDs returns the files of custom resources, from the Go modules that tools/crds pins.
 func CRDs(t testing.TB, names ...string) []string {
 	t.Helper()
 	modules.Do(func() {
@@ -50,7 +54,7 @@ func CRDs(t testing.TB, names ...string) []string {
 		}
 	})
 	if modules.err != nil {
-		t.Fatalf("the modules with the custom resources can't be had: %v", modules.err)
+		t.Fatalf("cannot download the modules with the custom resources: %v", modules.err)
 	}
 	var files []string
 	for _, name := range names {
@@ -69,7 +73,7 @@ var modules struct {
 	err  error
 }
 
-// install makes the custom resources known, and waits until they are served.
+// install creates the custom resources, and waits until they are served.
 func (s *Server) install(t testing.TB, files []string) {
 	t.Helper()
 	for _, file := range files {
@@ -91,7 +95,8 @@ func (s *Server) install(t testing.TB, files []string) {
 		for _, v := range versions {
 			version, _ := v.(map[string]any)
 			if version["served"] == true {
-				s.awaitKind(t, schema.GroupVersionResource{Group: group, Version: version["name"].(string), Resource: names}) //nolint:forcetypeassert // a CRD's
+				name, _ := version["name"].(string)
+				s.awaitKind(t, schema.GroupVersionResource{Group: group, Version: name, Resource: names})
 			}
 		}
 	}
@@ -108,7 +113,7 @@ func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
 	t.Fatalf("%s are not served: %v", at.Resource, err)
 }
 
-// Apply creates objects, or brings those that are there to this, status included.
+// Apply creates or replaces objects, including their status.
 func (s *Server) Apply(t testing.TB, documents ...string) {
 	t.Helper()
 	for _, text := range documents {
@@ -134,7 +139,7 @@ func (s *Server) Apply(t testing.TB, documents ...string) {
 			continue
 		}
 		made.Object["status"] = status
-		// Argo CD's Application has no status of its own, and is updated as a whole.
+		// Argo CD's Application has no status subresource, so it is updated as a whole.
 		if gvk.Kind == "Application" {
 			_, err = objects.Update(t.Context(), made, metav1.UpdateOptions{})
 		} else {
@@ -146,7 +151,7 @@ func (s *Server) Apply(t testing.TB, documents ...string) {
 	}
 }
 
-// Delete removes an object of a plural kind.
+// Delete deletes an object of a resource.
 func (s *Server) Delete(t testing.TB, group, version, resource, namespace, name string) {
 	t.Helper()
 	at := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// reviewer is what the API server asks who somebody is and what they may: in a cluster that is the core API server.
+// reviewer authenticates and authorizes users for the API server, as the core API server does in a cluster.
 type reviewer struct{}
 
-// review is a TokenReview or a SubjectAccessReview, as far as it counts here.
+// review is a TokenReview or a SubjectAccessReview, with the fields used here.
 type review struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -44,7 +44,8 @@ func (reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			"username": strings.TrimPrefix(r.Spec.Token, "canary-"), "groups": append(user, "system:authenticated"),
 		}}
 	case strings.HasSuffix(req.URL.Path, "/subjectaccessreviews"):
-		reads := r.Spec.Path != nil && r.Spec.Path.Verb == "get" || r.Spec.User == "reader" && r.Spec.Attributes != nil && r.Spec.Attributes.Verb == "list"
+		reads := r.Spec.Path != nil && r.Spec.Path.Verb == "get" || r.Spec.User == "reader" && r.Spec.Attributes != nil &&
+			r.Spec.Attributes.Verb == "list"
 		r.Status = map[string]any{"allowed": reads}
 	default:
 		http.NotFound(w, req)

@@ -1,5 +1,5 @@
-// Package azurefake is an Azure for tests, on loopback TLS: the tokens of Microsoft Entra, and Azure Resource Graph with its
-// pages, quota and failures, in the forms that Microsoft documents.
+// Package azurefake is a fake Azure for tests, on loopback TLS: the tokens of Microsoft Entra, and Azure Resource Graph
+// with its pages, quota and failures, in the formats that Microsoft documents.
 package azurefake
 
 import (
@@ -111,7 +111,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/openid-configuration"):
 		base := s.URL + "/" + Tenant
 		answer(w, map[string]any{
-			"authorization_endpoint": base + "/oauth2/v2.0/authorize", "token_endpoint": base + "/oauth2/v2.0/token", "issuer": base + "/v2.0",
+			"authorization_endpoint": base + "/oauth2/v2.0/authorize", "token_endpoint": base + "/oauth2/v2.0/token",
+			"issuer": base + "/v2.0",
 		})
 	case strings.HasSuffix(r.URL.Path, "/token"):
 		s.token(w, r)
@@ -128,8 +129,9 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"error":             "invalid_client",
-			"error_description": "AADSTS7000215: Invalid client secret provided: " + r.FormValue("client_secret") + "\r\nTrace ID: x",
+			"error": "invalid_client",
+			"error_description": "AADSTS7000215: Invalid client secret provided: " + r.FormValue("client_secret") +
+				"\r\nTrace ID: x",
 		})
 		return
 	}
@@ -175,7 +177,8 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 	}
 	to := min(from+size, len(rows))
 	page := map[string]any{
-		"totalRecords": len(rows), "count": to - from, "data": append([]any{}, rows[from:to]...), "facets": []any{}, "resultTruncated": "false",
+		"totalRecords": len(rows), "count": to - from, "data": append([]any{}, rows[from:to]...), "facets": []any{},
+		"resultTruncated": "false",
 	}
 	if to < len(rows) {
 		page["$skipToken"] = fmt.Sprintf("skip-%d", to)

@@ -23,7 +23,8 @@ func Configuration(cluster, repo, branch, path, revision string) map[string]any 
 		"id": cluster + "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/fleet",
 		"properties": map[string]any{
 			"scope": "cluster", "namespace": "flux-system", "sourceKind": "GitRepository", "suspend": false,
-			"gitRepository":        map[string]any{"url": repo, "repositoryRef": map[string]any{"branch": branch}, "syncIntervalInSeconds": 600},
+			"gitRepository": map[string]any{"url": repo, "repositoryRef": map[string]any{"branch": branch},
+				"syncIntervalInSeconds": 600},
 			"kustomizations":       map[string]any{"cluster": map[string]any{"path": path, "prune": true}},
 			"complianceState":      "Compliant",
 			"provisioningState":    "Succeeded",
@@ -47,7 +48,8 @@ func Status(kind, name, compliance, appliedBy, message string) map[string]any {
 	s := map[string]any{
 		"kind": kind, "name": name, "namespace": "flux-system", "complianceState": compliance, "appliedBy": nil,
 		"statusConditions": []any{map[string]any{
-			"type": "Ready", "status": ready, "reason": "ReconciliationSucceeded", "message": message, "lastTransitionTime": "2026-01-31T12:00:30Z",
+			"type": "Ready", "status": ready, "reason": "ReconciliationSucceeded", "message": message,
+			"lastTransitionTime": "2026-01-31T12:00:30Z",
 		}},
 	}
 	if appliedBy != "" {

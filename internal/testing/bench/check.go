@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// checkGolden holds the tree of a golden fleet against the operator's.
+// checkGolden compares the tree of a golden fleet with the operator's.
 func checkGolden(g *golden.Fleet, t *tree.Tree) error {
 	promoted, err := g.Promoted()
 	if err != nil {
@@ -24,12 +24,12 @@ func checkGolden(g *golden.Fleet, t *tree.Tree) error {
 		}
 	}
 	if got := golden.SHA256(files); got != g.Summary.TreeSHA256 {
-		return fmt.Errorf("the tree of %s is not the golden one: %s, want %s", g.Name, got, g.Summary.TreeSHA256)
+		return fmt.Errorf("the tree of %s differs from the golden one: %s, want %s", g.Name, got, g.Summary.TreeSHA256)
 	}
 	return nil
 }
 
-// checkBranch holds the folders on a branch against those of a tree that was rendered from nothing.
+// checkBranch compares the folders on a branch with those of a tree rendered from scratch.
 func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
 	var want bytes.Buffer
 	for _, folder := range t.Folders {
@@ -46,12 +46,12 @@ func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
 		}
 	}
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
-		return fmt.Errorf("the branch %s does not hold the tree that is rendered from nothing", branch)
+		return fmt.Errorf("the branch %s differs from the tree rendered from scratch", branch)
 	}
 	return nil
 }
 
-// checkCommits holds the number of the commits on a branch against that of the applies that changed something.
+// checkCommits compares the number of commits on a branch with the number of applies that changed something.
 func checkCommits(ctx context.Context, repo, branch string, want int) error {
 	out, err := exec.CommandContext(ctx, "git", "-C", repo, "rev-list", "--count", branch).Output() //nolint:gosec // git
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// The fleets that are measured: the golden ones, and a tenth of one.
+// The measured fleets: two golden ones, and a tenth of one.
 const (
 	fleet1k   = "large-1k"
 	fleet10k  = "large-10k"
 	fleet100k = "large-100k"
 )
 
-// load reads a fleet, sorted, so that a change changes a line. That of 1,000 assignments is large-10k with every tenth
-// of its cluster types.
+// load reads a fleet, sorted, so that a change changes a line. large-1k is large-10k with every tenth of its cluster
+// types.
 func load(name string) (*fleet.Fleet, error) {
 	from := name
 	if name == fleet1k {
@@ -49,7 +49,7 @@ func load(name string) (*fleet.Fleet, error) {
 	return f, nil
 }
 
-// withOwnValues is the fleet with a config of its own for every pair of the names.
+// withOwnValues returns the fleet with an additional config for each pair of names.
 func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
 	own := *f
 	own.Configs = append([]*fleet.Config{}, f.Configs...)
@@ -64,7 +64,7 @@ func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
 	return &own
 }
 
-// ofOneClusterType, ofOneWorkload and ofAll choose configs by what they reach.
+// ofOneClusterType, ofOneWorkload and ofAll select configs by their scope.
 func ofOneClusterType(c *fleet.Config) bool {
 	return len(c.Labels) == 2 && c.IsPlatformConfig() && c.Labels[fleet.ClusterTypeLabel] != ""
 }
@@ -75,7 +75,7 @@ func ofOneWorkload(c *fleet.Config) bool {
 
 func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
 
-// changed is the fleet with one more value in the first config that which names.
+// changed returns the fleet with one more value in the first config that which selects.
 func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fleet.Fleet, error) {
 	i := slices.IndexFunc(f.Configs, which)
 	if i < 0 {
@@ -90,7 +90,7 @@ func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fle
 	return &other, nil
 }
 
-// write puts the fleet's objects into a folder as YAML, a file a kind.
+// write writes the fleet's objects to a folder as YAML, one file per kind.
 func write(f *fleet.Fleet, dir string) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err

@@ -1,6 +1,5 @@
-// Command bench measures what the provider costs at fleet size and prints a Markdown table: every figure that is
-// compared with another is measured in the same run. It measures the large golden fleets, and holds the trees of all
-// runs against theirs.
+// Command bench measures the provider's costs at fleet size and prints a Markdown table. Figures that are compared
+// come from the same run. It measures the large golden fleets, and checks the trees of all runs against theirs.
 package main
 
 import (
@@ -20,10 +19,11 @@ import (
 func main() {
 	log.SetFlags(0)
 	var b bench
-	flag.StringVar(&b.provider, "provider", "", "the built provider")
-	flag.IntVar(&b.runs, "runs", 3, "how often each figure is measured; the median counts")
-	only := flag.String("only", "", "rendering, pushing or planning: measure that alone")
-	benchmarks := flag.Bool("benchmarks", false, "print what was measured as Go's benchmarks do, for benchstat, instead of the table")
+	flag.StringVar(&b.provider, "provider", "", "path of the built provider")
+	flag.IntVar(&b.runs, "runs", 3, "number of measurements; the table shows the median")
+	only := flag.String("only", "", "measure only rendering, pushing or planning")
+	benchmarks := flag.Bool("benchmarks", false,
+		"print results in the format of Go benchmarks, for benchstat, instead of the table")
 	flag.Parse()
 	if b.provider == "" {
 		log.Fatal("bench: set -provider to the built provider (make bench does)")
@@ -43,7 +43,7 @@ type bench struct {
 	provider string // the built program
 	scratch  string
 	runs     int
-	samples  map[string][]sample // by what was measured
+	samples  map[string][]sample // by name
 	rows     []row
 }
 
@@ -88,7 +88,8 @@ func (b *bench) print(w io.Writer) {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", r.what, figure, cpu, memory, r.against, r.ratio, r.bound)
 	}
 	fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs, and the largest peak.\n",
-		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"), version("terraform", "version"), b.runs)
+		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"),
+		version("terraform", "version"), b.runs)
 }
 
 func cpu() string {

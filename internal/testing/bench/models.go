@@ -18,10 +18,13 @@ const modelConfiguration = `terraform {
 }
 
 resource "kalypso_template" "all" {
-  for_each  = { flux = "reconciler", ns = "namespace", cm = "config" }
-  name      = each.key
-  type      = each.value
-  manifests = ["name: {{ .DeploymentTargetName }}\nnamespace: {{ .Namespace }}\ndata:\n{{ toYaml .ConfigData | indent 2 }}\n"]
+  for_each = { flux = "reconciler", ns = "namespace", cm = "config" }
+  name     = each.key
+  type     = each.value
+  manifests = [join("\n", [
+    "name: {{ .DeploymentTargetName }}", "namespace: {{ .Namespace }}", "data:",
+    "{{ toYaml .ConfigData | indent 2 }}", "",
+  ])]
 }
 
 resource "kalypso_cluster_type" "all" {
@@ -36,8 +39,9 @@ resource "kalypso_cluster_type" "all" {
 resource "kalypso_config" "all" {
   for_each = { for i in range(100) : format("config-%%03d", i) => i }
   name     = each.key
-  labels   = each.value %% 2 == 0 ? { region = "r${each.value %% 5}" } : { cluster-type = format("cluster-%%02d", each.value %% 50) }
-  data     = { for k in range(10) : "KEY_${k}" => "value ${k} of ${each.key}" }
+  labels = (each.value %% 2 == 0 ? { region = "r${each.value %% 5}" } :
+  { cluster-type = format("cluster-%%02d", each.value %% 50) })
+  data = { for k in range(10) : "KEY_${k}" => "value ${k} of ${each.key}" }
 }
 
 resource "kalypso_workload" "all" {

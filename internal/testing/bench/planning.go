@@ -25,9 +25,9 @@ resource "kalypso_environment_rendering" "this" {
 }
 `
 
-// planning measures Terraform with the built provider: first applies, changes, and plans with nothing to do.
+// planning measures Terraform with the built provider: first applies, changes, and plans without changes.
 func (b *bench) planning(ctx context.Context) error {
-	if err := b.lifeOf(ctx, "empty", &fleet.Fleet{}, "none", nil); err != nil {
+	if err := b.measureFleet(ctx, "empty", &fleet.Fleet{}, "none", nil); err != nil {
 		return err
 	}
 	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
@@ -39,13 +39,13 @@ func (b *bench) planning(ctx context.Context) error {
 		if name == fleet100k {
 			then = changes
 		}
-		if err := b.lifeOf(ctx, name, f, "none", then); err != nil {
+		if err := b.measureFleet(ctx, name, f, "none", then); err != nil {
 			return err
 		}
 		if name != fleet10k {
 			continue
 		}
-		if err := b.lifeOf(ctx, name+"-assignments", f, "assignments", nil); err != nil {
+		if err := b.measureFleet(ctx, name+"-assignments", f, "assignments", nil); err != nil {
 			return err
 		}
 	}
@@ -56,17 +56,17 @@ func (b *bench) planning(ctx context.Context) error {
 	return nil
 }
 
-// lifeOf applies a fleet to an empty repo, plans it again, changes it and applies it.
-func (b *bench) lifeOf(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
+// measureFleet applies a fleet to an empty repo, plans it again, changes it and applies it, several times.
+func (b *bench) measureFleet(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
 	for range b.runs {
-		if err := b.life(ctx, name, f, preview, then); err != nil {
+		if err := b.measureOnce(ctx, name, f, preview, then); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func (b *bench) life(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
+func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
 	r, err := b.newRoot(ctx, func(dir, repo string) error {
 		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
 			return err
@@ -135,23 +135,28 @@ func (b *bench) planningRows() {
 		m := b.median("plan/" + name)
 		b.add(row{what, m, "an empty fleet: " + seconds(empty.time), "+" + seconds(m.time-empty.time), bound})
 	}
-	plan("`terraform plan` with nothing to do, `large-100k` through `manifests`, `preview = \"none\"`", fleet100k, "+1.5 s")
+	plan("`terraform plan` with nothing to do, `large-100k` through `manifests`, `preview = \"none\"`", fleet100k,
+		"+1.5 s")
 	plan("the same for `large-10k`", fleet10k, "")
 	plan("the same for `large-10k`, `preview = \"assignments\"`", fleet10k+"-assignments", "as low as can be")
-	plan("the same for 50 cluster types, 100 configs, 100 workloads of three targets and 20 policies as model resources and typed maps", "models", "as low as can be")
+	plan("the same for 50 cluster types, 100 configs, 100 workloads of three targets and 20 policies "+
+		"as model resources and typed maps", "models", "as low as can be")
 	b.add(row{"the first `terraform apply` of `large-100k` through `manifests`", first, "", "", ""})
 	for _, c := range changes {
-		// Of a text with a line more Terraform works out long what to show.
+		// Terraform takes long to compute the diff of a text with an additional line.
 		more, m := b.median("apply/"+fleet100k+"/"+c.name+"-added"), b.median("apply/"+fleet100k+"/"+c.name+"-changed")
 		b.add(row{"the same after " + c.what + " came", more, "the first: " + seconds(first.time), ratio(more, first), ""})
 		b.add(row{"the same after it changed", m, "the first: " + seconds(first.time), ratio(m, first), c.bound})
 	}
 	for _, what := range []string{"plan", "apply"} {
 		small, large := b.median(what+"/"+fleet1k), b.median(what+"/"+fleet100k)
-		b.add(row{"growth of the " + what + " from 1,000 to 100,000 assignments", large, seconds(small.time), "exponent " + exponent(small.time, large.time, 100), "1.05"})
+		b.add(row{"growth of the " + what + " from 1,000 to 100,000 assignments", large, seconds(small.time),
+			"exponent " + exponent(small.time, large.time, 100), "1.05"})
 		small, large = b.median(what+"/"+fleet10k), b.median(what+"/"+fleet100k)
 		start := b.median(what + "/empty")
-		b.add(row{"the same from 10,000, both without what an empty fleet takes", sample{time: large.time - start.time, cpu: large.cpu - start.cpu, peak: large.peak}, seconds(small.time - start.time),
+		b.add(row{"the same from 10,000, both without what an empty fleet takes",
+			sample{time: large.time - start.time, cpu: large.cpu - start.cpu, peak: large.peak},
+			seconds(small.time - start.time),
 			"exponent " + exponent(small.time-start.time, large.time-start.time, 10), ""})
 	}
 	most := sample{}

@@ -19,24 +19,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// changes are those that are measured, each of one config value.
+// changes are the measured changes, each of one config value.
 var changes = []change{
 	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "0.05"},
 	{"all", "one config value that reaches all", ofAll, "1.2"},
 }
 
-// delivered are those whose delivery is measured by itself: a workload's value is on many cluster types.
+// delivered are the changes whose delivery is measured by itself. A workload's value affects many cluster types.
 var delivered = append([]change{{"one-workload", "one config value of one workload", ofOneWorkload, ""}}, changes...)
 
-// change is a change of one config value in the first config that which names. bound is that of its apply, as a part of the
-// first.
+// change changes one value in the first config that which selects. bound is the bound of its apply, relative to the
+// first apply.
 type change struct {
 	name, what string
 	which      func(*fleet.Config) bool
 	bound      string
 }
 
-// pushing measures the delivery by itself, without rendering: to an empty bare repo against git's own tools, and after
+// pushing measures delivery without rendering: to an empty bare repo in comparison with git's own tools, and after
 // changes.
 func (b *bench) pushing(ctx context.Context) error {
 	for _, name := range []string{fleet10k, fleet100k} {
@@ -61,7 +61,8 @@ func (b *bench) pushing(ctx context.Context) error {
 		if name == fleet100k {
 			bound = "1.0"
 		}
-		b.add(row{"`" + name + "` written and pushed to an empty bare repo", first, "`git fast-import` + `git push`: " + seconds(baseline.time), ratio(first, baseline), bound})
+		b.add(row{"`" + name + "` written and pushed to an empty bare repo", first,
+			"`git fast-import` + `git push`: " + seconds(baseline.time), ratio(first, baseline), bound})
 		for _, c := range delivered {
 			m := b.median("deliver/" + name + "/" + c.name)
 			bound := "" // of fleets of this size
@@ -74,7 +75,7 @@ func (b *bench) pushing(ctx context.Context) error {
 	return nil
 }
 
-// fastImport writes the files of a tree with git fast-import into a repo and pushes them to an empty bare one.
+// fastImport writes the files of a tree to a repo with git fast-import, and pushes them to an empty bare repo.
 func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (s sample, err error) {
 	dir, err := os.MkdirTemp(b.scratch, "git-")
 	if err != nil {

@@ -19,13 +19,13 @@ func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, sample, error) {
 	return made.Tree, sample{time: time.Since(start)}, problems.Err()
 }
 
-// rate is assignments a second.
+// rate is a number of assignments per second.
 type rate float64
 
-// String is the rate with its unit.
+// String returns the rate with its unit.
 func (r rate) String() string { return fmt.Sprintf("%.0f assignments/s", float64(r)) }
 
-// rendering measures schedule and render, from the objects to the tree's hash, on one core.
+// rendering measures scheduling and rendering, from the objects to the tree's hash, on one core.
 func (b *bench) rendering(ctx context.Context) error {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
@@ -63,7 +63,8 @@ func (b *bench) rendering(ctx context.Context) error {
 		}
 	}
 	small, large := b.median("render/"+fleet1k), b.median("render/"+fleet100k)
-	b.add(row{"growth of schedule + render from 1,000 to 100,000 assignments", large, seconds(small.time), "exponent " + exponent(small.time, large.time, 100), "1.05"})
+	b.add(row{"growth of schedule + render from 1,000 to 100,000 assignments", large, seconds(small.time),
+		"exponent " + exponent(small.time, large.time, 100), "1.05"})
 	return nil
 }
 
@@ -83,7 +84,7 @@ func rateOf(t *tree.Tree, took sample) rate {
 	return rate(float64(t.Schedule.AssignmentCount) / took.time.Seconds())
 }
 
-// pairsOf are the assignments as the names of cluster type and deployment target.
+// pairsOf returns the assignments as names of cluster type and deployment target.
 func pairsOf(t *tree.Tree) (pairs [][2]string) {
 	for _, p := range t.Schedule.Placements {
 		for _, a := range p.Assignments {

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// root is a root module with a GitOps repo beside it.
+// root is a root module with its GitOps repo.
 type root struct {
 	b         *bench
 	dir, repo string
 }
 
-// newRoot makes a root module; fill writes its files, for the repo.
+// newRoot creates a root module; fill writes its files.
 func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) (*root, error) {
 	dir, err := os.MkdirTemp(b.scratch, "root-")
 	if err != nil {
@@ -29,7 +29,8 @@ func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) 
 	if err := git(ctx, nil, "init", "-q", "--bare", r.repo); err != nil {
 		return nil, err
 	}
-	config := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    \"registry.terraform.io/terraform-kalypso/kalypso\" = %q\n  }\n}\n", filepath.Dir(b.provider))
+	config := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n"+
+		"  dev_overrides {\n    \"registry.terraform.io/terraform-kalypso/kalypso\" = %q\n  }\n}\n", filepath.Dir(b.provider))
 	if err := os.WriteFile(filepath.Join(dir, "terraform.rc"), []byte(config), 0o600); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) 
 
 func (r *root) remove() { _ = os.RemoveAll(r.dir) }
 
-// apply applies the module, and plan plans it where there is nothing to do.
+// apply applies the module. plan expects no changes.
 func (r *root) apply(ctx context.Context) (sample, error) {
 	return r.terraform(ctx, "apply", "-auto-approve", "-no-color")
 }
@@ -67,8 +68,8 @@ func (r *root) terraform(ctx context.Context, args ...string) (s sample, err err
 	return s, nil
 }
 
-// watchPeak looks at the children of a process, Terraform's providers, until it is asked for the largest peak of their resident
-// memory, in bytes.
+// watchPeak polls the children of a process, Terraform's providers. The returned function stops it and returns the
+// largest peak of their resident memory, in bytes.
 func watchPeak(parent int) func() int64 {
 	var watching sync.WaitGroup
 	quit := make(chan struct{})
@@ -92,8 +93,8 @@ func watchPeak(parent int) func() int64 {
 	}
 }
 
-// peakOfChildren is the largest peak among the children of a process, in bytes; 0 where the system does not tell. It must cost
-// little: what is measured runs beside it.
+// peakOfChildren returns the largest peak memory among the children of a process, in bytes, or 0 if the system does
+// not report it. It must be cheap, since it runs during the measurement.
 func peakOfChildren(parent int) (peak int64) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
 	for _, thread := range threads {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// sample is what something took once: its time, and where Terraform ran its processor time, the provider's included, and the
-// peak of the provider's resident memory in bytes.
+// sample is one measurement: the time and, for Terraform, the CPU time including the provider's, and the peak of the
+// provider's resident memory in bytes.
 type sample struct {
 	time, cpu time.Duration
 	peak      int64
 }
 
-// measure adds a sample to those of a name.
+// measure adds a sample under a name.
 func (b *bench) measure(name string, f func() (sample, error)) error {
 	s, err := f()
 	if err != nil {
@@ -30,14 +30,14 @@ func (b *bench) measure(name string, f func() (sample, error)) error {
 	return nil
 }
 
-// timed is the sample of what is done in this process.
+// timed measures a function in this process.
 func timed(f func() error) (sample, error) {
 	start := time.Now()
 	err := f()
 	return sample{time: time.Since(start)}, err
 }
 
-// median is the median times of the samples of a name, and the largest peak.
+// median returns the median times of the samples of a name, and the largest peak.
 func (b *bench) median(name string) (m sample) {
 	var times, cpus []time.Duration
 	for _, s := range b.samples[name] {
@@ -52,7 +52,7 @@ func (b *bench) median(name string) (m sample) {
 	return m
 }
 
-// String is what is not zero of it.
+// String returns the values that are not zero.
 func (s sample) String() string {
 	return strings.Join(strings.Fields(s.figure()+" "+s.processor()+" "+s.memory()), " ")
 }
@@ -78,7 +78,7 @@ func (s sample) memory() string {
 	return fmt.Sprintf("%d MiB", s.peak>>20)
 }
 
-// benchmarks are the samples in the format of Go's benchmarks, for benchstat.
+// benchmarks returns the samples in the format of Go's benchmarks, for benchstat.
 func (b *bench) benchmarks() string {
 	var lines []string
 	for name, samples := range b.samples {
@@ -98,7 +98,7 @@ func ratio(a, b sample) string { return fmt.Sprintf("%.2f", a.time.Seconds()/b.t
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// exponent is that of the growth from one size to another, so many times as large.
+// exponent returns the exponent of the growth between two sizes that differ by a factor.
 func exponent(small, large time.Duration, factor float64) string {
 	if small <= 0 || large <= 0 {
 		return "unknown: less than the noise"

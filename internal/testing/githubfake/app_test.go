@@ -28,13 +28,16 @@ func TestApp(t *testing.T) {
 		issued, expires    time.Duration
 		status             int
 	}{
-		"another key":          {id: app, key: other, expires: time.Minute, status: 401, said: "could not be decoded"},
-		"another algorithm":    {header: `{"alg":"none"}`, id: app, key: app, expires: time.Minute, status: 401, said: "could not be decoded"},
-		"issued later":         {id: app, key: app, issued: time.Second, expires: time.Minute, status: 401, said: "iat"},
-		"expired":              {id: app, key: app, issued: -time.Minute, status: 401, said: "exp"},
-		"too long":             {id: app, key: app, expires: 601 * time.Second, status: 401, said: "too far"},
-		"another installation": {path: "v3/app/installations/1/access_tokens", id: app, key: app, expires: time.Minute, status: 404, said: "Not Found"},
-		"right":                {id: app, key: app, expires: 10 * time.Minute, status: 201, said: `"expires_at":"2030-01-01T13:00:00Z"`},
+		"another key": {id: app, key: other, expires: time.Minute, status: 401, said: "could not be decoded"},
+		"another algorithm": {header: `{"alg":"none"}`, id: app, key: app, expires: time.Minute, status: 401,
+			said: "could not be decoded"},
+		"issued later": {id: app, key: app, issued: time.Second, expires: time.Minute, status: 401, said: "iat"},
+		"expired":      {id: app, key: app, issued: -time.Minute, status: 401, said: "exp"},
+		"too long":     {id: app, key: app, expires: 601 * time.Second, status: 401, said: "too far"},
+		"another installation": {path: "v3/app/installations/1/access_tokens", id: app, key: app, expires: time.Minute,
+			status: 404, said: "Not Found"},
+		"right": {id: app, key: app, expires: 10 * time.Minute, status: 201,
+			said: `"expires_at":"2030-01-01T13:00:00Z"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.header == "" {
@@ -43,12 +46,14 @@ func TestApp(t *testing.T) {
 			if tc.path == "" {
 				tc.path = tokens
 			}
-			claims := fmt.Sprintf(`{"iss":%q,"iat":%d,"exp":%d}`, tc.id.ID, now.Add(tc.issued).Unix(), now.Add(tc.expires).Unix())
+			claims := fmt.Sprintf(`{"iss":%q,"iat":%d,"exp":%d}`, tc.id.ID, now.Add(tc.issued).Unix(),
+				now.Add(tc.expires).Unix())
 			caller{t, s, signed(t, tc.key, tc.header, claims)}.expect(tc.status, tc.said, "POST", tc.path, nil)
 		})
 	}
 	claims := fmt.Sprintf(`{"iss":%q,"iat":%d,"exp":%d}`, app.ID, now.Unix(), now.Add(time.Minute).Unix())
-	given, _ := caller{t, s, signed(t, app, `{"alg":"RS256"}`, claims)}.expect(201, "", "POST", tokens, nil)["token"].(string)
+	given, _ := caller{t, s, signed(t, app, `{"alg":"RS256"}`, claims)}.expect(201, "", "POST", tokens,
+		nil)["token"].(string)
 	c := caller{t, s, given}
 	c.expect(200, "", "GET", pulls, nil)
 	now = now.Add(time.Hour)
@@ -63,7 +68,8 @@ func signed(t *testing.T, app *githubfake.App, header, claims string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
+	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
+		base64.RawURLEncoding.EncodeToString([]byte(claims))
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
 	if err != nil {

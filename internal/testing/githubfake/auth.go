@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// Access is what a token may do with a repo.
+// Access is the permission of a token for a repo.
 type Access int
 
-// The rights of a token.
+// The permissions.
 const (
 	None Access = iota
 	Read
@@ -36,22 +36,21 @@ type token struct {
 	expires     time.Time         // zero: never
 }
 
-// AddToken makes a token of a user that opens these repos ("owner/name") and
-// no other: all repos are private.
+// AddToken creates a token of a user for these repos ("owner/name") only. All repos are private.
 func (s *Server) AddToken(value, login string, repos map[string]Access) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens[value] = &token{login: login, repos: repos}
 }
 
-// Revoke takes a token away.
+// Revoke revokes a token.
 func (s *Server) Revoke(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tokens, value)
 }
 
-// App is a GitHub App with one installation.
+// App is a GitHub App with one installation, for all repos.
 type App struct {
 	ID, InstallationID string
 	PrivateKey         string // PEM, PKCS #1 as GitHub gives it out
@@ -64,7 +63,7 @@ type App struct {
 	given  int
 }
 
-// AddApp makes an app.
+// AddApp creates an app.
 func (s *Server) AddApp(t testing.TB) *App {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -86,17 +85,18 @@ func (s *Server) AddApp(t testing.TB) *App {
 const installationTokenLife = time.Hour
 
 func (s *Server) routeApps() {
-	s.api.HandleFunc("POST "+restPrefix+"/app/installations/{id}/access_tokens", func(w http.ResponseWriter, req *http.Request) {
-		app, problem := s.appOf(req)
-		switch {
-		case app == nil:
-			fail(w, http.StatusUnauthorized, problem)
-		case req.PathValue("id") != app.InstallationID:
-			fail(w, http.StatusNotFound, "Not Found")
-		default:
-			s.giveToken(w, req, app)
-		}
-	})
+	s.api.HandleFunc("POST "+restPrefix+"/app/installations/{id}/access_tokens",
+		func(w http.ResponseWriter, req *http.Request) {
+			app, problem := s.appOf(req)
+			switch {
+			case app == nil:
+				fail(w, http.StatusUnauthorized, problem)
+			case req.PathValue("id") != app.InstallationID:
+				fail(w, http.StatusNotFound, "Not Found")
+			default:
+				s.giveToken(w, req, app)
+			}
+		})
 }
 
 // giveToken gives out a token for as much as is asked for, or for all that the app may do.
@@ -111,14 +111,16 @@ func (s *Server) giveToken(w http.ResponseWriter, req *http.Request, app *App) {
 	if asked.Permissions == nil {
 		asked.Permissions = app.Permissions
 	}
-	t := &token{login: "kalypso[bot]", permissions: asked.Permissions, expires: s.now().Add(installationTokenLife).UTC().Truncate(time.Second)}
+	t := &token{login: "kalypso[bot]", permissions: asked.Permissions,
+		expires: s.now().Add(installationTokenLife).UTC().Truncate(time.Second)}
 	if asked.Repositories == nil {
 		t.everywhere = Write
 	}
 	for _, name := range asked.Repositories {
 		found := app.repo(s, name)
 		if found == "" {
-			fail(w, http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not accessible to the parent installation.")
+			fail(w, http.StatusUnprocessableEntity,
+				"There is at least one repository that does not exist or is not accessible to the parent installation.")
 			return
 		}
 		t.repos = map[string]Access{found: Write}
@@ -138,14 +140,15 @@ func (s *Server) giveToken(w http.ResponseWriter, req *http.Request, app *App) {
 // repo is the full name of a repo that the app is installed for, "" where there is none.
 func (a *App) repo(s *Server, name string) string {
 	for _, r := range s.repos {
-		if strings.EqualFold(after(strings.Replace(r.Name, "/", ":", 1)), name) && (a.Repos == nil || slices.Contains(a.Repos, r.Name)) {
+		if strings.EqualFold(after(strings.Replace(r.Name, "/", ":", 1)), name) &&
+			(a.Repos == nil || slices.Contains(a.Repos, r.Name)) {
 			return r.Name
 		}
 	}
 	return ""
 }
 
-// appOf is the app that signed the request's JSON Web Token.
+// appOf returns the app that signed the request's JSON Web Token.
 func (s *Server) appOf(req *http.Request) (*App, string) {
 	const undecodable = "A JSON web token could not be decoded"
 	text, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
@@ -167,7 +170,8 @@ func (s *Server) appOf(req *http.Request) (*App, string) {
 	case claims.Iat > now:
 		return nil, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
 	case claims.Exp <= now:
-		return nil, "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
+		return nil, "'Expiration time' claim ('exp') must be a numeric value " +
+			"representing the future time at which the assertion expires"
 	case claims.Exp > now+600:
 		return nil, "'Expiration time' claim ('exp') is too far in the future"
 	}
@@ -185,7 +189,7 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(text, into) == nil
 }
 
-// tokenOf is the token of a value, nil where it is none or has expired.
+// tokenOf returns the token of a value, or nil if it does not exist or has expired.
 func (s *Server) tokenOf(value string) *token {
 	t := s.tokens[value]
 	if t == nil || !t.expires.IsZero() && !s.now().Before(t.expires) {
@@ -215,7 +219,7 @@ func permissionFor(path string) string {
 	return "pull_requests"
 }
 
-// caller is who asks the API; without one it has answered.
+// caller returns the token of the request, or answers with an error.
 func (s *Server) caller(w http.ResponseWriter, req *http.Request) *token {
 	kind, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	if strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "token") {
@@ -225,13 +229,12 @@ func (s *Server) caller(w http.ResponseWriter, req *http.Request) *token {
 		fail(w, http.StatusUnauthorized, "Bad credentials")
 		return nil
 	}
-	// Without a credential private repos are not there, and all are private.
+	// Without a credential, private repos do not exist, and all are private.
 	fail(w, http.StatusNotFound, "Not Found")
 	return nil
 }
 
-// opened is the repo of a request that the caller may use; else it has
-// answered.
+// opened returns the repo of the request if the caller has access, or answers with an error.
 func (s *Server) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *token) {
 	t := s.caller(w, req)
 	if t == nil {
@@ -252,7 +255,7 @@ func (s *Server) opened(w http.ResponseWriter, req *http.Request, need Access) (
 	return r, t
 }
 
-// serveGit lets Git in by the same tokens.
+// serveGit authorizes Git with the same tokens.
 func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
 	_, value, basic := req.BasicAuth()
 	push := strings.HasSuffix(req.URL.Path, "/git-receive-pack") || req.URL.Query().Get("service") == "git-receive-pack"
@@ -267,7 +270,8 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case !basic || t == nil:
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
-		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.", http.StatusUnauthorized)
+		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
+			http.StatusUnauthorized)
 	case r == nil || t.access(r.Name) == None:
 		http.Error(w, "Repository not found.", http.StatusNotFound)
 	case push && (t.access(r.Name) < Write || !t.may("contents", Write)), !t.may("contents", Read):

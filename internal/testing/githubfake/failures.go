@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Failure is one way in which requests to the API fail.
+// Failure is how a request to the API fails.
 type Failure struct {
 	Status int               // 0: as the request deserves
 	Header map[string]string // of the answer
@@ -25,16 +25,15 @@ type failing struct {
 	times        int
 }
 
-// Fail lets the next requests fail whose method is that one ("" for each) and
-// whose path holds that text. A negative number of times is for ever. Of
-// several failures for a request the first one told counts.
+// Fail makes the next requests fail that have the method ("" matches all) and whose path contains the text. A
+// negative number of times means forever. The first matching failure applies.
 func (s *Server) Fail(method, path string, times int, f Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = append(s.failures, &failing{f, method, path, times})
 }
 
-// Recover forgets all failures.
+// ClearFailures removes all failures.
 func (s *Server) ClearFailures() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +52,7 @@ func (s *Server) failureFor(r *Request) *Failure {
 	return nil
 }
 
-// answer puts the failure into the answer, and reports whether there is to be
-// one.
+// answer writes the failure into the answer, and reports whether to send one.
 func (f *Failure) answer(req *http.Request, w *httptest.ResponseRecorder) bool {
 	if f.Delay > 0 {
 		select {
@@ -77,25 +75,27 @@ func (f *Failure) answer(req *http.Request, w *httptest.ResponseRecorder) bool {
 	return true
 }
 
-// PrimaryRateLimit is how GitHub says that a token's requests of this hour are
-// used up: 403 or 429.
+// PrimaryRateLimit returns GitHub's answer to a token whose requests of the hour are used up: 403 or 429.
 func PrimaryRateLimit(status int, reset time.Time) Failure {
-	return Failure{Status: status, Body: `{"message":"API rate limit exceeded for user ID 1. If you reach out to GitHub Support for help, ` +
-		`please include the request ID.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`,
-		Header: map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": strconv.FormatInt(reset.Unix(), 10)}}
+	return Failure{Status: status,
+		Body: `{"message":"API rate limit exceeded for user ID 1. If you reach out to GitHub Support for help, ` +
+			`please include the request ID.",` +
+			`"documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`,
+		Header: map[string]string{"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "0",
+			"X-RateLimit-Reset": strconv.FormatInt(reset.Unix(), 10)}}
 }
 
-// SecondaryRateLimit is how GitHub says today that requests come too fast: 403
-// or 429, with or without (0) the seconds to wait.
+// SecondaryRateLimit returns GitHub's answer to requests that come too fast: 403 or 429, with the seconds to wait, or
+// none (0).
 func SecondaryRateLimit(status, retryAfter int) Failure {
 	f := ServerError(status, retryAfter)
-	f.Body = `{"documentation_url":"https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits",` +
+	const page = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits"
+	f.Body = `{"documentation_url":"` + page + `",` +
 		`"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}`
 	return f
 }
 
-// ServerError is an answer of that status, with or without (0) the seconds to
-// wait.
+// ServerError returns an answer with a status and the seconds to wait, or none (0).
 func ServerError(status, retryAfter int) Failure {
 	f := Failure{Status: status, Body: fmt.Sprintf(`{"message":%q}`, http.StatusText(status)), Header: map[string]string{}}
 	if retryAfter > 0 {
@@ -104,26 +104,28 @@ func ServerError(status, retryAfter int) Failure {
 	return f
 }
 
-// Forbidden is 403 in these words, which waiting does not mend.
+// Forbidden returns a 403 with this message, which no retry fixes.
 func Forbidden(message string) Failure {
-	return Failure{Status: http.StatusForbidden, Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, message)}
+	return Failure{Status: http.StatusForbidden,
+		Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, message)}
 }
 
-// HeadNotSeen is how GitHub refuses a pull request whose branch it does not know
-// yet, just after a push.
+// HeadNotSeen returns GitHub's rejection of a pull request whose branch it does not know yet, just after a push.
 func HeadNotSeen() Failure {
-	return Failure{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`}
+	return Failure{Status: http.StatusUnprocessableEntity,
+		Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`}
 }
 
-// HeadNotMoved is how GitHub refuses to merge a commit that it does not take for
-// the head.
+// HeadNotMoved returns GitHub's rejection of a merge of a commit that it does not consider the head.
 func HeadNotMoved() Failure {
-	return Failure{Status: http.StatusConflict, Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
+	return Failure{Status: http.StatusConflict,
+		Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
 }
 
 // BaseMoved is how GitHub refuses to merge into a branch whose last push it has not digested.
 func BaseMoved() Failure {
-	return Failure{Status: http.StatusMethodNotAllowed, Body: `{"message":"Base branch was modified. Review and try the merge again."}`}
+	return Failure{Status: http.StatusMethodNotAllowed,
+		Body: `{"message":"Base branch was modified. Review and try the merge again."}`}
 }
 
 // Dropped breaks the connection before the request takes effect.
@@ -132,13 +134,13 @@ func Dropped() Failure { return Failure{Drop: true} }
 // AnswerLost breaks the connection once the request has taken effect.
 func AnswerLost() Failure { return Failure{Drop: true, After: true} }
 
-// Slow answers as the request deserves, later.
+// Slow delays the normal answer.
 func Slow(by time.Duration) Failure { return Failure{Delay: by, After: true} }
 
-// Waiting reports whether a request waits for a delay to pass.
+// HasDelayed reports whether a request is currently delayed.
 func (s *Server) HasDelayed() bool { return s.waiting.Load() > 0 }
 
-// Asked reports whether the API has answered a request of that method whose path holds that text.
+// HasAnswered reports whether the API has answered a request with the method whose path contains the text.
 func (s *Server) HasAnswered(method, path string) bool {
 	for _, r := range s.Requests() {
 		if r.Method == method && strings.Contains(r.Path, path) {

@@ -22,11 +22,16 @@ func TestFailures(t *testing.T) {
 		header  map[string]string
 		said    string
 	}{
-		"primary":            {githubfake.PrimaryRateLimit(403, reset), 403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(reset.Unix())}, "API rate limit exceeded"},
-		"secondary":          {githubfake.SecondaryRateLimit(403, 0), 403, map[string]string{"Retry-After": "", "X-RateLimit-Remaining": "4999"}, "secondary rate limit"},
-		"secondary 429":      {githubfake.SecondaryRateLimit(429, 7), 429, map[string]string{"Retry-After": "7"}, "secondary rate limit"},
-		"server":             {githubfake.ServerError(502, 0), 502, map[string]string{"Retry-After": ""}, "Bad Gateway"},
-		"server asks":        {githubfake.ServerError(503, 3), 503, map[string]string{"Retry-After": "3"}, "Service Unavailable"},
+		"primary": {githubfake.PrimaryRateLimit(403, reset), 403,
+			map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(reset.Unix())},
+			"API rate limit exceeded"},
+		"secondary": {githubfake.SecondaryRateLimit(403, 0), 403,
+			map[string]string{"Retry-After": "", "X-RateLimit-Remaining": "4999"}, "secondary rate limit"},
+		"secondary 429": {githubfake.SecondaryRateLimit(429, 7), 429, map[string]string{"Retry-After": "7"},
+			"secondary rate limit"},
+		"server": {githubfake.ServerError(502, 0), 502, map[string]string{"Retry-After": ""}, "Bad Gateway"},
+		"server asks": {githubfake.ServerError(503, 3), 503, map[string]string{"Retry-After": "3"},
+			"Service Unavailable"},
 		"forbidden":          {githubfake.Forbidden("Nope"), 403, map[string]string{"X-RateLimit-Remaining": "4999"}, "Nope"},
 		"dropped connection": {githubfake.Dropped(), 0, nil, ""},
 	} {
@@ -62,7 +67,8 @@ func TestFailures(t *testing.T) {
 		log = append(log, fmt.Sprint(q.Method, q.Path, q.Status))
 	}
 	// The transport repeats a GET by itself where a connection that it kept is gone.
-	if diff := cmp.Diff([]string{"POST/repos/acme/gitops/pulls0", "GET/repos/acme/gitops/pulls0", "POST/repos/acme/gitops/pulls422", "GET/repos/acme/gitops/pulls200"}, log); diff != "" {
+	if diff := cmp.Diff([]string{"POST/repos/acme/gitops/pulls0", "GET/repos/acme/gitops/pulls0",
+		"POST/repos/acme/gitops/pulls422", "GET/repos/acme/gitops/pulls200"}, log); diff != "" {
 		t.Error(diff)
 	}
 }

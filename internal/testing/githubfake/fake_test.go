@@ -138,7 +138,8 @@ func TestMerge(t *testing.T) {
 			c.expect(200, `"sha":"`+head+`"`, "GET", pulls+"/1", nil)
 			gitserver.SeedFiles(t, r.Path, "main", "Other", map[string]gitserver.File{"other": {Mode: "100644", Content: "x"}})
 
-			c.expect(409, "Head branch was modified", "PUT", pulls+"/1/merge", object{"merge_method": method, "sha": strings.Repeat("0", 40)})
+			c.expect(409, "Head branch was modified", "PUT", pulls+"/1/merge",
+				object{"merge_method": method, "sha": strings.Repeat("0", 40)})
 			c.expect(200, `"merged":true`, "PUT", pulls+"/1/merge", object{"merge_method": method, "sha": head})
 			main := gitserver.Rev(t, r.Path, "main")
 			c.expect(200, `"merge_commit_sha":"`+main+`","merged":true,"merged_at":"2`, "GET", pulls+"/1", nil)
@@ -265,7 +266,8 @@ func TestLabelsReviewersDraftAutoMerge(t *testing.T) {
 	graphql := func(said, mutation string, variables object) {
 		t.Helper()
 		variables["id"] = id
-		c.expect(200, said, "POST", "graphql", object{"query": "mutation { " + mutation + "(input: {}) }", "variables": variables})
+		c.expect(200, said, "POST", "graphql", object{"query": "mutation { " + mutation + "(input: {}) }",
+			"variables": variables})
 	}
 	squash := object{"method": "SQUASH"}
 	graphql("is a draft", "enablePullRequestAutoMerge", squash)
@@ -277,8 +279,10 @@ func TestLabelsReviewersDraftAutoMerge(t *testing.T) {
 	graphql(`"data":{`, "enablePullRequestAutoMerge", squash)
 	c.expect(405, `Required status check \"ci\" is expected.`, "PUT", pulls+"/1/merge", object{})
 	want := []githubfake.PullRequest{{
-		Number: 1, Title: "Change change", Body: "Text", Head: "change", Base: "main", HeadCommit: gitserver.Rev(t, r.Path, "change"),
-		State: "open", Author: "kalypso-bot", AutoMerge: "squash", Labels: []string{"platform"}, Reviewers: []string{"ann"}, Teams: []string{"platform"},
+		Number: 1, Title: "Change change", Body: "Text", Head: "change", Base: "main",
+		HeadCommit: gitserver.Rev(t, r.Path, "change"),
+		State:      "open", Author: "kalypso-bot", AutoMerge: "squash", Labels: []string{"platform"},
+		Reviewers: []string{"ann"}, Teams: []string{"platform"},
 	}}
 	if diff := cmp.Diff(want, r.PullRequests()); diff != "" {
 		t.Error(diff)

@@ -38,10 +38,12 @@ func TestGit(t *testing.T) {
 	}
 	gitserver.Git(t, clone, "add", "new")
 	gitserver.Git(t, clone, "commit", "--quiet", "-m", "New")
-	if out, ok := git(clone, "push", as("reader"), "HEAD:change"); ok || !strings.Contains(out, "Permission to acme/gitops.git denied to bob") {
+	if out, ok := git(clone, "push", as("reader"), "HEAD:change"); ok ||
+		!strings.Contains(out, "Permission to acme/gitops.git denied to bob") {
 		t.Error(out)
 	}
-	if out, ok := git(clone, "push", as(c.token), "HEAD:main"); ok || !strings.Contains(out, "GH006: Protected branch update failed for refs/heads/main") {
+	if out, ok := git(clone, "push", as(c.token), "HEAD:main"); ok ||
+		!strings.Contains(out, "GH006: Protected branch update failed for refs/heads/main") {
 		t.Error(out)
 	}
 	if out, ok := git(clone, "push", as(c.token)+".git", "HEAD:change"); !ok {

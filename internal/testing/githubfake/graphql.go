@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// graphql knows the mutations that REST has not: auto-merge, and whether a pull
-// request is a draft.
+// graphql implements the mutations that the REST API lacks: auto-merge, and draft pull requests.
 func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 	t := s.caller(w, req)
 	var asked struct {

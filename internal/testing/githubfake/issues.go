@@ -21,15 +21,16 @@ func (s *Server) routeIssues() {
 		}
 		reply(w, http.StatusOK, s.show(r, p)["labels"])
 	}))
-	s.api.HandleFunc("DELETE "+labels+"/{label}", s.numbered(Write, func(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
-		label := req.PathValue("label")
-		if !containsFold(p.labels, label) {
-			fail(w, http.StatusNotFound, "Label does not exist")
-			return
-		}
-		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return strings.EqualFold(l, label) })
-		reply(w, http.StatusOK, s.show(r, p)["labels"])
-	}))
+	s.api.HandleFunc("DELETE "+labels+"/{label}",
+		s.numbered(Write, func(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
+			label := req.PathValue("label")
+			if !containsFold(p.labels, label) {
+				fail(w, http.StatusNotFound, "Label does not exist")
+				return
+			}
+			p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return strings.EqualFold(l, label) })
+			reply(w, http.StatusOK, s.show(r, p)["labels"])
+		}))
 	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline", s.numbered(Read, timeline))
 }
 
@@ -68,7 +69,9 @@ func (s *Server) requestReviewers(w http.ResponseWriter, req *http.Request, r *R
 	}
 	for _, team := range asked.TeamReviewers {
 		if !slices.Contains(r.teams, team) {
-			fail(w, http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators. One or more of the teams you specified is not a collaborator of the "+r.Name+" repository.")
+			fail(w, http.StatusUnprocessableEntity,
+				"Reviews may only be requested from collaborators. "+
+					"One or more of the teams you specified is not a collaborator of the "+r.Name+" repository.")
 			return
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// errConflict says that Git cannot merge.
+// errConflict means that Git cannot merge.
 var errConflict = errors.New("Pull Request is not mergeable") //nolint:staticcheck // GitHub's words
 
 func (s *Server) mergePull(w http.ResponseWriter, req *http.Request, r *Repo, p *pull) {
@@ -41,18 +41,18 @@ func (s *Server) mergePull(w http.ResponseWriter, req *http.Request, r *Repo, p 
 	}
 }
 
-// waitsFor is the first required context without success, "" where there is
-// none.
+// waitsFor returns the first required context without success, or "".
 func (r *Repo) waitsFor(p *pull) string {
 	for _, context := range r.required[p.base] {
-		if !slices.ContainsFunc(r.latest(p.headCommit), func(s status) bool { return s.Context == context && s.State == "success" }) {
+		if !slices.ContainsFunc(r.latest(p.headCommit),
+			func(s status) bool { return s.Context == context && s.State == "success" }) {
 			return context
 		}
 	}
 	return ""
 }
 
-// mergeWhenReady does what auto-merge promised.
+// mergeWhenReady performs auto-merge.
 func (r *Repo) mergeWhenReady(p *pull) {
 	if p.autoMerge != "" && !p.draft && r.waitsFor(p) == "" {
 		_ = r.merge(p, p.autoMerge) // a conflict leaves it open, as GitHub does
@@ -65,7 +65,8 @@ func (r *Repo) merge(p *pull, method string) error {
 	var err error
 	switch method {
 	case "merge":
-		commit, err = r.commitMerged(p, fmt.Sprintf("Merge pull request #%d from %s/%s\n\n%s", p.number, before(strings.Replace(r.Name, "/", ":", 1)), p.head, p.title), p.baseCommit, p.headCommit)
+		commit, err = r.commitMerged(p, fmt.Sprintf("Merge pull request #%d from %s/%s\n\n%s", p.number,
+			before(strings.Replace(r.Name, "/", ":", 1)), p.head, p.title), p.baseCommit, p.headCommit)
 	case "squash":
 		commit, err = r.commitMerged(p, fmt.Sprintf("%s (#%d)", p.title, p.number), p.baseCommit)
 	case "rebase":
@@ -77,7 +78,7 @@ func (r *Repo) merge(p *pull, method string) error {
 		return err
 	}
 	if _, err := r.run(r.Path, "update-ref", "refs/heads/"+p.base, commit, p.baseCommit); err != nil {
-		return errors.New("Base branch was modified. Review and try the merge again.") //nolint:revive,staticcheck // GitHub's words
+		return errors.New("Base branch was modified. Review and try the merge again.") //nolint:revive,staticcheck // GitHub's
 	}
 	p.baseCommit = commit
 	r.merged(p, commit)
@@ -98,7 +99,7 @@ func (r *Repo) commitMerged(p *pull, message string, parents ...string) (string,
 	return r.run(r.Path, args...)
 }
 
-// rebase puts the commits of the head onto the base, as new commits.
+// rebase rebases the commits of the head onto the base.
 func (r *Repo) rebase(p *pull) (string, error) {
 	folder, err := os.MkdirTemp("", "githubfake-")
 	if err != nil {

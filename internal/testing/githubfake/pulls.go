@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// maxTitle and maxBody are how many characters GitHub takes as a title and a description.
+// The maximum lengths of a title and a description, in characters.
 const (
 	maxTitle = 256
 	maxBody  = 65536
@@ -36,7 +36,10 @@ type pull struct {
 func (s *Server) routePulls() {
 	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/pulls", s.listPulls)
 	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/pulls", s.openPull)
-	s.onPull("GET", "", Read, func(w http.ResponseWriter, _ *http.Request, r *Repo, p *pull) { reply(w, http.StatusOK, s.show(r, p)) })
+	s.onPull("GET", "", Read, func(w http.ResponseWriter, _ *http.Request, r *Repo,
+		p *pull) {
+		reply(w, http.StatusOK, s.show(r, p))
+	})
 	s.onPull("PATCH", "", Write, s.editPull)
 	s.onPull("PUT", "/merge", Write, s.mergePull)
 	s.onPull("POST", "/requested_reviewers", Write, s.requestReviewers)
@@ -49,12 +52,12 @@ func (s *Server) routePulls() {
 	})
 }
 
-// onPull routes requests about one pull request.
+// onPull routes requests for one pull request.
 func (s *Server) onPull(method, path string, need Access, do func(http.ResponseWriter, *http.Request, *Repo, *pull)) {
 	s.api.HandleFunc(method+" "+restPrefix+"/repos/{owner}/{name}/pulls/{number}"+path, s.numbered(need, do))
 }
 
-// numbered finds what a number stands for.
+// numbered finds the pull request of a number.
 func (s *Server) numbered(need Access, do func(http.ResponseWriter, *http.Request, *Repo, *pull)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		r, _ := s.opened(w, req, need)
@@ -84,7 +87,8 @@ func (s *Server) listPulls(w http.ResponseWriter, req *http.Request) {
 	var found []*pull
 	for _, p := range r.pulls {
 		head := query.Get("head")
-		if (state == "all" || p.state == state) && (head == "" || strings.EqualFold(owner, before(head)) && after(head) == p.head) &&
+		if (state == "all" || p.state == state) &&
+			(head == "" || strings.EqualFold(owner, before(head)) && after(head) == p.head) &&
 			(query.Get("base") == "" || query.Get("base") == p.base) {
 			found = append(found, p)
 		}
@@ -95,7 +99,8 @@ func (s *Server) listPulls(w http.ResponseWriter, req *http.Request) {
 		}
 		return cmp.Compare(a.number, b.number)
 	})
-	if cmp.Or(query.Get("direction"), map[bool]string{true: "desc", false: "asc"}[cmp.Or(query.Get("sort"), "created") == "created"]) == "desc" {
+	if cmp.Or(query.Get("direction"), map[bool]string{true: "desc",
+		false: "asc"}[cmp.Or(query.Get("sort"), "created") == "created"]) == "desc" {
 		slices.Reverse(found)
 	}
 	all := []object{}
@@ -110,7 +115,7 @@ func (s *Server) listPulls(w http.ResponseWriter, req *http.Request) {
 func before(head string) string { b, _, _ := strings.Cut(head, ":"); return b }
 func after(head string) string  { _, a, _ := strings.Cut(head, ":"); return a }
 
-// page is one page of a list, with the link to the next one.
+// page returns one page of a list, and links to the next one.
 func page[T any](w http.ResponseWriter, req *http.Request, all []T) []T {
 	query := req.URL.Query()
 	size, _ := strconv.Atoi(query.Get("per_page"))
@@ -154,7 +159,7 @@ func (s *Server) openPull(w http.ResponseWriter, req *http.Request) {
 	reply(w, http.StatusCreated, s.show(r, p))
 }
 
-// open opens a pull request, or says what GitHub says.
+// open opens a pull request, or returns GitHub's error.
 func (r *Repo) open(author, title, body, head, base string, draft bool) (*pull, object) {
 	r.sync()
 	owner, _, _ := strings.Cut(r.Name, "/")
@@ -174,7 +179,10 @@ func (r *Repo) open(author, title, body, head, base string, draft bool) (*pull, 
 		return nil, object{"resource": "PullRequest", "code": "invalid", "field": "head"}
 	case baseCommit == "":
 		return nil, object{"resource": "PullRequest", "code": "invalid", "field": "base"}
-	case slices.ContainsFunc(r.pulls, func(p *pull) bool { return p.state == "open" && p.head == branch && p.base == base }):
+	case slices.ContainsFunc(r.pulls, func(p *pull) bool {
+		return p.state == "open" && p.head == branch &&
+			p.base == base
+	}):
 		return nil, custom("A pull request already exists for " + owner + ":" + branch + ".")
 	case r.contains(baseCommit, headCommit):
 		return nil, custom("No commits between " + base + " and " + branch)
@@ -226,13 +234,16 @@ func (s *Server) editPull(w http.ResponseWriter, req *http.Request, r *Repo, p *
 	reply(w, http.StatusOK, s.show(r, p))
 }
 
-// reopen opens a closed pull request again, or says why not.
+// reopen reopens a closed pull request, or returns the reason why not.
 func (r *Repo) reopen(p *pull) string {
 	head, base := r.rev(p.head), r.rev(p.base)
 	switch {
 	case head == "":
 		return "state cannot be changed. The " + p.head + " branch has been deleted."
-	case slices.ContainsFunc(r.pulls, func(o *pull) bool { return o.state == "open" && o.head == p.head && o.base == p.base }):
+	case slices.ContainsFunc(r.pulls, func(o *pull) bool {
+		return o.state == "open" && o.head == p.head &&
+			o.base == p.base
+	}):
 		return "state cannot be changed. There is already an open pull request from " + p.head + " to " + p.base + "."
 	case !r.contains(head, p.headCommit):
 		return "state cannot be changed. The " + p.head + " branch was force-pushed or recreated."
@@ -244,7 +255,7 @@ func (r *Repo) reopen(p *pull) string {
 	return ""
 }
 
-// show is a pull request as the API gives it.
+// show returns a pull request in the API's format.
 func (s *Server) show(r *Repo, p *pull) object {
 	named := func(key string, names []string) []object {
 		all := []object{}
@@ -267,8 +278,9 @@ func (s *Server) show(r *Repo, p *pull) object {
 		"user":   object{"login": p.author},
 		"head":   object{"ref": p.head, "sha": p.headCommit, "label": owner + ":" + p.head, "repo": repo},
 		"base":   object{"ref": p.base, "sha": p.baseCommit, "label": owner + ":" + p.base, "repo": repo},
-		"labels": named("name", p.labels), "requested_reviewers": named("login", p.reviewers), "requested_teams": named("slug", p.teams),
-		"created_at": when(p.created), "updated_at": when(p.updated), "closed_at": when(p.closed), "merged_at": nil,
+		"labels": named("name", p.labels), "requested_reviewers": named("login", p.reviewers),
+		"requested_teams": named("slug", p.teams),
+		"created_at":      when(p.created), "updated_at": when(p.updated), "closed_at": when(p.closed), "merged_at": nil,
 		"merge_commit_sha": p.mergeCommit, "auto_merge": nil,
 	}
 	if p.merged {

@@ -28,7 +28,7 @@ type Repo struct {
 	teams     []string
 }
 
-// AddRepo makes an empty repo ("owner/name").
+// AddRepo creates an empty repo ("owner/name").
 func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	t.Helper()
 	bare := gitserver.InitBare(t)
@@ -53,7 +53,7 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 // protected is the file in a repo's folder that lists its protected branches.
 const protected = "protected-branches"
 
-// installProtection refuses pushes as GitHub does.
+// installProtection rejects pushes as GitHub does.
 func installProtection(t testing.TB, path string) {
 	t.Helper()
 	script := `#!/bin/sh
@@ -72,7 +72,7 @@ fi
 	}
 }
 
-// Protect has branches refuse pushes; merges of pull requests are let through.
+// Protect rejects pushes to branches; merges of pull requests still work.
 func (r *Repo) Protect(t testing.TB, branches ...string) {
 	t.Helper()
 	var b strings.Builder
@@ -84,29 +84,28 @@ func (r *Repo) Protect(t testing.TB, branches ...string) {
 	}
 }
 
-// RequireStatus has merges into a branch wait for the success of contexts.
+// RequireStatus requires successful statuses in these contexts for merges into a branch.
 func (r *Repo) RequireStatus(branch string, contexts ...string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	r.required[branch] = contexts
 }
 
-// KeepOpen leaves a pull request open when its head branch goes. GitHub closes
-// it, but not at the same moment.
+// KeepOpen keeps a pull request open when its head branch is deleted. GitHub closes it, but not immediately.
 func (r *Repo) KeepOpen() {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	r.keepsOpen = true
 }
 
-// AddTeam makes a team that reviews can be asked of.
+// AddTeam adds a team that can review.
 func (r *Repo) AddTeam(slug string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	r.teams = append(r.teams, slug)
 }
 
-// run is git in the repo, for the answers to requests: no test ends here.
+// run runs git in the repo for requests. It does not end the test.
 func (r *Repo) run(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = dir, gitserver.Env()
@@ -118,7 +117,7 @@ func (r *Repo) run(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// git is run where a failure means "no".
+// git runs git where a failure means "no".
 func (r *Repo) git(args ...string) string {
 	out, err := r.run(r.Path, args...)
 	if err != nil {
@@ -127,23 +126,23 @@ func (r *Repo) git(args ...string) string {
 	return out
 }
 
-// rev is the commit of a branch, "" where there is none.
+// rev returns the commit of a branch, or "".
 func (r *Repo) rev(branch string) string {
 	return r.git("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
 }
 
-// commit is the full hash of a commit, "" where it is none.
+// commit returns the full hash of a commit, or "".
 func (r *Repo) commit(hash string) string {
 	return r.git("rev-parse", "--verify", "--quiet", "--end-of-options", hash+"^{commit}")
 }
 
-// contains reports whether a commit is another one's ancestor, or it.
+// contains reports whether a commit is an ancestor of another one, or equal to it.
 func (r *Repo) contains(descendant, ancestor string) bool {
 	_, err := r.run(r.Path, "merge-base", "--is-ancestor", ancestor, descendant)
 	return err == nil
 }
 
-// sync brings the pull requests to where the branches are.
+// sync updates the pull requests from the branches.
 func (r *Repo) sync() {
 	for _, p := range r.pulls {
 		if p.state != "open" {

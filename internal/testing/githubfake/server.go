@@ -1,11 +1,8 @@
-// Package githubfake is a GitHub for tests, as a GitHub Enterprise server is
-// seen: Git over HTTP, the REST API below /api/v3/ and GraphQL at /api/graphql,
-// on one listener. The repositories are real ones, served by git http-backend;
-// the API reads and writes their refs, so that a pull request's head follows
-// its branch and a merge is a merge in Git.
+// Package githubfake is a fake GitHub Enterprise server for tests: Git over HTTP, the REST API below /api/v3/ and
+// GraphQL at /api/graphql, on one listener. Its repositories are real ones, served by git http-backend. The API reads
+// and writes their refs, so that a pull request's head follows its branch, and a merge is a merge in Git.
 //
-// Nothing of it is meant to be complete: it does what this provider asks for,
-// as GitHub does it, and can be told to fail as GitHub fails.
+// It only implements what this provider uses, as GitHub does, and can fail as GitHub fails.
 package githubfake
 
 import (
@@ -62,8 +59,7 @@ type Request struct {
 // Option changes a [Server].
 type Option func(*Server)
 
-// WithClock has the server look at another clock: for the times of pull
-// requests, and for which tokens of apps have expired.
+// WithClock sets the clock, for the times of pull requests and the expiry of tokens.
 func WithClock(now func() time.Time) Option {
 	return func(s *Server) { s.now = now }
 }
@@ -95,14 +91,14 @@ func New(t testing.TB, options ...Option) *Server {
 	return s
 }
 
-// Requests are all requests to the API so far, in the order of their answers.
+// Requests returns all requests to the API so far, in the order of their answers.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.log)
 }
 
-// Forget empties the logs of the API and of Git.
+// ResetLog clears the logs of the API and of Git.
 func (s *Server) ResetLog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +169,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// fail answers in the form of GitHub's errors.
+// fail answers in the format of GitHub's errors.
 func fail(w http.ResponseWriter, status int, message string, errs ...object) {
 	body := object{"message": message, "documentation_url": "https://docs.github.com/rest"}
 	if len(errs) > 0 {
@@ -182,7 +178,7 @@ func fail(w http.ResponseWriter, status int, message string, errs ...object) {
 	reply(w, status, body)
 }
 
-// invalid answers 422 in the words of one error.
+// invalid answers 422 with one error.
 func invalid(w http.ResponseWriter, resource, field, message string) {
 	e := object{"resource": resource, "code": "custom", "message": message}
 	if field != "" {
@@ -191,7 +187,7 @@ func invalid(w http.ResponseWriter, resource, field, message string) {
 	fail(w, http.StatusUnprocessableEntity, "Validation Failed", e)
 }
 
-// decode reads the body of a request, and answers where it is no JSON.
+// decode parses the body of a request, or answers with an error.
 func decode(w http.ResponseWriter, req *http.Request, into any) bool {
 	if err := json.NewDecoder(req.Body).Decode(into); err != nil {
 		fail(w, http.StatusBadRequest, "Problems parsing JSON")

@@ -18,26 +18,27 @@ type status struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// maxStatuses is how many of a context GitHub keeps for a commit.
+// maxStatuses is the number of statuses that GitHub keeps per commit and context.
 const maxStatuses = 1000
 
 var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func (s *Server) routeStatuses() {
 	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", s.setStatus)
-	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/status", func(w http.ResponseWriter, req *http.Request) {
-		r, _ := s.opened(w, req, Read)
-		if r == nil {
-			return
-		}
-		commit := r.commit(req.PathValue("sha"))
-		if commit == "" {
-			fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
-			return
-		}
-		all := r.latest(commit)
-		reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
-	})
+	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/status",
+		func(w http.ResponseWriter, req *http.Request) {
+			r, _ := s.opened(w, req, Read)
+			if r == nil {
+				return
+			}
+			commit := r.commit(req.PathValue("sha"))
+			if commit == "" {
+				fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
+				return
+			}
+			all := r.latest(commit)
+			reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
+		})
 }
 
 func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
@@ -50,7 +51,8 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 	if asked.Context == "" {
 		asked.Context = "default"
 	}
-	before := slices.DeleteFunc(slices.Clone(r.statuses[hash]), func(o status) bool { return !strings.EqualFold(o.Context, asked.Context) })
+	before := slices.DeleteFunc(slices.Clone(r.statuses[hash]),
+		func(o status) bool { return !strings.EqualFold(o.Context, asked.Context) })
 	switch {
 	case !fullHash.MatchString(hash) || r.commit(hash) == "":
 		fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+hash)
@@ -72,7 +74,7 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// latest is the last status of each context of a commit, newest first.
+// latest returns the latest status of each context of a commit, newest first.
 func (r *Repo) latest(commit string) []status {
 	all := []status{}
 	for _, s := range slices.Backward(r.statuses[commit]) {
@@ -83,8 +85,7 @@ func (r *Repo) latest(commit string) []status {
 	return all
 }
 
-// mergeable is GitHub's word for a pull request that may be merged: checks that
-// its branch does not ask for make it "unstable".
+// mergeable returns GitHub's state of a pull request that may be merged: failing optional checks make it "unstable".
 func (r *Repo) mergeable(p *pull) string {
 	if slices.ContainsFunc(r.latest(p.headCommit), func(s status) bool { return s.State != "success" }) {
 		return "unstable"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// PullRequest is what a test sees of a pull request.
+// PullRequest is a pull request, as tests see it.
 type PullRequest struct {
 	Number                   int
 	Title, Body              string
@@ -19,7 +19,7 @@ type PullRequest struct {
 	Approvals                []string // users
 }
 
-// PullRequests are all pull requests of a repo, oldest first.
+// PullRequests returns all pull requests of a repo, oldest first.
 func (r *Repo) PullRequests() []PullRequest {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
@@ -31,8 +31,9 @@ func (r *Repo) PullRequests() []PullRequest {
 			state = "merged"
 		}
 		all = append(all, PullRequest{
-			Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base, HeadCommit: p.headCommit, MergeCommit: p.mergeCommit,
-			State: state, Draft: p.draft, Author: p.author, AutoMerge: p.autoMerge,
+			Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base, HeadCommit: p.headCommit,
+			MergeCommit: p.mergeCommit,
+			State:       state, Draft: p.draft, Author: p.author, AutoMerge: p.autoMerge,
 			Labels: slices.Clone(p.labels), Reviewers: slices.Clone(p.reviewers), Teams: slices.Clone(p.teams),
 			Approvals: slices.Clone(p.reviewed),
 		})
@@ -40,7 +41,7 @@ func (r *Repo) PullRequests() []PullRequest {
 	return all
 }
 
-// Open opens a pull request as a person does, and gives its number.
+// Open opens a pull request as a person does, and returns its number.
 func (r *Repo) Open(t testing.TB, author, head, base, title, body string) int {
 	t.Helper()
 	r.server.mu.Lock()
@@ -52,8 +53,7 @@ func (r *Repo) Open(t testing.TB, author, head, base, title, body string) int {
 	return p.number
 }
 
-// Merge merges a pull request as a person does, by "merge", "squash" or
-// "rebase", and gives the commit.
+// Merge merges a pull request as a person does, by "merge", "squash" or "rebase", and returns the commit.
 func (r *Repo) Merge(t testing.TB, number int, method string) string {
 	t.Helper()
 	p := r.known(t, number)
@@ -75,7 +75,8 @@ func (r *Repo) Close(t testing.TB, number int) {
 	r.close(p)
 }
 
-// Review approves a pull request as a user does, for a team where slug is not empty. Whoever has reviewed is no longer asked.
+// Review approves a pull request as a user does, for a team if slug is not empty. Reviewers are then no longer
+// requested.
 func (r *Repo) Review(t testing.TB, number int, user, slug string) {
 	t.Helper()
 	p := r.known(t, number)
@@ -85,15 +86,15 @@ func (r *Repo) Review(t testing.TB, number int, user, slug string) {
 	p.teams = slices.DeleteFunc(p.teams, func(name string) bool { return name == slug })
 }
 
-// Asked is who was asked for a review of a pull request, each time anew: "user", "team:slug".
-func (r *Repo) HasAnswered(t testing.TB, number int) []string {
+// ReviewRequests returns all review requests of a pull request, repeated ones included: "user", "team:slug".
+func (r *Repo) ReviewRequests(t testing.TB, number int) []string {
 	t.Helper()
 	p := r.known(t, number)
 	defer r.server.mu.Unlock()
 	return slices.Clone(p.asked)
 }
 
-// Reopen opens a closed pull request again as a person does.
+// Reopen reopens a closed pull request as a person does.
 func (r *Repo) Reopen(t testing.TB, number int) {
 	t.Helper()
 	p := r.known(t, number)
@@ -111,7 +112,7 @@ func (r *Repo) Edit(t testing.TB, number int, body string) {
 	p.body = body
 }
 
-// Retarget has a pull request go to another branch as a person does.
+// Retarget changes the target branch of a pull request as a person does.
 func (r *Repo) Retarget(t testing.TB, number int, base string) {
 	t.Helper()
 	p := r.known(t, number)
@@ -119,7 +120,7 @@ func (r *Repo) Retarget(t testing.TB, number int, base string) {
 	p.base = base
 }
 
-// AutoMerge has a pull request merged once it is ready as a person does.
+// AutoMerge enables auto-merge of a pull request as a person does.
 func (r *Repo) AutoMerge(t testing.TB, number int, method string) {
 	t.Helper()
 	p := r.known(t, number)
@@ -127,7 +128,7 @@ func (r *Repo) AutoMerge(t testing.TB, number int, method string) {
 	p.autoMerge = method
 }
 
-// Status is the last state of a context of a commit, and how many there are.
+// Status returns the latest state of a commit in a context, and the number of its statuses.
 func (r *Repo) Status(commit, context string) (state string, posted int) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
@@ -149,7 +150,7 @@ func (r *Repo) SetStatus(commit, context, state string) {
 	r.sync()
 }
 
-// known gives a pull request with the lock held.
+// known returns a pull request, with the lock held.
 func (r *Repo) known(t testing.TB, number int) *pull {
 	t.Helper()
 	r.server.mu.Lock()

@@ -6,14 +6,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Backend is one way to reach a repository.
+// Backend is a way to access a repository.
 type Backend struct {
 	Name string
-	// Start serves a bare repository and gives its URL with what opens it.
+	// Start serves a bare repository, and returns its URL and credentials.
 	Start func(t testing.TB, repo string) (url string, credentials []gitremote.Credential)
 }
 
-// Backends are all the ways: a suite runs over each of them.
+// Backends returns all ways to access a repository. A test suite runs over each of them.
 func Backends() []Backend {
 	return []Backend{
 		{"file", func(_ testing.TB, repo string) (string, []gitremote.Credential) { return "file://" + repo, nil }},
@@ -44,15 +44,18 @@ func Backends() []Backend {
 		}},
 		{"https private CA", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s, url := Serve(t, repo, WithTLS(), WithBasic("kalypso", "canary-password"))
-			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password", CACertificate: s.CA}}
+			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password",
+				CACertificate: s.CA}}
 		}},
 		{"ssh", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s := NewSSH(t)
-			return s.URL(repo), []gitremote.Credential{{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+			return s.URL(repo), []gitremote.Credential{
+				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
 		}},
 		{"ssh v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s := NewSSH(t, WithoutGitProtocol())
-			return s.URL(repo), []gitremote.Credential{{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+			return s.URL(repo), []gitremote.Credential{
+				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
 		}},
 	}
 }

@@ -13,23 +13,23 @@ import (
 	"testing"
 )
 
-// Fault is what an HTTP server does to a request in place of an answer of git. The zero value breaks the connection.
+// Fault replaces git's answer to a request over HTTP. The zero value breaks the connection.
 type Fault struct {
-	Service string // of the requests that it hits: git-upload-pack or git-receive-pack; empty: both
-	Method  string // of those requests: GET for the greeting, POST for what follows; empty: both
-	Skip    int    // how many of them are answered before the first one that it hits
-	Times   int    // how many it hits; 0: one, negative: all
+	Service string // matches git-upload-pack or git-receive-pack; empty: both
+	Method  string // matches GET for the advertisement, POST for the rest; empty: both
+	Skip    int    // number of matching requests to let through first
+	Times   int    // number of requests to hit; 0: one, negative: all
 
-	Serve  bool        // git gets the request all the same, and its answer is lost
-	Then   func()      // runs before the answer
-	Hang   bool        // no answer comes, until the client gives up
-	Cut    int         // bytes of git's answer that come before the connection breaks
-	Status int         // of the answer; 0: the connection breaks
+	Serve  bool        // git handles the request, and its answer is lost
+	Then   func()      // called before the answer
+	Hang   bool        // no answer until the client gives up
+	Cut    int         // bytes of git's answer to send before the connection breaks
+	Status int         // status of the answer; 0: the connection breaks
 	Header http.Header // of the answer
 	Body   []byte      // of the answer
 }
 
-// Fail puts a fault before those that the server has already.
+// Fail adds a fault, which takes precedence over earlier ones.
 func (s *Server) Fail(f Fault) {
 	if f.Times == 0 {
 		f.Times = 1
@@ -39,19 +39,19 @@ func (s *Server) Fail(f Fault) {
 	s.faults = append([]*Fault{&f}, s.faults...)
 }
 
-// Mend takes all faults away.
+// ClearFaults removes all faults.
 func (s *Server) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil
 }
 
-// DropAnswer breaks the connection of the next push once the server has taken it.
+// DropAnswer breaks the connection of the next push after the server has accepted it.
 func (s *Server) DropAnswer() {
 	s.Fail(Fault{Service: "git-receive-pack", Method: http.MethodPost, Serve: true})
 }
 
-// fault is the fault that hits a request; nil where none does.
+// fault returns the fault for a request, or nil.
 func (s *Server) fault(req *http.Request) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (f *Fault) answer(w http.ResponseWriter, req *http.Request, git http.Handle
 	}
 	switch {
 	case f.Hang:
-		_, _ = io.Copy(io.Discard, req.Body) // else the server would not see the client go
+		_, _ = io.Copy(io.Discard, req.Body) // otherwise the server would not notice the client's disconnect
 		<-req.Context().Done()
 		panic(http.ErrAbortHandler)
 	case f.Cut > 0:
@@ -101,16 +101,16 @@ func (f *Fault) answer(w http.ResponseWriter, req *http.Request, git http.Handle
 	_, _ = w.Write(f.Body)
 }
 
-// SSHFault is what an SSH server does to a command in place of running git. The zero value breaks the connection.
+// SSHFault replaces the run of git for a command over SSH. The zero value breaks the connection.
 type SSHFault struct {
-	Service string // of the commands that it hits: git-upload-pack or git-receive-pack; empty: both
-	Times   int    // how many it hits; 0: one, negative: all
+	Service string // matches git-upload-pack or git-receive-pack; empty: both
+	Times   int    // number of requests to hit; 0: one, negative: all
 
-	Output []byte // what the command prints; it ends well then
-	Stderr string // what it prints to its standard error; it fails then
+	Output []byte // standard output of a successful command
+	Stderr string // standard error of a failing command
 }
 
-// Fail has the server's next commands run into a fault. A later one comes before an earlier one.
+// Fail adds a fault for the next commands, which takes precedence over earlier ones.
 func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	t.Helper()
 	if f.Times == 0 {
@@ -138,7 +138,7 @@ func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	write(t, filepath.Join(dir, "times"), strconv.Itoa(f.Times))
 }
 
-// faultScript is the command that every login runs: the first fault that hits, else what was asked for.
+// faultScript is the forced command of every login. It runs the first matching fault, or the requested command.
 const faultScript = `#!/bin/sh
 GITSERVER_SSHD=$PPID; export GITSERVER_SSHD
 case "$SSH_ORIGINAL_COMMAND" in git-upload-pack*|git-receive-pack*) echo x >>'DIR/commands' ;; esac
@@ -161,13 +161,13 @@ func installFaults(t testing.TB, dir string) (forceCommand string) {
 	return "ForceCommand /bin/sh " + script
 }
 
-// DropAnswer breaks the connections of all pushes to a repository once the server has taken them.
+// DropAnswer breaks the connections of all pushes to a repository after the server has accepted them.
 func (s *SSHServer) DropAnswer(t testing.TB, repo string) {
 	t.Helper()
 	writeHook(t, repo, "reference-transaction", "[ \"$1\" = committed ] && kill -9 \"$GITSERVER_SSHD\"; exit 0\n")
 }
 
-// Commands is how many commands of git the server was asked to run so far.
+// Commands returns the number of git commands requested so far.
 func (s *SSHServer) Commands(t testing.TB) int {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(s.dir, "commands"))
@@ -177,10 +177,10 @@ func (s *SSHServer) Commands(t testing.TB) int {
 	return strings.Count(string(log), "\n")
 }
 
-// Packet is a packet of the Git protocol, as faults are made of them.
+// Packet returns a packet of the Git protocol, for faults.
 func Packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
-// FetchAnswer is what a server of protocol 2 answers to a fetch with a pack.
+// FetchAnswer returns the protocol version 2 answer to a fetch with a pack.
 func FetchAnswer(pack []byte) string {
 	answer := Packet("packfile\n")
 	for chunk := range slices.Chunk(pack, 32<<10) {
@@ -189,20 +189,21 @@ func FetchAnswer(pack []byte) string {
 	return answer + "0000"
 }
 
-// FetchGreeting is what a server of protocol 2 greets a read with over SSH, and answers to the look-up of a branch.
+// FetchGreeting returns the protocol version 2 advertisement of upload-pack over SSH, and its answer to the lookup of
+// a branch.
 func FetchGreeting(branch, commit string) string {
 	return Packet("version 2\n") + Packet("ls-refs=unborn\n") + Packet("fetch=shallow filter\n") + "0000" +
 		Packet(commit+" HEAD\n") + Packet(commit+" refs/heads/"+branch+"\n") + "0000"
 }
 
-// FalseReport is the report of a server that says that it took a push to a branch.
+// FalseReport returns a report of a successful push to a branch.
 func FalseReport(branch string) string {
 	report := Packet("unpack ok\n") + Packet("ok refs/heads/"+branch+"\n") + "0000"
 	return Packet("\x01"+report) + "0000"
 }
 
-// PushGreeting is what a server greets a push with over SSH: where the branch is, and that it reports what becomes
-// of it.
+// PushGreeting returns the advertisement of receive-pack over SSH: the head of the branch, and support for status
+// reports.
 func PushGreeting(branch, commit string) string {
 	return Packet(commit+" refs/heads/"+branch+"\x00report-status side-band-64k delete-refs ofs-delta\n") + "0000"
 }

@@ -15,37 +15,35 @@ import (
 	"testing"
 )
 
-// Option changes a [Server].
+// Option configures a [Server].
 type Option func(*Server)
 
-// WithBasic lets in whoever shows this user and password.
+// WithBasic requires this user and password.
 func WithBasic(user, password string) Option {
 	return func(s *Server) { s.user, s.password = user, password }
 }
 
-// WithBearer lets in whoever shows this token.
+// WithBearer requires this token.
 func WithBearer(token string) Option {
 	return func(s *Server) { s.bearer = token }
 }
 
-// WithTLS serves HTTPS with a certificate of an authority of its own; see
-// [Server.CA].
+// WithTLS serves HTTPS with a certificate of its own authority; see [Server.CA].
 func WithTLS() Option {
 	return func(s *Server) { s.tls = true }
 }
 
-// WithFilter lets clients leave objects out (uploadpack.allowFilter).
+// WithFilter enables filters (uploadpack.allowFilter).
 func WithFilter() Option {
 	return func(s *Server) { s.config = append(s.config, "uploadpack.allowFilter=true") }
 }
 
-// WithProtocolV0 has the server speak the older protocol alone.
+// WithProtocolV0 only offers protocol version 0.
 func WithProtocolV0() Option {
 	return func(s *Server) { s.v0 = true }
 }
 
-// WithRedirect answers every request with a redirect to the same path below
-// another URL.
+// WithRedirect redirects every request to the same path below another URL.
 func WithRedirect(to string) Option {
 	return func(s *Server) { s.redirect = to }
 }
@@ -55,12 +53,11 @@ func WithPushDenied() Option {
 	return func(s *Server) { s.pushDenied = true }
 }
 
-// Server is git http-backend on loopback. Its repositories are the folders
-// below Root.
+// Server is git http-backend on loopback. Its repositories are the folders below Root.
 type Server struct {
 	URL  string // http(s)://127.0.0.1:port
-	CA   string // PEM of its authority, with [WithTLS]
-	Root string // of its repositories
+	CA   string // PEM certificate of its authority, with [WithTLS]
+	Root string // folder of its repositories
 
 	user, password, bearer, redirect string
 	tls, v0, pushDenied              bool
@@ -72,13 +69,13 @@ type Server struct {
 	faults []*Fault
 }
 
-// Request is one request that the server got.
+// Request is one request to the server.
 type Request struct {
 	Method        string
 	Service       string // git-upload-pack or git-receive-pack
 	Path          string
 	Authorization string
-	Sent, Got     int64 // bytes of the bodies: of the answer, of the request
+	Sent, Got     int64 // bytes of the answer's and the request's body
 }
 
 // New starts a server for the repositories below root.
@@ -100,8 +97,8 @@ func New(t testing.TB, root string, options ...Option) *Server {
 	return s
 }
 
-// Handler is a server without a listener of its own, for one that serves more
-// than Git. Its URL is empty, and [WithTLS] is for the listener to do.
+// Handler returns a server without a listener, for one that serves more than Git. Its URL is empty, and the listener
+// has to implement [WithTLS].
 func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handler) {
 	t.Helper()
 	s := &Server{Root: root}
@@ -115,22 +112,21 @@ func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handle
 	return s, s.handler(git)
 }
 
-// Serve starts a server for one bare repository and gives the URL of that.
+// Serve starts a server for one bare repository, and returns the repository's URL.
 func Serve(t testing.TB, repo string, options ...Option) (*Server, string) {
 	t.Helper()
 	s := New(t, filepath.Dir(repo), options...)
 	return s, s.URL + "/" + filepath.Base(repo)
 }
 
-// Requests are all requests so far.
+// Requests returns all requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.log)
 }
 
-// Reads is how many requests to read there were so far: references looked up,
-// and fetches.
+// Reads returns the number of read requests so far: lookups of references, and fetches.
 func (s *Server) Reads() int {
 	reads := 0
 	for _, r := range s.Requests() {
@@ -141,14 +137,14 @@ func (s *Server) Reads() int {
 	return reads
 }
 
-// Forget empties the log.
+// ResetLog clears the log of requests.
 func (s *Server) ResetLog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = nil
 }
 
-// BeforeReceive runs f once, just before the next pack is received.
+// BeforeReceive calls f once, just before the next pack is received.
 func (s *Server) BeforeReceive(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +192,7 @@ func (s *Server) handler(git string) http.Handler {
 	})
 }
 
-// spool gives a body of unknown length its length, as a CGI program wants it.
+// spool buffers a body of unknown length, since a CGI program needs the length.
 func spool(req *http.Request) error {
 	if req.ContentLength >= 0 {
 		return nil
@@ -206,7 +202,7 @@ func spool(req *http.Request) error {
 	return err
 }
 
-// receiving runs what a test asked for, outside of the lock.
+// receiving calls the function of [Server.BeforeReceive], without the lock.
 func (s *Server) receiving() {
 	s.mu.Lock()
 	before := s.before
@@ -234,7 +230,8 @@ func (s *Server) backend(git string) *cgi.Handler {
 	for _, c := range s.config {
 		args = append(args, "-c", c)
 	}
-	h := &cgi.Handler{Path: git, Args: append(args, "http-backend"), Env: env, InheritEnv: []string{"PATH"}, Stderr: io.Discard}
+	h := &cgi.Handler{Path: git, Args: append(args, "http-backend"), Env: env, InheritEnv: []string{"PATH"},
+		Stderr: io.Discard}
 	if s.v0 {
 		h.Env = append(h.Env, "HTTP_GIT_PROTOCOL=")
 	}
@@ -250,7 +247,7 @@ func service(req *http.Request) string {
 	return ""
 }
 
-// counter counts what is sent.
+// counter counts the bytes sent.
 type counter struct {
 	http.ResponseWriter
 	n int64

@@ -1,6 +1,5 @@
-// Package gitserver runs real Git servers on loopback for tests: git
-// http-backend behind HTTP(S), and sshd. What is missing on the machine fails
-// the test with what to install.
+// Package gitserver runs real Git servers on loopback for tests: git http-backend behind HTTP(S), and sshd. If a
+// program is missing, the test fails and says what to install.
 package gitserver
 
 import (
@@ -14,8 +13,8 @@ import (
 	"testing"
 )
 
-// Env is the environment in which every git of a test runs: nothing of the
-// machine's configuration, no prompt, fixed names and dates.
+// Env returns the environment of every git in a test: without the machine's configuration, without prompts, with
+// fixed names and dates.
 func Env() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	return append(env, hermetic...)
@@ -33,7 +32,7 @@ var hermetic = []string{
 	"LC_ALL=C",
 }
 
-// Git runs git in a folder and gives what it prints.
+// Git runs git in a folder and returns its output.
 func Git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	return git(t, dir, nil, args...)
@@ -57,26 +56,25 @@ func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	return out.String()
 }
 
-// InitBare makes an empty bare repository and gives its path.
+// InitBare creates an empty bare repository and returns its path.
 func InitBare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo.git")
 	Git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
-	// Nothing of git may still run when the folder goes.
+	// No git process may run in the background when the folder is removed.
 	Git(t, dir, "config", "gc.auto", "0")
 	Git(t, dir, "config", "receive.autogc", "false")
 	Git(t, dir, "config", "http.receivepack", "true")
 	return dir
 }
 
-// File is a file of a commit that is no plain one.
+// File is a file of a commit, with its mode.
 type File struct {
 	Mode    string // "100755", "120000"; "160000" with a commit's hash as content
 	Content string
 }
 
-// Seed puts one commit on a branch, on top of what is there: the files take
-// their places, the others stay. It gives the commit.
+// Seed adds one commit to a branch, which sets the files and keeps all others. It returns the commit.
 func Seed(t testing.TB, repo, branch string, files map[string]string) string {
 	t.Helper()
 	with := map[string]File{}
@@ -86,8 +84,7 @@ func Seed(t testing.TB, repo, branch string, files map[string]string) string {
 	return SeedFiles(t, repo, branch, "Seed", with)
 }
 
-// SeedFiles is Seed with modes and a message. An empty mode takes the path
-// away.
+// SeedFiles is Seed with modes and a message. An empty mode removes the path.
 func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -116,19 +113,19 @@ func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File
 	return Rev(t, repo, branch)
 }
 
-// FastImport feeds git fast-import.
+// FastImport runs git fast-import with a script.
 func FastImport(t testing.TB, repo, script string) {
 	t.Helper()
 	git(t, repo, []byte(script), "fast-import", "--quiet", "--date-format=raw")
 }
 
-// Rev is the commit of a branch, "" where there is none.
+// Rev returns the commit of a branch, or "".
 func Rev(t testing.TB, repo, branch string) string {
 	t.Helper()
 	return strings.TrimSpace(Git(t, repo, "for-each-ref", "--format=%(objectname)", "refs/heads/"+branch))
 }
 
-// Tree is every file of a revision: path → content.
+// Tree returns all files of a revision: path → content.
 func Tree(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
 	tree := map[string]string{}
@@ -140,7 +137,7 @@ func Tree(t testing.TB, repo, rev string) map[string]string {
 	return tree
 }
 
-// Modes is every entry of a revision: path → "mode hash".
+// Modes returns all entries of a revision: path → "mode hash".
 func Modes(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
 	modes := map[string]string{}
@@ -150,7 +147,7 @@ func Modes(t testing.TB, repo, rev string) map[string]string {
 	return modes
 }
 
-// MkTree is the hash of the tree of these entries, as git ls-tree prints them.
+// MkTree returns the hash of the tree with these entries, in the format of git ls-tree.
 func MkTree(t testing.TB, repo, entries string) string {
 	t.Helper()
 	return strings.TrimSpace(git(t, repo, []byte(entries), "mktree"))
@@ -170,7 +167,7 @@ func entries(t testing.TB, repo, rev string) []entry {
 	return list
 }
 
-// Log is the subjects of a branch, newest first.
+// Log returns the subjects of a branch's commits, newest first.
 func Log(t testing.TB, repo, branch string) []string {
 	t.Helper()
 	if Rev(t, repo, branch) == "" {
@@ -179,8 +176,7 @@ func Log(t testing.TB, repo, branch string) []string {
 	return strings.Split(strings.TrimSpace(Git(t, repo, "log", "--format=%s", "refs/heads/"+branch)), "\n")
 }
 
-// Hook installs a hook that prints the text to its standard error and exits
-// with the code.
+// Hook installs a hook that prints the text to its standard error and exits with the code.
 func Hook(t testing.TB, repo, name, text string, code int) {
 	t.Helper()
 	writeHook(t, repo, name, fmt.Sprintf("cat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code))
@@ -197,7 +193,7 @@ func writeHook(t testing.TB, repo, name, script string) {
 	}
 }
 
-// Fsck fails the test where git fsck --strict finds anything.
+// Fsck fails the test if git fsck --strict finds a problem.
 func Fsck(t testing.TB, repo string) {
 	t.Helper()
 	Git(t, repo, "fsck", "--strict", "--full", "--no-dangling")

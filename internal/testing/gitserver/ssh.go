@@ -17,35 +17,33 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SSHServer is sshd on loopback, which lets in one key.
+// SSHServer is sshd on loopback that accepts one key.
 type SSHServer struct {
 	Host       string // 127.0.0.1:port
-	User       string // who this test runs as
-	PrivateKey string // the key that it lets in, OpenSSH form
-	KnownHosts string // its line
+	User       string // user who runs the test
+	PrivateKey string // the accepted key, in OpenSSH format
+	KnownHosts string // known_hosts line of the server
 	HostKey    ssh.PublicKey
 
-	dir string // of its files
+	dir string // folder of its files
 }
 
-// URL is the SSH URL of a path on this machine.
+// URL returns the SSH URL of a path on this machine.
 func (s *SSHServer) URL(path string) string {
 	return "ssh://" + s.User + "@" + s.Host + path
 }
 
-// SSHOption changes an [SSHServer].
+// SSHOption configures an [SSHServer].
 type SSHOption func(*sshSettings)
 
 type sshSettings struct{ protocolV0 bool }
 
-// WithoutGitProtocol has the server refuse GIT_PROTOCOL, as sshd does unless
-// told otherwise: git speaks the older protocol then.
+// WithoutGitProtocol rejects GIT_PROTOCOL, as sshd does by default. Then git speaks protocol version 0.
 func WithoutGitProtocol() SSHOption {
 	return func(s *sshSettings) { s.protocolV0 = true }
 }
 
-// NewSSH starts a server. Each connection is an sshd of its own, as inetd
-// would start it, so no port has to be guessed.
+// NewSSH starts a server. It starts one sshd per connection, as inetd would, so that sshd needs no free port.
 func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	t.Helper()
 	var set sshSettings
@@ -157,7 +155,7 @@ func lookSSHD(t testing.TB) string {
 	t.Helper()
 	for _, p := range []string{"/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"} {
 		if _, err := os.Stat(p); err == nil {
-			// Debian makes this folder when the service starts, which it may never do.
+			// Debian creates this folder only when the service starts.
 			if os.Geteuid() == 0 {
 				_ = os.MkdirAll("/run/sshd", 0o755)
 			}

@@ -1,4 +1,4 @@
-// Package golden gives tests the golden fleets: inputs with the tree that each is rendered to.
+// Package golden provides the golden fleets for tests: inputs with their expected tree.
 package golden
 
 import (
@@ -15,30 +15,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Fleet is a golden fleet: one environment.
+// Fleet is a golden fleet of one environment.
 type Fleet struct {
 	Name    string
 	Summary Summary
-	// Files by path: the documents of its objects, what the GitOps branch held before, and the tree that it is rendered
-	// to, which is empty where only its hash is known.
+	// Files by path: the documents of its objects, the GitOps branch before the rendering, and the expected tree. The
+	// tree is empty if only its hash is known.
 	Objects, Existing, Tree map[string]string
 }
 
-// Summary is what is expected of the rendering, beside the bytes.
+// Summary is the expected result, in addition to the files.
 type Summary struct {
 	Environment     string        `json:"environment"`
-	Assignments     *[]Assignment `json:"assignments"`      // nil: their number alone is known
-	AssignmentCount *int          `json:"assignment_count"` // nil: the assignments are listed
-	TreeSHA256      string        `json:"tree_sha256"`      // as [SHA256] makes it
+	Assignments     *[]Assignment `json:"assignments"`      // nil: only the count is known
+	AssignmentCount *int          `json:"assignment_count"` // nil: Assignments lists them
+	TreeSHA256      string        `json:"tree_sha256"`      // see [SHA256]
 }
 
-// Assignment is a deployment target on a cluster type.
+// Assignment assigns a deployment target to a cluster type.
 type Assignment struct {
 	ClusterType      string `json:"clusterType"`
 	DeploymentTarget string `json:"deploymentTarget"`
 }
 
-// All are the golden fleets, sorted by name: those of this repo, and those that the folder in [Variable] adds.
+// All returns the golden fleets, sorted by name: those of this repo, and those in the folder named by [Variable].
 func All(t testing.TB) []*Fleet {
 	t.Helper()
 	all, err := read()
@@ -48,13 +48,13 @@ func All(t testing.TB) []*Fleet {
 	return all
 }
 
-// WithTree are those of [All] of which each file of the tree is known.
+// WithTree returns the fleets of [All] whose tree is known in full.
 func WithTree(t testing.TB) []*Fleet {
 	t.Helper()
 	return slices.DeleteFunc(All(t), func(f *Fleet) bool { return len(f.Tree) == 0 })
 }
 
-// Named is the golden fleet of this name.
+// Named returns the golden fleet of a name.
 func Named(t testing.TB, name string) *Fleet {
 	t.Helper()
 	f, err := Find(name)
@@ -64,7 +64,7 @@ func Named(t testing.TB, name string) *Fleet {
 	return f
 }
 
-// Promoted is the promoted commit; empty where there is none.
+// Promoted returns the promoted commit, or "".
 func (f *Fleet) Promoted() (string, error) {
 	var base struct {
 		Spec struct {
@@ -75,8 +75,7 @@ func (f *Fleet) Promoted() (string, error) {
 	return base.Spec.Commit, err
 }
 
-// FluxLabels are the labels that Flux gave to the objects of a document in the operator's cluster; nil where it gave
-// none.
+// FluxLabels returns the labels that Flux added to the objects of a document in the operator's cluster, or nil.
 func (f *Fleet) FluxLabels(path string) map[string]string {
 	below, ok := strings.CutPrefix(path, "workloads/")
 	if !ok {
@@ -89,7 +88,7 @@ func (f *Fleet) FluxLabels(path string) map[string]string {
 	}
 }
 
-// Read reads the objects, the Workloads with the labels that Flux gave them in the operator's cluster.
+// Read parses the objects. Workloads get the labels that Flux added to them in the operator's cluster.
 func (f *Fleet) Read() (*fleet.Fleet, error) {
 	read := &fleet.Fleet{Environment: f.Summary.Environment}
 	for _, path := range slices.Sorted(maps.Keys(f.Objects)) {
@@ -111,8 +110,8 @@ func (f *Fleet) Read() (*fleet.Fleet, error) {
 	return read, nil
 }
 
-// SHA256 is the hash of a tree's files: over path, NUL, the hexadecimal SHA-256 of the content and LF of each, in the
-// byte order of the paths.
+// SHA256 returns the hash of the files of a tree: over path, NUL, hexadecimal SHA-256 of the content, and LF of each
+// file, in byte order of the paths.
 func SHA256(files map[string]string) string {
 	h := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(files)) {

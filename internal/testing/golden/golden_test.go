@@ -25,7 +25,7 @@ func names(fleets []*golden.Fleet) (all []string) {
 	return all
 }
 
-// TestAll finds every golden fleet of the repo whole: its objects, and its tree with the hash that its summary tells.
+// TestAll: every golden fleet of the repo is complete: its objects, and its tree with the hash in its summary.
 func TestAll(t *testing.T) {
 	t.Setenv(golden.Variable, "")
 	all := golden.All(t)
@@ -46,7 +46,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestMore adds the fleets of a folder, and no fleet twice.
+// TestMore adds the fleets of a folder, without duplicates.
 func TestMore(t *testing.T) {
 	more := t.TempDir()
 	const from = "../../kalypso/engine/testdata/golden/tricky-15-nothing-scheduled"

@@ -15,18 +15,17 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that names a folder of more golden fleets, laid out as those of this repo. One
-// that is the same to the byte as a fleet of this repo adds nothing; another one of the same name has "-more" after its
-// name.
+// Variable is the environment variable for a folder with more golden fleets, in the layout of this repo's. A fleet
+// identical to one of this repo is skipped; a different one of the same name gets the suffix "-more".
 const Variable = "KALYPSO_GOLDEN"
 
-// folder is where the golden fleets of this repo are, from its root: folders, and what is large or was made by chance
-// as archives. README.md there tells how they are laid out and packed.
+// folder is the path of this repo's golden fleets, from the root. Large and random ones are archives. README.md there
+// describes layout and format.
 const folder = "internal/kalypso/engine/testdata/golden"
 
 const archiveSuffix = ".tar.gz"
 
-// read reads the golden fleets, sorted by name: those of this repo, and those that the folder in [Variable] adds.
+// read returns the golden fleets, sorted by name: those of this repo, and those in the folder named by [Variable].
 func read() ([]*Fleet, error) {
 	root, err := repo()
 	if err != nil {
@@ -47,7 +46,7 @@ func read() ([]*Fleet, error) {
 	return all, nil
 }
 
-// Find reads the golden fleet of this name.
+// Find returns the golden fleet of a name.
 func Find(name string) (*Fleet, error) {
 	all, err := read()
 	if err != nil {
@@ -55,12 +54,12 @@ func Find(name string) (*Fleet, error) {
 	}
 	i := slices.IndexFunc(all, func(f *Fleet) bool { return f.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("there is no golden fleet %s", name)
+		return nil, fmt.Errorf("no golden fleet %s", name)
 	}
 	return all[i], nil
 }
 
-// add adds fleets to those of this repo.
+// add adds more fleets.
 func add(all, more []*Fleet) []*Fleet {
 	for _, f := range more {
 		i := slices.IndexFunc(all, func(own *Fleet) bool { return own.Name == f.Name })
@@ -75,7 +74,7 @@ func add(all, more []*Fleet) []*Fleet {
 	return all
 }
 
-// repo is the root of this repo: the folder with go.mod in or above the working directory.
+// repo returns the root of this repo: the folder with go.mod, at or above the working directory.
 func repo() (string, error) {
 	at, err := os.Getwd()
 	if err != nil {
@@ -87,7 +86,7 @@ func repo() (string, error) {
 		}
 		above := filepath.Dir(at)
 		if above == at {
-			return "", errors.New("the golden fleets are found from a folder of the repo alone")
+			return "", errors.New("the golden fleets can only be found from within the repo")
 		}
 		at = above
 	}
@@ -123,7 +122,7 @@ func readFolder(dir string) ([]*Fleet, error) {
 	return all, nil
 }
 
-// fleetOf is the golden fleet of these files.
+// fleetOf returns the golden fleet with these files.
 func fleetOf(name string, files map[string]string) (*Fleet, error) {
 	f := &Fleet{Name: name, Objects: map[string]string{}, Existing: map[string]string{}, Tree: map[string]string{}}
 	for path, content := range files {
@@ -143,7 +142,7 @@ func fleetOf(name string, files map[string]string) (*Fleet, error) {
 	return f, nil
 }
 
-// Files are all files of a folder: path → content.
+// Files returns all files of a folder: path → content.
 func Files(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -161,7 +160,7 @@ func Files(dir string) (map[string]string, error) {
 	return files, err
 }
 
-// unpack reads the files of an archive, which all lie in a folder.
+// unpack reads the files of an archive, which are all in one folder.
 func unpack(archive, folder string) (map[string]string, error) {
 	file, err := os.Open(archive) //nolint:gosec // a file of tests
 	if err != nil {
