@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Measures two revisions side by side and prints what benchstat says of them: BASE, a revision of this repo, in a work tree
-# in a temporary folder, and what is checked out here, changes included. They take turns, so that a noisy machine is noisy
-# for both: the Go benchmarks, then Terraform with the two providers at fleet size.
+# Compares two revisions with benchstat: BASE, a revision of this repo, in a work tree in a temporary folder, and the
+# current work tree with its changes. The two take turns, so that noise on the machine affects both: first the Go
+# benchmarks, then Terraform with each provider at fleet size.
 #
-# COUNT: how many turns (default 6; from fewer benchstat tells no difference with confidence). BENCH: a regular expression
-# for the Go benchmarks, in the packages PKG (default all of them). FLEET=0 leaves out Terraform, which takes a minute and more
-# a turn. The results are kept in bin/base.txt and bin/head.txt.
+# COUNT: number of turns (default 6; benchstat needs that many for confidence). BENCH: a regular expression for the Go
+# benchmarks, in the packages PKG (default all). FLEET=0 skips Terraform, which takes over a minute per turn. The
+# results are in bin/base.txt and bin/head.txt.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 base=$(git rev-parse --verify --quiet "${BASE:-}^{commit}") || {
-  echo "BASE names no commit: '${BASE:-}'. For example: make bench-compare BASE=main" >&2
+  echo "BASE is not a commit: '${BASE:-}'. For example: make bench-compare BASE=main" >&2
   exit 1
 }
 
@@ -22,11 +22,12 @@ mkdir -p bin
 : >bin/head.txt
 go build -o "$scratch/bench" ./internal/testing/bench
 
-# turn NAME FOLDER: measures the work tree once. Both providers are measured by one program, that of this work tree.
+# turn NAME FOLDER: measures a work tree once. The current work tree's program measures both providers.
 turn() {
   local results=$PWD/bin/$1.txt provider=$scratch/$1-provider/terraform-provider-kalypso
   # shellcheck disable=SC2086 # PKG may name several packages
-  (cd "$2" && go test -run '^$' -bench "${BENCH:-.}" -benchmem -p 1 -timeout 60m ${PKG:-./internal/kalypso/...}) >>"$results"
+  (cd "$2" && go test -run '^$' -bench "${BENCH:-.}" -benchmem -p 1 -timeout 60m ${PKG:-./internal/kalypso/...}) \
+    >>"$results"
   if [ "${FLEET:-1}" != 0 ]; then
     (cd "$2" && go build -trimpath -o "$provider" .)
     echo "pkg: terraform" >>"$results"
@@ -40,5 +41,5 @@ for ((i = 1; i <= ${COUNT:-6}; i++)); do
   turn head .
 done
 echo "base is $(git rev-parse --short "$base"), head is $(git describe --always --dirty)"
-# A benchmark that moved to another package is compared too.
+# Also compare benchmarks that moved to another package.
 bin/benchstat -ignore pkg bin/base.txt bin/head.txt

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Measures what the provider costs at fleet size and prints a Markdown table, every figure beside what it is compared with
-# in the same run. The table is kept in bin/bench.md; BENCHMARKS.md holds one with its machine.
+# Measures the provider's costs at fleet size and prints a Markdown table. Figures that are compared come from the same
+# run. The table is also in bin/bench.md; BENCHMARKS.md has one with its machine.
 #
-# RUNS: how often each figure is measured (default 3). With BENCH, a regular expression, it runs the Go benchmarks of that
-# name instead (COUNT times each, in the packages PKG) and keeps their results in bin/bench.txt, which `bin/benchstat`
-# compares with an earlier one.
+# RUNS: number of measurements per figure (default 3). With BENCH, a regular expression, it runs those Go benchmarks
+# instead (COUNT times each, in the packages PKG) and writes the results to bin/bench.txt, for `bin/benchstat`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

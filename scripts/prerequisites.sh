@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Checks that the named commands are there, and installs what it can: openssh-server, etcd-server, git through apt, as root.
-# What is still missing is named, all of it at once, with where to get it.
+# Checks for the named commands, and installs what it can: openssh-server, etcd-server and git through apt, as root.
+# Then it lists all missing commands, and where to get them.
 #
 # usage: scripts/prerequisites.sh go|git|terraform|sshd|etcd …
 set -euo pipefail
 
 missing=()
 
-# sshd lies outside of the PATH of ordinary users.
+# sshd is not on the PATH of ordinary users.
 PATH="$PATH:/usr/sbin:/sbin"
 
 have() {
   command -v "$1" >/dev/null 2>&1
 }
 
-# apt_install PACKAGE: installs it where that needs no question asked; says what failed.
+# apt_install PACKAGE: installs a package as root, without questions; prints the output if it fails.
 apt_install() {
   [ "$(id -u)" = 0 ] && have apt-get || return 1
   echo "Installing $1 …" >&2
@@ -32,7 +32,7 @@ apt_install() {
   return 1
 }
 
-# at_least WANTED HAVE: whether version HAVE is WANTED or newer.
+# at_least WANTED HAVE: succeeds if version HAVE is WANTED or newer.
 at_least() {
   [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
 }
@@ -42,7 +42,7 @@ check_go() {
     missing+=("Go: https://go.dev/doc/install")
     return
   fi
-  # Since 1.21 Go fetches the toolchain that go.mod asks for.
+  # Since 1.21, Go downloads the toolchain that go.mod requires.
   local version
   version=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null | sed 's/^go//')
   at_least 1.21 "${version:-0}" || missing+=("Go 1.21 or newer, found ${version:-none}: https://go.dev/doc/install")
@@ -68,10 +68,10 @@ check_terraform() {
 check_sshd() {
   have sshd || apt_install openssh-server || true
   if ! have sshd; then
-    missing+=("sshd, for the tests of Git over SSH: apt-get install openssh-server, or what your system calls it")
+    missing+=("sshd, for the tests of Git over SSH: apt-get install openssh-server, or your system's package")
     return
   fi
-  # Started as root, sshd wants the folder that its service would have made.
+  # As root, sshd needs a folder that its service would create.
   if [ "$(id -u)" = 0 ] && [ ! -d /run/sshd ] && [ "$(uname -s)" = Linux ]; then
     mkdir -m 0755 /run/sshd
   fi
@@ -80,7 +80,7 @@ check_sshd() {
 check_etcd() {
   have etcd || apt_install etcd-server || true
   have etcd ||
-    missing+=("etcd, for the tests that read clusters: apt-get install etcd-server, or what your system calls it")
+    missing+=("etcd, for the tests that read clusters: apt-get install etcd-server, or your system's package")
 }
 
 for name in "$@"; do
@@ -95,7 +95,7 @@ done
 
 if [ "${#missing[@]}" -gt 0 ]; then
   {
-    echo "This needs what is not on this machine:"
+    echo "Missing on this machine:"
     printf '  - %s\n' "${missing[@]}"
   } >&2
   exit 1
