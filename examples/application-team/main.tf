@@ -57,6 +57,7 @@ data "kalypso_workloads" "shop" {
 
 locals {
   manifests = merge(data.kalypso_control_plane.this.manifests, data.kalypso_workloads.shop.manifests)
+  sources   = merge(data.kalypso_control_plane.this.sources, data.kalypso_workloads.shop.sources)
 }
 
 # Where the targets go, and why.
@@ -85,6 +86,7 @@ output "nowhere" {
 resource "kalypso_environment_rendering" "this" {
   environment = var.environment
   manifests   = local.manifests
+  sources     = local.sources
   delivery    = { strategy = "none" }
   preview     = "manifests"
 }

@@ -33,12 +33,8 @@ data "kalypso_control_plane" "this" {
 resource "kalypso_environment_rendering" "this" {
   environment     = terraform.workspace
   manifests       = data.kalypso_control_plane.this.manifests
+  sources         = data.kalypso_control_plane.this.sources
   gitops_repo     = data.kalypso_control_plane.this.gitops_repo
   promoted_commit = data.kalypso_control_plane.this.base_commit
   adopt           = true # the folders that the operator left
-}
-
-# The plan after something moved shows what, from which commit to which.
-output "commits" {
-  value = merge(data.kalypso_control_plane.this.workload_commits, { control-plane = data.kalypso_control_plane.this.commit })
 }

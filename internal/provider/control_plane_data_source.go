@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -119,7 +120,7 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 		AllowLocal:          c.data.allowLocal,
 	}
 	if d.string("on_error") == errorsLastGood {
-		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]source.Origin, error) {
+		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
 			return lastOrigins(ctx, c.data.Client, at)
 		}
 	}
@@ -146,6 +147,7 @@ func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 	}
 	return map[string]attr.Value{
 		"manifests":        stringMapOf(found.Manifests),
+		sourcesAttribute:   stringMapOf(found.Sources),
 		"commit":           nullable(found.Commit),
 		"base_commit":      nullable(found.BaseCommit),
 		"workload_commits": stringMapOf(found.WorkloadCommits),

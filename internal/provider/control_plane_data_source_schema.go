@@ -16,8 +16,8 @@ func controlPlaneSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "An existing Kalypso control plane: the objects of an environment, those of the base that its BaseRepo pins, and the " +
 			"Workloads behind its registrations, ready for a `kalypso_environment_rendering`. Terraform reads it at plan and keeps it in the " +
-			"plan, so apply renders what plan showed. Output `commit` and `workload_commits` to have the next plan show what moved, from where " +
-			"to where.\n\n" +
+			"plan, so apply renders what plan showed. Hand `sources` to the rendering too: a plan that changes something then shows " +
+			"from which commit to which each repo moved, and a commit that changes no object is no change.\n\n" +
 			"Files that end in `.yaml` or `.yml` are read. Dot folders are skipped, and what a `.sourceignore` names (in the root, in the folder, and in " +
 			"those below it; its syntax is that of `.gitignore`). Symbolic links and submodules are not followed, which a warning says; a " +
 			"Kustomization is not carried out. A file is at most 10 MiB, and what is handed on 64 MiB. Every run reads all of it again: Terraform hands a data source nothing of the previous run.",
@@ -49,9 +49,10 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 		Computed:            true,
 		MarkdownDescription: "The commit that is read, by its full hash. Set it to read that one instead of the branch's head. Null for a folder.",
 	}
-	attributes["manifests"] = computedStrings("The objects, for `manifests` of a `kalypso_environment_rendering`: `repo@commit:path`, or for a folder the " +
-		"path, → YAML. Where a file holds several objects, `#name` follows, or `#kind/name` where two of them share a name. Workloads behind " +
+	attributes["manifests"] = computedStrings("The objects, for `manifests` of a `kalypso_environment_rendering`: `repo@branch:path`, or for a folder the " +
+		"path, → YAML; `repo@commit:path` where no branch is given. Where a file holds several objects, `#name` follows, or `#kind/name` where two of them share a name. Workloads behind " +
 		"registrations have the workspace of their registration, whatever their own labels claim.")
+	attributes[sourcesAttribute] = sourcesOutput()
 	attributes["base_commit"] = computedText("The commit that the BaseRepo pins: what was promoted to the environment, for `promoted_commit` of the " +
 		"rendering. Null where it pins none.")
 	attributes["workload_commits"] = computedStrings("The commit at which each registration was read, by its name.")

@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // defaultBranchPrefix is what our branches begin with where nobody says.
@@ -28,8 +29,8 @@ type rendering struct {
 	fleet                         *fleet.Fleet
 	onDrift, preview, unscheduled string
 	requireKnown                  bool
-	// reviewable says that it is known how people are told of the change.
-	reviewable bool
+	// reviewable says that it is known how people are told of the change, and sourcesKnown that the commits are known.
+	reviewable, sourcesKnown bool
 }
 
 // decoder reads the arguments that say where and how the tree is delivered.
@@ -53,13 +54,14 @@ func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, f
 	maps.Copy(d.arguments, map[string]attr.Value{
 		"cluster_types": m.ClusterTypes, "templates": m.Templates, "configs": m.Configs, "config_schemas": m.ConfigSchemas,
 		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
-		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, "on_drift": m.OnDrift, "preview": m.Preview,
+		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, sourcesAttribute: m.Sources, "on_drift": m.OnDrift, "preview": m.Preview,
 		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails,
 		"on_move": m.OnMove,
 	})
 	r := &rendering{Desired: &delivery.Desired{}}
 	r.readDelivery(d)
 	r.fleet, r.Origins = readFleet(d)
+	r.readSources(d)
 	r.Configs, r.Registrations = r.fleet.Configs, r.fleet.Registrations
 	r.onDrift, r.preview = driftReactions.or(d.string("on_drift")), previews.or(d.string("preview"))
 	r.Adopt, r.CreateBranch = r.flag(d, "adopt"), r.flag(d, "create_branch")
@@ -90,6 +92,26 @@ func (r *rendering) flag(d decoder, name string) bool {
 	value, known := d.bool(name)
 	r.Incomplete = r.Incomplete || !known
 	return value
+}
+
+// readSources reads the commits at which the objects of manifests were read. Those of nothing in manifests are left out.
+func (r *rendering) readSources(d decoder) {
+	given := origin.Sources(d.stringMap(sourcesAttribute))
+	r.sourcesKnown = !fleet.AnyUnknown(given)
+	if !r.sourcesKnown {
+		return
+	}
+	for _, place := range slices.Sorted(maps.Keys(given)) {
+		at := []fleet.Step{fleet.Attr(sourcesAttribute), fleet.Key(place)}
+		switch {
+		case !origin.IsPlace(place):
+			d.report("Invalid source", fmt.Sprintf("%q is no place in Git, which is written <repo>@<branch>:<path>. "+
+				"Usually this is the output sources of a data source.", place), at...)
+		case !oneLine.MatchString(given[place]):
+			d.report("Invalid commit", fmt.Sprintf("%q is no commit. Write its full hash.", given[place]), at...)
+		}
+	}
+	r.Sources = given.Of(r.Origins)
 }
 
 // incomplete notes texts without which it can't be decided whether the change may be made.
@@ -227,7 +249,7 @@ func (r *rendering) readReview(data *providerData) {
 
 // describable reports whether all is known that a description tells of.
 func (r *rendering) describable() bool {
-	return r.reviewable && r.Known() && (r.Located() || r.Strategy == delivery.ComputeOnly) &&
+	return r.reviewable && r.sourcesKnown && r.Known() && (r.Located() || r.Strategy == delivery.ComputeOnly) &&
 		!anyUnknown(string(r.Strategy), r.Environment, r.PromotedCommit) &&
 		!slices.ContainsFunc(r.fleet.Configs, func(c *fleet.Config) bool {
 			return fleet.IsUnknown(c.Name) || fleet.AnyUnknown(c.Labels) || fleet.AnyUnknown(c.Data)

@@ -102,7 +102,7 @@ func TestAccDescription(t *testing.T) {
 	r.expectDescription(true, "0 added, 0 removed, 1 changed", "/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
 		"Not compared, because it is not known here: the configuration before this change.\n")
 	r.succeed("state", "rm", renderingAddress)
-	r.expectDescription(false, "No deployment target changes.", "not compared: the configuration before")
+	r.expectDescription(false, "No deployment target changes.", "because it is not known here: the configuration before")
 	r.set("value", "canary-7")
 	r.expectDescription(true, ": `value`\n")
 }
@@ -127,11 +127,11 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/README.md": "This folder contains deployment targets scheduled on the cluster type", "large/app-a/reconciler.yaml": "of the operator\n"})
 	r.options("adopt", true)
 	at("1", "1")
-	expect(false, "2 added, 0 removed, 1 changed", "not compared: the configuration and the sources before")
+	expect(false, "2 added, 0 removed, 1 changed", "because it is not known here: the configuration and the sources before")
 	r.options("commit_message", "Another") // an apply that writes nothing
 	r.apply()
 	at("2", "2")
-	expect(true, "2 added, 0 removed, 1 changed", "not compared: the configuration and the sources before")
+	expect(true, "2 added, 0 removed, 1 changed", "because it is not known here: the configuration and the sources before")
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")

@@ -25,6 +25,7 @@ type environmentRenderingModel struct {
 	SchedulingPolicies types.Map      `tfsdk:"scheduling_policies"`
 	Workloads          types.Map      `tfsdk:"workloads"`
 	Manifests          types.Map      `tfsdk:"manifests"`
+	Sources            types.Map      `tfsdk:"sources"`
 	GitOpsRepo         types.Object   `tfsdk:"gitops_repo"`
 	PromotedCommit     types.String   `tfsdk:"promoted_commit"`
 	Delivery           types.Object   `tfsdk:"delivery"`
@@ -99,6 +100,40 @@ func (m *environmentRenderingModel) within(
 	d, ds := of(m.Timeouts, ctx, fallback)
 	diags.Append(ds...)
 	return context.WithTimeout(ctx, d)
+}
+
+// keep plans what an apply that writes nothing keeps: the results, and where the objects were read when it was written last.
+// Terraform takes the prior value of an argument for the configured one, if neither is null and the configured one is known.
+func (m *environmentRenderingModel) keep(state *environmentRenderingModel) {
+	m.deliveryResults = state.deliveryResults
+	if m.Preview.IsUnknown() { // the apply renders again, from these
+		return
+	}
+	for _, a := range []struct {
+		planned *types.Map
+		prior   types.Map
+	}{{&m.Sources, state.Sources}, {&m.Manifests, state.Manifests}} {
+		if !a.planned.IsNull() && allKnown(*a.planned) && !a.prior.IsNull() {
+			*a.planned = a.prior
+		}
+	}
+}
+
+// allKnown reports whether a map and all its elements are known.
+func allKnown(m types.Map) bool {
+	for _, v := range m.Elements() {
+		if v.IsUnknown() {
+			return false
+		}
+	}
+	return !m.IsUnknown()
+}
+
+// kept reports whether a plan of which all is known keeps what the state says is delivered. The arguments may be those that
+// [environmentRenderingModel.keep] kept, so that nothing may be decided by them again.
+func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool {
+	return m.TreeHash.Equal(state.TreeHash) && m.PromotedCommit.Equal(state.PromotedCommit) &&
+		m.CommitSHA.Equal(state.CommitSHA) && m.Delivered.Equal(state.Delivered) && m.PullRequest.Equal(state.PullRequest)
 }
 
 // planResults plans what an apply that writes finds out. What is not known before it, is unknown.

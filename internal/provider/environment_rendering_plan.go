@@ -76,7 +76,7 @@ func (r *environmentRendering) planDelivery(
 	appendAdoption(diags, o.Destination, decision.Adoption)
 	appendReplaced(diags, o.Desired, decision, before)
 	if decision.Action == delivery.Keep {
-		plan.deliveryResults = state.deliveryResults
+		plan.keep(state)
 		appendAbandoned(diags, o.Desired, before)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
@@ -52,7 +53,7 @@ func (r *environmentRendering) Configure(_ context.Context, req resource.Configu
 
 // Create delivers the tree. Where it fails there is no state; the next one finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	if created := r.write(ctx, req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
+	if created := r.write(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
 	}
 }
@@ -67,18 +68,23 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if updated := r.write(ctx, req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
+	if updated := r.write(ctx, &req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, updated)...)
 	}
 }
 
 // write applies a plan, and returns the new state, or nil where it failed. state is nil for a create.
 func (r *environmentRendering) write(
-	ctx context.Context, plan getter, state *environmentRenderingModel, before *delivery.State, private privateState, diags *diag.Diagnostics,
+	ctx context.Context, plan *tfsdk.Plan, state *environmentRenderingModel, before *delivery.State, private privateState,
+	diags *diag.Diagnostics,
 ) *environmentRenderingModel {
 	next := readModel(ctx, plan, diags)
 	if next == nil {
 		return nil
+	}
+	if state != nil && plan.Raw.IsFullyKnown() && next.kept(state) {
+		r.keepInputs(ctx, next, before, private, diags)
+		return next
 	}
 	limit := timeouts.Value.Create
 	if state != nil {
@@ -117,6 +123,21 @@ func (r *environmentRendering) write(
 		next.Description = types.StringValue(o.Describe(result.Before))
 	}
 	return next
+}
+
+// keepInputs keeps what the delivered tree is made of by now. Where another rendering was planned since, it reads that from the
+// plan, of which nothing is rendered: its arguments may be of different runs.
+func (r *environmentRendering) keepInputs(
+	ctx context.Context, planned *environmentRenderingModel, before *delivery.State, private privateState, diags *diag.Diagnostics,
+) {
+	if before == nil {
+		return
+	}
+	o := r.data.lastPlan.take(planned)
+	if o == nil {
+		o, _ = planned.rendering(r.data)
+	}
+	writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
 }
 
 // rendered is what the plan rendered, which Terraform has just made again, or the same rendered anew.

@@ -103,6 +103,13 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				},
 			},
 		},
+		sourcesAttribute: schema.MapAttribute{
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "The commits at which the objects of `manifests` were read: the output `sources` of a data source, or those " +
+				"of several merged. The record on the branch, `description` and its links name them. A commit that changes no object " +
+				"changes nothing: then the plan keeps `sources` and `manifests` of the last change.",
+		},
 		"promoted_commit": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "The commit of the common objects that this environment renders. It is written to `.github/tracking/Promoted_Commit_Id`, at the repo's root.",

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // fleetArguments returns the arguments that make up a fleet.
@@ -33,7 +33,7 @@ func fleetArguments() map[string]schema.Attribute {
 }
 
 // readFleet reads the [fleetArguments]. It reports values of a wrong type; it does not validate the fleet.
-// The origins are the keys of manifests that say from which commit their text came.
+// The origins are the keys of manifests that name a place in Git.
 func readFleet(d decoder) (f *fleet.Fleet, origins []string) {
 	f = &fleet.Fleet{Environment: d.string("environment")}
 	for _, m := range models {
@@ -49,16 +49,16 @@ func readFleet(d decoder) (f *fleet.Fleet, origins []string) {
 		*d.problems = append(*d.problems, ps...)
 	}
 	texts := d.stringMap(yamlAttribute)
-	for _, origin := range slices.Sorted(maps.Keys(texts)) {
-		if fleet.IsUnknown(origin) || fleet.IsUnknown(texts[origin]) {
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		if fleet.IsUnknown(key) || fleet.IsUnknown(texts[key]) {
 			f.Incomplete = true
 			continue
 		}
-		objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: yamlAttribute, Key: origin}, texts[origin])
+		objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: yamlAttribute, Key: key}, texts[key])
 		f.Add(objects...)
 		*d.problems = append(*d.problems, ps...)
-		if _, ok := source.ParseOrigin(origin); ok {
-			origins = append(origins, origin)
+		if _, ok := origin.Parse(key); ok {
+			origins = append(origins, key)
 		}
 	}
 	return f, origins

@@ -132,7 +132,7 @@ func renderingText(found *source.ControlPlane, all []imported) string {
 		objects(m.attribute, m)
 	}
 	if registered {
-		b.WriteString("manifests = data.kalypso_workloads.this.manifests\n")
+		b.WriteString("manifests = data.kalypso_workloads.this.manifests\nsources = data.kalypso_workloads.this.sources\n")
 	}
 	if at := found.GitOpsRepo; at != nil {
 		fmt.Fprintf(&b, "\ngitops_repo = { repo = %s, branch = %s, path = %s }\n", quoted(at.Repo), quoted(at.Branch), quoted(at.Path))

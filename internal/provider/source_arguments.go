@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
@@ -72,6 +73,15 @@ func computedStrings(description string) schema.MapAttribute {
 	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
+// sourcesAttribute is the argument of a rendering, and the output of data sources, with the commits that were read.
+const sourcesAttribute = "sources"
+
+func sourcesOutput() schema.MapAttribute {
+	return computedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: `repo@branch:folder` → " +
+		"the full hash. Keys of `manifests` name the branch alone, so that a commit which changes no object changes no key. If " +
+		"a folder is read at several commits, `~` and the name of the registration or BaseRepo follow the branch in both.")
+}
+
 // readPins reads the pins, without the null ones.
 func readPins(d decoder) map[string]string {
 	v, known := d.argument("pins")
@@ -85,7 +95,7 @@ func readPins(d decoder) map[string]string {
 }
 
 // lastOrigins are the origins of what was last delivered to a place.
-func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]source.Origin, error) {
+func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
 	if client == nil {
 		return nil, errors.New("the configuration of the provider is not known yet, so the GitOps repo can't be read")
 	}
@@ -93,17 +103,7 @@ func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOps
 	if err != nil {
 		return nil, err
 	}
-	texts, err := delivery.Origins(ctx, client, delivery.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
-	if err != nil {
-		return nil, err
-	}
-	var origins []source.Origin
-	for _, text := range texts {
-		if o, ok := source.ParseOrigin(text); ok {
-			origins = append(origins, o)
-		}
-	}
-	return origins, nil
+	return delivery.Origins(ctx, client, delivery.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
 }
 
 // appendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is shown,

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -49,13 +50,14 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 		},
 	})
 	maps.Copy(attributes, followArguments(ctx, "the record on `gitops_repo`"))
-	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a `kalypso_environment_rendering`: `repo@commit:path#name` → " +
+	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a `kalypso_environment_rendering`: `repo@branch:path#name` → " +
 		"YAML. Each has the workspace of its registration, whatever its own labels claim.")
+	attributes[sourcesAttribute] = sourcesOutput()
 	attributes["commits"] = computedStrings("The commit at which each registration was read, by its name.")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The Workload documents behind workload registrations, read from the application teams' repos. Terraform reads them at " +
-			"plan and keeps them in the plan, so apply renders the very commits that plan showed. Output `commits` to have the next plan show " +
-			"which registration moved, from where to where.\n\n" +
+			"plan and keeps them in the plan, so apply renders the very commits that plan showed. Hand `sources` to the rendering too: " +
+			"a plan that changes something then shows from which commit to which each repo moved, and a commit that changes no object is no change.\n\n" +
 			"A repo is read once for all its registrations, and of it only the files in their folders, where the server can leave the rest out. " +
 			"What a `.sourceignore` names and dot folders are left out; symbolic links and submodules are not followed; a file is at most 10 MiB, and all documents 64 MiB. " +
 			"Terraform keeps nothing of a data source from one run to the next but its result, which the provider doesn't get to see: so every " +
@@ -100,7 +102,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	follow := source.FollowOptions{Pins: readPins(d), AllowLocal: w.data.allowLocal}
 	if repo, ok := d.object("gitops_repo"); ok && d.string("on_error") == errorsLastGood {
 		at := source.GitOpsRepo{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
-		follow.LastGood = func(ctx context.Context) ([]source.Origin, error) { return lastOrigins(ctx, w.data.Client, at) }
+		follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) { return lastOrigins(ctx, w.data.Client, at) }
 	}
 	appendProblems(&resp.Diagnostics, ps)
 	if resp.Diagnostics.HasError() {
@@ -115,6 +117,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	}
 	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
 	arguments["manifests"] = stringMapOf(found.Manifests)
+	arguments[sourcesAttribute] = stringMapOf(found.Sources)
 	arguments["commits"] = stringMapOf(found.Commits)
 	resp.Diagnostics.Append(setObject(ctx, &resp.State, arguments)...)
 }

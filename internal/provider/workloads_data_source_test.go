@@ -63,18 +63,29 @@ func TestAccWorkloads(t *testing.T) {
 	if diff := cmp.Diff(want, branch); diff != "" {
 		t.Errorf("the branch (-planned +committed):\n%s", diff)
 	}
-	if origin := h.url("shop-src") + "@" + first + ":deploy/w.yaml#shop"; !strings.Contains(record, origin) {
-		t.Errorf("the record does not name %s:\n%s", origin, record)
+	place := h.url("shop-src") + "@main:deploy"
+	for _, said := range []string{`"` + place + `/w.yaml#shop"`, `"` + place + `": "` + first + `"`} {
+		if !strings.Contains(record, said) {
+			t.Errorf("the record does not name %s:\n%s", said, record)
+		}
 	}
 
 	moved := r.succeed("plan", "-no-color")
-	for _, text := range []string{`~ shop = "` + first + `" -> "` + second + `"`, `~ "shop-test" -> "shop-canary"`, `-> "+1 -1 ~0"`,
+	for _, text := range []string{`~ "` + place + `" = "` + first + `" -> "` + second + `"`, `- "shop-test" = "`, `+ "shop-canary" = "`,
 		"- `" + h.url("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] + "` (`deploy/w.yaml#shop`)", "| `large` | `shop-canary` | `shop-test` | |"} {
 		if !strings.Contains(moved.text(), text) {
 			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.stdout)
 		}
 	}
 	r.expectEmptyPlan("-var", `pins={"shop":"`+first+`"}`)
+	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test"), "NOTES.md": "Back.\n"})
+	before := r.rendered()
+	r.expectEmptyPlan() // of another commit, and of the same documents
+	r.apply()
+	if diff := cmp.Diff(before, r.rendered()); diff != "" {
+		t.Errorf("a commit that changes no document changes the state (-before +after):\n%s", diff)
+	}
+	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "canary")})
 	r.apply("-var", `pins={"shop":null}`)
 	r.expectEmptyPlan()
 }

@@ -34,6 +34,7 @@ data "kalypso_workloads" "dev" {
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
   manifests   = data.kalypso_workloads.dev.manifests
+  sources     = data.kalypso_workloads.dev.sources
   gitops_repo = local.gitops_repo
 
   cluster_types = {
@@ -52,9 +53,4 @@ resource "kalypso_environment_rendering" "dev" {
       cluster_type_selector      = { match_all = true }
     }
   }
-}
-
-# The plan after a registration moved shows from which commit to which.
-output "workload_commits" {
-  value = data.kalypso_workloads.dev.commits
 }

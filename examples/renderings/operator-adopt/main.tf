@@ -7,6 +7,7 @@ variable "gitops_repo_url" {
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
   manifests   = data.kalypso_control_plane.dev.manifests
+  sources     = data.kalypso_control_plane.dev.sources
 
   gitops_repo = {
     repo   = var.gitops_repo_url
@@ -16,9 +17,4 @@ resource "kalypso_environment_rendering" "dev" {
 
   # The branch holds the tree that the Kalypso operator wrote.
   adopt = true
-}
-
-# The plan after something moved shows what, from which commit to which.
-output "commits" {
-  value = merge(data.kalypso_control_plane.dev.workload_commits, { control-plane = data.kalypso_control_plane.dev.commit })
 }

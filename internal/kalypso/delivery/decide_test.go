@@ -62,7 +62,7 @@ func held(entries string) Inventory { return InventoryOf(rendered(entries)) }
 // holding is a branch that holds a rendering with its record.
 func holding(entries string) *BranchState {
 	inventory := held(entries)
-	record := NewRecord("dev", inventory.Names(), "", nil)
+	record := NewRecord("dev", inventory.Names(), "", nil, nil)
 	return &BranchState{Head: "head", Folders: inventory, Record: &record, RecordHash: record.hash()}
 }
 
@@ -280,7 +280,7 @@ func TestDecide(t *testing.T) {
 			s.state.Seen.Record, s.state.Drift = nil, []Drift{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
 		{"nor is the record of another environment", func(s *situation) {
-			record := NewRecord("stage", []string{"large", "small"}, "", nil)
+			record := NewRecord("stage", []string{"large", "small"}, "", nil, nil)
 			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &record, record.hash(), []Drift{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 

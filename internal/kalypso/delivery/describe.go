@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // Review is how people are told of a change.
@@ -59,7 +60,7 @@ func (d *Desired) Describe(before *State) string {
 	}
 	known := before.Inputs != nil || len(before.Found()) == 0 // there was nothing
 	if known {
-		c.Sources = describe.SourceChanges(was.Origins, is.Origins)
+		c.Sources = describe.SourceChanges(was.origins(), is.origins())
 		d.nameRegistrations(c.Sources)
 	}
 	if was.Configs != nil {
@@ -72,7 +73,7 @@ func (d *Desired) Describe(before *State) string {
 	}
 	if before.PromotedCommit != d.PromotedCommit {
 		c.Promoted = describe.Promotion{
-			Repo: repoOf(before.PromotedCommit, d.PromotedCommit, was.Origins, is.Origins),
+			Repo: repoOf(before.PromotedCommit, d.PromotedCommit, was.origins(), is.origins()),
 			From: before.PromotedCommit, To: d.PromotedCommit,
 		}
 	}
@@ -221,9 +222,9 @@ func (d *Desired) reach(changed []describe.Config) {
 }
 
 // repoOf is the repo that both commits lie in, by the origins that name them; "" where they do not say.
-func repoOf(from, to string, was, is []string) string {
+func repoOf(from, to string, was, is []origin.Origin) string {
 	repos := map[string]bool{}
-	for commit, origins := range map[string][]string{from: was, to: is} {
+	for commit, origins := range map[string][]origin.Origin{from: was, to: is} {
 		if commit != "" {
 			for _, repo := range describe.ReposAt(commit, origins) {
 				repos[repo] = true

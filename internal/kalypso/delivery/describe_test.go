@@ -142,7 +142,8 @@ func TestDescribeNotKnown(t *testing.T) {
 	b := newBranch(t)
 	o := b.described("1", 1, nil)
 	s := b.deliver(o, 1)
-	const configuration, both = "not compared: the configuration before", "not compared: the configuration and the sources before"
+	const configuration = "Not compared, because it is not known here: the configuration before"
+	const both = "Not compared, because it is not known here: the configuration and the sources before"
 	imported, err := delivery.Import(t.Context(), b.client, s.Destination, "dev")
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestDescribeNotKnown(t *testing.T) {
 		"what is kept": {s, "", true},
 	} {
 		text := b.described("2", 2, nil).Describe(test.before)
-		if said := strings.Contains(text, "not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
+		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
 			t.Errorf("of %s it says:\n%s", name, text)
 		}
 		if moved := strings.Contains(text, "### Sources"); moved != test.moved {

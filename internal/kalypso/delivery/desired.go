@@ -6,6 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -27,7 +28,8 @@ type Desired struct {
 	Environment    string
 	Tree           *tree.Tree                    // what the fleet renders to; nil: the assignments are not known yet
 	PromotedCommit string                        // empty: none
-	Origins        []string                      // for the record
+	Origins        []string                      // keys of manifests that name a place in Git, for the record
+	Sources        origin.Sources                // the commits of those places
 	Configs        []*fleet.Config               // of the tree's fleet
 	Registrations  []*fleet.WorkloadRegistration // likewise
 	Review         Review
@@ -88,7 +90,7 @@ func (d *Desired) Inventory() Inventory {
 }
 
 func (d *Desired) record() Record {
-	return NewRecord(d.Environment, d.Inventory().Names(), d.PromotedCommit, d.Origins)
+	return NewRecord(d.Environment, d.Inventory().Names(), d.PromotedCommit, d.Origins, d.Sources)
 }
 
 // updates reports whether the state is of the same destination.

@@ -9,11 +9,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // inputs are what a tree was made of, as far as the description of a later change compares it.
 type inputs struct {
-	Origins []string                `json:"origins,omitempty"` // repo@commit:path[#name]
+	Origins []string                `json:"origins,omitempty"` // as in the record
+	Sources origin.Sources          `json:"sources,omitempty"` // likewise
 	Configs map[string]configInputs `json:"configs"`           // by name; null: not known
 }
 
@@ -31,7 +33,7 @@ type keyInput struct {
 
 // inputs returns what the tree is made of.
 func (d *Desired) inputs() *inputs {
-	in := &inputs{Origins: d.Origins, Configs: make(map[string]configInputs, len(d.Configs))}
+	in := &inputs{Origins: d.Origins, Sources: d.Sources, Configs: make(map[string]configInputs, len(d.Configs))}
 	for _, config := range d.Configs {
 		c := configInputs{Keys: make(map[string]keyInput, len(config.Data))}
 		if len(config.Labels) > 0 {
@@ -68,7 +70,7 @@ func (s *State) WithInputs(d *Desired) *State {
 	case was == nil:
 		now.Inputs = is
 	case was.Configs == nil || maps.EqualFunc(was.Configs, is.Configs, configInputs.same):
-		now.Inputs = &inputs{Origins: was.Origins, Configs: is.Configs}
+		now.Inputs = &inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs}
 	}
 	return &now
 }
@@ -78,7 +80,10 @@ func (c configInputs) same(other configInputs) bool {
 }
 
 // inputsOf are what a record says of the tree that it was written with.
-func inputsOf(r *Record) *inputs { return &inputs{Origins: r.Origins} }
+func inputsOf(r *Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
+
+// origins returns where the tree's objects were read, with the commits.
+func (in *inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origins) }
 
 // fingerprintSize is that of a fingerprint, bytes.
 const fingerprintSize = 6

@@ -7,11 +7,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
-// Origins are those that the record at a place names: what was delivered there last came from them. [ErrNoRendering] where
-// there is no record.
-func Origins(ctx context.Context, client *gitremote.Client, at Destination) ([]string, error) {
+// Origins returns those that the record at a place names, with their commits: what was delivered there last came from them.
+// [ErrNoRendering] where there is no record.
+func Origins(ctx context.Context, client *gitremote.Client, at Destination) ([]origin.Origin, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -32,5 +33,5 @@ func Origins(ctx context.Context, client *gitremote.Client, at Destination) ([]s
 	if err != nil {
 		return nil, fmt.Errorf("the record at %s can't be used: %w", at, err)
 	}
-	return record.Origins, nil
+	return record.Sources.Resolve(record.Origins), nil
 }

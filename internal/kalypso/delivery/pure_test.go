@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // inventory is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
@@ -205,7 +206,7 @@ func TestParseLimit(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"})
+	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"}, origin.Sources{"https://b@main:.": "c2", "https://a@main:.": "c1"})
 	text := record.Marshal()
 	want := `{
   "version": 1,
@@ -217,7 +218,11 @@ func TestRecord(t *testing.T) {
   "origins": [
     "a@1:x&<>",
     "b@1:x"
-  ]
+  ],
+  "sources": {
+    "https://a@main:.": "c1",
+    "https://b@main:.": "c2"
+  }
 }
 `
 	if diff := cmp.Diff(want, string(text)); diff != "" {
@@ -229,6 +234,12 @@ func TestRecord(t *testing.T) {
 	}
 	if diff := cmp.Diff(record, got); diff != "" {
 		t.Errorf("after the round trip (-want +got):\n%s", diff)
+	}
+	// What an older version wrote has no sources; its origins name the commits.
+	old := "https://a@" + strings.Repeat("1", 40) + ":x.yaml"
+	got, err = delivery.ParseRecord([]byte(`{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`))
+	if origins := got.Sources.Resolve(got.Origins); err != nil || len(origins) != 1 || origins[0].Commit != strings.Repeat("1", 40) {
+		t.Errorf("an older record is %v (%v)", got, err)
 	}
 	for text, said := range map[string]string{
 		``:                                  "not as it was written",

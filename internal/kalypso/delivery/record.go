@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // RecordFile is the path of the record below a rendering's path.
@@ -22,12 +24,18 @@ type Record struct {
 	Environment    string   `json:"environment"`
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty: none
-	Origins        []string `json:"origins,omitempty"`         // repo@commit:path[#name], sorted
+	// Origins are where the objects were read: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
+	Origins []string `json:"origins,omitempty"`
+	// Sources are the commits at which the places of the origins were read.
+	Sources origin.Sources `json:"sources,omitempty"`
 }
 
 // NewRecord returns the record of a rendering.
-func NewRecord(environment string, clusterTypes []string, promotedCommit string, origins []string) Record {
-	r := Record{recordVersion, environment, slices.Sorted(slices.Values(clusterTypes)), promotedCommit, slices.Sorted(slices.Values(origins))}
+func NewRecord(environment string, clusterTypes []string, promotedCommit string, origins []string, sources origin.Sources) Record {
+	r := Record{
+		recordVersion, environment, slices.Sorted(slices.Values(clusterTypes)), promotedCommit,
+		slices.Sorted(slices.Values(origins)), sources,
+	}
 	if r.ClusterTypes == nil {
 		r.ClusterTypes = []string{}
 	}
@@ -72,7 +80,7 @@ func ParseRecord(data []byte) (Record, error) {
 	return r, nil
 }
 
-// same reports whether both say the same but for the origins, which alone are no reason for a commit.
+// same reports whether both say the same but for the origins and sources, which alone are no reason for a commit.
 func (r Record) same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit && slices.Equal(r.ClusterTypes, other.ClusterTypes)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 var update = flag.Bool("update", false, "write what the golden texts should be")
@@ -254,12 +255,35 @@ func TestMoves(t *testing.T) {
 		{Repo: b, To: commit("8"), Paths: []string{"v.yaml"}},
 		{Repo: b, From: commit("9"), Paths: []string{"w.yaml"}},
 	}
+	moves := func(before, after []string, was, is origin.Sources) []describe.SourceChange {
+		return describe.SourceChanges(was.Resolve(before), is.Resolve(after))
+	}
 	for range 20 { // maps have no order
-		if diff := cmp.Diff(want, describe.SourceChanges(before, after)); diff != "" {
+		if diff := cmp.Diff(want, moves(before, after, nil, nil)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
-	if got := describe.SourceChanges(before, before); got != nil {
+	if got := moves(before, before, nil, nil); got != nil {
 		t.Errorf("moved: %v", got)
+	}
+
+	// By branches: the commits are those of the places that were read, and a file is the same one on another branch.
+	from, to := origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("2"), a + "@x:.": commit("5")},
+		origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("3"), b + "@dev:.": commit("4"), b + "@dev~s:.": commit("6"), a + "@y:.": commit("5")}
+	was := []string{
+		b + "@main:a.yaml", b + "@main:in/x.yaml#x", b + "@main:moved.yaml", b + "@main:more.yaml", a + "@x:a.yaml", b + "@none:z",
+	}
+	is := []string{
+		b + "@main:a.yaml", b + "@main:in/x.yaml#x", b + "@dev:moved.yaml", b + "@dev:more.yaml", b + "@dev~s:more.yaml", a + "@y:a.yaml",
+	}
+	want = []describe.SourceChange{
+		{Repo: b, To: commit("4"), Paths: []string{"more.yaml"}}, // it was read once, and is read twice
+		{Repo: b, To: commit("6"), Paths: []string{"more.yaml"}},
+		{Repo: b, From: commit("1"), Paths: []string{"more.yaml"}},
+		{Repo: b, From: commit("1"), To: commit("4"), Paths: []string{"moved.yaml"}},
+		{Repo: b, From: commit("2"), To: commit("3"), Paths: []string{"in/x.yaml#x"}},
+	}
+	if diff := cmp.Diff(want, moves(was, is, from, to)); diff != "" {
+		t.Errorf("by branches (-want +got):\n%s", diff)
 	}
 }

@@ -3,8 +3,9 @@ package describe
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // Promotion is a change of the promoted commit. "" means none.
@@ -22,30 +23,21 @@ type SourceChange struct {
 	Registrations []string
 }
 
-// origin matches an origin that names a commit: repo@commit:path[#name].
-var origin = regexp.MustCompile(`^(.+?)@([0-9a-f]{40}):(.*)$`)
+// file is an object's file in a repo, with the object's name if the file holds several.
+type file struct{ repo, path string }
 
-// SourceChanges compares the origins of two records, and returns the repos whose commit changed.
-func SourceChanges(before, after []string) []SourceChange {
-	type thing struct{ repo, path string }
-	parse := func(origins []string) map[thing]string {
-		commits := map[thing]string{}
-		for _, text := range origins {
-			if m := origin.FindStringSubmatch(text); m != nil {
-				commits[thing{m[1], m[3]}] = m[2]
-			}
-		}
-		return commits
-	}
+// SourceChanges compares the origins of two records, and returns the repos whose commit changed. It skips origins whose
+// commits are not known.
+func SourceChanges(before, after []origin.Origin) []SourceChange {
 	type way struct{ repo, from, to string }
-	old, now := parse(before), parse(after)
-	paths := map[way][]string{}
+	old, now := commitsOf(before), commitsOf(after)
 	both := maps.Clone(old)
 	maps.Copy(both, now)
-	for t := range both {
-		if old[t] != now[t] {
-			w := way{t.repo, old[t], now[t]}
-			paths[w] = append(paths[w], t.path)
+	paths := map[way][]string{}
+	for f := range both {
+		for _, m := range changedCommits(old[f], now[f]) {
+			w := way{f.repo, m.From, m.To}
+			paths[w] = append(paths[w], f.path)
 		}
 	}
 	var moves []SourceChange
@@ -59,12 +51,55 @@ func SourceChanges(before, after []string) []SourceChange {
 	return moves
 }
 
-// ReposAt returns the sorted repos whose origins name the commit.
-func ReposAt(commit string, origins []string) []string {
+// reading is how a file was read: the branch, and the registration or base where the branch was read at several commits.
+type reading struct{ branch, via string }
+
+// commitsOf returns the commits at which files were read.
+func commitsOf(origins []origin.Origin) map[file]map[reading]string {
+	commits := map[file]map[reading]string{}
+	for _, o := range origins {
+		if o.Commit == "" {
+			continue
+		}
+		f := file{o.Repo, o.File()}
+		if commits[f] == nil {
+			commits[f] = map[reading]string{}
+		}
+		commits[f][reading{o.Branch, o.Via}] = o.Commit
+	}
+	return commits
+}
+
+// changedCommits compares the commits at which one file was read. A file that was read once is compared with itself, on
+// whatever branch it was.
+func changedCommits(old, now map[reading]string) []SourceChange {
+	if len(old) == 1 && len(now) == 1 {
+		m := SourceChange{From: slices.Collect(maps.Values(old))[0], To: slices.Collect(maps.Values(now))[0]}
+		if m.From == m.To {
+			return nil
+		}
+		return []SourceChange{m}
+	}
+	var moves []SourceChange
+	both := maps.Clone(now)
+	if both == nil {
+		both = map[reading]string{}
+	}
+	maps.Copy(both, old)
+	for r := range both {
+		if old[r] != now[r] {
+			moves = append(moves, SourceChange{From: old[r], To: now[r]})
+		}
+	}
+	return moves
+}
+
+// ReposAt are the repos of which origins name the commit, sorted.
+func ReposAt(commit string, origins []origin.Origin) []string {
 	var repos []string
-	for _, text := range origins {
-		if m := origin.FindStringSubmatch(text); m != nil && m[2] == commit {
-			repos = append(repos, m[1])
+	for _, o := range origins {
+		if o.Commit == commit {
+			repos = append(repos, o.Repo)
 		}
 	}
 	slices.Sort(repos)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // ControlPlaneRequest names the control plane to read, and what to follow from there.
@@ -19,7 +21,7 @@ type ControlPlaneRequest struct {
 	AllowLocal          bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
 	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
 	// registration is an error.
-	LastGood func(context.Context, GitOpsRepo) ([]Origin, error)
+	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
 }
 
 // GitOpsRepo is the destination of an environment's tree, as its control plane names it.
@@ -27,7 +29,8 @@ type GitOpsRepo struct{ Repo, Branch, Path string }
 
 // ControlPlane is the content of a control plane.
 type ControlPlane struct {
-	Manifests       map[string]string // repo@commit:path[#name], or the path of a file → document
+	Manifests       map[string]string // repo@branch:path[#name], or the path of a file → document; see [origin.Origin]
+	Sources         origin.Sources
 	Commit          string            // empty for a folder
 	BaseCommit      string            // pinned by its BaseRepo; empty: none
 	GitOpsRepo      *GitOpsRepo       // nil: none
@@ -35,6 +38,7 @@ type ControlPlane struct {
 	Names           map[fleet.Kind][]string
 	Objects         []FoundObject // except the Workloads of registrations
 	Layers          []Location    // the locations read: the environment's, then its bases
+	bases           []string      // the names of the BaseRepos that lead to the layers; "" for the first
 	Skipped         int           // YAML documents that are not Kalypso objects
 	Problems        Problems
 }
@@ -62,6 +66,7 @@ type layer struct {
 func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *ControlPlane {
 	cp := &ControlPlane{Manifests: map[string]string{}, WorkloadCommits: map[string]string{}, Names: map[fleet.Kind][]string{}}
 	var gitops []*repoObject
+	var name string
 	next, seen := &req.Location, map[string]bool{}
 	for next != nil {
 		l := r.layer(ctx, *next, len(cp.Layers))
@@ -73,14 +78,18 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 			break
 		}
 		seen[l.location.String()] = true
-		cp.addLayer(l)
+		cp.addLayer(l, name)
 		gitops = append(gitops, l.gitops...)
-		next = cp.base(req, l)
+		next, name = cp.base(req, l)
 	}
 	cp.setGitOpsRepo(gitops)
+	var registered []*registrationResult
 	if req.FollowRegistrations {
-		cp.follow(ctx, r, req)
+		registered = cp.follow(ctx, r, req)
 	}
+	tellApart(append(cp.readings(), readingsOf(registered)...))
+	cp.addManifests()
+	cp.addWorkloads(req, r.workloads(registered))
 	for kind := range cp.Names {
 		slices.Sort(cp.Names[kind])
 	}
@@ -133,38 +142,57 @@ func (l *layer) addObject(o fleet.Object, file string, alone bool) {
 	}
 }
 
-// addLayer takes in a layer.
-func (cp *ControlPlane) addLayer(l *layer) {
+// addLayer takes in a layer, which the BaseRepo of that name leads to.
+func (cp *ControlPlane) addLayer(l *layer, base string) {
 	if l.index == 0 {
 		cp.Commit = l.location.Commit
 	}
-	cp.Layers = append(cp.Layers, l.location)
+	cp.Layers, cp.bases = append(cp.Layers, l.location), append(cp.bases, base)
 	cp.Skipped += l.skipped
 	cp.Problems = append(cp.Problems, l.problems...)
 	cp.Objects = append(cp.Objects, l.objects...)
-	names := map[string]int{} // objects of one name in a file
-	for _, o := range l.objects {
-		names[o.File+"#"+o.Metadata().Name]++
+}
+
+func (cp *ControlPlane) readings() []reading {
+	var readings []reading
+	for i := range cp.Layers {
+		if cp.Layers[i].Directory == "" {
+			readings = append(readings, reading{&cp.Layers[i], cp.bases[i]})
+		}
 	}
-	for _, o := range l.objects {
-		name := o.Metadata().Name
+	return readings
+}
+
+// addManifests writes the objects of the layers, by keys that tell their locations apart.
+func (cp *ControlPlane) addManifests() {
+	cp.Sources = sourcesOf(cp.readings())
+	type named struct {
+		layer      int
+		file, name string
+	}
+	names := map[named]int{} // objects of one name in a file
+	for _, o := range cp.Objects {
+		names[named{o.Layer, o.File, o.Metadata().Name}]++
+	}
+	for _, o := range cp.Objects {
+		name, at := o.Metadata().Name, cp.Layers[o.Layer]
 		text, err := fleet.MarshalYAML(o.Object)
 		if err != nil {
-			cp.Problems = append(cp.Problems, Problem{Location: l.location, File: o.File, Line: o.Metadata().Origin.Line,
+			cp.Problems = append(cp.Problems, Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line,
 				Summary: "Object can't be written as YAML", Detail: fmt.Sprintf("%s %q: %s", o.Kind(), name, fleet.Sentence(err))})
 			continue
 		}
 		var key string
 		switch {
 		case o.OnlyInFile:
-			key = l.location.key(o.File, "")
-		case names[o.File+"#"+name] > 1:
-			key = l.location.key(o.File, string(o.Kind())+"/"+name)
+			key = at.key(o.File, "")
+		case names[named{o.Layer, o.File, name}] > 1:
+			key = at.key(o.File, string(o.Kind())+"/"+name)
 		default:
-			key = l.location.key(o.File, name)
+			key = at.key(o.File, name)
 		}
 		if _, twice := cp.Manifests[key]; twice {
-			cp.Problems = append(cp.Problems, Problem{Location: l.location, File: o.File, Line: o.Metadata().Origin.Line, Summary: "Duplicate object",
+			cp.Problems = append(cp.Problems, Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line, Summary: "Duplicate object",
 				Detail: fmt.Sprintf("This file defines %s %q twice. Rename or remove one of them.", o.Kind(), name)})
 			continue
 		}
@@ -173,8 +201,8 @@ func (cp *ControlPlane) addLayer(l *layer) {
 	}
 }
 
-// base returns the location of a layer's base, or nil if there is none to follow.
-func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Location {
+// base returns the location of a layer's base and the name of its BaseRepo, or nil if there is none to follow.
+func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, name string) {
 	if len(l.bases) > 1 {
 		cp.reportMultiple(l.location, l.bases, "An environment has one BaseRepo, which names the promoted commit. Remove all but one.")
 	}
@@ -187,19 +215,20 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) *Location {
 	}
 	switch {
 	case !req.FollowBase || len(l.bases) > 1:
-		return nil
+		return nil, ""
 	case l.index == 0 && req.BaseDirectory != "" && (within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
 		cp.Problems = append(cp.Problems, Problem{
 			Location: l.location, Summary: "Nested folders",
 			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders contains the other, so its objects would be read twice. Put them side by side.", req.BaseDirectory),
 		})
-		return nil
+		return nil, ""
 	case l.index == 0 && req.BaseDirectory != "":
-		return &Location{Directory: req.BaseDirectory}
+		return &Location{Directory: req.BaseDirectory}, ""
 	case base == nil || len(base.Validate()) > 0:
-		return nil
+		return nil, ""
 	}
-	return &Location{Repo: base.repo, Branch: base.branch, Commit: base.commit, Path: base.path, NamedBy: base.Origin.String()}
+	at = &Location{Repo: base.repo, Branch: base.branch, Commit: base.commit, Path: base.path, NamedBy: base.Origin.String()}
+	return at, base.Name
 }
 
 // setGitOpsRepo sets the destination of the tree.
@@ -226,8 +255,8 @@ func (cp *ControlPlane) reportMultiple(location Location, all []*repoObject, adv
 
 var errNoGitOpsRepo = errors.New("the control plane has no GitOpsRepo, so the branch of the last delivery is unknown")
 
-// follow reads the Workloads of the registrations.
-func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneRequest) {
+// follow reads the registrations.
+func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneRequest) []*registrationResult {
 	var registrations []*fleet.WorkloadRegistration
 	for _, o := range cp.Objects {
 		if registration, ok := o.Object.(*fleet.WorkloadRegistration); ok {
@@ -238,14 +267,19 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 	}
 	f := FollowOptions{Pins: req.Pins, AllowLocal: req.AllowLocal}
 	if req.LastGood != nil {
-		f.LastGood = func(ctx context.Context) ([]Origin, error) {
+		f.LastGood = func(ctx context.Context) ([]origin.Origin, error) {
 			if cp.GitOpsRepo == nil {
 				return nil, errNoGitOpsRepo
 			}
 			return req.LastGood(ctx, *cp.GitOpsRepo)
 		}
 	}
-	workloads := r.Workloads(ctx, registrations, f)
+	return r.follow(ctx, registrations, f)
+}
+
+// addWorkloads takes in the Workloads behind the registrations.
+func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloads) {
+	maps.Copy(cp.Sources, workloads.Sources)
 	for _, key := range sortedKeys(workloads.Manifests) {
 		if _, twice := cp.Manifests[key]; twice {
 			cp.Problems = append(cp.Problems, Problem{Location: req.Location, Summary: "Duplicate object", Detail: fmt.Sprintf(

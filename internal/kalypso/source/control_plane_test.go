@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -69,10 +70,14 @@ func TestControlPlane(t *testing.T) {
 	wants(t, got.Problems, []string{"warning Kustomizations skipped"}, "templates/nested/kustomization.yml")
 	cp := s.url("control-plane") + "@"
 	want := []string{
-		cp + head + ":env/cluster/small.yaml#ClusterType/small", cp + head + ":env/cluster/small.yaml#ConfigMap/small",
-		cp + promoted + ":drafts/ready.yaml", cp + promoted + ":list.yaml", cp + promoted + ":old.yaml", cp + promoted + ":registrations.yaml",
-		cp + promoted + ":templates/all.yaml#flux", cp + promoted + ":templates/all.yaml#ns", cp + promoted + ":templates/keep.tmp.yaml",
-		s.url("shop") + "@" + shop + ":w.yaml#shop",
+		cp + "dev:env/cluster/small.yaml#ClusterType/small", cp + "dev:env/cluster/small.yaml#ConfigMap/small",
+		cp + "main:drafts/ready.yaml", cp + "main:list.yaml", cp + "main:old.yaml", cp + "main:registrations.yaml",
+		cp + "main:templates/all.yaml#flux", cp + "main:templates/all.yaml#ns", cp + "main:templates/keep.tmp.yaml",
+		s.url("shop") + "@main:w.yaml#shop",
+	}
+	sources := origin.Sources{cp + "dev:env": head, cp + "main:.": promoted, s.url("shop") + "@main:.": shop}
+	if diff := cmp.Diff(sources, got.Sources); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(got.Manifests))); diff != "" {
@@ -106,7 +111,7 @@ func TestControlPlane(t *testing.T) {
 	texts := func(cp *source.ControlPlane) map[string]string {
 		all := map[string]string{}
 		for key, text := range cp.Manifests {
-			if o, ok := source.ParseOrigin(key); ok {
+			if o, ok := origin.Parse(key); ok {
 				key = strings.TrimSuffix(o.Path+"#"+o.Name, "#")
 			}
 			for _, folder := range []string{"env/", "env/", "base/"} {
@@ -174,15 +179,15 @@ func TestControlPlaneBroken(t *testing.T) {
 	wants(t, read(nil), []string{
 		"error b.yaml:1 Invalid YAML", "error a.yaml:1 Invalid YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
 		"error gone Repo not found", "error gone Duplicate registration", "error gone Missing repo",
-	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@"+head+":gitops.yaml, document 1, line 1", `"second", `+s.url("cp")+"@"+main+":gitops.yaml, document 1, line 1",
-		"Named by: "+s.url("cp")+"@"+main+":registrations.yaml, document 2, line 5")
+	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@dev:gitops.yaml, document 1, line 1", `"second", `+s.url("cp")+"@main:gitops.yaml, document 1, line 1",
+		"Named by: "+s.url("cp")+"@main:registrations.yaml, document 2, line 5")
 
 	s.commit("cp", "two-bases", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", ""), "b.yaml": baseRepo(s.url("cp"), "main", "")})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }), []string{"error 2 BaseRepos"}, "b.yaml, document 1, line 1", "Remove all but one")
 
-	lost := s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
+	s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }), []string{"error Commit not found"}, strings.Repeat("1", 40),
-		"Named by: "+s.url("cp")+"@"+lost+":a.yaml, document 1, line 1")
+		"Named by: "+s.url("cp")+"@lost:a.yaml, document 1, line 1")
 
 	first := s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
 	second := s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})
@@ -211,11 +216,11 @@ func TestControlPlaneLastGood(t *testing.T) {
 	request := source.ControlPlaneRequest{
 		Location:   source.Location{Repo: s.url("cp"), Branch: "dev"},
 		FollowBase: true, FollowRegistrations: true,
-		LastGood: func(_ context.Context, at source.GitOpsRepo) ([]source.Origin, error) {
+		LastGood: func(_ context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
 			if at.Branch != "dev" {
 				t.Errorf("the record is read at %v", at)
 			}
-			return []source.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
+			return []origin.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
 		},
 	}
 	wants(t, reader(t).ControlPlane(t.Context(), request).Problems, []string{"error shop w.yaml:1 Invalid YAML"}, "has no GitOpsRepo")
@@ -224,6 +229,41 @@ func TestControlPlaneLastGood(t *testing.T) {
 	wants(t, got.Problems, []string{"warning shop w.yaml:1 Invalid YAML"}, "is read instead")
 	if got.WorkloadCommits["shop"] != good || len(got.Names[fleet.KindWorkload]) != 1 {
 		t.Errorf("got %v", got)
+	}
+}
+
+// A branch that is read at several commits has the name of the BaseRepo, or of the registration, in the keys of what they
+// lead to. What an argument names has none.
+func TestControlPlaneSources(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	clusterType := func(name string) string {
+		return document("ClusterType", name, "{reconciler: r, namespaceService: ns}")
+	}
+	old := s.commit("cp", "main", map[string]string{"base/small.yaml": clusterType("small"), "apps/w.yaml": workload("app")})
+	registration := document("WorkloadRegistration", "app", fmt.Sprintf("{workload: {repo: %q, branch: main, path: apps}}", s.url("cp")))
+	base := document("BaseRepo", "common", fmt.Sprintf("{repo: %q, branch: main, path: ./base, commit: %q}", s.url("cp"), old))
+	head := s.commit("cp", "main", map[string]string{
+		"base.yaml": base, "r.yaml": registration, "large.yaml": clusterType("large"), ".sourceignore": "/base\n/apps\n",
+	})
+	at := func(place string) string { return s.url("cp") + "@" + place }
+	got := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
+		Location: source.Location{Repo: s.url("cp"), Branch: "main"}, FollowBase: true, FollowRegistrations: true, Pins: map[string]string{"app": old},
+	})
+	wants(t, got.Problems, nil)
+	keys := []string{at("main:large.yaml"), at("main:r.yaml"), at("main~app:apps/w.yaml#app"), at("main~common:base/small.yaml")}
+	if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(got.Manifests))); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	sources := origin.Sources{at("main:."): head, at("main~common:base"): old, at("main~app:apps"): old}
+	if diff := cmp.Diff(sources, got.Sources); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+
+	// Where no branch is given, the commit is in the keys.
+	got = reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Repo: s.url("cp"), Commit: head}})
+	wants(t, got.Problems, nil)
+	if got.Manifests[at(head+":large.yaml")] == "" || got.Sources[at(head+":.")] != head {
+		t.Errorf("by its commit alone: %v, %v", got.Manifests, got.Sources)
 	}
 }
 

@@ -7,11 +7,14 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
 // asks for exactly that commit.
-func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, lastGood func(context.Context) ([]Origin, error)) {
+func (r *Reader) readLastGood(
+	ctx context.Context, all []*registrationResult, lastGood func(context.Context) ([]origin.Origin, error),
+) {
 	taken := duplicateWorkloads(all)
 	if len(taken) == 0 && !slices.ContainsFunc(all, (*registrationResult).canFallBack) {
 		return
@@ -41,6 +44,8 @@ func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, la
 	for _, v := range broken {
 		commits, rival := deliveredAt(v, all, origins)
 		switch {
+		case len(commits) == 0 && slices.ContainsFunc(origins, func(o origin.Origin) bool { return o.Commit == "" && v.owns(o, all) }):
+			v.addNote("It was delivered before, and the record does not name the commit: give the rendering sources, too.")
 		case len(commits) == 0:
 			v.addNote("No commit of this registration was delivered before, so there is no last good commit.")
 		case rival != nil:
@@ -118,24 +123,28 @@ func duplicateWorkloads(all []*registrationResult) []*foundWorkload {
 }
 
 // delivered reports whether the origins contain a Workload of this name from the registration.
-func (v *registrationResult) delivered(name string, all []*registrationResult, origins []Origin) bool {
-	return slices.ContainsFunc(origins, func(o Origin) bool { return o.Name == name && v.owns(o, all) })
+func (v *registrationResult) delivered(name string, all []*registrationResult, origins []origin.Origin) bool {
+	return slices.ContainsFunc(origins, func(o origin.Origin) bool { return o.Name == name && v.owns(o, all) })
 }
 
 // deliveredAt returns the sorted commits that a registration was delivered from. A registration is delivered from one
-// commit. If another registration reads the same folder from another branch, the names of its Workloads show which
-// commits are its own. If they show none, it is returned as the rival: the commits may belong to either.
-func deliveredAt(v *registrationResult, all []*registrationResult, origins []Origin) (commits []string, rival *registrationResult) {
-	var owned []Origin
+// commit. If the origins do not tell it from a registration that reads the same folder from another branch, the names of
+// that one's Workloads show which commits are its own. If they show none, it is returned as the rival: the commits may belong
+// to either.
+func deliveredAt(
+	v *registrationResult, all []*registrationResult, origins []origin.Origin,
+) (commits []string, rival *registrationResult) {
+	var owned []origin.Origin
 	for _, o := range origins {
-		if v.owns(o, all) {
+		if o.Commit != "" && v.owns(o, all) {
 			owned, commits = append(owned, o), append(commits, o.Commit)
 		}
 	}
 	slices.Sort(commits)
 	commits = slices.Compact(commits)
 	for _, other := range all {
-		if other == v || !other.sameFolder(v) {
+		alike := func(o origin.Origin) bool { return other.likeness(o) == v.likeness(o) }
+		if other == v || !other.sameFolder(v) || !slices.ContainsFunc(owned, alike) {
 			continue
 		}
 		var theirs []string
@@ -152,16 +161,30 @@ func deliveredAt(v *registrationResult, all []*registrationResult, origins []Ori
 	return commits, rival
 }
 
-// owns reports whether an origin is in the registration's folder, and not in a nested folder of another registration.
-func (v *registrationResult) owns(origin Origin, all []*registrationResult) bool {
-	nearer := func(other *registrationResult) bool {
-		return other.contains(origin) && len(other.folder()) > len(v.folder())
-	}
-	return v.contains(origin) && !slices.ContainsFunc(all, nearer)
+// owns reports whether an origin is in the registration's folder, and does not match another registration better.
+func (v *registrationResult) owns(o origin.Origin, all []*registrationResult) bool {
+	own := v.likeness(o)
+	return own > 0 && !slices.ContainsFunc(all, func(other *registrationResult) bool {
+		likeness := other.likeness(o)
+		return likeness > own || likeness == own && len(other.folder()) > len(v.folder())
+	})
 }
 
-func (v *registrationResult) contains(origin Origin) bool {
-	return repoKey(origin.Repo) == repoKey(v.location.Repo) && (v.folder() == "." || strings.HasPrefix(origin.Path, v.folder()+"/"))
+// likeness is how much an origin looks like one of the registration's; 0: it is not in its folder, or says that it came through
+// another one.
+func (v *registrationResult) likeness(o origin.Origin) int {
+	switch {
+	case repoKey(o.Repo) != repoKey(v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),
+		o.Via != "" && o.Via != v.registration.Name:
+		return 0
+	case o.Via != "":
+		return 4
+	case o.Branch == v.location.Branch:
+		return 3
+	case o.Branch == "":
+		return 2
+	}
+	return 1 // the registration may have had another branch
 }
 
 func (v *registrationResult) sameFolder(other *registrationResult) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
@@ -18,6 +19,8 @@ type Location struct {
 	Branch string // its head is read if Commit is empty; else the branch of the commit, empty if unknown
 	Commit string
 	Path   string // relative to the repo's root
+	// Via is the registration or BaseRepo that names the location, if it, or a folder in it, is read at several commits.
+	Via string
 
 	Directory string // a local folder; then there is no repo
 
@@ -32,7 +35,7 @@ func (p Location) String() string {
 	case p.Commit == "":
 		return fmt.Sprintf("%s, branch %s, path %s", displayURL(p.Repo), p.Branch, p.Path)
 	}
-	return Origin{Repo: displayURL(p.Repo), Commit: p.Commit, Path: p.Path}.String()
+	return origin.Origin{Repo: displayURL(p.Repo), Commit: p.Commit, Path: p.Path}.String()
 }
 
 // displayURL returns the URL of a repo for messages. An invalid URL may hold a password, so it is empty.
@@ -46,10 +49,62 @@ func displayURL(url string) string {
 
 // key returns the manifest key of an object in a file of the location.
 func (p Location) key(file, name string) string {
+	o := p.origin()
+	o.Path, o.Name = file, name
 	if p.Directory != "" {
-		return Origin{Path: file, Name: name}.inRepo()
+		return o.File()
 	}
-	return Origin{p.Repo, p.Commit, file, name}.String()
+	return o.String()
+}
+
+func (p Location) origin() origin.Origin {
+	return origin.Origin{Repo: p.Repo, Branch: p.Branch, Via: p.Via, Commit: p.Commit}
+}
+
+// reading is a place that was read, and the name of the registration or BaseRepo that names it; "" where an argument does.
+type reading struct {
+	*Location
+	name string
+}
+
+// tellApart names those readings of a branch that read one folder, or a folder and one in it, at several commits.
+func tellApart(readings []reading) {
+	byFolder := map[string][]reading{}
+	key := func(r reading, folder string) string { return origin.Place(r.origin(), folder) }
+	for _, r := range readings {
+		if r.Directory == "" && r.Branch != "" {
+			byFolder[key(r, r.Path)] = append(byFolder[key(r, r.Path)], r)
+		}
+	}
+	var conflicting []reading
+	for _, all := range byFolder {
+		for _, r := range all {
+			for at := path.Clean(r.Path); ; at = path.Dir(at) {
+				for _, other := range byFolder[key(r, at)] {
+					if other.Commit != r.Commit {
+						conflicting = append(conflicting, r, other)
+					}
+				}
+				if at == "." {
+					break
+				}
+			}
+		}
+	}
+	for _, r := range conflicting {
+		r.Via = r.name
+	}
+}
+
+// sourcesOf returns the commits at which places were read.
+func sourcesOf(readings []reading) origin.Sources {
+	sources := origin.Sources{}
+	for _, r := range readings {
+		if r.Commit != "" {
+			sources[origin.Place(r.origin(), r.Path)] = r.Commit
+		}
+	}
+	return sources
 }
 
 // The errors of a location, beside those of package gitremote.
@@ -78,7 +133,7 @@ func (p Location) check() (Location, error) {
 	switch {
 	case p.Commit != "" && !commitForm.MatchString(p.Commit):
 		return p, fmt.Errorf("%q is %w: 40 hexadecimal digits in lower case", p.Commit, ErrInvalidCommit)
-	case p.Commit == "":
+	case p.Commit == "" || p.Branch != "":
 		return p, gitops.CheckName(p.Branch)
 	}
 	return p, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // FollowOptions configures how registrations are followed.
@@ -18,28 +19,52 @@ type FollowOptions struct {
 	Pins map[string]string
 	// LastGood returns the origins of the last delivery of the same environment. A broken registration is read at its
 	// commit there. It is called only if a registration is broken. If nil, a broken registration is an error.
-	LastGood func(context.Context) ([]Origin, error)
+	LastGood func(context.Context) ([]origin.Origin, error)
 	// AllowLocal lets registrations name local repos.
 	AllowLocal bool
 }
 
 // Workloads is the result of following registrations.
 type Workloads struct {
-	Manifests map[string]string // repo@commit:path#name → document, with its workspace
+	Manifests map[string]string // repo@branch:path#name → document, with its workspace; see [origin.Origin]
 	Commits   map[string]string // name of a registration → the commit read
-	Names     []string          // of the Workloads, sorted
+	Sources   origin.Sources
+	Names     []string // of the Workloads, sorted
 	Problems  Problems
 }
 
 // Workloads reads each registration at its pin or the head of its branch. It reads all of them and reports the
 // problems of each.
 func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions) *Workloads {
+	all := r.follow(ctx, registrations, f)
+	tellApart(readingsOf(all))
+	return r.workloads(all)
+}
+
+// follow reads the registrations.
+func (r *Reader) follow(ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions) []*registrationResult {
 	all := newRegistrationResults(registrations, f)
 	r.readRegistrations(ctx, all)
 	if f.LastGood != nil {
 		r.readLastGood(ctx, all, f.LastGood)
 	}
-	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{}}
+	return all
+}
+
+// readingsOf returns the locations of the registrations without errors.
+func readingsOf(all []*registrationResult) []reading {
+	var readings []reading
+	for _, v := range all {
+		if !v.problems.HasErrors() {
+			readings = append(readings, reading{&v.location, v.registration.Name})
+		}
+	}
+	return readings
+}
+
+// workloads returns the Workloads of the registrations.
+func (r *Reader) workloads(all []*registrationResult) *Workloads {
+	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{}, Sources: sourcesOf(readingsOf(all))}
 	byName := map[string]*foundWorkload{} // by the Workload's name
 	for _, v := range all {
 		result.Problems = append(result.Problems, v.problems...)

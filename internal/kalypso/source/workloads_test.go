@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -43,11 +46,11 @@ func TestWorkloads(t *testing.T) {
 		return "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n" + labels + "  name: " + name +
 			"\nspec:\n  deploymentTargets:\n  - environment: dev\n    name: test\n"
 	}
-	key := func(commit, at string) string { return s.url("shop") + "@" + commit + ":deploy/" + at }
+	key := func(at string) string { return s.url("shop") + "@main:deploy/" + at }
 	want := map[string]string{
-		key(head, "shop.yaml#shop"):   text("shop", labels("    family: force\n")),
-		key(head, "more/two.yml#one"): text("one", labels("")),
-		key(head, "more/two.yml#two"): text("two", labels("")),
+		key("shop.yaml#shop"):   text("shop", labels("    family: force\n")),
+		key("more/two.yml#one"): text("one", labels("")),
+		key("more/two.yml#two"): text("two", labels("")),
 	}
 	if diff := cmp.Diff(want, got.Manifests); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -55,14 +58,17 @@ func TestWorkloads(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"shop": head}, got.Commits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	if diff := cmp.Diff(origin.Sources{s.url("shop") + "@main:deploy": head}, got.Sources); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
 	for k := range got.Manifests {
-		if o, ok := source.ParseOrigin(k); !ok || o.String() != k {
+		if o, ok := origin.Parse(k); !ok || o.String() != k {
 			t.Errorf("%s is read as %v, %v", k, o, ok)
 		}
 	}
 
 	pinned := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{none}, source.FollowOptions{Pins: map[string]string{"shop": first}})
-	if got := pinned.Manifests[key(first, "shop.yaml#shop")]; got != text("shop", "    family: force\n") {
+	if got := pinned.Manifests[key("shop.yaml#shop")]; got != text("shop", "    family: force\n") {
 		t.Errorf("without a workspace, pinned: %v", pinned)
 	}
 }
@@ -176,7 +182,7 @@ func TestWorkloadsLocal(t *testing.T) {
 	for _, url := range []string{"file://" + repo, "FILE://localhost" + repo, repo, " " + repo + "/", "/none"} {
 		registrations := []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "."}}
 		got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{
-			LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("is not to be called") },
+			LastGood: func(context.Context) ([]origin.Origin, error) { return nil, errors.New("is not to be called") },
 		})
 		wants(t, got.Problems, []string{"error shop Local repo in a registration"}, "allow_local_repos = true")
 		if len(got.Manifests) > 0 {
@@ -199,16 +205,16 @@ func TestWorkloadsLastGood(t *testing.T) {
 		s.commit(name, "main", map[string]string{"w/w.yaml": "{"})
 	}
 	bad := gitserver.Rev(t, s.dir("still"), "main")
-	origin := func(name, commit, path string) source.Origin {
-		return source.Origin{Repo: strings.TrimSuffix(s.url(name), ".git"), Commit: commit, Path: path, Name: "any"}
+	from := func(name, commit, path string) origin.Origin {
+		return origin.Origin{Repo: strings.TrimSuffix(s.url(name), ".git"), Commit: commit, Path: path, Name: "any"}
 	}
 	asked := 0
-	follow := source.FollowOptions{Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")}, LastGood: func(context.Context) ([]source.Origin, error) {
+	follow := source.FollowOptions{Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")}, LastGood: func(context.Context) ([]origin.Origin, error) {
 		asked++
-		return []source.Origin{
-			origin("shop", good["shop"], "w/w.yaml"), origin("shop", strings.Repeat("2", 40), "w/in/w.yaml"), origin("shop", strings.Repeat("3", 40), "elsewhere/w.yaml"),
-			origin("split", good["split"], "w/w.yaml"), origin("split", bad, "w/other.yaml"),
-			origin("pinned", good["pinned"], "w/w.yaml"), origin("still", bad, "w/w.yaml"),
+		return []origin.Origin{
+			from("shop", good["shop"], "w/w.yaml"), from("shop", strings.Repeat("2", 40), "w/in/w.yaml"), from("shop", strings.Repeat("3", 40), "elsewhere/w.yaml"),
+			from("split", good["split"], "w/w.yaml"), from("split", bad, "w/other.yaml"),
+			from("pinned", good["pinned"], "w/w.yaml"), from("still", bad, "w/w.yaml"),
 		}, nil
 	}}
 	nearer := s.registration("shop", "main", "w/in")
@@ -227,7 +233,7 @@ func TestWorkloadsLastGood(t *testing.T) {
 		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
 	}
 
-	failing := source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return nil, errors.New("no record") }}
+	failing := source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return nil, errors.New("no record") }}
 	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Problems,
 		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Invalid YAML"}, "No record.")
 }
@@ -242,10 +248,10 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	registrations := []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("shop", "canary", "./w")}
 	registrations[1].Name = "canary"
 	read := func(delivered ...string) *source.Workloads {
-		return reader(t).Workloads(t.Context(), registrations, source.FollowOptions{LastGood: func(context.Context) (all []source.Origin, err error) {
+		return reader(t).Workloads(t.Context(), registrations, source.FollowOptions{LastGood: func(context.Context) (all []origin.Origin, err error) {
 			for _, text := range delivered {
 				commit, name, _ := strings.Cut(text, "#")
-				all = append(all, source.Origin{Repo: s.url("shop"), Commit: commit, Path: "w/w.yaml", Name: name})
+				all = append(all, origin.Origin{Repo: s.url("shop"), Commit: commit, Path: "w/w.yaml", Name: name})
 			}
 			return all, nil
 		}})
@@ -262,15 +268,100 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 		[]string{"error canary w/w.yaml:1 Invalid YAML", "error shop w/w.yaml:1 Invalid YAML"}, "can't be determined", stable, canary)
 }
 
+// The branch of an origin tells whose it was, and so does the name of the registration where a branch was read at several
+// commits.
+func TestWorkloadsLastGoodByOrigin(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/in/w.yaml": workload("in")})
+	canary := s.commit("shop", "canary", map[string]string{"w/w.yaml": workload("shop-canary")})
+	s.commit("shop", "main", map[string]string{"w/w.yaml": "{", "w/in/w.yaml": "{"})
+	s.commit("shop", "canary", map[string]string{"w/w.yaml": "{"})
+	registrations := []*fleet.WorkloadRegistration{
+		s.registration("shop", "main", "w"), s.registration("shop", "canary", "w"), s.registration("shop", "main", "w/in"),
+	}
+	registrations[1].Name, registrations[2].Name = "canary", "in"
+	read := func(delivered ...origin.Origin) *source.Workloads {
+		return reader(t).Workloads(t.Context(), registrations, source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) {
+			for i := range delivered {
+				delivered[i].Repo = s.url("shop")
+			}
+			return delivered, nil
+		}})
+	}
+	got := read(origin.Origin{Branch: "main", Commit: stable, Path: "w/a.yaml", Name: "x"},
+		origin.Origin{Branch: "canary", Commit: canary, Path: "w/b.yaml", Name: "y"})
+	wants(t, got.Problems, []string{
+		"error in w/in/w.yaml:1 Broken YAML", "warning canary w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
+		"warning shop w/in/w.yaml:1 Broken YAML",
+	}, "No commit of it was delivered before")
+	if diff := cmp.Diff(map[string]string{"shop": stable, "canary": canary}, got.Commits); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	want := origin.Sources{s.url("shop") + "@main:w": stable, s.url("shop") + "@canary:w": canary}
+	if diff := cmp.Diff(want, got.Sources); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+
+	got = read(origin.Origin{Branch: "main", Via: "in", Commit: stable, Path: "w/in/w.yaml"},
+		origin.Origin{Branch: "main", Via: "shop", Path: "w/w.yaml"}, origin.Origin{Branch: "main", Via: "another", Commit: canary, Path: "w/in/w.yaml"})
+	wants(t, got.Problems, []string{
+		"error canary w/w.yaml:1 Broken YAML", "error shop w/w.yaml:1 Broken YAML", "error shop w/in/w.yaml:1 Broken YAML", "warning in w/in/w.yaml:1 Broken YAML",
+	}, "give the rendering sources, too")
+}
+
+// A folder that is read at several commits, or lies in one that is, has the names of the registrations in its keys.
+func TestWorkloadsAtSeveralCommits(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	old := s.commit("shop", "main", map[string]string{
+		"w/a/w.yaml": workload("a"), "w/b/w.yaml": workload("b"), "w/c/w.yaml": workload("c"), "d/w.yaml": workload("d"),
+	})
+	head := s.commit("shop", "main", map[string]string{"w/.sourceignore": "/a\n", "README.md": "later"})
+	registrations := []*fleet.WorkloadRegistration{
+		s.registration("shop", "main", "w/b"), s.registration("shop", "main", "w/c"), s.registration("shop", "main", "d"),
+	}
+	for i, name := range []string{"b", "c", "d"} {
+		registrations[i].Name = name
+	}
+	at := func(place string) string { return s.url("shop") + "@" + place }
+	expect := func(pins map[string]string, keys []string, sources origin.Sources) {
+		t.Helper()
+		got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{Pins: pins})
+		wants(t, got.Problems, nil)
+		if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(got.Manifests))); diff != "" {
+			t.Errorf("keys (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(sources, got.Sources); diff != "" {
+			t.Errorf("sources (-want +got):\n%s", diff)
+		}
+		for _, o := range got.Sources.Resolve(keys) {
+			if o.Commit == "" {
+				t.Errorf("the commit of %s is not known", o)
+			}
+		}
+	}
+	// Beside each other, they need no names.
+	expect(map[string]string{"b": old, "c": head},
+		[]string{at("main:d/w.yaml#d"), at("main:w/b/w.yaml#b"), at("main:w/c/w.yaml#c")},
+		origin.Sources{at("main:d"): head, at("main:w/b"): old, at("main:w/c"): head})
+	around := s.registration("shop", "main", "w")
+	around.Name = "around"
+	s.commit("shop", "main", map[string]string{"w/.sourceignore": "/a\n/b\n/c\n", "w/w.yaml": workload("around")})
+	head = gitserver.Rev(t, s.dir("shop"), "main")
+	registrations[1] = around
+	expect(map[string]string{"b": old},
+		[]string{at("main:d/w.yaml#d"), at("main~around:w/w.yaml#around"), at("main~b:w/b/w.yaml#b")},
+		origin.Sources{at("main~around:w"): head, at("main~b:w/b"): old, at("main:d"): head})
+}
+
 // Who gives a Workload the name of another team's is broken, not the team whose Workload was delivered by that name.
 func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}
-	var origins []source.Origin
+	var origins []origin.Origin
 	var registrations []*fleet.WorkloadRegistration
 	for _, name := range []string{"a-taker", "owner"} {
 		good[name] = s.commit(name, "main", map[string]string{"w/w.yaml": workload(name)})
-		origins = append(origins, source.Origin{Repo: s.url(name), Commit: good[name], Path: "w/w.yaml", Name: name})
+		origins = append(origins, origin.Origin{Repo: s.url(name), Commit: good[name], Path: "w/w.yaml", Name: name})
 		registrations = append(registrations, s.registration(name, "main", "w"))
 	}
 	taken := s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
@@ -280,16 +371,16 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	}
 
 	wants(t, read(source.FollowOptions{}).Problems, []string{"error owner w/w.yaml:1 Duplicate workload"}, `through registration "a-taker"`)
-	got := read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
+	got := read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil }})
 	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "delivered commit "+good["a-taker"])
 	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	got = read(source.FollowOptions{Pins: map[string]string{"a-taker": taken}, LastGood: func(context.Context) ([]source.Origin, error) { return origins, nil }})
+	got = read(source.FollowOptions{Pins: map[string]string{"a-taker": taken}, LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil }})
 	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
-	got = read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return origins[:1], nil }})
+	got = read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins[:1], nil }})
 	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
-	got = read(source.FollowOptions{LastGood: func(context.Context) ([]source.Origin, error) { return nil, nil }})
+	got = read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return nil, nil }})
 	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
 }
 

@@ -34,6 +34,7 @@ resource "kalypso_environment_rendering" "this" {
 
   environment     = each.value
   manifests       = data.kalypso_control_plane.this[each.key].manifests
+  sources         = data.kalypso_control_plane.this[each.key].sources
   gitops_repo     = data.kalypso_control_plane.this[each.key].gitops_repo
   promoted_commit = data.kalypso_control_plane.this[each.key].base_commit
   create_branch   = true

@@ -58,10 +58,7 @@ resource "kalypso_environment_rendering" "this" {
     all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } }
   }
   manifests     = data.kalypso_workloads.this.manifests
+  sources       = data.kalypso_workloads.this.sources
   gitops_repo   = local.gitops_repo
   create_branch = true
-}
-
-output "commits" {
-  value = data.kalypso_workloads.this.commits
 }

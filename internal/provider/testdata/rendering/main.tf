@@ -78,6 +78,7 @@ resource "kalypso_environment_rendering" "this" {
     deployment_targets = [for name, type in var.targets : { name = name, labels = { type = type }, environment = var.environment }]
   } }
   manifests = try(var.options.manifests, null)
+  sources   = try(var.options.sources, null)
 
   gitops_repo         = var.place
   promoted_commit     = try(var.options.promoted_commit, null)

@@ -1,0 +1,150 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const acmeBase = "https://github.com/acme/base"
+
+// configDocument is a config for the deployment target a of testdata/rendering.
+func configDocument(name, value string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", labels: {platform-config: 'true', deployment-target: app-a}}\n" +
+		"data: {value: '" + value + "'}\n"
+}
+
+// TestAccSourcesKept: while nothing is written, the plan keeps where the objects were read, each of sources and manifests as
+// a whole, and is empty where nothing else changes.
+func TestAccSourcesKept(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.set("value", "1")
+	commit := func(digit string) string { return strings.Repeat(digit, 40) }
+	read := func(digit string, manifests map[string]string) {
+		r.options("sources", map[string]string{acmeBase + "@main:.": commit(digit)}, "manifests", manifests)
+	}
+	first := map[string]string{acmeBase + "@main:a.yaml": configDocument("of-a", "x")}
+	r.options("create_branch", true)
+	read("1", first)
+	r.expectCommits(1)
+	before := r.rendered()
+
+	read("2", first)
+	r.expectEmptyPlan()
+	r.apply()
+	read("2", map[string]string{acmeBase + "@main:moved/a.yaml": configDocument("of-a", "x") + "# noted\n"})
+	r.expectEmptyPlan()
+	r.apply()
+	if diff := cmp.Diff(before, r.rendered()); diff != "" {
+		t.Errorf("the state (-before +after):\n%s", diff)
+	}
+
+	// What else changes is an update that keeps them.
+	r.options("commit_message", "Another")
+	r.expectUpdate()
+	r.expectCommits(0)
+	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha", "description")
+
+	// An object that goes from one argument to another is in neither of them, or in both, in what the plan then keeps.
+	read("3", map[string]string{})
+	r.set("values", map[string]string{"a": "x"})
+	r.expectUpdate()
+	r.expectCommits(0)
+	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha")
+
+	// What is written has the commits of now.
+	r.set("values", map[string]string{"a": "y"})
+	r.expectCommits(1)
+	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("3") {
+		t.Errorf("sources name the commit %v", got)
+	}
+	read("4", first)
+	r.set("values", map[string]string{})
+	r.expectCommits(1)
+	record := archive(t, r.repo, "dev")[recordPath]
+	for _, want := range []string{`"` + acmeBase + `@main:a.yaml"`, `"` + acmeBase + `@main:.": "` + commit("4") + `"`} {
+		if !strings.Contains(record, want) {
+			t.Errorf("the record does not name %s:\n%s", want, record)
+		}
+	}
+
+	// After an import there is nothing to keep.
+	r.succeed("state", "rm", renderingAddress)
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	read("5", first)
+	r.expectCommits(0)
+	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("5") {
+		t.Errorf("after an import sources name the commit %v", got)
+	}
+
+	// What is not known at plan is kept by the apply.
+	r.write("later.tf", `resource "terraform_data" "later" { input = "`+commit("6")+`" }`)
+	r.write("override.tf", `resource "kalypso_environment_rendering" "this" {
+  sources = { "`+acmeBase+`@main:." = terraform_data.later.output }
+}`)
+	r.expectCommits(0)
+	if got := asMap(r.rendered()["sources"])[acmeBase+"@main:."]; got != commit("5") {
+		t.Errorf("sources that were not known name the commit %v", got)
+	}
+	r.write("override.tf", "")
+	r.options("sources", nil)
+	r.expectCommits(0)
+	if got := r.rendered()["sources"]; got != nil {
+		t.Errorf("sources that were removed are %v", got)
+	}
+}
+
+// TestAccSourcesKeptOfMany: of several renderings that are planned at a time, each keeps its arguments, and none is made of
+// what was kept, of which an object may be in two arguments.
+func TestAccSourcesKeptOfMany(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+variable "moved" { type = bool }
+
+resource "kalypso_environment_rendering" "this" {
+  for_each = toset(["a", "b", "c", "d", "e", "f"])
+
+  environment   = each.key
+  cluster_types = merge(
+    { large = { name = "large", reconciler = "r", namespace_service = "n" } },
+    var.moved ? { small = { name = "small", reconciler = "r", namespace_service = "n" } } : {},
+  )
+  templates = { for name, type in { r = "reconciler", n = "namespace" } : name => { name = name, type = type, manifests = ["x"] } }
+  manifests = var.moved ? {} : { "` + acmeBase + `@main:small.yaml" = <<-EOT
+    apiVersion: scheduler.kalypso.io/v1alpha1
+    kind: ClusterType
+    metadata: { name: small }
+    spec: { reconciler: r, namespaceService: "n" }
+  EOT
+  }
+  sources  = { "` + acmeBase + `@main:." = var.moved ? "2" : "1" }
+  delivery = { strategy = "none" }
+}
+`})
+	r.write("terraform.tfvars", "moved = false")
+	r.apply()
+	before := r.state()
+	r.write("terraform.tfvars", "moved = true")
+	r.apply()
+	r.expectEmptyPlan()
+	for address, was := range before {
+		now := r.state()[address]
+		for _, attribute := range []string{"sources", "manifests", "tree_hash", "assignments"} {
+			if diff := cmp.Diff(was[attribute], now[attribute]); diff != "" {
+				t.Errorf("%s: %s (-before +after):\n%s", address, attribute, diff)
+			}
+		}
+	}
+}
+
+// TestAccSourcesInput: what is no place, or no commit, is an error on its element.
+func TestAccSourcesInput(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true, "sources", map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""})
+	r.expectError([]string{`"fleet" is no place in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan", "-no-color")
+}
