@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
-<<<<<<< HEAD
-# Shows the provider at work, without a network: builds it, plans and applies examples/quickstart against a bare Git repo in a
-# temporary folder, then changes one policy and applies again. It prints the gist; the whole plans go to bin/demo.
-=======
-# Demonstrates the provider without a network, and cleans up afterwards: builds it, plans and applies
-# examples/quickstart against a bare Git repo in a temporary folder, then changes one policy and applies again.
->>>>>>> a0e18b2 (Write what contributors read in plain English)
+# Demonstrates the provider without a network: builds it, plans and applies examples/quickstart against a bare Git repo
+# in a temporary folder, then changes one policy and applies again. It prints the essentials; bin/demo keeps the plans.
 #
 # KEEP=1 keeps the temporary folder and prints its path.
 set -euo pipefail
@@ -29,13 +24,6 @@ trap clean_up EXIT
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE TF_CLI_ARGS TF_CLI_ARGS_plan TF_CLI_ARGS_apply TF_DATA_DIR TF_WORKSPACE
 export TF_CLI_CONFIG_FILE="$work/terraform.rc" TF_IN_AUTOMATION=1 TF_INPUT=0 CHECKPOINT_DISABLE=1
 
-<<<<<<< HEAD
-=======
-# Use colours only on a terminal.
-plain=()
-[ -t 1 ] || plain=(-no-color)
-
->>>>>>> a0e18b2 (Write what contributors read in plain English)
 headline() {
   printf '\n=== %s\n\n' "$1"
 }
@@ -53,7 +41,8 @@ tf() {
 plan() {
   local name=$1 text="$plans/$1.txt"
   shift
-  if ! tf plan -no-color -out="$work/$name.tfplan" -var "gitops_repo_url=file://$work/gitops.git" "$@" >"$text" 2>&1; then
+  if ! tf plan -no-color -out="$work/$name.tfplan" \
+    -var "gitops_repo_url=file://$work/gitops.git" "$@" >"$text" 2>&1; then
     cat "$text"
     exit 1
   fi
@@ -86,13 +75,8 @@ make --no-print-directory build
 mkdir -p "$plans"
 cp -R examples/quickstart "$work/quickstart"
 rm -rf "$work/quickstart/.terraform" "$work/quickstart"/*.tfstate* "$work/quickstart/.terraform.lock.hcl"
-<<<<<<< HEAD
 # With dev_overrides Terraform needs no init.
 cat >"$work/terraform.rc" <<RC
-=======
-# With an override, Terraform needs no "terraform init", and prints a warning with each command.
-cat >"$work/terraform.rc" <<EOF
->>>>>>> a0e18b2 (Write what contributors read in plain English)
 disable_checkpoint = true
 provider_installation {
   dev_overrides {
@@ -101,25 +85,17 @@ provider_installation {
 }
 RC
 git init --quiet --bare "$work/gitops.git"
-<<<<<<< HEAD
 echo "The fleet is examples/quickstart. A bare Git repo stands for its GitOps repo: file://$work/gitops.git"
 
 headline "The first plan: which deployment target goes on which cluster type"
 plan first
 gist first
-=======
-echo "The GitOps repo is a bare Git repo: file://$work/gitops.git"
-
-headline "First plan"
-plan first.tfplan
->>>>>>> a0e18b2 (Write what contributors read in plain English)
 
 headline "Apply it: one commit on the branch $branch"
 apply first
 in_repo log --stat=100 --format='%h %an: %s' "$branch"
 first=$(in_repo rev-parse "$branch")
 
-<<<<<<< HEAD
 headline "A plan with nothing changed"
 plan unchanged -detailed-exitcode
 grep '^No changes' "$plans/unchanged.txt"
@@ -134,23 +110,6 @@ in_repo log --stat=100 --format='%h %an: %s' "$first..$branch"
 
 headline "What it did to the tree"
 in_repo diff "$first" "$branch" -- . ':!.kalypso'
-=======
-headline "Plan without changes"
-plan unchanged.tfplan -detailed-exitcode
-
-headline "Change one policy: the performance test also runs on small clusters"
-sizes='performance_test_sizes=["large","small"]'
-plan second.tfplan -var "$sizes"
-
-headline "Apply it"
-tf apply "${plain[@]}" "$work/second.tfplan"
-
-headline "The second commit"
-in_repo log --stat --format=fuller "$first..$branch"
-
-headline "The changes to the tree"
-in_repo diff "$first" "$branch"
->>>>>>> a0e18b2 (Write what contributors read in plain English)
 
 commits=$(in_repo rev-list --count "$branch")
 if [ "$commits" != 2 ]; then

@@ -153,7 +153,7 @@ data "kalypso_workloads" "this" {
 	r := newRoot(t, config(`{ url = "http://git.acme.test", username = "me", password = "canary" }`, "http://git.acme.test/shop"))
 	r.expectError([]string{"Invalid credential"}, "plan", "-no-color")
 	r = newRoot(t, config(`{ url = "https://git.acme.test", username = "me", password = "canary" }`, "https://me:canary@git.acme.test/shop"))
-	r.expectError([]string{"put it into git_credentials", "Registration: shop"}, "plan", "-no-color")
+	r.expectError([]string{"move it to the", "Registration: shop"}, "plan", "-no-color")
 	if strings.Contains(r.printed.String(), "canary") {
 		t.Errorf("a secret is in the errors:\n%s", &r.printed)
 	}
