@@ -99,7 +99,7 @@ func schemaViolations(schema *compiledSchema, data map[string]any) []string {
 		instance[k] = asNumber(v)
 	}
 	if schema.tooExpensive(instance) {
-		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations; do the schema's references repeat each other?", maxEvaluations)}
+		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's references do not repeat each other", maxEvaluations)}
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(instance); errors.As(err, &invalid) {

@@ -32,7 +32,7 @@ func hostileValues() (all []hostileCase) {
 	config("a value of braces", show, strings.Repeat("{{", 100_000), "actions; at most 10000")
 	config("a value that ends too early", show, "{{ if", "unclosed action")
 	config("a long value", show, strings.Repeat("x", 2<<20), "limits.file_size allows 1Mi")
-	config("a long alias", show, "a: &a "+strings.Repeat("x", 100_000)+"\nb: ["+strings.Repeat("*a, ", 500)+"*a]", "with its aliases written out")
+	config("a long alias", show, "a: &a "+strings.Repeat("x", 100_000)+"\nb: ["+strings.Repeat("*a, ", 500)+"*a]", "once its aliases are expanded")
 	config("deep lists", show, strings.Repeat("[", 5000)+strings.Repeat("]", 5000), nested)
 	config("deep maps", show, strings.Repeat("{a: ", 5000)+strings.Repeat("}", 5000), nested)
 	config("a map that is sorted in a loop", "{{ range 900000 }}{{ range $.ConfigData.V }}{{ break }}{{ end }}{{ end }}",
@@ -92,8 +92,8 @@ func hostileTeamTexts() (all []hostileCase) {
 		"bytes that are none": "x\xff\xfe",
 	}
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
-		add(name+" of a team, quoted", quoted, refused[name], "of the manifests of deployment target", false)
-		add(name+" of a team", unquoted, refused[name], "of the manifests of deployment target", false)
+		add(name+" of a team, quoted", quoted, refused[name], "in the manifests of deployment target", false)
+		add(name+" of a team", unquoted, refused[name], "in the manifests of deployment target", false)
 	}
 	strange := map[string]string{
 		"a colon": "a: b", "a list": "[a, b", "a map": "{a: b", "an alias": "*a", "a tag": "!!x [", "a quote": `"a`, "an at sign": "@a",
@@ -129,10 +129,10 @@ func hostileSchemas() (all []hostileCase) {
 		}
 		return `{"definitions": {` + definitions + `"d40": {}}, "$ref": "#/definitions/d0"}`
 	}
-	add("two references in 40 levels", levels("allOf"), "more than 100000 parts once")
-	add("two choices in 40 levels", levels("anyOf"), "more than 100000 parts once")
-	add("one of two in 40 levels", levels("oneOf"), "more than 100000 parts once")
-	add("a schema that descends twice", `{"additionalProperties": {"$ref": "#"}, "items": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`, "more than 250000 times")
+	add("two references in 40 levels", levels("allOf"), "more than 100000 parts after")
+	add("two choices in 40 levels", levels("anyOf"), "more than 100000 parts after")
+	add("one of two in 40 levels", levels("oneOf"), "more than 100000 parts after")
+	add("a schema that descends twice", `{"additionalProperties": {"$ref": "#"}, "items": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`, "more than 250000 evaluations")
 	add("a schema that refers to itself", `{"$ref": "#"}`, "reference cycle")
 	add("a deep schema", strings.Repeat(`{"not": `, 5000)+"{}"+strings.Repeat("}", 5000), "nested more than 100 deep")
 	add("a deeper schema", strings.Repeat(`[`, 1_000_000), "")
@@ -140,11 +140,11 @@ func hostileSchemas() (all []hostileCase) {
 	add("a long schema", `{"description": "`+strings.Repeat("x", 5<<20)+`"}`, "at most 1048576")
 	add("a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`, "at most 10000 are allowed")
 	add("a long pattern", `{"pattern": "`+strings.Repeat("a", 100_000)+`"}`, "at most 10000 are allowed")
-	add("a pattern on a long value", `{"properties": {"LONG": {"pattern": "(a?){500}$"}}}`, "more than 250000 times")
+	add("a pattern on a long value", `{"properties": {"LONG": {"pattern": "(a?){500}$"}}}`, "more than 250000 evaluations")
 	add("a large number", `{"maximum": 1e1000000000}`, "at most 1000 digits")
 	add("a small number", `{"multipleOf": 1e-1000000000}`, "at most 1000 digits")
-	add("a file", `{"$ref": "file:///etc/passwd"}`, "outside itself")
-	add("a server", `{"$ref": "http://127.0.0.1:9/x"}`, "outside itself")
+	add("a file", `{"$ref": "file:///etc/passwd"}`, "outside the schema")
+	add("a server", `{"$ref": "http://127.0.0.1:9/x"}`, "outside the schema")
 	return all
 }
 
@@ -163,8 +163,8 @@ func hostileYAML() (all []hostileCase) {
 		}})
 	}
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"
-	add("levels of aliases", head+"x: &a [x, x]\n"+laughs(30), "aliases written out", false)
-	add("a long alias in YAML", head+"x: &a "+strings.Repeat("x", 100_000)+"\nl: ["+strings.Repeat("*a, ", 5000)+"*a]\n", "more than 16Mi with its aliases written out", false)
+	add("levels of aliases", head+"x: &a [x, x]\n"+laughs(30), "aliases expanded", false)
+	add("a long alias in YAML", head+"x: &a "+strings.Repeat("x", 100_000)+"\nl: ["+strings.Repeat("*a, ", 5000)+"*a]\n", "more than 16Mi with its aliases expanded", false)
 	add("aliases of aliases", head+"x: &a0 [x]\n"+wordsOf(20_000, "y%[1]d: &b%[1]d [*a0, *a0]\n"), "", true)
 	add("an alias of itself", head+"x: &a [*a]\n", "", false)
 	add("an alias of nothing", head+"x: *a\n", "unknown anchor", false)

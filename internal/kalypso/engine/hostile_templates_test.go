@@ -11,9 +11,9 @@ const (
 	steps  = "takes more than 1000000 steps"
 	work   = "read and write more than 64Mi, 64 times limits.file_size (1Mi)"
 	size   = "limits.file_size allows 1Mi"
-	depth  = "call each other more than 100 deep"
-	nested = "nested more than 100 deep"
-	passes = "after 8 more renderings"
+	depth  = "call each other more than 100 levels deep"
+	nested = "nested more than 100 levels deep"
+	passes = "after 8 more passes"
 )
 
 // self is a map that holds itself, shared one of 40 levels that each hold the next twice.

@@ -37,7 +37,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// checkTargetsPerWorkload reports the Workloads with more deployment targets in the environment than the limit.
+// checkTargetsPerWorkload reports Workloads with too many deployment targets in the environment.
 func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
 	most := f.Limits.WithDefaults().TargetsPerWorkload
 	for _, w := range f.Workloads {
@@ -59,7 +59,7 @@ func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
 	return ps
 }
 
-// CheckManifests reports Kalypso YAML of more bytes than the limit, by the keys of its texts.
+// CheckManifests reports Kalypso YAML that exceeds the limit in bytes, with the keys of its texts.
 func (l Limits) CheckManifests(texts map[string]string) Problems {
 	var size int64
 	for _, text := range texts {

@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	// maxExpanded is how many bytes a document with aliases may take once they are written out.
+	// maxExpanded limits the bytes of a document once its aliases are expanded.
 	maxExpanded = 16 << 20
-	// maxMergedKeys is how many keys a map may have in a document whose merge keys are resolved.
+	// maxMergedKeys limits the keys of a map in a document with merge keys.
 	maxMergedKeys = 5000
 )
 
-// anchors and aliases find what may make more of a document than its text.
+// anchors and aliases match what may expand a document.
 var (
 	anchors = regexp.MustCompile(`(?m)(^|[\s,\[{:-])&[\w-]`)
 	aliases = regexp.MustCompile(`(?m)(^|[\s,\[{:-])\*[\w-]`)
 )
 
-// checkExpanded reports a document that takes much more than its text once its aliases are written out, before they are.
+// checkExpanded returns an error if a document would be too large once its aliases are expanded. It does not expand
+// them.
 func checkExpanded(text string) error {
 	if !aliases.MatchString(text) || !anchors.MatchString(text) {
 		return nil
@@ -30,13 +31,13 @@ func checkExpanded(text string) error {
 		return err
 	}
 	if expanded(&root, map[*yamlv3.Node]int64{}) > maxExpanded {
-		return fmt.Errorf("it takes more than %s with its aliases written out", FormatBytes(maxExpanded))
+		return fmt.Errorf("it takes more than %s with its aliases expanded", FormatBytes(maxExpanded))
 	}
 	return nil
 }
 
-// expanded is how many bytes a node takes with aliases written out, or more than maxExpanded. What holds itself is counted once: to
-// read it says what is wrong.
+// expanded returns the bytes of a node with its aliases expanded, or more than maxExpanded. It counts a node within
+// itself once; decoding reports the cycle.
 func expanded(n *yamlv3.Node, known map[*yamlv3.Node]int64) int64 {
 	if n.Kind == yamlv3.AliasNode {
 		return expanded(n.Alias, known)
@@ -53,7 +54,7 @@ func expanded(n *yamlv3.Node, known map[*yamlv3.Node]int64) int64 {
 	return size
 }
 
-// hasLargeMap reports whether a map of the document has too many keys for its merge keys to be resolved.
+// hasLargeMap reports whether a map of the document has too many keys to resolve merge keys.
 func hasLargeMap(n *yamlv3.Node) bool {
 	if n.Kind == yamlv3.MappingNode && len(n.Content) > 2*maxMergedKeys {
 		return true

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// ErrTooManyPasses is a result that still holds templates after the last rendering. A [PassesError] says why.
-var ErrTooManyPasses = fmt.Errorf("the result still holds a template ({{) after %d more renderings", maxPasses)
+// ErrTooManyPasses means that the result still contains templates after the last pass. A [PassesError] explains why.
+var ErrTooManyPasses = fmt.Errorf("the result still contains a template ({{) after %d more passes", maxPasses)
 
-// PassesError is a result that still holds templates after the last rendering, because values refer to each other.
+// PassesError means that the result still contains templates after the last pass, because values refer to each other.
 type PassesError struct {
-	// Cycle are the keys of the values that refer to each other, each to the next one and the last to the first. It
-	// begins with the smallest of them.
+	// Cycle lists the keys of values that refer to each other: each to the next, and the last to the first. The
+	// smallest key comes first.
 	Cycle []string
-	// TooDeep is the key of a value that the result still refers to, where no value refers to itself.
+	// TooTooDeep is the key of a value that the result still refers to, if there is no cycle.
 	TooDeep string
 }
 
 func (e *PassesError) Error() string {
 	if len(e.Cycle) == 0 {
-		return fmt.Sprintf("%s: values may refer to each other %d deep, and %q is deeper", ErrTooManyPasses, maxPasses, e.TooDeep)
+		return fmt.Sprintf("%s: values may refer to each other at most %d levels deep, and %q is deeper", ErrTooManyPasses, maxPasses, e.TooDeep)
 	}
 	text := fmt.Sprintf("%s: the value %q refers to itself", ErrTooManyPasses, e.Cycle[0])
 	before := " through "
@@ -32,10 +32,10 @@ func (e *PassesError) Error() string {
 	return text
 }
 
-// Unwrap makes it an ErrPasses.
+// Unwrap returns [ErrTooManyPasses].
 func (e *PassesError) Unwrap() error { return ErrTooManyPasses }
 
-// newPassesError is the error of a text that still holds templates after the last rendering.
+// newPassesError returns the error of a text that still contains templates after the last pass.
 func newPassesError(text string, values map[string]any) error {
 	keys := references(text, values)
 	visited := map[string]bool{}
@@ -50,7 +50,7 @@ func newPassesError(text string, values map[string]any) error {
 	return &PassesError{TooDeep: keys[0]}
 }
 
-// findCycle is the first circle that the references of a value lead to; nil where they end. path leads to the value.
+// findCycle returns the first cycle that the references of a value reach, or nil. path leads to the value.
 func findCycle(key string, values map[string]any, path []string, visited map[string]bool) []string {
 	if at := slices.Index(path, key); at >= 0 {
 		return rotateToSmallest(path[at:])
@@ -68,13 +68,13 @@ func findCycle(key string, values map[string]any, path []string, visited map[str
 	return nil
 }
 
-// rotateToSmallest is a circle that begins with its smallest key, so that it reads the same wherever it is entered.
+// rotateToSmallest rotates a cycle so that it begins with its smallest key, wherever it was entered.
 func rotateToSmallest(circle []string) []string {
 	at := slices.Index(circle, slices.Min(circle))
 	return slices.Concat(circle[at:], circle[:at])
 }
 
-// referencesOf are the keys that the texts in a value refer to, sorted.
+// referencesOf returns the sorted keys that the texts in a value refer to.
 func referencesOf(value any, values map[string]any) []string {
 	var found []string
 	switch value := value.(type) {
@@ -93,14 +93,15 @@ func referencesOf(value any, values map[string]any) []string {
 	return slices.Compact(found)
 }
 
-// references are the keys of values that a template's text refers to, sorted: of one that reads all values, all keys.
+// references returns the sorted keys that a template refers to. If the template reads all values, it returns all
+// keys.
 func references(text string, values map[string]any) []string {
 	if !strings.Contains(text, "{{") {
 		return nil
 	}
 	m, err := parseManifest(text)
 	if err != nil {
-		return nil // its own error when it is rendered
+		return nil // reported when it is rendered
 	}
 	keys, reads := m.needs["ConfigData"]
 	if reads && keys == nil {

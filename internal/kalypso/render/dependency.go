@@ -7,7 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// scope says on what a piece of a template depends: it is rendered once for each combination of these.
+// scope is the set of inputs that a piece of a template depends on. The piece is rendered once for each combination
+// of them.
 type scope uint8
 
 const (
@@ -17,7 +18,7 @@ const (
 	ofAssignment
 )
 
-// fields are the data of a template by name, with their scope; those of the environment have none.
+// fields maps the names of a template's data to their scopes. Data of the environment has none.
 var fields = map[string]scope{
 	"Environment":          0,
 	"ClusterType":          ofClusterType,
@@ -35,7 +36,7 @@ var fields = map[string]scope{
 
 const everything = ofClusterType | ofTarget | ofValues | ofAssignment
 
-// needs are the maps of the data that a template reads, and which keys: nil means that it may read any.
+// needs holds the maps that a template reads, and their keys. nil means that it may read any key.
 type needs map[string]map[string]bool
 
 func (n needs) whole(field string) { n[field] = nil }
@@ -52,7 +53,7 @@ func (n needs) key(field, key string) {
 	keys[key] = true
 }
 
-// any reports whether a key that n reads is among the unknown ones.
+// any reports whether n reads an unknown key.
 func (n needs) any(unknown map[string]map[string]bool) bool {
 	for field, keys := range n {
 		absent := unknown[field]
@@ -71,14 +72,14 @@ func (n needs) any(unknown map[string]map[string]bool) bool {
 	return false
 }
 
-// dependency is what a node depends on.
+// dependency describes what a node depends on.
 type dependency struct {
 	scope   scope
 	mutates bool
 }
 
-// visit adds what node depends on. Where dot is not the data but an element of it, the pipeline that gave it was
-// visited.
+// visit adds the dependencies of node. If dot is only an element of the data, the pipeline it came from was visited
+// before.
 func (d *dependency) visit(node parse.Node, dotIsData bool, n needs) {
 	switch node := node.(type) {
 	case *parse.ListNode:
@@ -139,7 +140,8 @@ func (d *dependency) branch(b *parse.BranchNode, dotIsData, inner bool, n needs)
 	d.visit(b.ElseList, dotIsData, n)
 }
 
-// lookup adds what a command depends on that looks up one key of a map of the data by name: {{ index .ConfigData "a-b" }}.
+// lookup adds the dependencies of a command that looks up a literal key in a map of the data: {{ index .ConfigData
+// "a-b" }}.
 func (d *dependency) lookup(cmd *parse.CommandNode, dotIsData bool, n needs) bool {
 	if len(cmd.Args) < 3 {
 		return false
@@ -171,7 +173,7 @@ func (d *dependency) all(n needs) {
 func (d *dependency) field(ident []string, n needs) {
 	s, ok := fields[ident[0]]
 	if !ok {
-		s = everything // an error when it is rendered
+		s = everything // reported when it is rendered
 	}
 	d.scope |= s
 	switch ident[0] {

@@ -17,35 +17,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// notHermetic are functions of Sprig that its hermetic map still has, and whose result depends on the clock, the time
-// zone or chance.
+// notHermetic lists the functions in Sprig's hermetic map whose result still depends on the clock, the time zone or
+// randomness.
 var notHermetic = []string{
 	"ago", "toDate", "mustToDate", "shuffle", "randInt", "bcrypt", "htpasswd", "encryptAES", "genPrivateKey",
 	"genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey",
 }
 
-// mutating are functions that change a map in place: a template that calls one gets its data as a copy.
+// mutating lists the functions that change a map in place. A template that calls one gets a copy of its data.
 var mutating = map[string]bool{
 	"set": true, "unset": true, "merge": true, "mergeOverwrite": true, "mustMerge": true, "mustMergeOverwrite": true,
 }
 
-// functions are those that a template may call: Sprig's, without clock, randomness, environment, network and file, and
-// the same on every machine; and Kalypso's own.
+// functions are the functions of templates: Kalypso's own, and Sprig's without clock, randomness, environment,
+// network and files. They give the same result on every machine.
 var functions = func() template.FuncMap {
 	fs := sprig.HermeticTxtFuncMap()
 	for _, name := range notHermetic {
 		delete(fs, name)
 	}
 	maps.Copy(fs, template.FuncMap{
-		// Sprig's follow the machine's path separator.
+		// Sprig's versions use the machine's path separator.
 		"osBase": path.Base, "osDir": path.Dir, "osClean": path.Clean, "osExt": path.Ext, "osIsAbs": path.IsAbs,
-		// Sprig's follow the order of the map.
+		// Sprig's versions use the order of the map.
 		"keys": keys, "values": values,
-		// Sprig's count on for ever near the largest number.
+		// Sprig's versions overflow and never end near the largest integer.
 		"until": until, "untilStep": untilStep, "seq": seq,
-		// Go's are here to be metered.
+		// Go's functions are listed here so that they are metered.
 		"print": fmt.Sprint, "println": fmt.Sprintln, "html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
-		// Go's can print where a value lies in memory.
+		// Go's version can print memory addresses.
 		"printf": printf,
 
 		"toYaml":    toYAML,
@@ -62,12 +62,12 @@ func toYAML(v any) (string, error) {
 }
 
 func marshalYAML(v any) (string, error) {
-	text, err := yaml.Marshal(v) // it panics on what it can't write; text/template makes that an error
+	text, err := yaml.Marshal(v) // it panics on unsupported values; text/template converts that to an error
 	return string(text), err
 }
 
-// ValueText is a value of the platform configuration as the built-in config template writes it: text as it is, a map or a
-// list as YAML.
+// ValueText returns a value of the platform configuration as the built-in config template writes it: a string
+// unchanged, a map or list as YAML.
 func ValueText(v any) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
@@ -75,8 +75,8 @@ func ValueText(v any) (string, error) {
 	return marshalYAML(v)
 }
 
-// stringify is the YAML of a map whose maps and lists are YAML text, as a ConfigMap's data must be; of anything else
-// its YAML.
+// stringify returns the YAML of a map, with nested maps and lists as YAML text, as a ConfigMap's data must be. For
+// any other value it returns its YAML.
 func stringify(v any) (string, error) {
 	m := reflect.ValueOf(v)
 	if m.Kind() != reflect.Map || m.Type().Key().Kind() != reflect.String {
@@ -128,7 +128,7 @@ var pointerVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
 
 func printf(format string, args ...any) (string, error) {
 	if pointerVerb.MatchString(strings.ReplaceAll(format, "%%", "")) {
-		return "", fmt.Errorf("printf: %%p is a place in memory, another one each time")
+		return "", fmt.Errorf("printf: %%p prints a memory address, which changes each time")
 	}
 	return fmt.Sprintf(format, args...), nil
 }
@@ -150,7 +150,8 @@ func untilStep(start, stop, step int) []int {
 	})
 }
 
-// seq is Sprig's: "end", "start end" or "start step end", the numbers between with blanks, the end included.
+// seq is Sprig's seq with "end", "start end" or "start step end". It returns the numbers, including the end,
+// separated by spaces.
 func seq(params ...int) string {
 	var start, step, end int
 	switch len(params) {
@@ -173,7 +174,7 @@ func seq(params ...int) string {
 	return strings.Join(texts, " ")
 }
 
-// steps are the numbers from start to end, both included where a step leads there.
+// steps yields the numbers from start to at most end.
 func steps(start, end, step int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n := start; step > 0 && n <= end || step < 0 && n >= end; {

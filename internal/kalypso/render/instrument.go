@@ -11,7 +11,7 @@ import (
 	"text/template/parse"
 )
 
-// The functions that instrument calls. They are added when a template is parsed, so that none can call them itself.
+// The functions that instrument adds calls of. They are added after parsing, so no template can call them itself.
 const (
 	ownPrefix   = "kalypso_"
 	presentFunc = ownPrefix + "present"
@@ -22,19 +22,19 @@ const (
 	leaveFunc   = ownPrefix + "leave"
 )
 
-// instruments are the functions with a budget.
+// instruments returns these functions with a budget.
 func (b *budget) instruments() template.FuncMap {
 	return template.FuncMap{
 		presentFunc: b.present, entriesFunc: b.entries, compareFunc: b.compare, tickFunc: b.tick, enterFunc: b.enter, leaveFunc: b.leave,
 	}
 }
 
-// compares are the functions of text/template that read as many bytes as their arguments have, and can't be replaced: they
-// treat missing values as no function of ours could.
+// compares lists the functions of text/template that read all bytes of their arguments and can't be replaced: no
+// other function can accept missing values as they do.
 var compares = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "index": true}
 
-// instrument makes every action that prints refuse a missing or null value, and whatever can be repeated charge the
-// budget: turns of loops, calls of defined templates, comparisons, values that are printed.
+// instrument rewrites a template. Every action that prints rejects missing and null values. Everything that can be
+// repeated charges the budget: loop iterations, calls of defined templates, comparisons and printed values.
 func instrument(root *template.Template) {
 	root.Funcs((*budget)(nil).instruments())
 	variables := 0
@@ -53,7 +53,7 @@ func instrument(root *template.Template) {
 
 type instrumenter struct {
 	variables int
-	repeats   bool // what it looks at may be executed more than once
+	repeats   bool // the node may be executed more than once
 }
 
 func (in instrumenter) node(node parse.Node) {
@@ -96,7 +96,7 @@ func (in instrumenter) branch(b *parse.BranchNode) {
 	in.node(b.ElseList)
 }
 
-// pipe makes what is handed to comparisons charge the budget.
+// pipe makes arguments of comparisons charge the budget.
 func (in instrumenter) pipe(p *parse.PipeNode) {
 	if p == nil || !in.repeats {
 		return
@@ -129,7 +129,7 @@ func (in instrumenter) pipe(p *parse.PipeNode) {
 	p.Cmds = cmds
 }
 
-// call is an action that calls one of our functions, with the weight of the body that it counts.
+// call returns an action that calls one of these functions, with the weight of the body as argument.
 func (in instrumenter) call(function string, body *parse.ListNode) []parse.Node {
 	cmd := command(function, 0)
 	action := &parse.ActionNode{NodeType: parse.NodeAction, Pipe: &parse.PipeNode{NodeType: parse.NodePipe, Cmds: []*parse.CommandNode{cmd}}}
@@ -141,7 +141,7 @@ func (in instrumenter) call(function string, body *parse.ListNode) []parse.Node 
 	return []parse.Node{action}
 }
 
-// variablesPerNode is how many variables can be looked through in about the time that a node takes.
+// variablesPerNode is the number of variables that can be searched in the time of one node.
 const variablesPerNode = 32
 
 func command(function string, pos parse.Pos, args ...parse.Node) *parse.CommandNode {
@@ -151,15 +151,15 @@ func command(function string, pos parse.Pos, args ...parse.Node) *parse.CommandN
 	}
 }
 
-// MissingValueError is an action that prints a missing or null value.
+// MissingValueError is the error of an action that prints a missing or null value.
 type MissingValueError struct{ Action string }
 
 // Error implements error.
 func (e *MissingValueError) Error() string {
-	return fmt.Sprintf("{{ %s }} prints a missing or null value; give it a value, or a default: {{ %s | default \"…\" }}", e.Action, e.Action)
+	return fmt.Sprintf("{{ %s }} prints a missing or null value; set a value, or a default: {{ %s | default \"…\" }}", e.Action, e.Action)
 }
 
-// present hands on what an action prints.
+// present passes on the value that an action prints.
 func (b *budget) present(action string, v any) (any, error) {
 	if v == nil {
 		return nil, &MissingValueError{action}
@@ -174,20 +174,20 @@ func (b *budget) present(action string, v any) (any, error) {
 	return v, nil
 }
 
-// entries hands on what a loop ranges over. The keys of a map are sorted before the first turn.
+// entries passes on the value that a loop ranges over. The keys of a map are sorted before the first iteration.
 func (b *budget) entries(v reflect.Value) (reflect.Value, error) {
 	work := int64(0)
-	if r := inside(v); r.Kind() == reflect.Map {
-		work = breadth(r)
+	if r := elem(v); r.Kind() == reflect.Map {
+		work = shallowSize(r)
 	}
 	return v, b.charge(cost{work: work})
 }
 
-// compare hands on what is compared, or looked up.
+// compare passes on the argument of a comparison or lookup.
 func (b *budget) compare(v reflect.Value) (reflect.Value, error) {
 	const atOnce = 16 // bytes
 	work := int64(0)
-	if r := inside(v); r.Kind() == reflect.String {
+	if r := elem(v); r.Kind() == reflect.String {
 		work = int64(r.Len() / atOnce)
 	}
 	return v, b.charge(cost{1, work})
@@ -203,7 +203,7 @@ type LineError struct {
 // Error implements error.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
 
 var (
@@ -211,14 +211,14 @@ var (
 	executing = regexp.MustCompile(`(?s)^executing "[^"]*" at (<.*?>): (.*)$`)
 )
 
-// inOurWords says what Go's names for things mean to who writes a template.
-var inOurWords = strings.NewReplacer(
+// templateTerms replaces Go's terms by those of template authors.
+var templateTerms = strings.NewReplacer(
 	" in type render.Data", ": templates have no such field",
 	"unexpected EOF", "unexpected EOF: an {{ end }} is missing",
 	"nil pointer evaluating interface {}", "a missing or null value has no field ",
 )
 
-// lineOf makes an error of text/template one that has its line.
+// lineOf converts an error of text/template to a [LineError].
 func lineOf(err error) error {
 	match := located.FindStringSubmatch(err.Error())
 	if match == nil {
@@ -235,5 +235,5 @@ func lineOf(err error) error {
 			text = m[2]
 		}
 	}
-	return &LineError{Line: line, Text: inOurWords.Replace(text), Err: err}
+	return &LineError{Line: line, Text: templateTerms.Replace(text), Err: err}
 }

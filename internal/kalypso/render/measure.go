@@ -8,28 +8,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// written is how large a value would be if it were written out: what is shared counts wherever it stands. That a value
-// holds itself shows by its depth.
-type written struct {
-	indent int64 // bytes a level, of each element on its line
+// writtenSize is the size of a value when written out. Shared parts count each time. A value that contains itself
+// exceeds the depth.
+type writtenSize struct {
+	indent int64 // bytes of indentation for each level
 	most   int64 // bytes
 	bytes  int64
-	parts  int // that were looked at
+	parts  int // number of parts visited
 }
 
-// measure counts a value, and stops where it exceeds the bound of a value: it looks at no more parts than that has bytes.
-// indent is what a level of lists and maps adds to each line.
-func (b *budget) measure(v reflect.Value, indent int64) (written, error) {
-	w := written{indent: indent, most: b.size}
+// measure returns the size of a value, or an error once it exceeds the limit. indent is the number of bytes that each
+// level of lists and maps adds to a line.
+func (b *budget) measure(v reflect.Value, indent int64) (writtenSize, error) {
+	w := writtenSize{indent: indent, most: b.size}
 	if !w.add(v, 0) || w.bytes > w.most {
-		return w, boundError("the value takes more than %s written out, as limits.file_size allows, or is nested more than %d deep; does it hold itself?",
+		return w, boundError("the value exceeds limits.file_size (%s) when written out, or is nested more than %d levels deep. Check that it does not contain itself",
 			fleet.FormatBytes(b.size), maxDepth)
 	}
 	return w, nil
 }
 
-// add counts v. It stops, and is false, where it is nested too deep or too much is counted.
-func (w *written) add(v reflect.Value, depth int) bool {
+// add counts v. It returns false once v is too large or nested too deep.
+func (w *writtenSize) add(v reflect.Value, depth int) bool {
 	w.parts++
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
@@ -53,8 +53,8 @@ func (w *written) add(v reflect.Value, depth int) bool {
 	return true
 }
 
-// children adds the parts of v, each with what stands around it.
-func (w *written) children(v reflect.Value, depth int) bool {
+// children adds the parts of v with their punctuation and indentation.
+func (w *writtenSize) children(v reflect.Value, depth int) bool {
 	around := 3 + w.indent*int64(depth-1)
 	part := func(v reflect.Value) bool { return w.add(v, depth) && w.bytes <= w.most }
 	w.bytes += 2

@@ -4,11 +4,11 @@ import (
 	"reflect"
 )
 
-// metered is f, a function of templates, that charges the budget with what it reads and what it gives. Its arguments are
-// counted as if they were written out, unless its price says that it looks at no more than their first level.
+// metered wraps f, a template function, to charge the budget for its arguments and result. Arguments count as if
+// written out, unless the cost of f says that it reads only their first level.
 func (b *budget) metered(name string, f any) any {
-	p := prices[name]
-	if fast := b.fast(&p, f); fast != nil {
+	p := functionCosts[name]
+	if fast := b.fastMetered(&p, f); fast != nil {
 		return fast
 	}
 	fn := reflect.ValueOf(f)
@@ -27,14 +27,14 @@ func (b *budget) metered(name string, f any) any {
 	}
 	return reflect.MakeFunc(reflect.FuncOf(in, []reflect.Type{out, errorType}, typ.IsVariadic()), func(args []reflect.Value) []reflect.Value {
 		flat := flatten(args, typ.IsVariadic())
-		if err := b.before(&p, flat); err != nil {
+		if err := b.chargeArguments(&p, flat); err != nil {
 			return fail(err)
 		}
 		results := call(args)
 		if len(results) == 1 {
 			results = append(results, noError)
 		}
-		if err := b.after(name, &p, flat, results[0]); err != nil {
+		if err := b.chargeResult(name, &p, flat, results[0]); err != nil {
 			return fail(err)
 		}
 		return results
@@ -46,10 +46,10 @@ var (
 	noError   = reflect.Zero(errorType)
 )
 
-// fast is f for the signatures of the functions that templates call most, where their price needs no look at all arguments
-// together. It does what metered does, in a fraction of its time.
-func (b *budget) fast(p *price, f any) any {
-	if p.work != nil || p.gives != nil {
+// fastMetered is [budget.metered] for the most frequent signatures, without reflection. It returns nil if it does not
+// support f.
+func (b *budget) fastMetered(p *functionCost, f any) any {
+	if p.work != nil || p.resultSize != nil {
 		return nil
 	}
 	switch f := f.(type) {
@@ -58,14 +58,14 @@ func (b *budget) fast(p *price, f any) any {
 			if err := b.charge(b.costOf(p, len(s))); err != nil {
 				return "", err
 			}
-			return b.text(f(s))
+			return b.chargeText(f(s))
 		}
 	case func(string, string) string:
 		return func(s, t string) (string, error) {
 			if err := b.charge(b.costOf(p, len(s)+len(t))); err != nil {
 				return "", err
 			}
-			return b.text(f(s, t))
+			return b.chargeText(f(s, t))
 		}
 	case func(string, string) bool:
 		return func(s, t string) (bool, error) {
@@ -76,10 +76,10 @@ func (b *budget) fast(p *price, f any) any {
 			if err := b.charge(b.costOf(p, len(s))); err != nil {
 				return "", err
 			}
-			return b.text(f(n, s))
+			return b.chargeText(f(n, s))
 		}
 	case func(any, ...any) any: // default
-		if p.part {
+		if p.returnsArgument {
 			return func(v any, more ...any) (any, error) { return f(v, more...), b.charge(cost{steps: 1}) }
 		}
 	case func(...any) string: // quote
@@ -99,53 +99,55 @@ func (b *budget) fast(p *price, f any) any {
 			if err := b.charge(b.costOf(p, read)); err != nil {
 				return "", err
 			}
-			return b.text(f(values...))
+			return b.chargeText(f(values...))
 		}
 	}
 	return nil
 }
 
-func (b *budget) costOf(p *price, read int) cost { return cost{1, int64(read) * max(p.weight, 1)} }
+func (b *budget) costOf(p *functionCost, read int) cost {
+	return cost{1, int64(read) * max(p.weight, 1)}
+}
 
-// text charges for a text that a function gives.
-func (b *budget) text(s string) (string, error) {
-	if err := b.fits("it gives", int64(len(s))); err != nil {
+// chargeText charges for a text that a function returns.
+func (b *budget) chargeText(s string) (string, error) {
+	if err := b.fits("it returns", int64(len(s))); err != nil {
 		return "", err
 	}
 	return s, b.charge(cost{work: int64(len(s))})
 }
 
-// flatten is the arguments one by one, as what is in them.
+// flatten returns the arguments one by one, with variadic arguments and interfaces resolved.
 func flatten(args []reflect.Value, variadic bool) []reflect.Value {
 	flat := make([]reflect.Value, 0, len(args)+4)
 	for i, arg := range args {
 		if variadic && i == len(args)-1 {
 			for n := range arg.Len() {
-				flat = append(flat, inside(arg.Index(n)))
+				flat = append(flat, elem(arg.Index(n)))
 			}
 		} else {
-			flat = append(flat, inside(arg))
+			flat = append(flat, elem(arg))
 		}
 	}
 	return flat
 }
 
-func inside(v reflect.Value) reflect.Value {
+func elem(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Interface {
 		return v.Elem()
 	}
 	return v
 }
 
-// before charges for what a function reads, and refuses a result that would be too large before it is made.
-func (b *budget) before(p *price, args []reflect.Value) error {
+// chargeArguments charges for the arguments of a function. It rejects a call whose result would be too large.
+func (b *budget) chargeArguments(p *functionCost, args []reflect.Value) error {
 	var read int64
 	for _, arg := range args {
 		switch {
 		case arg.Kind() == reflect.String:
 			read += int64(arg.Len())
 		case p.shallow:
-			read += breadth(arg)
+			read += shallowSize(arg)
 		case composite(arg):
 			w, err := b.measure(arg, p.indent)
 			if err != nil {
@@ -162,15 +164,15 @@ func (b *budget) before(p *price, args []reflect.Value) error {
 		}
 		work += extra
 	}
-	if err := b.charge(cost{1, work}); err != nil || p.gives == nil {
+	if err := b.charge(cost{1, work}); err != nil || p.resultSize == nil {
 		return err
 	}
-	return b.fits("it would give", p.gives(args, read, b.size))
+	return b.fits("it would return", p.resultSize(args, read, b.size))
 }
 
-// after charges for what a function gave. What it gave of its argument's is not new.
-func (b *budget) after(name string, p *price, args []reflect.Value, result reflect.Value) error {
-	result = inside(result)
+// chargeResult charges for the result of a function, except for parts of its arguments.
+func (b *budget) chargeResult(name string, p *functionCost, args []reflect.Value, result reflect.Value) error {
+	result = elem(result)
 	if mutating[name] {
 		for _, arg := range args[1:] {
 			if !composite(arg) {
@@ -184,14 +186,14 @@ func (b *budget) after(name string, p *price, args []reflect.Value, result refle
 		}
 		return nil
 	}
-	if p.part {
+	if p.returnsArgument {
 		return nil
 	}
 	if result.Kind() == reflect.String {
-		_, err := b.text(result.String())
+		_, err := b.chargeText(result.String())
 		return err
 	}
-	return b.charge(cost{work: breadth(result)})
+	return b.charge(cost{work: shallowSize(result)})
 }
 
 func composite(v reflect.Value) bool {
@@ -202,8 +204,8 @@ func composite(v reflect.Value) bool {
 	return false
 }
 
-// breadth is about how many bytes the first level of a list or a map takes.
-func breadth(v reflect.Value) int64 {
+// shallowSize estimates the bytes of the first level of a list or map.
+func shallowSize(v reflect.Value) int64 {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
 		return 16 * int64(v.Len())

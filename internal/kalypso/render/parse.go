@@ -12,30 +12,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// manifestName is the name under which text/template knows a manifest; it stands in its errors.
+// manifestName is the name of a manifest in errors of text/template.
 const manifestName = "(manifest)"
 
-// manifest is a parsed template text, cut at its top level into pieces by what they depend on, so that what depends on
-// the cluster type, the target or the values alone is rendered once for each of them.
+// manifest is a parsed template text, split at its top level into pieces by their dependencies. A piece that depends
+// only on the cluster type, the target or the values is rendered once for each of them.
 type manifest struct {
 	pieces []piece
 	needs  needs
-	// prints says that the text begins with words that no value can take away: the result is not empty, whatever the data.
+	// prints means that the text begins with literal text, so the result is never empty.
 	prints bool
 }
 
-// piece is a part of a manifest: literal text, the namespace, or what the template of that name in root renders.
+// piece is a part of a manifest: literal text, the namespace, or the template of that name in root.
 type piece struct {
 	text      string
 	namespace bool
 	root      *template.Template
 	name      string
-	functions []string // that root calls
+	functions []string // called by root
 	scope     scope
-	mutates   bool // the data that it is given
+	mutates   bool // it changes its data
 }
 
-// parseManifest parses one manifest. An error carries the line.
+// parseManifest parses one manifest. Errors contain the line.
 func parseManifest(text string) (*manifest, error) {
 	if !strings.Contains(text, "{{") {
 		return &manifest{pieces: []piece{{text: text}}, needs: needs{}, prints: strings.TrimSpace(text) != ""}, nil
@@ -49,7 +49,7 @@ func parseManifest(text string) (*manifest, error) {
 		return nil, lineOf(err)
 	}
 	m := &manifest{needs: needs{}}
-	if root.Tree == nil { // nothing but definitions
+	if root.Tree == nil { // only definitions
 		return m, nil
 	}
 	nodes := root.Root.Nodes
@@ -77,7 +77,8 @@ func parseManifest(text string) (*manifest, error) {
 	return m, m.split(whole, dependencies, namespaces)
 }
 
-// functionsIn are the functions whose names stand in the text. To add all of them takes longer than to parse a manifest.
+// functionsIn returns the functions whose names occur in the text. Adding all functions takes longer than parsing a
+// manifest.
 func functionsIn(text string) template.FuncMap {
 	found := template.FuncMap{}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -88,8 +89,8 @@ func functionsIn(text string) template.FuncMap {
 	return found
 }
 
-// beginsWithText reports whether the first thing that the nodes print is text with more than blanks. What stands further
-// on is not sure to be there when a rendering is rendered again: values may put it into a comment.
+// beginsWithText reports whether the nodes print literal text first, other than whitespace. Later text may disappear
+// in the next pass, because a value may turn it into a comment.
 func beginsWithText(nodes []parse.Node) bool {
 	for _, node := range nodes {
 		if declares(node) {
@@ -101,13 +102,13 @@ func beginsWithText(nodes []parse.Node) bool {
 	return false
 }
 
-// declares reports whether the node sets a variable, which the nodes after it may use.
+// declares reports whether the node sets a variable for later nodes.
 func declares(node parse.Node) bool {
 	action, ok := node.(*parse.ActionNode)
 	return ok && len(action.Pipe.Decl) > 0
 }
 
-// split groups the nodes at the top level into pieces.
+// split groups the top-level nodes into pieces.
 func (m *manifest) split(whole piece, dependencies []dependency, namespaces []bool) error {
 	var group []parse.Node
 	var groupScope scope
@@ -122,7 +123,7 @@ func (m *manifest) split(whole piece, dependencies []dependency, namespaces []bo
 		}
 		p := whole
 		p.name, p.scope = fmt.Sprintf("%s#%d", manifestName, len(m.pieces)), groupScope
-		tree := *whole.root.Tree // which has the text, for the lines of errors
+		tree := *whole.root.Tree // includes the text, for the lines of errors
 		tree.Name, tree.Root = p.name, &parse.ListNode{NodeType: parse.NodeList, Nodes: group}
 		_, err := whole.root.AddParseTree(p.name, &tree)
 		m.pieces = append(m.pieces, p)
@@ -158,8 +159,8 @@ func literal(nodes []parse.Node) (string, bool) {
 	return b.String(), true
 }
 
-// isNamespace reports whether the node is {{ .Namespace }}, the one part of most templates that each assignment has of
-// its own.
+// isNamespace reports whether the node is {{ .Namespace }}. In most templates only this node differs for each
+// assignment.
 func isNamespace(node parse.Node) bool {
 	a, ok := node.(*parse.ActionNode)
 	if !ok || len(a.Pipe.Cmds) != 1 || len(a.Pipe.Cmds[0].Args) != 1 {
@@ -169,7 +170,7 @@ func isNamespace(node parse.Node) bool {
 	return ok && len(f.Ident) == 1 && f.Ident[0] == "Namespace"
 }
 
-// Check returns the manifests of a template that do not parse.
+// Check reports the manifests of a template that do not parse.
 func Check(t *fleet.Template) fleet.Problems {
 	_, problems := parseTemplate(t)
 	return problems

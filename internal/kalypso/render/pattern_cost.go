@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pattern"
 )
 
-// patternWork is what it takes to compile a regular expression and to match it.
+// patternWork returns the cost of compiling and matching a regular expression.
 func patternWork(args []reflect.Value, _ int64) (int64, error) {
 	cost, err := pattern.Measure(args[0].String())
 	if err != nil {

@@ -29,14 +29,14 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			}
 			continue
 		}
-		r := &Renderer{placedTwice: map[*fleet.DeploymentTarget]bool{}, fileSize: fleet.DefaultLimits.FileSize}
+		r := &Renderer{assignedTwice: map[*fleet.DeploymentTarget]bool{}, fileSize: fleet.DefaultLimits.FileSize}
 		subjects := subjectsOf(r)
 		for _, clusterType := range []string{"large", "small"} {
 			w := r.worker(t.Context())
 			for _, s := range subjects {
 				s.data.ClusterType = clusterType
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
-				want, wantErr := plainly(text, s.data.copied())
+				want, wantErr := plainly(text, s.data.clone())
 				w.buf.Reset()
 				w.spent = cost{}
 				err := w.manifest(m, s)
@@ -80,7 +80,7 @@ func plainly(text string, data Data) (string, error) {
 			return "", err
 		}
 		var b strings.Builder
-		if err := tmpl.Execute(&b, data.copied()); err != nil {
+		if err := tmpl.Execute(&b, data.clone()); err != nil {
 			return "", err
 		}
 		text = b.String()
@@ -95,7 +95,7 @@ func plainly(text string, data Data) (string, error) {
 }
 
 // subjectsOf are assignments that share values and targets with each other.
-func subjectsOf(r *Renderer) []*subject {
+func subjectsOf(r *Renderer) []*assignmentInput {
 	shared := &configure.Values{Shared: true}
 	own := &configure.Values{}
 	config := func(s string) map[string]any {
@@ -106,15 +106,15 @@ func subjectsOf(r *Renderer) []*subject {
 		}
 	}
 	sharedConfig := config("shared")
-	var subjects []*subject
+	var subjects []*assignmentInput
 	for i, values := range []*configure.Values{shared, shared, own} {
 		data := sharedConfig
 		if values == own {
 			data = config("own")
 		}
 		target := &fleet.DeploymentTarget{Name: fmt.Sprintf("app-%d", i)}
-		r.placedTwice[target] = i != 1
-		subjects = append(subjects, &subject{target: target, values: values, data: Data{
+		r.assignedTwice[target] = i != 1
+		subjects = append(subjects, &assignmentInput{target: target, values: values, data: Data{
 			DeploymentTargetName: target.Name,
 			Environment:          "dev",
 			Workspace:            "team",

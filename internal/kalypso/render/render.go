@@ -1,4 +1,4 @@
-// Package render makes the files of assignments from templates.
+// Package render renders the files of assignments from templates.
 package render
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// The names of an assignment's files, without their ending.
+// The names of an assignment's files, without extension.
 const (
 	ReconcilerFile     = "reconciler"
 	NamespaceFile      = "namespace"
@@ -41,7 +41,7 @@ data:
 type File struct {
 	Name    string // such as reconciler.yaml
 	Content []byte
-	// Unknown says that the content, and with MayLack also whether there is such a file, is not known yet.
+	// Unknown means that the content is not known yet. With MayBeAbsent, the existence of the file is unknown too.
 	Unknown     bool
 	MayBeAbsent bool
 }
@@ -49,30 +49,30 @@ type File struct {
 // Renderer renders the assignments of a schedule.
 type Renderer struct {
 	environment string
-	fileSize    int64 // the limit, bytes
+	fileSize    int64 // the limit in bytes
 	schedule    *schedule.Schedule
 	config      *configure.Configuration
 	templates   map[*fleet.ClusterType][3]*parsed
-	// placedTwice are the deployment targets that are placed on more than one cluster type.
-	placedTwice map[*fleet.DeploymentTarget]bool
-	// notPlain are those with a text that YAML may take for more than data.
+	// assignedTwice holds the deployment targets that are assigned to more than one cluster type.
+	assignedTwice map[*fleet.DeploymentTarget]bool
+	// notPlain holds the deployment targets with text that YAML may not treat as data.
 	notPlain  map[*fleet.DeploymentTarget]bool
-	kept      sync.Map // pieceKey → renderedPiece
+	cache     sync.Map // pieceKey → renderedPiece
 	executors sync.Pool
 }
 
-// New prepares the rendering of a valid fleet's schedule with its configuration: it parses each template once, and
-// reports all that do not parse, those that no cluster type uses included.
+// New prepares the rendering of a valid fleet's schedule with its configuration. It parses each template once, and
+// reports all templates that do not parse, including unused ones.
 func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, config *configure.Configuration) (*Renderer, fleet.Problems) {
 	var problems fleet.Problems
 	r := &Renderer{
-		environment: f.Environment,
-		fileSize:    f.Limits.WithDefaults().FileSize,
-		schedule:    s,
-		config:      config,
-		templates:   map[*fleet.ClusterType][3]*parsed{},
-		placedTwice: map[*fleet.DeploymentTarget]bool{},
-		notPlain:    map[*fleet.DeploymentTarget]bool{},
+		environment:   f.Environment,
+		fileSize:      f.Limits.WithDefaults().FileSize,
+		schedule:      s,
+		config:        config,
+		templates:     map[*fleet.ClusterType][3]*parsed{},
+		assignedTwice: map[*fleet.DeploymentTarget]bool{},
+		notPlain:      map[*fleet.DeploymentTarget]bool{},
 	}
 	for _, t := range s.Targets {
 		if !t.HasPlainScalars() {
@@ -111,16 +111,16 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, config *conf
 		r.templates[ct] = parts
 		for i := range p.Assignments {
 			t := p.Assignments[i].Target
-			_, again := r.placedTwice[t]
-			r.placedTwice[t] = again
+			_, again := r.assignedTwice[t]
+			r.assignedTwice[t] = again
 		}
 	}
 	problems.Sort()
 	return r, problems
 }
 
-// Placement renders the assignments of the schedule's placement i from one to before another, in their order. It is for
-// concurrent use. What fails is reported assignment by assignment; an assignment that fails has no files. It stops with ctx.
+// Placement renders the assignments [from, to) of placement i, in order. It is safe for concurrent use. Each result
+// has the failures of its assignment. A failed assignment has no files. It stops once ctx is done.
 func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*schedule.Assignment, Result] {
 	return func(yield func(*schedule.Assignment, Result) bool) {
 		w := r.worker(ctx)
@@ -134,14 +134,14 @@ func (r *Renderer) Placement(ctx context.Context, i, from, to int) iter.Seq2[*sc
 	}
 }
 
-// Assignment renders the assignment n of the schedule's placement i alone. It is for concurrent use.
+// Assignment renders assignment n of placement i. It is safe for concurrent use.
 func (r *Renderer) Assignment(ctx context.Context, i, n int) Result {
 	w := r.worker(ctx)
 	defer r.executors.Put(w.executor)
 	return w.assignment(&r.schedule.Placements[i].Assignments[n], r.config.Of(i, n))
 }
 
-// worker returns a worker whose executor belongs back into the pool.
+// worker returns a worker. The caller must put its executor back into the pool.
 func (r *Renderer) worker(ctx context.Context) *worker {
 	x, ok := r.executors.Get().(*executor)
 	if !ok {
@@ -151,28 +151,28 @@ func (r *Renderer) worker(ctx context.Context) *worker {
 	return &worker{Renderer: r, executor: x}
 }
 
-// Result is what an assignment renders to.
+// Result is the result of rendering an assignment.
 type Result struct {
 	Files    []File // sorted by name
 	Failures []Failure
 }
 
-// Failure is why an assignment can't be rendered.
+// Failure is the reason why an assignment can't be rendered.
 type Failure struct {
-	Template  *fleet.Template // nil: the values fail their schema
+	Template  *fleet.Template // nil: the values violate a schema
 	Manifest  int             // index in the template
 	Err       error
 	Violation configure.Violation
 }
 
-// pieceKey is a piece of a manifest with the name of what it was rendered for: the cluster type or the deployment
-// target, whichever the piece depends on.
+// pieceKey is the cache key of a piece: the piece and the name of the cluster type or deployment target that it
+// depends on.
 type pieceKey struct {
 	piece *piece
 	of    string
 }
 
-// renderedPiece is what a piece rendered to, and at what cost.
+// renderedPiece is the result of a piece and its cost.
 type renderedPiece struct {
 	text string
 	cost cost
@@ -184,22 +184,22 @@ type worker struct {
 	buf bytes.Buffer
 }
 
-// subject is an assignment while it is rendered.
-type subject struct {
-	data    Data
-	target  *fleet.DeploymentTarget
-	values  *configure.Values
-	unknown map[string]map[string]bool // keys of maps of the data that are not known yet
-	seen    func(text string) error    // is asked before a result is rendered again; may be nil
+// assignmentInput is the input for rendering an assignment.
+type assignmentInput struct {
+	data       Data
+	target     *fleet.DeploymentTarget
+	values     *configure.Values
+	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
+	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
 
 func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig) Result {
 	merged := c.Values.Merge()
 	var out Result
-	for _, offence := range c.Check(merged) {
-		out.Failures = append(out.Failures, Failure{Violation: offence})
+	for _, violation := range c.Check(merged) {
+		out.Failures = append(out.Failures, Failure{Violation: violation})
 	}
-	s := subject{target: a.Target, values: c.Values, data: Data{
+	s := assignmentInput{target: a.Target, values: c.Values, data: Data{
 		DeploymentTargetName: a.Target.Name,
 		Namespace:            a.Namespace,
 		Environment:          w.environment,
@@ -241,9 +241,9 @@ func unknownKeys(m map[string]string) map[string]bool {
 	return keys
 }
 
-// file renders one template and joins its manifests: what is not empty, in order, each ending in a newline where
-// another follows, with --- between those of a YAML file.
-func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
+// file renders one template and joins its manifests in order. It skips empty ones, ends each in a newline if another
+// follows, and separates those of a YAML file by ---.
+func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failure) {
 	f := File{Name: name + "." + p.template.Extension()}
 	if fleet.IsUnknown(p.template.ContentType) {
 		f.Unknown, f.MayBeAbsent = true, true
@@ -255,9 +255,9 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 	}
 	var failures []Failure
 	exists := name != PlatformConfigFile
-	var standIns []*standIn
+	var placeholders []*placeholderRendering
 	if w.notPlain[s.target] {
-		standIns = w.standIns(p, s)
+		placeholders = w.renderPlaceholders(p, s)
 	}
 	w.buf.Reset()
 	w.spent = cost{}
@@ -270,12 +270,12 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 			w.buf.WriteString(separator)
 		}
 		body := w.buf.Len()
-		if standIns != nil {
-			s.seen = standIns[i].seeing(s.target)
+		if placeholders != nil {
+			s.beforePass = placeholders[i].checkPass(s.target)
 		}
 		err := w.manifest(m, s)
-		if standIns != nil && err == nil {
-			err = standIns[i].compare(s.target, string(w.buf.Bytes()[body:]), p.template.Extension() == fleet.ContentYAML)
+		if placeholders != nil && err == nil {
+			err = placeholders[i].compare(s.target, string(w.buf.Bytes()[body:]), p.template.Extension() == fleet.ContentYAML)
 		}
 		switch {
 		case errors.Is(err, errUnknown):
@@ -297,8 +297,8 @@ func (w *worker) file(name string, p *parsed, s *subject) (File, []Failure) {
 	return f, failures
 }
 
-// manifest appends what m renders to.
-func (w *worker) manifest(m *manifest, s *subject) error {
+// manifest appends the result of m.
+func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 	start := w.buf.Len()
 	for pass := 0; ; pass++ {
 		if m == nil || s.unknown != nil && m.needs.any(s.unknown) {
@@ -318,8 +318,8 @@ func (w *worker) manifest(m *manifest, s *subject) error {
 			return newPassesError(text, s.data.ConfigData)
 		}
 		w.buf.Truncate(start)
-		if s.seen != nil {
-			if err := s.seen(text); err != nil {
+		if s.beforePass != nil {
+			if err := s.beforePass(text); err != nil {
 				return err
 			}
 		}
@@ -330,18 +330,17 @@ func (w *worker) manifest(m *manifest, s *subject) error {
 	}
 }
 
-// inPass says which rendering failed, where it is not the first: its lines are those of the text that the one before it
-// gave.
+// inPass adds the number of the pass to an error, except for the first. The lines of a later pass are those of the
+// previous result.
 func inPass(pass int, err error) error {
 	if pass == 0 {
 		return err
 	}
-	return fmt.Errorf("in rendering %d, of a template that came with a value: %w", pass+1, err)
+	return fmt.Errorf("in pass %d, in a template that came from a value: %w", pass+1, err)
 }
 
-// piece appends what p renders to. What it depends on says how often it is rendered; keep says that p will be asked for
-// again.
-func (w *worker) piece(p *piece, s *subject, keep bool) error {
+// piece appends the result of p. keep means that p will be rendered again.
+func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	text := p.text
 	switch {
 	case p.namespace:
@@ -359,23 +358,23 @@ func (w *worker) piece(p *piece, s *subject, keep bool) error {
 	return nil
 }
 
-// shared returns what p is for the values, the cluster type or the target, where it depends on that alone, and else
-// executes it.
-func (w *worker) shared(p *piece, s *subject, keep bool) (string, error) {
+// shared returns the result of p. It caches the result if p depends only on the values, the cluster type or the
+// target.
+func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error) {
 	var kept *sync.Map
 	key := pieceKey{piece: p}
 	switch {
 	case keep && p.scope == ofValues && s.values.Shared:
 		kept = &s.values.Cache
 	case keep && p.scope&^ofClusterType == 0:
-		kept, key.of = &w.kept, s.data.ClusterType
-	case keep && p.scope == ofTarget && w.placedTwice[s.target]:
-		kept, key.of = &w.kept, s.target.Name
+		kept, key.of = &w.cache, s.data.ClusterType
+	case keep && p.scope == ofTarget && w.assignedTwice[s.target]:
+		kept, key.of = &w.cache, s.target.Name
 	default:
 		return w.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(key); ok {
-		if done := found.(renderedPiece); w.afford(done.cost) { //nolint:forcetypeassert // nothing else is stored
+		if done := found.(renderedPiece); w.chargeCached(done.cost) { //nolint:forcetypeassert // nothing else is stored
 			return done.text, nil
 		}
 	}
@@ -394,7 +393,7 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 		return "", err
 	}
 	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx)
-	file, failures := w.file(ReconcilerFile, p, &subject{data: data, values: &configure.Values{}})
+	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Data is what a template is given.
+// Data is the data of a template.
 type Data struct {
 	DeploymentTargetName string
 	Namespace            string
@@ -24,13 +24,13 @@ type Data struct {
 	ConfigData           map[string]any
 }
 
-// Repo is the older name of .Manifests.repo; nil where that is missing.
+// Repo is the older name of .Manifests.repo. It is nil if that is missing.
 func (d Data) Repo() any { return d.storage("repo") }
 
-// Branch is the older name of .Manifests.branch; nil where that is missing.
+// Branch is the older name of .Manifests.branch. It is nil if that is missing.
 func (d Data) Branch() any { return d.storage("branch") }
 
-// Path is the older name of .Manifests.path; nil where that is missing.
+// Path is the older name of .Manifests.path. It is nil if that is missing.
 func (d Data) Path() any { return d.storage("path") }
 
 func (d Data) storage(key string) any {
@@ -40,8 +40,8 @@ func (d Data) storage(key string) any {
 	return nil
 }
 
-// copied is d with maps of its own, for a template that changes them.
-func (d Data) copied() Data {
+// clone returns d with copies of its maps, for a template that changes them.
+func (d Data) clone() Data {
 	d.Labels = copyMap(d.Labels)
 	d.Manifests = copyMap(d.Manifests)
 	d.ConfigData, _ = deepCopy(d.ConfigData).(map[string]any)
@@ -72,10 +72,10 @@ func deepCopy(v any) any {
 	return v
 }
 
-// parsed is a template with its manifests parsed.
+// parsed is a template with its parsed manifests.
 type parsed struct {
 	template  *fleet.Template
-	manifests []*manifest // nil elements: not known yet
+	manifests []*manifest // nil if not known yet
 }
 
 func parseTemplate(t *fleet.Template) (*parsed, fleet.Problems) {
@@ -98,7 +98,7 @@ func parseTemplate(t *fleet.Template) (*parsed, fleet.Problems) {
 	return p, problems
 }
 
-// errUnknown says that a result depends on what is not known yet.
+// errUnknown means that a result depends on an unknown value.
 var errUnknown = errors.New("depends on a value that is not known yet")
 
 // executor renders manifests, one after another.
@@ -115,7 +115,7 @@ func newExecutor(size int64) *executor {
 	return x
 }
 
-// charging are the functions of these names with the budget.
+// charging returns the named functions, metered by the budget.
 func (x *executor) charging(names []string) template.FuncMap {
 	all := x.instruments()
 	for _, name := range names {
@@ -129,7 +129,8 @@ func (x *executor) charging(names []string) template.FuncMap {
 	return all
 }
 
-// execute renders one piece with the data. Of a manifest that will be executed again it keeps a copy with its own functions.
+// execute renders one piece with the data. If the manifest will be executed again, it caches a clone with the metered
+// functions.
 func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	tmpl, ok := x.clones[p.root]
 	switch {
@@ -143,10 +144,10 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	default:
 		tmpl = p.root.Funcs(x.charging(p.functions))
 	}
-	// By value, so that no template can print where it lies in memory.
+	// By value, so that no template can print its memory address.
 	dot := *d
 	if p.mutates {
-		dot = d.copied()
+		dot = d.clone()
 	}
 	x.out.Reset()
 	x.depth = 0
@@ -156,7 +157,7 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	return x.out.String(), nil
 }
 
-// executionError is err with its line, and without text/template's words where it is one of our own.
+// executionError returns err with its line. For errors of this package it removes the wording of text/template.
 func executionError(err error) error {
 	located := lineOf(err)
 	var line *LineError

@@ -2,10 +2,10 @@ package render
 
 import "text/template/parse"
 
-// weight is what one turn of a loop, or one call of a template, has to walk over.
+// weight is the size of the body of a loop or a defined template.
 type weight struct{ nodes, variables int }
 
-// weigh counts the nodes of a list and its variables. What a loop within repeats has a count of its own.
+// weigh counts the nodes and variables of a list. The bodies of inner loops are counted separately.
 func weigh(node parse.Node) (w weight) {
 	w.visit(node)
 	return w

@@ -17,11 +17,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// A target whose team's texts are not plain is rendered twice: with a plain text in place of each, and as it is. What the
-// texts may not change is compared: the templates that a result still holds, and of YAML the documents, their kinds and
-// their namespaces.
+// A target with texts that are not plain is rendered twice: once with placeholders and once as it is. Both results
+// must have the same templates for the next pass, and in YAML the same documents, kinds and namespaces.
 
-// TeamTextError is a text of a team that would become more than data in a rendered file.
+// TeamTextError means that a team's text would become more than data in a rendered file.
 type TeamTextError struct {
 	Texts  []string // the texts that are not plain, each with its key
 	Reason string
@@ -29,7 +28,7 @@ type TeamTextError struct {
 
 // Error implements error.
 func (e *TeamTextError) Error() string {
-	return fmt.Sprintf("%s. The deployment target's texts that may do that:\n  %s\nQuote them in the template, as in {{ .Manifests.path | quote }}, or have the team change them",
+	return fmt.Sprintf("%s. The deployment target's texts that may cause this:\n  %s\nQuote them in the template, as in {{ .Manifests.path | quote }}, or have the team change them",
 		e.Reason, strings.Join(e.Texts, "\n  "))
 }
 
@@ -43,26 +42,26 @@ func teamTextError(t *fleet.DeploymentTarget, reason string, args ...any) error 
 	return e
 }
 
-// standIn is what a manifest renders to with stand-ins.
-type standIn struct {
-	text  string
-	again []string // the templates in each result that is rendered again
-	err   error
+// placeholderRendering is the result of a manifest with placeholders.
+type placeholderRendering struct {
+	text      string
+	templates []string // the templates in the result of each pass
+	err       error
 }
 
-// standIns renders the manifests with stand-ins for the texts of the target.
-func (w *worker) standIns(p *parsed, s *subject) []*standIn {
+// renderPlaceholders renders the manifests with placeholders for the texts of the target.
+func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholderRendering {
 	target := s.target.WithPlaceholders()
 	plain := *s
 	plain.data.Labels, plain.data.Manifests = target.Labels, target.Manifests
-	plain.target = target // which is kept for nobody
+	plain.target = target // its pieces are not cached
 	w.spent = cost{}
-	all := make([]*standIn, len(p.manifests))
+	all := make([]*placeholderRendering, len(p.manifests))
 	for i, m := range p.manifests {
 		w.buf.Reset()
-		all[i] = &standIn{}
-		plain.seen = func(text string) error {
-			all[i].again = append(all[i].again, actionsOf(text))
+		all[i] = &placeholderRendering{}
+		plain.beforePass = func(text string) error {
+			all[i].templates = append(all[i].templates, actionsOf(text))
 			return nil
 		}
 		all[i].err = w.manifest(m, &plain)
@@ -71,48 +70,48 @@ func (w *worker) standIns(p *parsed, s *subject) []*standIn {
 	return all
 }
 
-// seeing compares the templates in a result that is about to be rendered again, pass by pass.
-func (in *standIn) seeing(t *fleet.DeploymentTarget) func(text string) error {
+// checkPass returns a function that compares the templates in the result of each pass.
+func (in *placeholderRendering) checkPass(t *fleet.DeploymentTarget) func(text string) error {
 	pass := 0
 	return func(text string) error {
 		pass++
-		if pass > len(in.again) || actionsOf(text) != in.again[pass-1] {
-			return teamTextError(t, "the result holds a template that is not there with plain texts")
+		if pass > len(in.templates) || actionsOf(text) != in.templates[pass-1] {
+			return teamTextError(t, "the result contains a template that it does not contain with plain texts")
 		}
 		return nil
 	}
 }
 
-// compare compares what a manifest renders to.
-func (in *standIn) compare(t *fleet.DeploymentTarget, text string, isYAML bool) error {
+// compare compares the final result of a manifest.
+func (in *placeholderRendering) compare(t *fleet.DeploymentTarget, text string, isYAML bool) error {
 	switch {
 	case errors.Is(in.err, errUnknown):
 		return nil
 	case in.err != nil:
-		return teamTextError(t, "it fails with plain texts, so that it can't be told what texts change: %v", in.err)
+		return teamTextError(t, "it fails with plain texts, so the effect of the texts can't be checked: %v", in.err)
 	case !isYAML:
 		return nil
 	}
 	want, err := outline(in.text)
 	if err != nil {
-		return teamTextError(t, "it does not give Kubernetes objects, with plain texts neither: %v", err)
+		return teamTextError(t, "it does not render Kubernetes objects, not even with plain texts: %v", err)
 	}
 	got, err := outline(text)
 	if err != nil {
-		return teamTextError(t, "it does not give Kubernetes objects, as it does with plain texts: %v", err)
+		return teamTextError(t, "it does not render Kubernetes objects, but does with plain texts: %v", err)
 	}
 	if len(got) != len(want) {
-		return teamTextError(t, "it gives %d documents, and %d with plain texts", len(got), len(want))
+		return teamTextError(t, "it renders %d documents, but %d with plain texts", len(got), len(want))
 	}
 	for i := range got {
 		if got[i] != want[i] {
-			return teamTextError(t, "document %d has %s, and %s with plain texts", i+1, got[i], want[i])
+			return teamTextError(t, "document %d has %s, but %s with plain texts", i+1, got[i], want[i])
 		}
 	}
 	return nil
 }
 
-// outline is, for each document of a YAML text, its kinds and namespaces: its own, and those that it refers to.
+// outline returns the kinds and namespaces in each document of a YAML text: its own, and those that it refers to.
 func outline(text string) (documents []string, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for n := 1; ; n++ {
@@ -128,7 +127,7 @@ func outline(text string) (documents []string, err error) {
 			continue
 		}
 		if root.Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("document %d is no map", n)
+			return nil, fmt.Errorf("document %d is not a map", n)
 		}
 		var b strings.Builder
 		if err := outlineOf(&b, root, ""); err != nil {
@@ -138,8 +137,8 @@ func outline(text string) (documents []string, err error) {
 	}
 }
 
-// outlineOf writes the kinds and namespaces of a node and what it holds. A key that is given twice is an error: who reads
-// the file takes the one or the other.
+// outlineOf writes the kinds and namespaces of a node and its children. A duplicate key is an error, because parsers
+// disagree about which one counts.
 func outlineOf(b *strings.Builder, node *yaml.Node, path string) error {
 	if node.Kind != yaml.MappingNode {
 		for i, child := range node.Content {
@@ -155,7 +154,7 @@ func outlineOf(b *strings.Builder, node *yaml.Node, path string) error {
 		at := strings.TrimPrefix(path+"."+key.Value, ".")
 		if key.Kind == yaml.ScalarNode {
 			if seen[key.Value] {
-				return fmt.Errorf("line %d: the key %.100q is given twice", key.Line, key.Value)
+				return fmt.Errorf("line %d: duplicate key %.100q", key.Line, key.Value)
 			}
 			seen[key.Value] = true
 			if key.Value == "kind" || key.Value == "namespace" {
@@ -169,7 +168,8 @@ func outlineOf(b *strings.Builder, node *yaml.Node, path string) error {
 	return nil
 }
 
-// actionsOf are the actions of a template text, with the templates that it defines: all but the text between them.
+// actionsOf returns the actions of a template text and of the templates that it defines, without the text between
+// them.
 func actionsOf(text string) string {
 	root, err := template.New(manifestName).Funcs(functionsIn(text)).Parse(text)
 	if err != nil {

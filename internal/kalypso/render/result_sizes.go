@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// How many bytes the functions give at most that can give many times what they read. They are asked before the function is
-// called; most is what is allowed.
+// These functions estimate the maximum result size, in bytes, of template functions that can return much more than
+// they read. They run before the function is called. most is the limit.
 
-// times is a product of what is not negative, that does not overflow.
+// times multiplies without overflow. Negative factors count as zero.
 func times(a, b int64) int64 {
 	const most = 1 << 40
 	if a, b = max(a, 0), max(b, 0); b > 0 && a > most/b {
@@ -39,8 +39,8 @@ func sizeOfReplace(args []reflect.Value, _, _ int64) int64 {
 	return int64(len(text)) + times(int64(strings.Count(text, old)), replacement-int64(len(old)))
 }
 
-// sizeOfReplaceAll counts the matches where a replacement of each byte would give too much. What $1 and the like stand for
-// is, of all matches together, no more than the text.
+// sizeOfReplaceAll counts the matches only if replacing every byte would exceed the limit. All submatches such as $1
+// together are no longer than the text.
 func sizeOfReplaceAll(args []reflect.Value, _, most int64) int64 {
 	text, replacement := int64(args[1].Len()), args[2].String()
 	matches := text + 1
@@ -52,7 +52,7 @@ func sizeOfReplaceAll(args []reflect.Value, _, most int64) int64 {
 	}
 	re, err := regexp.Compile(args[0].String())
 	if err != nil {
-		return 0 // the function says why
+		return 0 // the function reports it
 	}
 	matches = 0
 	re.ReplaceAllStringFunc(args[1].String(), func(string) string {
@@ -62,7 +62,7 @@ func sizeOfReplaceAll(args []reflect.Value, _, most int64) int64 {
 	return size()
 }
 
-// sizeOfSplit counts the parts: the map that holds them takes more than their bytes.
+// sizeOfSplit counts the parts, because their map is larger than their bytes.
 func sizeOfSplit(args []reflect.Value, read, _ int64) int64 {
 	const key = 8
 	return read + times(1+int64(strings.Count(args[len(args)-1].String(), args[0].String())), key)
@@ -74,7 +74,7 @@ func sizeOfWrapWith(args []reflect.Value, read, _ int64) int64 {
 	return read + times(lines, int64(args[1].Len()))
 }
 
-// numberSize is about how many bytes a number of a list takes.
+// numberSize is the approximate size of a list element in bytes.
 const numberSize = 8
 
 func sizeOfUntil(args []reflect.Value, _, _ int64) int64 {
@@ -112,18 +112,18 @@ func sizeOfSeq(args []reflect.Value, _, _ int64) int64 {
 	return 0
 }
 
-// verb is one of a format, with its index, width and precision.
+// verb matches a verb of a format with its index, width and precision.
 var verb = regexp.MustCompile(`%[-+# 0]*(\[\d*\])?(\d+|\*)?(?:\.(\[\d*\])?(\d+|\*)?)?(\[\d*\])?`)
 
-// sizeOfPrintf adds up the widths and precisions, of which fmt takes up to a million. An argument with an index may be
-// printed by each verb.
+// sizeOfPrintf adds up widths and precisions, which fmt limits to a million. With indexes, each verb may print the
+// same argument.
 func sizeOfPrintf(args []reflect.Value, read, _ int64) int64 {
 	const mostWidth = 1_000_000
 	format := args[0].String()
 	if !strings.Contains(format, "%") {
 		return read
 	}
-	var widest int64 // of the arguments that may be a width
+	var widest int64 // the largest argument that may be a width
 	for _, arg := range args[1:] {
 		if arg.CanInt() {
 			widest = max(widest, min(max(arg.Int(), -arg.Int()), mostWidth))

@@ -2,28 +2,29 @@ package render
 
 import "reflect"
 
-// price is what a function costs. The zero price is that of one that reads its arguments, lists and maps to their last
-// part, once, and gives at most a few times as much.
-type price struct {
-	shallow bool  // it reads the first level of lists and maps alone
-	part    bool  // it gives an argument, or a part of one: nothing new
-	weight  int64 // for each byte read; 0: 1
-	indent  int64 // bytes before a line for each level that it is nested
-	// work is what it takes besides. gives is about how many bytes it gives at most, where that can be many times what it reads.
-	work  func(args []reflect.Value, read int64) (int64, error)
-	gives func(args []reflect.Value, read, most int64) int64
+// functionCost is the cost model of a function. The zero value describes a function that reads its arguments once,
+// including all nested parts, and returns at most a few times as much.
+type functionCost struct {
+	shallow         bool  // it reads only the first level of lists and maps
+	returnsArgument bool  // it returns an argument or a part of one
+	weight          int64 // cost of each byte read; 0 means 1
+	indent          int64 // bytes of indentation for each level
+	// work returns additional work. resultSize estimates the maximum size of the result, for functions that can
+	// return much more than they read.
+	work       func(args []reflect.Value, read int64) (int64, error)
+	resultSize func(args []reflect.Value, read, most int64) int64
 }
 
 var (
-	lookup   = price{shallow: true, part: true}
-	rebuild  = price{shallow: true}
-	matching = price{work: patternWork}
-	version  = price{work: versionWork, weight: 64}
-	pairs    = price{work: pairsWork}
+	lookup   = functionCost{shallow: true, returnsArgument: true}
+	rebuild  = functionCost{shallow: true}
+	matching = functionCost{work: patternWork}
+	version  = functionCost{work: versionWork, weight: 64}
+	pairs    = functionCost{work: pairsWork}
 )
 
-// prices are those of functions that are not as the zero price says.
-var prices = map[string]price{
+// functionCosts lists the functions that differ from the zero [functionCost].
+var functionCosts = map[string]functionCost{
 	"all": lookup, "any": lookup, "coalesce": lookup, "default": lookup, "dig": lookup, "empty": lookup, "first": lookup, "get": lookup,
 	"hasKey": lookup, "kindIs": lookup, "kindOf": lookup, "last": lookup, "mustFirst": lookup, "mustLast": lookup, "set": lookup,
 	"ternary": lookup, "typeIs": lookup, "typeIsLike": lookup, "typeOf": lookup, "unset": lookup,
@@ -36,10 +37,10 @@ var prices = map[string]price{
 
 	"regexFind": matching, "regexFindAll": matching, "regexMatch": matching, "regexSplit": matching, "mustRegexFind": matching,
 	"mustRegexFindAll": matching, "mustRegexMatch": matching, "mustRegexSplit": matching,
-	"regexReplaceAll":            {work: patternWork, gives: sizeOfReplaceAll},
-	"regexReplaceAllLiteral":     {work: patternWork, gives: sizeOfReplaceAll},
-	"mustRegexReplaceAll":        {work: patternWork, gives: sizeOfReplaceAll},
-	"mustRegexReplaceAllLiteral": {work: patternWork, gives: sizeOfReplaceAll},
+	"regexReplaceAll":            {work: patternWork, resultSize: sizeOfReplaceAll},
+	"regexReplaceAllLiteral":     {work: patternWork, resultSize: sizeOfReplaceAll},
+	"mustRegexReplaceAll":        {work: patternWork, resultSize: sizeOfReplaceAll},
+	"mustRegexReplaceAllLiteral": {work: patternWork, resultSize: sizeOfReplaceAll},
 
 	"semver": version, "semverCompare": version,
 	"has": pairs, "mustHas": pairs, "uniq": pairs, "mustUniq": pairs, "without": pairs, "mustWithout": pairs,
@@ -49,16 +50,16 @@ var prices = map[string]price{
 	"sortAlpha": {weight: 4}, "stringify": {weight: 16, indent: 4}, "toYaml": {weight: 16, indent: 4},
 	"toPrettyJson": {weight: 2, indent: 2}, "mustToPrettyJson": {weight: 2, indent: 2},
 
-	"indent": {gives: sizeOfIndent}, "nindent": {gives: sizeOfIndent}, "join": {gives: sizeOfJoin}, "printf": {gives: sizeOfPrintf},
-	"repeat": {gives: sizeOfRepeat}, "replace": {gives: sizeOfReplace}, "split": {gives: sizeOfSplit}, "splitn": {gives: sizeOfSplit},
-	"until": {gives: sizeOfUntil}, "untilStep": {gives: sizeOfUntilStep}, "seq": {gives: sizeOfSeq},
-	"wrapWith": {gives: sizeOfWrapWith},
+	"indent": {resultSize: sizeOfIndent}, "nindent": {resultSize: sizeOfIndent}, "join": {resultSize: sizeOfJoin}, "printf": {resultSize: sizeOfPrintf},
+	"repeat": {resultSize: sizeOfRepeat}, "replace": {resultSize: sizeOfReplace}, "split": {resultSize: sizeOfSplit}, "splitn": {resultSize: sizeOfSplit},
+	"until": {resultSize: sizeOfUntil}, "untilStep": {resultSize: sizeOfUntilStep}, "seq": {resultSize: sizeOfSeq},
+	"wrapWith": {resultSize: sizeOfWrapWith},
 
-	// It fills 32 MiB, slowly on purpose.
+	// It fills 32 MiB, and is slow on purpose.
 	"derivePassword": {work: func([]reflect.Value, int64) (int64, error) { return 16 << 20, nil }},
 }
 
-// pairsWork is what it takes to compare each element of a list with others.
+// pairsWork returns the cost of comparing each element of a list with others.
 func pairsWork(args []reflect.Value, read int64) (int64, error) {
 	var most int64
 	for _, arg := range args {
@@ -73,11 +74,11 @@ func pairsWork(args []reflect.Value, read int64) (int64, error) {
 	return times(most, 8*others) + times(read/256, others), nil
 }
 
-// versionWork bounds versions and conditions on them, whose methods are not counted.
+// versionWork limits the length of versions and version constraints. Their methods are not metered.
 func versionWork(_ []reflect.Value, read int64) (int64, error) {
 	const most = 1024
 	if read > most {
-		return 0, boundError("a version, or a condition on one, has %d bytes; at most %d are allowed", read, most)
+		return 0, boundError("a version or version constraint has %d bytes; at most %d are allowed", read, most)
 	}
 	return 0, nil
 }
