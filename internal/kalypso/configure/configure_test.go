@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestWhatApplies compares the configs that are found for each assignment of random fleets with what a look at each label
-// of each config says.
+// TestWhatApplies compares the configs that are found for each assignment of random fleets with what a look at each
+// label of each config says.
 func TestWhatApplies(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -30,7 +30,10 @@ func TestWhatApplies(t *testing.T) {
 		}
 		f := &fleet.Fleet{Environment: "dev", Policies: []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}}}
 		for i := range 5 {
-			f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{Meta: fleet.Meta{Name: fmt.Sprint("ct", i), Labels: labels()}})
+			f.ClusterTypes = append(
+				f.ClusterTypes,
+				&fleet.ClusterType{Meta: fleet.Meta{Name: fmt.Sprint("ct", i), Labels: labels()}},
+			)
 			w := &fleet.Workload{Meta: fleet.Meta{Name: fmt.Sprint("w", i), Labels: labels()}}
 			for j := range 2 {
 				w.Targets = append(w.Targets, fleet.Target{Name: fmt.Sprint("t", j), Environment: "dev", Labels: labels()})
@@ -50,7 +53,13 @@ func TestWhatApplies(t *testing.T) {
 			}
 			l[fleet.PlatformConfigLabel] = one("true", "true", "true", "false")
 			l[fleet.FluxOwnerLabel] = "owner"
-			f.Configs = append(f.Configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l}, Data: map[string]string{"L": fmt.Sprintf("[c%02d]", i)}})
+			f.Configs = append(
+				f.Configs,
+				&fleet.Config{
+					Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l},
+					Data: map[string]string{"L": fmt.Sprintf("[c%02d]", i)},
+				},
+			)
 		}
 		s, problems := schedule.New(t.Context(), f)
 		c, ps := configure.New(t.Context(), f, s)
@@ -140,19 +149,64 @@ func TestUnknownValues(t *testing.T) {
 		want    []string
 	}{
 		{"value", []*fleet.Config{platform("1", data{"A": fleet.Unknown, "B": "b"})}, []string{"A"}},
-		{"value that text replaces", []*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "a"})}, nil},
-		{"value that a map merges onto", []*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "{a: 1}"})}, []string{"A"}},
-		{"value onto text", []*fleet.Config{platform("1", data{"A": "a"}), platform("2", data{"A": fleet.Unknown})}, []string{"A"}},
-		{"value of a config that does not apply", []*fleet.Config{platform("1", data{"A": fleet.Unknown}, "region", "east")}, nil},
-		{"label of a config", []*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"B": "b"})}, []string{"A"}},
-		{"label of a config that does not apply anyway", []*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown, "region", "east")}, nil},
-		{"label of a config whose values text replaces", []*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"A": "b"})}, nil},
-		{"platform-config label", []*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, fleet.Unknown)}, []string{"A"}},
-		{"no platform config", []*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, "false", "size", fleet.Unknown)}, nil},
+		{
+			"value that text replaces",
+			[]*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "a"})},
+			nil,
+		},
+		{
+			"value that a map merges onto",
+			[]*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "{a: 1}"})},
+			[]string{"A"},
+		},
+		{
+			"value onto text",
+			[]*fleet.Config{platform("1", data{"A": "a"}), platform("2", data{"A": fleet.Unknown})},
+			[]string{"A"},
+		},
+		{
+			"value of a config that does not apply",
+			[]*fleet.Config{platform("1", data{"A": fleet.Unknown}, "region", "east")},
+			nil,
+		},
+		{
+			"label of a config",
+			[]*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"B": "b"})},
+			[]string{"A"},
+		},
+		{
+			"label of a config that does not apply anyway",
+			[]*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown, "region", "east")},
+			nil,
+		},
+		{
+			"label of a config whose values text replaces",
+			[]*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"A": "b"})},
+			nil,
+		},
+		{
+			"platform-config label",
+			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, fleet.Unknown)},
+			[]string{"A"},
+		},
+		{
+			"no platform config",
+			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, "false", "size", fleet.Unknown)},
+			nil,
+		},
 		{"key", []*fleet.Config{platform("1", data{fleet.Unknown: "a", "B": "b"})}, []string{fleet.Unknown}},
 		{"data", []*fleet.Config{platform("1", data{fleet.Unknown: fleet.Unknown})}, []string{fleet.Unknown}},
 		{"name", []*fleet.Config{platform(fleet.Unknown, data{"A": "a"}, "region", "east")}, []string{fleet.Unknown}},
-		{"value of an azure-app-config", []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: data{"region.west.A": fleet.Unknown, "region.east.B": fleet.Unknown}}}, []string{"A"}},
+		{
+			"value of an azure-app-config",
+			[]*fleet.Config{
+				{
+					Meta: fleet.Meta{Name: "azure-app-config"},
+					Data: data{"region.west.A": fleet.Unknown, "region.east.B": fleet.Unknown},
+				},
+			},
+			[]string{"A"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,27 +218,49 @@ func TestUnknownValues(t *testing.T) {
 	}
 }
 
-// TestCheck validates values by a schema: strings that read as numbers count as numbers, quoted ones and those deeper down too or not.
+// TestCheck validates values by a schema: strings that read as numbers count as numbers, quoted ones and those deeper
+// down too or not.
 func TestCheck(t *testing.T) {
 	values := map[string]string{
-		"PORT": "8080", "RATIO": "1e-3", "NAME": "app", "FLAG": "true", "ZERO": "007", "QUOTED": "'12'", "NAN": "NaN", "BIG": "12345678901234567890",
-		"MAP": "{port: 5432, text: '5', inf: .inf}", "LIST": "[1, two]",
+		"PORT":   "8080",
+		"RATIO":  "1e-3",
+		"NAME":   "app",
+		"FLAG":   "true",
+		"ZERO":   "007",
+		"QUOTED": "'12'",
+		"NAN":    "NaN",
+		"BIG":    "12345678901234567890",
+		"MAP":    "{port: 5432, text: '5', inf: .inf}",
+		"LIST":   "[1, two]",
 	}
 	tests := []struct {
 		name, schema string
 		want         []string
 	}{
-		{"numbers", `{"properties": {"PORT": {"type": "integer", "minimum": 8080}, "RATIO": {"type": "number"}, "ZERO": {"const": 7}, "QUOTED": {"type": "integer"}, "BIG": {"type": "number"}}}`, nil},
+		{"numbers", `{"properties": {"PORT": {"type": "integer", "minimum": 8080}, "RATIO": {"type": "number"}, "ZERO": ` +
+			`{"const": 7}, "QUOTED": {"type": "integer"}, "BIG": {"type": "number"}}}`, nil},
 		{"text", `{"properties": {"NAME": {"type": "string"}, "FLAG": {"type": "string"}, "NAN": {"type": "string"}}}`, nil},
-		{"deeper down text is text", `{"properties": {"MAP": {"properties": {"port": {"type": "integer"}, "text": {"type": "string"}}}, "LIST": {"type": "array"}}}`, nil},
-		{"all offending keys, sorted", `{"required": ["HOST", "USER"], "properties": {"PORT": {"type": "string"}, "NAME": {"pattern": "^b", "maxLength": 2}, "MAP": {"required": ["host"], "properties": {"port": {"maximum": 1024}}}}}`,
-			[]string{"MAP.port: maximum: got 5,432, want 1,024", "MAP: missing property 'host'", "NAME: 'app' does not match pattern '^b'", "NAME: maxLength: got 3, want 2", "PORT: got number, want string", "the values: missing properties 'HOST', 'USER'"}},
-		{"no more keys", `{"properties": {"PORT": {}}, "patternProperties": {"^[A-LN-Z]": {}}, "additionalProperties": false}`, []string{"the values: additional properties 'MAP' not allowed"}},
-		{"a schema that refers to itself", `{"$ref": "#"}`, []string{`the values: both /$ref and  resolve to "schema:///schema.json#" causing reference cycle`}},
+		{"deeper down text is text", `{"properties": {"MAP": {"properties": {"port": {"type": "integer"}, "text": {"type": ` +
+			`"string"}}}, "LIST": {"type": "array"}}}`, nil},
+		{"all offending keys, sorted", `{"required": ["HOST", "USER"], "properties": {"PORT": {"type": "string"}, "NAME": ` +
+			`{"pattern": "^b", "maxLength": 2}, "MAP": {"required": ["host"], "properties": {"port": {"maximum": 1024}}}}}`,
+			[]string{"MAP.port: maximum: got 5,432, want 1,024", "MAP: missing property 'host'", "NAME: 'app' does not match " +
+				"pattern '^b'", "NAME: maxLength: got 3, want 2", "PORT: got number, want string", "the values: missing " +
+				"properties 'HOST', 'USER'"}},
+		{"no more keys", `{"properties": {"PORT": {}}, "patternProperties": {"^[A-LN-Z]": {}}, "additionalProperties": ` +
+			`false}`, []string{"the values: additional properties 'MAP' not allowed"}},
+		{"a schema that refers to itself", `{"$ref": "#"}`, []string{`the values: both /$ref and  resolve to ` +
+			`"schema:///schema.json#" causing reference cycle`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, offences := oneAssignment(t, []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: values}}, tt.schema)
+			_, offences := oneAssignment(
+				t,
+				[]*fleet.Config{
+					{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: values},
+				},
+				tt.schema,
+			)
 			var got []string
 			for _, o := range offences {
 				if o.Object.Metadata().Name != "app" {
@@ -201,14 +277,33 @@ func TestCheck(t *testing.T) {
 
 func TestCheckSchema(t *testing.T) {
 	tests := []struct{ schema, want string }{
-		{`{}`, ""}, {`true`, ""}, {`{"type": "object"}`, ""},
-		{`{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"p": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/p"}}}`, ""},
-		{`{"$id": "https://example.com/a.json", "definitions": {"x": {}}, "properties": {"a": {"$ref": "a.json#/definitions/x"}}}`, ""},
-		{``, "not valid JSON"}, {`{`, "not valid JSON"}, {`type: object`, "not valid JSON"}, {`{} {}`, "not valid JSON"},
-		{`3`, "not a valid JSON Schema"}, {`[]`, "not a valid JSON Schema"}, {`null`, "not a valid JSON Schema"},
-		{`{"type": "strange"}`, "not a valid JSON Schema"}, {`{"properties": {"a": {"minimum": "x"}}}`, "properties.a.minimum: got string, want number"},
-		{`{"properties": {"a": {"pattern": "("}}}`, "not valid regex"}, {`{"$ref": "#/definitions/none"}`, "not found"},
-		{`{"$ref": "https://example.com/s.json"}`, "outside"}, {`{"$ref": "file:///etc/passwd"}`, "outside"}, {`{"$ref": "other.json"}`, "outside"},
+		{`{}`, ""},
+		{`true`, ""},
+		{`{"type": "object"}`, ""},
+		{`{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"p": {"type": "integer"}}, "properties": ` +
+			`{"a": {"$ref": "#/$defs/p"}}}`, ""},
+		{`{"$id": "https://example.com/a.json", "definitions": {"x": {}}, "properties": {"a": {"$ref": ` +
+			`"a.json#/definitions/x"}}}`, ""},
+		{``, "not valid JSON"},
+		{`{`, "not valid JSON"},
+		{`type: object`, "not valid JSON"},
+		{`{} {}`, "not valid JSON"},
+		{`3`, "not a valid JSON Schema"},
+		{`[]`, "not a valid JSON Schema"},
+		{`null`, "not a valid JSON Schema"},
+		{
+			`{"type": "strange"}`,
+			"not a valid JSON Schema",
+		},
+		{`{"properties": {"a": {"minimum": "x"}}}`, "properties.a.minimum: got string, want number"},
+		{`{"properties": {"a": {"pattern": "("}}}`, "not valid regex"},
+		{`{"$ref": "#/definitions/none"}`, "not found"},
+		{
+			`{"$ref": "https://example.com/s.json"}`,
+			"outside",
+		},
+		{`{"$ref": "file:///etc/passwd"}`, "outside"},
+		{`{"$ref": "other.json"}`, "outside"},
 		{`{"$schema": "https://example.com/schema"}`, "outside"},
 	}
 	for _, tt := range tests {
@@ -232,7 +327,10 @@ func TestShared(t *testing.T) {
 		Environment:  "dev",
 		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}}, {Meta: fleet.Meta{Name: "small"}}},
 		Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
-		Configs:      []*fleet.Config{platform("1", map[string]string{}), platform("2", map[string]string{fleet.ClusterTypeLabel: "small", fleet.DeploymentTargetLabel: "app-b"})},
+		Configs: []*fleet.Config{
+			platform("1", map[string]string{}),
+			platform("2", map[string]string{fleet.ClusterTypeLabel: "small", fleet.DeploymentTargetLabel: "app-b"}),
+		},
 		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{
 			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev"},
 		}}},

@@ -21,7 +21,9 @@ func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.P
 		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large", Labels: map[string]string{"region": "west"}}}},
 		Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
 		Configs:      configs,
-		Workloads:    []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "test", Environment: "dev"}}}},
+		Workloads: []*fleet.Workload{
+			{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "test", Environment: "dev"}}},
+		},
 	}
 	s, _ := schedule.New(t.Context(), f)
 	c, problems := configure.New(t.Context(), f, s)
@@ -46,14 +48,40 @@ func TestProvenance(t *testing.T) {
 		{"one", []string{text}, nil, "text", []string{"0 K=text"}, nil},
 		{"text over text", []string{text, other}, nil, "other", []string{"1 K=other"}, []string{"0 K=text"}},
 		{"the same again", []string{text, text}, nil, "text", []string{"1 K=text"}, []string{"0 K=text"}},
-		{"map onto map", []string{dict, "{a: 2}"}, nil, map[string]any{"a": 2, "b": 1}, []string{"0 K=map[a:1 b:1]", "1 K=map[a:2]"}, nil},
+		{
+			"map onto map",
+			[]string{dict, "{a: 2}"},
+			nil,
+			map[string]any{"a": 2, "b": 1},
+			[]string{"0 K=map[a:1 b:1]", "1 K=map[a:2]"},
+			nil,
+		},
 		{"list onto list", []string{list, "[2]", "[3]"}, nil, []any{1, 2, 3}, []string{"0 K=[1]", "1 K=[2]", "2 K=[3]"}, nil},
-		{"map over text", []string{text, dict}, nil, map[string]any{"a": 1, "b": 1}, []string{"1 K=map[a:1 b:1]"}, []string{"0 K=text"}},
-		{"text over maps, and a map over it", []string{dict, "{a: 2}", text, "{c: 3}", "{d: 4}"}, nil, map[string]any{"c": 3, "d": 4},
-			[]string{"3 K=map[c:3]", "4 K=map[d:4]"}, []string{"0 K=map[a:1 b:1]", "1 K=map[a:2]", "2 K=text"}},
+		{
+			"map over text",
+			[]string{text, dict},
+			nil,
+			map[string]any{"a": 1, "b": 1},
+			[]string{"1 K=map[a:1 b:1]"},
+			[]string{"0 K=text"},
+		},
+		{
+			"text over maps, and a map over it",
+			[]string{dict, "{a: 2}", text, "{c: 3}", "{d: 4}"},
+			nil,
+			map[string]any{"c": 3, "d": 4},
+			[]string{"3 K=map[c:3]", "4 K=map[d:4]"},
+			[]string{"0 K=map[a:1 b:1]", "1 K=map[a:2]", "2 K=text"},
+		},
 		{"list over map", []string{dict, list}, nil, []any{1}, []string{"1 K=[1]"}, []string{"0 K=map[a:1 b:1]"}},
-		{"keys of an azure-app-config", []string{text}, map[string]string{"region.west.cluster-type.large.K": "c", "region.west.K": "b", "K": "a", "region.east.K": "z"}, "c",
-			[]string{azure("region.west.cluster-type.large.K=c")}, []string{"0 K=text", azure("K=a"), azure("region.west.K=b")}},
+		{
+			"keys of an azure-app-config",
+			[]string{text},
+			map[string]string{"region.west.cluster-type.large.K": "c", "region.west.K": "b", "K": "a", "region.east.K": "z"},
+			"c",
+			[]string{azure("region.west.cluster-type.large.K=c")},
+			[]string{"0 K=text", azure("K=a"), azure("region.west.K=b")},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,7 +107,16 @@ func TestProvenance(t *testing.T) {
 				return texts
 			}
 			p := all["K"]
-			if d := cmp.Diff(tt.value, p.Value) + cmp.Diff(tt.made, texts(p.Contributions)) + cmp.Diff(tt.gaveWayTo, texts(p.Overridden)); d != "" {
+			if d := cmp.Diff(
+				tt.value,
+				p.Value,
+			) + cmp.Diff(
+				tt.made,
+				texts(p.Contributions),
+			) + cmp.Diff(
+				tt.gaveWayTo,
+				texts(p.Overridden),
+			); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -95,10 +132,18 @@ func TestProvenanceIsOfTheValues(t *testing.T) {
 		for i := range 8 {
 			data := map[string]string{}
 			for range r.IntN(4) {
-				data[fmt.Sprint("K", r.IntN(3))] = []string{"text", "'[1]'", "{a: {b: 1}}", "{a: {c: 2}, d: 3}", "[1]", "[{name: x, y: 1}]", "[{name: x, z: 2}]"}[r.IntN(7)]
+				data[fmt.Sprint("K", r.IntN(3))] = []string{
+					"text", "'[1]'", "{a: {b: 1}}", "{a: {c: 2}, d: 3}", "[1]", "[{name: x, y: 1}]", "[{name: x, z: 2}]",
+				}[r.IntN(7)]
 			}
 			given += len(data)
-			configs = append(configs, &fleet.Config{Meta: fleet.Meta{Name: fmt.Sprint(i), Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: data})
+			configs = append(
+				configs,
+				&fleet.Config{
+					Meta: fleet.Meta{Name: fmt.Sprint(i), Labels: map[string]string{fleet.PlatformConfigLabel: "true"}},
+					Data: data,
+				},
+			)
 		}
 		all, values := provenance(t, configs...)
 		got := map[string]any{}

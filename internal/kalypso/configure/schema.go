@@ -55,7 +55,8 @@ func compileSchema(text string) (*compiledSchema, error) {
 	var outside *jsonschema.LoadURLError
 	switch {
 	case errors.As(err, &outside):
-		return nil, fmt.Errorf("the schema refers to %q, which is outside the schema and not followed; move the target into the schema's own definitions",
+		return nil, fmt.Errorf("the schema refers to %q, which is outside the schema and not followed; move the target "+
+			"into the schema's own definitions",
 			strings.TrimPrefix(outside.URL, schemaRoot))
 	case err != nil:
 		return nil, fmt.Errorf("the schema is not a valid JSON Schema: %w", tidySchemaError(err))
@@ -99,7 +100,8 @@ func schemaViolations(schema *compiledSchema, data map[string]any) []string {
 		instance[k] = asNumber(v)
 	}
 	if schema.tooExpensive(instance) {
-		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's references do not repeat each other", maxEvaluations)}
+		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's "+
+			"references do not repeat each other", maxEvaluations)}
 	}
 	var invalid *jsonschema.ValidationError
 	if err := schema.Validate(instance); errors.As(err, &invalid) {

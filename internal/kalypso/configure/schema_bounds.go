@@ -99,7 +99,12 @@ func checkNumber(n json.Number) error {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
 	e, err := strconv.Atoi(exponent)
 	if len(mantissa) > maxDigits || exponent != "" && (err != nil || e > maxExponent || e < -maxExponent) {
-		return fmt.Errorf("the schema holds the number %.40s…; at most %d digits and exponents up to %d are allowed", n, maxDigits, maxExponent)
+		return fmt.Errorf(
+			"the schema holds the number %.40s…; at most %d digits and exponents up to %d are allowed",
+			n,
+			maxDigits,
+			maxExponent,
+		)
 	}
 	return nil
 }

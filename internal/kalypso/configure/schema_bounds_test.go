@@ -30,17 +30,25 @@ func TestSchemaBounds(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{"40 levels of two references", references(40, ref("allOf")), "more than 100000 parts after"},
 		{"the same with anyOf", references(40, ref("anyOf")), "more than 100000 parts after"},
-		{"the same below properties", references(40, `{"properties": {"a": {"$ref": "#/definitions/d%d"}, "b": {"$ref": "#/definitions/d%d"}}}`), "more than 100000 parts after"},
+		{"the same below properties", references(40, `{"properties": {"a": {"$ref": "#/definitions/d%d"}, "b": {"$ref": `+
+			`"#/definitions/d%d"}}}`), "more than 100000 parts after"},
 		{"few levels", references(12, ref("allOf")), ""},
 		{"deep", strings.Repeat(`{"not": `, 200) + "{}" + strings.Repeat("}", 200), "nested more than 100 deep"},
 		{"very deep", strings.Repeat(`{"not": `, 5000) + "{}" + strings.Repeat("}", 5000), "nested more than 100 deep"},
 		{"deeper than JSON may be", strings.Repeat(`[`, 100_000), "exceeded max depth"},
-		{"wide", `{"properties": {` + wide.String() + `"z": {}}, "required": [` + strings.Repeat(`"a",`, 5000) + `"b"]}`, "more than 10000 parts"},
+		{
+			"wide",
+			`{"properties": {` + wide.String() + `"z": {}}, "required": [` + strings.Repeat(`"a",`, 5000) + `"b"]}`,
+			"more than 10000 parts",
+		},
 		{"long", `{"description": "` + strings.Repeat("x", 2<<20) + `"}`, "has 2097171 bytes; at most 1048576"},
 		{"a long pattern", `{"pattern": "` + strings.Repeat("a", 20_000) + `"}`, "the regular expression has 20000 bytes"},
-		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`, "instructions with its repetitions expanded; at most 10000"},
-		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`, "instructions with its repetitions expanded; at most 10000"},
-		{"a pattern of every day", `{"pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
+		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`, "instructions with its repetitions expanded; at " +
+			"most 10000"},
+		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`, "instructions with its repetitions " +
+			"expanded; at most 10000"},
+		{"a pattern of every day", `{"pattern": ` +
+			`"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
 		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 1000 digits"},
 		{"a small one", `{"multipleOf": 1e-1000000000}`, "the number 1e-1000000000"},
 		{"a long number", `{"enum": [` + strings.Repeat("9", 100_000) + `]}`, "at most 1000 digits"},
@@ -84,13 +92,27 @@ func TestSchemaLooks(t *testing.T) {
 		want         string // "" accepted
 	}{
 		{"it descends", `{"additionalProperties": {"$ref": "#"}}`, nested(90), ""},
-		{"it descends in two ways", `{"additionalProperties": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`, nested(40), tooMany},
-		{"by dynamic references", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", "additionalProperties": {"$dynamicRef": "#n"}}`, nested(90), ""},
-		{"by dynamic references in two ways", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", "additionalProperties": {"allOf": [{"$dynamicRef": "#n"}, {"$dynamicRef": "#n"}]}}`, nested(40), tooMany},
+		{
+			"it descends in two ways",
+			`{"additionalProperties": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`,
+			nested(40),
+			tooMany,
+		},
+		{"by dynamic references", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", ` +
+			`"additionalProperties": {"$dynamicRef": "#n"}}`, nested(90), ""},
+		{"by dynamic references in two ways", `{"$schema": "https://json-schema.org/draft/2020-12/schema", ` +
+			`"$dynamicAnchor": "n", "additionalProperties": {"allOf": [{"$dynamicRef": "#n"}, {"$dynamicRef": "#n"}]}}`,
+			nested(40), tooMany},
 		{"in a circle", `{"allOf": [{"$ref": "#"}]}`, nested(1), "reference cycle"},
 		{"many values", `{"additionalProperties": {"type": "string", "pattern": "^a+$"}}`, many, ""},
-		{"many patterns of many values", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"pattern": "(a?){500}$"},`, 40) + `{}]}}`, many, tooMany},
-		{"a long value and a large pattern", `{"properties": {"v": {"pattern": "(a?){500}$"}}}`, map[string]any{"v": strings.Repeat("a", 1<<20)}, tooMany},
+		{"many patterns of many values", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"pattern": `+
+			`"(a?){500}$"},`, 40) + `{}]}}`, many, tooMany},
+		{
+			"a long value and a large pattern",
+			`{"properties": {"v": {"pattern": "(a?){500}$"}}}`,
+			map[string]any{"v": strings.Repeat("a", 1<<20)},
+			tooMany,
+		},
 		{"an enum of many at many places", `{"additionalProperties": {"enum": [` + listed.String() + `"c"]}}`, many, tooMany},
 		{"many failures", `{"additionalProperties": {"type": "integer"}}`, many, "and 19900 more"},
 	}

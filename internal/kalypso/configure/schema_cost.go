@@ -18,7 +18,8 @@ type schemaSize struct {
 }
 
 // errSchemaSize means that the references of a schema repeat each other.
-var errSchemaSize = fmt.Errorf("the schema has more than %d parts after its references are resolved; let fewer references share a target", maxSchemaSize)
+var errSchemaSize = fmt.Errorf("the schema has more than %d parts after its references are resolved; let fewer "+
+	"references share a target", maxSchemaSize)
 
 // measureSchema measures a compiled schema. It visits each subschema once. A reference from a schema to itself counts
 // as one.
@@ -102,7 +103,12 @@ func patternsOf(s *jsonschema.Schema) (all []boundedPattern) {
 
 // inPlaceSchemas returns the subschemas that apply to the same value as s.
 func inPlaceSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
-	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.ContentSchema})
+	all := slices.Concat(
+		s.AllOf,
+		s.AnyOf,
+		s.OneOf,
+		[]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.ContentSchema},
+	)
 	if s.DynamicRef != nil {
 		all = append(all, s.DynamicRef.Ref)
 	}
@@ -119,7 +125,13 @@ func childSchemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	for re, sub := range s.PatternProperties {
 		matched[re.String()] = sub
 	}
-	return slices.Concat(byKey(s.Properties), byKey(matched), elementSchemas(s), notNil(slices.Clone(s.PrefixItems)), itemsOf(s))
+	return slices.Concat(
+		byKey(s.Properties),
+		byKey(matched),
+		elementSchemas(s),
+		notNil(slices.Clone(s.PrefixItems)),
+		itemsOf(s),
+	)
 }
 
 // byKey returns the values of m sorted by key.
@@ -155,7 +167,8 @@ func notNil(all []*jsonschema.Schema) []*jsonschema.Schema {
 
 // fits reports whether validating values of this size is within the limit, judged by the sizes alone.
 func (e schemaSize) fits(values size) bool {
-	return !e.recursive && int64(e.size)*int64(values.parts)+e.match*int64(values.bytes)/bytesPerEvaluation <= maxEvaluations
+	return !e.recursive &&
+		int64(e.size)*int64(values.parts)+e.match*int64(values.bytes)/bytesPerEvaluation <= maxEvaluations
 }
 
 // bytesPerEvaluation is the number of pattern instructions that take as long as one evaluation.

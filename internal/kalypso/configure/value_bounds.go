@@ -27,8 +27,13 @@ func (s *source) checkValues(most int64) (problems fleet.Problems) {
 			key = s.path
 		}
 		problems = append(problems, fleet.Problem{
-			Kind: s.config.Kind(), Name: s.config.Name, Origin: s.config.Origin, Path: []fleet.Step{fleet.Attr("data"), fleet.Key(key)},
-			Summary: "Config value too large", Detail: fmt.Sprintf("The value of %q %s.", key, err), Err: err,
+			Kind:    s.config.Kind(),
+			Name:    s.config.Name,
+			Origin:  s.config.Origin,
+			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(key)},
+			Summary: "Config value too large",
+			Detail:  fmt.Sprintf("The value of %q %s.", key, err),
+			Err:     err,
 		})
 	}
 	if len(refused) > 0 {
@@ -50,7 +55,8 @@ func checkValue(text string, most int64) error {
 	}
 	out := expandedSize{left: most}
 	if !out.add(parseValue(text), 0) {
-		return fmt.Errorf("exceeds limits.file_size (%s) once its aliases are expanded, or is nested more than %d levels deep",
+		return fmt.Errorf("exceeds limits.file_size (%s) once its aliases are expanded, or is nested more than %d levels "+
+			"deep",
 			fleet.FormatBytes(most), maxValueDepth)
 	}
 	return nil

@@ -15,13 +15,22 @@ import (
 func TestValueBounds(t *testing.T) {
 	laughs := "a: &a [" + strings.Repeat("x, ", 20) + "x]\n"
 	for i := range 4 {
-		laughs += fmt.Sprintf("%c: &%c [%s]\n", 'b'+i, 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", 'a'+i), 10), ", "))
+		laughs += fmt.Sprintf(
+			"%c: &%c [%s]\n",
+			'b'+i,
+			'b'+i,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", 'a'+i), 10), ", "),
+		)
 	}
 	tests := []struct{ name, value, want string }{
 		{"text", "text", ""},
 		{"long text", strings.Repeat("x", 1<<20), ""},
 		{"longer text", strings.Repeat("x", 1<<20+1), `"V" has 1048577 bytes; limits.file_size allows 1Mi`},
-		{"a long alias", "a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a, ", 100) + "*a]", "once its aliases are expanded"},
+		{
+			"a long alias",
+			"a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a, ", 100) + "*a]",
+			"once its aliases are expanded",
+		},
 		{"more aliases than YAML allows, so text", laughs, ""},
 		{"few aliases", "a: &a {b: 1}\nc: [*a, *a]", ""},
 		{"deep lists", strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested more than 100 levels deep"},
@@ -36,10 +45,15 @@ func TestValueBounds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			start := time.Now()
-			config := &fleet.Config{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: map[string]string{"V": tt.value, "W": "w"}}
+			config := &fleet.Config{
+				Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}},
+				Data: map[string]string{"V": tt.value, "W": "w"},
+			}
 			_, problems := New(t.Context(), &fleet.Fleet{Configs: []*fleet.Config{config}}, &schedule.Schedule{})
 			err := problems.Err()
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `ConfigMap "c"`)) {
+			if tt.want == "" && err != nil ||
+				tt.want != "" &&
+					(err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `ConfigMap "c"`)) {
 				t.Errorf("%.500v, want %q", err, tt.want)
 			}
 			if took := time.Since(start); took > 2*time.Second {
@@ -66,7 +80,12 @@ func TestMergeOfManyNames(t *testing.T) {
 		for i := range 50_000 {
 			all = append(all, map[string]any{"name": fmt.Sprint("n", from+i), fmt.Sprint("k", from): i})
 		}
-		return append(all, map[string]any{"name": []any{"a", 1}, "k": from}, map[string]any{"name": 1, "k": from}, map[string]any{"name": "1", "k": from})
+		return append(
+			all,
+			map[string]any{"name": []any{"a", 1}, "k": from},
+			map[string]any{"name": 1, "k": from},
+			map[string]any{"name": "1", "k": from},
+		)
 	}
 	start := time.Now()
 	merged, _ := merge(list(0), list(25_000)).([]any)

@@ -180,7 +180,14 @@ func (w *writer) summary() {
 	for _, ct := range w.ClusterTypes {
 		added, removed, changed = added+len(ct.Added), removed+len(ct.Removed), changed+len(ct.Changed)
 	}
-	w.line("\n**%s:** %d added, %d removed, %d changed on %s.", "Deployment targets", added, removed, changed, count(len(w.ClusterTypes), "cluster type"))
+	w.line(
+		"\n**%s:** %d added, %d removed, %d changed on %s.",
+		"Deployment targets",
+		added,
+		removed,
+		changed,
+		count(len(w.ClusterTypes), "cluster type"),
+	)
 }
 
 func (w *writer) table() {
@@ -189,7 +196,13 @@ func (w *writer) table() {
 	}
 	w.line("\n| Cluster type | Added | Removed | Changed |\n|---|---|---|---|")
 	for _, ct := range first(w.ClusterTypes, w.rows) {
-		w.line("| %s | %s | %s | %s |", cell(code(ct.Name)+ct.Kind.note()), cell(w.list(ct.Added)), cell(w.list(ct.Removed)), cell(w.list(ct.Changed)))
+		w.line(
+			"| %s | %s | %s | %s |",
+			cell(code(ct.Name)+ct.Kind.note()),
+			cell(w.list(ct.Added)),
+			cell(w.list(ct.Removed)),
+			cell(w.list(ct.Changed)),
+		)
 	}
 	w.more(len(w.ClusterTypes), "cluster type")
 }
@@ -335,6 +348,9 @@ func key(k ConfigKey) string {
 // uncompared lists the parts that could not be compared.
 func (w *writer) uncompared() {
 	if len(w.NotCompared) > 0 {
-		w.line("\nNot compared, because it is not known here: the %s before this change.", strings.Join(w.NotCompared, " and the "))
+		w.line(
+			"\nNot compared, because it is not known here: the %s before this change.",
+			strings.Join(w.NotCompared, " and the "),
+		)
 	}
 }

@@ -51,21 +51,40 @@ func changed() describe.Change {
 		},
 		Policies: func(clusterType, target string) []string {
 			return map[string][]string{
-				"drone hello-one": {"edge", "west"}, "drone hello-three": {"edge"}, "large hello-one": {"all"}, "large hello-two": {`cloud "1"`},
+				"drone hello-one": {"edge", "west"}, "drone hello-three": {"edge"}, "large hello-one": {"all"},
+				"large hello-two": {`cloud "1"`},
 			}[clusterType+" "+target]
 		},
 		Configs: []describe.Config{
 			{Name: "west", Targets: 3, ClusterTypes: []string{"large", "drone"}, LabelsChanged: true, Keys: []describe.ConfigKey{
-				{Name: "b|c", Old: text("canary-old"), New: text("canary`new`")}, {Name: "A", Kind: describe.Removed, Old: text("canary\n" + marker + "\n")},
-				{Name: "D", New: text("canary of which the old one is not known")}, {Name: "E"},
+				{
+					Name: "b|c",
+					Old:  text("canary-old"),
+					New:  text("canary`new`"),
+				},
+				{Name: "A", Kind: describe.Removed, Old: text("canary\n" + marker + "\n")},
+				{Name: "D", New: text("canary of which the old one is not known")},
+				{Name: "E"},
 			}},
-			{Name: "new", Kind: describe.Added, Targets: 1, ClusterTypes: []string{"drone"}, Keys: []describe.ConfigKey{{Name: "REGION", Kind: describe.Added, New: text("canary-new")}}},
+			{
+				Name:         "new",
+				Kind:         describe.Added,
+				Targets:      1,
+				ClusterTypes: []string{"drone"},
+				Keys:         []describe.ConfigKey{{Name: "REGION", Kind: describe.Added, New: text("canary-new")}},
+			},
 			{Name: "gone", Kind: describe.Removed, Keys: []describe.ConfigKey{{Name: "REGION", Kind: describe.Removed}}},
 			{Name: "idle", Keys: []describe.ConfigKey{{Name: "REGION"}}},
 		},
 		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
 		Sources: []describe.SourceChange{
-			{Repo: "https://github.com/acme/hello", From: commit("1"), To: commit("2"), Paths: []string{"deploy/a.yaml", "deploy/b.yaml#b"}, Registrations: []string{"a", "b"}},
+			{
+				Repo:          "https://github.com/acme/hello",
+				From:          commit("1"),
+				To:            commit("2"),
+				Paths:         []string{"deploy/a.yaml", "deploy/b.yaml#b"},
+				Registrations: []string{"a", "b"},
+			},
 			{Repo: "git@git.acme.io:acme/other.git", From: commit("3"), To: commit("4")},
 			{Repo: "https://github.com/acme/added", To: commit("5")},
 			{Repo: "https://github.com/acme/left", From: commit("6")},
@@ -78,16 +97,47 @@ func changed() describe.Change {
 func TestGolden(t *testing.T) {
 	hidden := hide(changed())
 	added := []describe.ClusterType{
-		{Name: "drone", Kind: describe.Added, Added: []string{"hello-one", "hello-three"}}, {Name: "large", Kind: describe.Added, Added: []string{"hello-one", "hello-two"}},
-		{Name: "new", Kind: describe.Added, Added: []string{"a|b"}}, {Name: "same", Kind: describe.Added, Added: []string{"hello-one"}},
+		{
+			Name:  "drone",
+			Kind:  describe.Added,
+			Added: []string{"hello-one", "hello-three"},
+		},
+		{Name: "large", Kind: describe.Added, Added: []string{"hello-one", "hello-two"}},
+		{
+			Name:  "new",
+			Kind:  describe.Added,
+			Added: []string{"a|b"},
+		},
+		{Name: "same", Kind: describe.Added, Added: []string{"hello-one"}},
 	}
 	created := describe.Change{
-		Environment: "dev", Branch: "dev", Path: ".", ClusterTypes: added, Promoted: describe.Promotion{To: "v1.2.3"}, Marker: marker,
+		Environment:  "dev",
+		Branch:       "dev",
+		Path:         ".",
+		ClusterTypes: added,
+		Promoted:     describe.Promotion{To: "v1.2.3"},
+		Marker:       marker,
 	}
-	removed := describe.Change{Environment: "dev", Branch: "dev", Removal: true, Marker: marker, ClusterTypes: []describe.ClusterType{
-		{Name: "drone", Kind: describe.Removed, Removed: []string{"hello-one", "hello-two"}}, {Name: "large", Kind: describe.Removed, Removed: []string{"hello-one"}},
-		{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}}, {Name: "same", Kind: describe.Removed, Removed: []string{"hello-one"}},
-	}}
+	removed := describe.Change{
+		Environment: "dev",
+		Branch:      "dev",
+		Removal:     true,
+		Marker:      marker,
+		ClusterTypes: []describe.ClusterType{
+			{
+				Name:    "drone",
+				Kind:    describe.Removed,
+				Removed: []string{"hello-one", "hello-two"},
+			},
+			{Name: "large", Kind: describe.Removed, Removed: []string{"hello-one"}},
+			{
+				Name:    "old",
+				Kind:    describe.Removed,
+				Removed: []string{"hello-one"},
+			},
+			{Name: "same", Kind: describe.Removed, Removed: []string{"hello-one"}},
+		},
+	}
 	short := hide(changed())
 	short.MaxLength = 900
 	for name, c := range map[string]describe.Change{
@@ -97,8 +147,11 @@ func TestGolden(t *testing.T) {
 			Environment: "stage", Branch: "stage", ReplacedEnvironment: "dev", Marker: marker,
 			MovedFrom: describe.Location{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
 		},
-		"computed":   {Environment: "dev", ClusterTypes: added, Marker: marker},
-		"uncompared": {Environment: "dev", Branch: "dev", ClusterTypes: changed().ClusterTypes, NotCompared: []string{"configuration", "sources"}, Marker: marker},
+		"computed": {Environment: "dev", ClusterTypes: added, Marker: marker},
+		"uncompared": {
+			Environment: "dev", Branch: "dev", ClusterTypes: changed().ClusterTypes,
+			NotCompared: []string{"configuration", "sources"}, Marker: marker,
+		},
 	} {
 		file := filepath.Join("testdata", name+".md")
 		got := describe.Markdown(c)
@@ -134,7 +187,10 @@ func TestValues(t *testing.T) {
 		t.Errorf("%d values are shown:\n%s", n, got)
 	}
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
-	if n := len(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l != marker })); n != 1 || lines[len(lines)-1] != marker {
+	if n := len(
+		slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l != marker }),
+	); n != 1 ||
+		lines[len(lines)-1] != marker {
 		t.Errorf("the marker is there %d times:\n%s", n, got)
 	}
 }
@@ -181,7 +237,10 @@ func TestRepoNames(t *testing.T) {
 		"git@git.acme.io:acme/a":               "`git@git.acme.io:acme/a`",
 		"https://me:canary@git.acme.io":        "`https://git.acme.io/`",
 	} {
-		if got := describe.Markdown(describe.Change{Sources: []describe.SourceChange{{Repo: url, To: commit("1")}}}); !strings.Contains(got, "- "+want+": ") || strings.Contains(got, "canary") {
+		if got := describe.Markdown(
+			describe.Change{Sources: []describe.SourceChange{{Repo: url, To: commit("1")}}},
+		); !strings.Contains(got, "- "+want+": ") ||
+			strings.Contains(got, "canary") {
 			t.Errorf("%s is shown as\n%s", url, got)
 		}
 	}
@@ -192,7 +251,9 @@ func TestNothingPlaced(t *testing.T) {
 	got := describe.Markdown(describe.Change{ClusterTypes: []describe.ClusterType{
 		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
 	}})
-	for text, said := range map[string]bool{"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "stays": false} {
+	for text, said := range map[string]bool{
+		"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "stays": false,
+	} {
 		if strings.Contains(got, text) != said {
 			t.Errorf("it says %q: %t\n%s", text, !said, got)
 		}
@@ -223,17 +284,38 @@ func TestLimit(t *testing.T) {
 		c.Policies = func(_, target string) []string { return []string{"policy-" + target[len(target)-1:]} }
 		total := size.clusterTypes * size.targets
 		for i := range total {
-			ct, target := fmt.Sprintf("cluster-type-%d-ü😀", i%size.clusterTypes), fmt.Sprintf("deployment-target-%d", i/size.clusterTypes)
+			ct, target := fmt.Sprintf(
+				"cluster-type-%d-ü😀",
+				i%size.clusterTypes,
+			), fmt.Sprintf(
+				"deployment-target-%d",
+				i/size.clusterTypes,
+			)
 			to := &c.ClusterTypes[i%size.clusterTypes]
 			to.Name, to.Kind, to.Added = ct, describe.Added, append(to.Added, target)
-			c.Configs = append(c.Configs, describe.Config{Name: target, Targets: 1, ClusterTypes: []string{ct}, Keys: []describe.ConfigKey{{Name: "K", New: text(strings.Repeat("😀", 200))}}})
-			c.Sources = append(c.Sources, describe.SourceChange{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")})
+			c.Configs = append(
+				c.Configs,
+				describe.Config{
+					Name:         target,
+					Targets:      1,
+					ClusterTypes: []string{ct},
+					Keys:         []describe.ConfigKey{{Name: "K", New: text(strings.Repeat("😀", 200))}},
+				},
+			)
+			c.Sources = append(
+				c.Sources,
+				describe.SourceChange{Repo: "https://github.com/acme/" + target, From: commit("1"), To: commit("2")},
+			)
 		}
 		got := describe.Markdown(c)
 		if n := len(utf16.Encode([]rune(got))); n > c.MaxLength || n < 2000 {
 			t.Errorf("%v: %d characters", size, n)
 		}
-		placed := fmt.Sprintf("- `policy-0` places %d targets on %d cluster types\n", total/min(10, size.targets), size.clusterTypes)
+		placed := fmt.Sprintf(
+			"- `policy-0` places %d targets on %d cluster types\n",
+			total/min(10, size.targets),
+			size.clusterTypes,
+		)
 		if size.clusterTypes == 1 {
 			placed = `p0(["policy-0"]) -->|"1000 targets"| c0[`
 		}
@@ -248,8 +330,20 @@ func TestLimit(t *testing.T) {
 // Origins move by what comes from them; a repo may be at several commits.
 func TestMoves(t *testing.T) {
 	a, b := "git@git.acme.io:acme/a.git", "https://github.com/acme/b"
-	before := []string{a + "@" + commit("1") + ":x.yaml", a + "@" + commit("1") + ":y.yaml#y", a + "@" + commit("2") + ":z.yaml", b + "@" + commit("9") + ":w.yaml", "fleet/local.yaml"}
-	after := []string{a + "@" + commit("3") + ":y.yaml#y", a + "@" + commit("3") + ":x.yaml", a + "@" + commit("2") + ":z.yaml", b + "@" + commit("8") + ":v.yaml", "fleet/other.yaml"}
+	before := []string{
+		a + "@" + commit("1") + ":x.yaml",
+		a + "@" + commit("1") + ":y.yaml#y",
+		a + "@" + commit("2") + ":z.yaml",
+		b + "@" + commit("9") + ":w.yaml",
+		"fleet/local.yaml",
+	}
+	after := []string{
+		a + "@" + commit("3") + ":y.yaml#y",
+		a + "@" + commit("3") + ":x.yaml",
+		a + "@" + commit("2") + ":z.yaml",
+		b + "@" + commit("8") + ":v.yaml",
+		"fleet/other.yaml",
+	}
 	want := []describe.SourceChange{
 		{Repo: a, From: commit("1"), To: commit("3"), Paths: []string{"x.yaml", "y.yaml#y"}},
 		{Repo: b, To: commit("8"), Paths: []string{"v.yaml"}},

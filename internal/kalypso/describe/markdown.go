@@ -35,7 +35,20 @@ func link(text, url string) string {
 	if url == "" {
 		return text
 	}
-	return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "\n", "%0A", "\r", "%0D").Replace(url) + ">)"
+	return "[" + text + "](<" + strings.NewReplacer(
+		"<",
+		"%3C",
+		">",
+		"%3E",
+		"|",
+		"%7C",
+		"\n",
+		"%0A",
+		"\r",
+		"%0D",
+	).Replace(
+		url,
+	) + ">)"
 }
 
 // maxValue limits the characters of a value that are shown.

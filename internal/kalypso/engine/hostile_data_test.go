@@ -19,10 +19,16 @@ func hostileValues() (all []hostileCase) {
 		if template == show && !strings.Contains(value, "{{") {
 			object = `ConfigMap "c"`
 		}
-		all = append(all, hostileCase{name: name, run: ofTemplate(template, map[string]string{"V": value}), want: want, object: object})
+		all = append(
+			all,
+			hostileCase{name: name, run: ofTemplate(template, map[string]string{"V": value}), want: want, object: object},
+		)
 	}
 	fine := func(name, template, value, want string) {
-		all = append(all, hostileCase{name: name, run: ofTemplate(template, map[string]string{"V": value}), want: want, renders: true})
+		all = append(
+			all,
+			hostileCase{name: name, run: ofTemplate(template, map[string]string{"V": value}), want: want, renders: true},
+		)
 	}
 	config("a value that holds itself", show, "{{ .ConfigData.V }}", passes)
 	config("a value that holds itself twice", show, "{{ .ConfigData.V }}{{ .ConfigData.V }}", passes)
@@ -32,7 +38,12 @@ func hostileValues() (all []hostileCase) {
 	config("a value of braces", show, strings.Repeat("{{", 100_000), "actions; at most 10000")
 	config("a value that ends too early", show, "{{ if", "unclosed action")
 	config("a long value", show, strings.Repeat("x", 2<<20), "limits.file_size allows 1Mi")
-	config("a long alias", show, "a: &a "+strings.Repeat("x", 100_000)+"\nb: ["+strings.Repeat("*a, ", 500)+"*a]", "once its aliases are expanded")
+	config(
+		"a long alias",
+		show,
+		"a: &a "+strings.Repeat("x", 100_000)+"\nb: ["+strings.Repeat("*a, ", 500)+"*a]",
+		"once its aliases are expanded",
+	)
 	config("deep lists", show, strings.Repeat("[", 5000)+strings.Repeat("]", 5000), nested)
 	config("deep maps", show, strings.Repeat("{a: ", 5000)+strings.Repeat("}", 5000), nested)
 	config("a map that is sorted in a loop", "{{ range 900000 }}{{ range $.ConfigData.V }}{{ break }}{{ end }}{{ end }}",
@@ -68,15 +79,18 @@ func hostileTeamTexts() (all []hostileCase) {
 		unquoted = "kind: K\nmetadata: {namespace: n}\nspec:\n  path: {{ .Manifests.path }}\n"
 	)
 	add := func(name, template, text, want string, renders bool) {
-		all = append(all, hostileCase{name: name, want: want, renders: renders, object: "app", run: ofFleet(func() *fleet.Fleet {
-			f := teamFleet(template, "", map[string]string{"path": text, "repo": "r"})
-			f.Configs[0].Data["SECRET"] = secret
-			f.Templates = append(f.Templates, &fleet.Template{
-				Meta: fleet.Meta{Name: "c"}, Type: fleet.TemplateConfig, Manifests: []string{"kind: ConfigMap\n"},
-			})
-			f.ClusterTypes[0].ConfigType = "c"
-			return f
-		})})
+		all = append(
+			all,
+			hostileCase{name: name, want: want, renders: renders, object: "app", run: ofFleet(func() *fleet.Fleet {
+				f := teamFleet(template, "", map[string]string{"path": text, "repo": "r"})
+				f.Configs[0].Data["SECRET"] = secret
+				f.Templates = append(f.Templates, &fleet.Template{
+					Meta: fleet.Meta{Name: "c"}, Type: fleet.TemplateConfig, Manifests: []string{"kind: ConfigMap\n"},
+				})
+				f.ClusterTypes[0].ConfigType = "c"
+				return f
+			})},
+		)
 	}
 	refused := map[string]string{
 		"a template":          "{{ .ConfigData.SECRET }}",
@@ -96,8 +110,16 @@ func hostileTeamTexts() (all []hostileCase) {
 		add(name+" of a team", unquoted, refused[name], "in the manifests of deployment target", false)
 	}
 	strange := map[string]string{
-		"a colon": "a: b", "a list": "[a, b", "a map": "{a: b", "an alias": "*a", "a tag": "!!x [", "a quote": `"a`, "an at sign": "@a",
-		"a percent sign": "%a", "a backtick": "`a`", "a dash": "- a",
+		"a colon":        "a: b",
+		"a list":         "[a, b",
+		"a map":          "{a: b",
+		"an alias":       "*a",
+		"a tag":          "!!x [",
+		"a quote":        `"a`,
+		"an at sign":     "@a",
+		"a percent sign": "%a",
+		"a backtick":     "`a`",
+		"a dash":         "- a",
 	}
 	for _, name := range slices.Sorted(maps.Keys(strange)) {
 		add(name+" of a team, quoted", quoted, strange[name], "path: ", true)
@@ -116,23 +138,34 @@ func hostileSchemas() (all []hostileCase) {
 	add := func(name, schema, want string) {
 		all = append(all, hostileCase{name: name, want: want, object: "app", run: ofFleet(func() *fleet.Fleet {
 			f := teamFleet("x: y", "", map[string]string{"repo": "r"})
-			f.Configs[0].Data = map[string]string{"SECRET": secret, "DEEP": strings.Repeat("[", 40) + strings.Repeat("]", 40), "LONG": strings.Repeat("a", 900_000)}
+			f.Configs[0].Data = map[string]string{
+				"SECRET": secret,
+				"DEEP":   strings.Repeat("[", 40) + strings.Repeat("]", 40),
+				"LONG":   strings.Repeat("a", 900_000),
+			}
 			f.Workloads[0].Targets[0].ConfigSchemas = []string{schema}
 			return f
 		})})
 	}
 	levels := func(keyword string) string {
-		definitions := wordsOf(40, `"d%[1]d": {"`+keyword+`": [{"$ref": "#/definitions/e%[1]d"}, {"$ref": "#/definitions/e%[1]d"}]}, `) +
+		definitions := wordsOf(40, `"d%[1]d": {"`+keyword+`": [{"$ref": "#/definitions/e%[1]d"}, {"$ref": `+
+			`"#/definitions/e%[1]d"}]}, `) +
 			strings.ReplaceAll(wordsOf(40, `"e%d": {"$ref": "#/definitions/d+%[1]d"}, `), "+", "")
 		for i := 39; i >= 0; i-- {
-			definitions = strings.Replace(definitions, fmt.Sprintf(`"e%d": {"$ref": "#/definitions/d%d"}`, i, i), fmt.Sprintf(`"e%d": {"$ref": "#/definitions/d%d"}`, i, i+1), 1)
+			definitions = strings.Replace(
+				definitions,
+				fmt.Sprintf(`"e%d": {"$ref": "#/definitions/d%d"}`, i, i),
+				fmt.Sprintf(`"e%d": {"$ref": "#/definitions/d%d"}`, i, i+1),
+				1,
+			)
 		}
 		return `{"definitions": {` + definitions + `"d40": {}}, "$ref": "#/definitions/d0"}`
 	}
 	add("two references in 40 levels", levels("allOf"), "more than 100000 parts after")
 	add("two choices in 40 levels", levels("anyOf"), "more than 100000 parts after")
 	add("one of two in 40 levels", levels("oneOf"), "more than 100000 parts after")
-	add("a schema that descends twice", `{"additionalProperties": {"$ref": "#"}, "items": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`, "more than 250000 evaluations")
+	add("a schema that descends twice", `{"additionalProperties": {"$ref": "#"}, "items": {"allOf": [{"$ref": "#"}, `+
+		`{"$ref": "#"}]}}`, "more than 250000 evaluations")
 	add("a schema that refers to itself", `{"$ref": "#"}`, "reference cycle")
 	add("a deep schema", strings.Repeat(`{"not": `, 5000)+"{}"+strings.Repeat("}", 5000), "nested more than 100 deep")
 	add("a deeper schema", strings.Repeat(`[`, 1_000_000), "")
@@ -151,20 +184,28 @@ func hostileSchemas() (all []hostileCase) {
 // hostileYAML are texts of Kalypso YAML.
 func hostileYAML() (all []hostileCase) {
 	add := func(name, text, want string, renders bool) {
-		all = append(all, hostileCase{name: name, want: want, renders: renders, object: "h.yaml", run: func(context.Context) (string, error) {
-			objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
-			if err := problems.Err(); err != nil {
-				return "", err
-			}
-			if passed < 0 {
-				return "", errors.New("none")
-			}
-			return fmt.Sprintf("%d objects", len(objects)), nil
-		}})
+		all = append(
+			all,
+			hostileCase{name: name, want: want, renders: renders, object: "h.yaml", run: func(context.Context) (string, error) {
+				objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
+				if err := problems.Err(); err != nil {
+					return "", err
+				}
+				if passed < 0 {
+					return "", errors.New("none")
+				}
+				return fmt.Sprintf("%d objects", len(objects)), nil
+			}},
+		)
 	}
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"
 	add("levels of aliases", head+"x: &a [x, x]\n"+laughs(30), "aliases expanded", false)
-	add("a long alias in YAML", head+"x: &a "+strings.Repeat("x", 100_000)+"\nl: ["+strings.Repeat("*a, ", 5000)+"*a]\n", "more than 16Mi with its aliases expanded", false)
+	add(
+		"a long alias in YAML",
+		head+"x: &a "+strings.Repeat("x", 100_000)+"\nl: ["+strings.Repeat("*a, ", 5000)+"*a]\n",
+		"more than 16Mi with its aliases expanded",
+		false,
+	)
 	add("aliases of aliases", head+"x: &a0 [x]\n"+wordsOf(20_000, "y%[1]d: &b%[1]d [*a0, *a0]\n"), "", true)
 	add("an alias of itself", head+"x: &a [*a]\n", "", false)
 	add("an alias of nothing", head+"x: *a\n", "unknown anchor", false)
@@ -175,9 +216,20 @@ func hostileYAML() (all []hostileCase) {
 	add("many documents", strings.Repeat("---\n"+head, 5000), "5000 objects", true)
 	add("many empty documents", strings.Repeat("---\n", 500_000), "0 objects", true)
 	add("many keys", head+"data:\n"+wordsOf(100_000, "  k%d: v\n"), "1 objects", true)
-	add("many keys and one twice", head+"data:\n"+wordsOf(100_000, "  k%d: v\n")+"  k1: v\n", `key "k1" already set in map`, false)
-	add("many keys and a merge", head+"d: &d {a: b}\nx:\n  <<: *d\n"+wordsOf(100_000, "  k%d: v\n")+"  k1: v\n", `"k1"`, false)
-	add("many merges", head+"m0: &m0 {a: b}\n"+wordsOf(3000, "m%[1]d0: &x%[1]d {<<: *m0, a: c, k%[1]d: v}\n"), "1 objects", true)
+	add("many keys and one twice", head+"data:\n"+wordsOf(100_000, "  k%d: v\n")+"  k1: v\n", `key "k1" already set in `+
+		`map`, false)
+	add(
+		"many keys and a merge",
+		head+"d: &d {a: b}\nx:\n  <<: *d\n"+wordsOf(100_000, "  k%d: v\n")+"  k1: v\n",
+		`"k1"`,
+		false,
+	)
+	add(
+		"many merges",
+		head+"m0: &m0 {a: b}\n"+wordsOf(3000, "m%[1]d0: &x%[1]d {<<: *m0, a: c, k%[1]d: v}\n"),
+		"1 objects",
+		true,
+	)
 	add("one quote", head+`x: "`+strings.Repeat("a", 5<<20), "", false)
 	add("many question marks in YAML", head+strings.Repeat("? ", 300_000), "", false)
 	add("a number without end", head+"n: 1"+strings.Repeat("0", 1_000_000)+"\n", "1 objects", true)

@@ -50,33 +50,44 @@ func hostileFunctions() (all []hostileCase) {
 	all = append(all, fails(nested, onEach(self, "itself", readers))...)
 	all = append(all, fails(nested, onEach(shared, "shared", readers))...)
 	all = append(all, fails(nested, map[string]string{
-		"set of itself in a list":     `{{ $d := dict }}{{ $_ := set $d "a" (list $d) }}`,
-		"set of the data":             `{{ $_ := set .ConfigData "a" .ConfigData }}`,
-		"set below the data":          `{{ $d := dict "m" (dict) }}{{ $_ := set $d.m "up" $d }}`,
-		"merge of itself":             `{{ $d := dict "x" 1 }}{{ $_ := merge $d (dict "a" $d) }}{{ $d }}`,
-		"merge of a part of itself":   `{{ $p := dict "x" 1 }}{{ $d := dict "p" $p }}{{ $_ := merge $d (dict "p" (dict "q" $p)) }}{{ $d }}`,
-		"mergeOverwrite of itself":    `{{ $d := dict "x" 1 }}{{ $_ := mergeOverwrite $d (dict "a" $d) }}{{ $d }}`,
-		"a list of 200 levels":        `{{ $d := list 1 }}{{ range 200 }}{{ $d = list $d }}{{ end }}{{ $d | toYaml }}`,
-		"JSON of 5000 levels":         `{{ $d := fromJson (print (repeat 5000 "[") (repeat 5000 "]")) }}{{ $d | toJson }}`,
-		"a text in 30 levels":         `{{ $d := repeat 500000 "x" }}{{ $d = list $d $d $d }}{{ $d }}`,
-		"a map of levels":             `{{ $d := dict "x" 1 }}{{ range 40 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ toYaml $d }}`,
-		"lines that are indented":     `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ toPrettyJson $d }}`,
-		"the same of YAML":            `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ toYaml $d }}`,
-		"a set in a list in a loop":   `{{ $d := dict }}{{ range 40 }}{{ $_ := set $d "a" (list $d.a $d.a) }}{{ end }}{{ $d }}`,
-		"a merge that shares":         `{{ $d := dict "x" 1 }}{{ range 40 }}{{ $d = merge (dict) (dict "a" $d "b" $d) }}{{ end }}{{ $d }}`,
+		"set of itself in a list": `{{ $d := dict }}{{ $_ := set $d "a" (list $d) }}`,
+		"set of the data":         `{{ $_ := set .ConfigData "a" .ConfigData }}`,
+		"set below the data":      `{{ $d := dict "m" (dict) }}{{ $_ := set $d.m "up" $d }}`,
+		"merge of itself":         `{{ $d := dict "x" 1 }}{{ $_ := merge $d (dict "a" $d) }}{{ $d }}`,
+		"merge of a part of itself": `{{ $p := dict "x" 1 }}{{ $d := dict "p" $p }}{{ $_ := merge $d (dict "p" (dict "q" ` +
+			`$p)) }}{{ $d }}`,
+		"mergeOverwrite of itself": `{{ $d := dict "x" 1 }}{{ $_ := mergeOverwrite $d (dict "a" $d) }}{{ $d }}`,
+		"a list of 200 levels":     `{{ $d := list 1 }}{{ range 200 }}{{ $d = list $d }}{{ end }}{{ $d | toYaml }}`,
+		"JSON of 5000 levels":      `{{ $d := fromJson (print (repeat 5000 "[") (repeat 5000 "]")) }}{{ $d | toJson }}`,
+		"a text in 30 levels":      `{{ $d := repeat 500000 "x" }}{{ $d = list $d $d $d }}{{ $d }}`,
+		"a map of levels": `{{ $d := dict "x" 1 }}{{ range 40 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ ` +
+			`toYaml $d }}`,
+		"lines that are indented": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
+			`toPrettyJson $d }}`,
+		"the same of YAML": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
+			`toYaml $d }}`,
+		"a set in a list in a loop": `{{ $d := dict }}{{ range 40 }}{{ $_ := set $d "a" (list $d.a $d.a) }}{{ end }}{{ ` +
+			`$d }}`,
+		"a merge that shares": `{{ $d := dict "x" 1 }}{{ range 40 }}{{ $d = merge (dict) (dict "a" $d "b" $d) }}{{ ` +
+			`end }}{{ $d }}`,
 		"text of a value that shares": shared + `{{ range 3 }}{{ $d = list (toString $d) }}{{ end }}`,
 	})...)
 	all = append(all, fails(work, map[string]string{
-		"concat that doubles":    `{{ $x := until 2 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}`,
-		"append in a loop":       `{{ $x := list }}{{ range 900000 }}{{ $x = append $x 1 }}{{ end }}`,
-		"prepend in a loop":      `{{ $x := list }}{{ range 900000 }}{{ $x = prepend $x 1 }}{{ end }}`,
-		"texts that are kept":    `{{ $x := list }}{{ range 5000 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}`,
-		"uniq":                   `{{ $x := splitList "," (repeat 200000 "a,") }}{{ uniq $x | len }}`,
-		"without":                `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 100 }}{{ $_ := without $x "b" "c" "d" }}{{ end }}`,
-		"has in a loop":          `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := has "b" $x }}{{ end }}`,
-		"sortAlpha in a loop":    `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := sortAlpha $x }}{{ end }}`,
-		"reverse in a loop":      `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := reverse $x }}{{ end }}`,
-		"chunk in a loop":        `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := chunk 1 $x }}{{ end }}`,
+		"concat that doubles": `{{ $x := until 2 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}`,
+		"append in a loop":    `{{ $x := list }}{{ range 900000 }}{{ $x = append $x 1 }}{{ end }}`,
+		"prepend in a loop":   `{{ $x := list }}{{ range 900000 }}{{ $x = prepend $x 1 }}{{ end }}`,
+		"texts that are kept": `{{ $x := list }}{{ range 5000 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}`,
+		"uniq":                `{{ $x := splitList "," (repeat 200000 "a,") }}{{ uniq $x | len }}`,
+		"without": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 100 }}{{ $_ := without $x "b" ` +
+			`"c" "d" }}{{ end }}`,
+		"has in a loop": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := has "b" $x }}{{ ` +
+			`end }}`,
+		"sortAlpha in a loop": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := sortAlpha $x ` +
+			`}}{{ end }}`,
+		"reverse in a loop": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := reverse $x }}{{ ` +
+			`end }}`,
+		"chunk in a loop": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := chunk 1 $x }}{{ ` +
+			`end }}`,
 		"a pattern of many ways": mega + `{{ regexMatch "(a?){500}$x" $t }}`,
 		"patterns in a loop":     `{{ range 900000 }}{{ $_ := regexMatch "^([a-z0-9]{1,63}[.-]){1,15}$" "x" }}{{ end }}`,
 		"classes in a loop":      `{{ $p := repeat 200 "\\pL" }}{{ range 10000 }}{{ $_ := regexMatch $p "x" }}{{ end }}`,
@@ -89,13 +100,15 @@ func hostileFunctions() (all []hostileCase) {
 		"hash in a loop":         `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := hash $d }}{{ end }}`,
 		"deepCopy in a loop":     `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := deepCopy $d }}{{ end }}`,
 		"merge in a loop":        `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := merge (dict) $d }}{{ end }}`,
-		"fromJson in a loop":     `{{ $j := print "[" (repeat 300000 "1,") "1]" }}{{ range 10000 }}{{ $_ := fromJson $j }}{{ end }}`,
-		"semver in a loop":       `{{ range 900000 }}{{ $_ := semverCompare ">=1.0.0 <2.0.0 || >=3.0.0 <4.0.0 || >=5.0.0" "6.0.0-alpha.1" }}{{ end }}`,
-		"title in a loop":        mega + `{{ range 10000 }}{{ $_ := title $t }}{{ end }}`,
-		"camelcase in a loop":    mega + `{{ range 10000 }}{{ $_ := camelcase $t }}{{ end }}`,
-		"trim in a loop":         mega + `{{ range 900000 }}{{ $_ := trimAll "b" $t }}{{ end }}`,
-		"contains in a loop":     mega + `{{ range 900000 }}{{ $_ := contains "b" $t }}{{ end }}`,
-		"printing in a loop":     `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := print $d }}{{ end }}`,
+		"fromJson in a loop": `{{ $j := print "[" (repeat 300000 "1,") "1]" }}{{ range 10000 }}{{ $_ := fromJson $j ` +
+			`}}{{ end }}`,
+		"semver in a loop": `{{ range 900000 }}{{ $_ := semverCompare ">=1.0.0 <2.0.0 || >=3.0.0 <4.0.0 || >=5.0.0" ` +
+			`"6.0.0-alpha.1" }}{{ end }}`,
+		"title in a loop":     mega + `{{ range 10000 }}{{ $_ := title $t }}{{ end }}`,
+		"camelcase in a loop": mega + `{{ range 10000 }}{{ $_ := camelcase $t }}{{ end }}`,
+		"trim in a loop":      mega + `{{ range 900000 }}{{ $_ := trimAll "b" $t }}{{ end }}`,
+		"contains in a loop":  mega + `{{ range 900000 }}{{ $_ := contains "b" $t }}{{ end }}`,
+		"printing in a loop":  `{{ $d := dict "a" (until 5000) }}{{ range 10000 }}{{ $_ := print $d }}{{ end }}`,
 	})...)
 	all = append(all, fails("at most 10000 are allowed", map[string]string{
 		"a long pattern":         mega + `{{ regexMatch $t "x" }}`,
@@ -121,23 +134,38 @@ func hostileFunctions() (all []hostileCase) {
 	})...)
 	all = append(all, renders("x: ", map[string]string{
 		"seq at the end of numbers": `x: {{ seq 9223372036854775806 9223372036854775807 }}`,
-		"once of each":              mega + `x: {{ len (title $t) }} {{ len (swapcase $t) }} {{ len (snakecase $t) }} {{ len (camelcase $t) }} {{ len (kebabcase $t) }} {{ len (initials $t) }} {{ len (wrap 1 $t) }} {{ len (nospace $t) }} {{ len (sha256sum $t) }}`,
-		"a password":                `x: {{ derivePassword 1 "long" "p" "u" "s" }}`,
-		"uniq of every day":         `x: {{ uniq (splitList "," (repeat 1000 "a,b,")) }}`,
-		"a pattern of every day":    `x: {{ regexReplaceAll "[^a-z0-9]+" (repeat 1000 "a_B") "-" | len }}`,
-		"set of a part":             `{{ $p := dict "a" 1 }}{{ $d := dict }}{{ $_ := set $d "p" $p }}{{ $_ := set $d "q" $p }}x: {{ toJson $d }}`,
-		"round to many places":      `x: {{ round 1.5 1000000000 }}{{ add 9223372036854775807 1 }}`,
+		"once of each": mega + `x: {{ len (title $t) }} {{ len (swapcase $t) }} {{ len (snakecase $t) }} {{ ` +
+			`len (camelcase $t) }} {{ len (kebabcase $t) }} {{ len (initials $t) }} {{ len (wrap 1 $t) }} {{ len (nospace $t) ` +
+			`}} {{ len (sha256sum $t) }}`,
+		"a password":             `x: {{ derivePassword 1 "long" "p" "u" "s" }}`,
+		"uniq of every day":      `x: {{ uniq (splitList "," (repeat 1000 "a,b,")) }}`,
+		"a pattern of every day": `x: {{ regexReplaceAll "[^a-z0-9]+" (repeat 1000 "a_B") "-" | len }}`,
+		"set of a part": `{{ $p := dict "a" 1 }}{{ $d := dict }}{{ $_ := set $d "p" $p }}{{ $_ := set $d "q" ` +
+			`$p }}x: {{ toJson $d }}`,
+		"round to many places": `x: {{ round 1.5 1000000000 }}{{ add 9223372036854775807 1 }}`,
 	})...)
 	return all
 }
 
 // readers read all of a value.
 var readers = map[string]string{
-	"print": `{{ print $d }}`, "an action": `{{ $d }}`, "toYaml": `{{ toYaml $d }}`, "toJson": `{{ toJson $d }}`,
-	"toPrettyJson": `{{ toPrettyJson $d }}`, "toRawJson": `{{ toRawJson $d }}`, "hash": `{{ hash $d }}`, "stringify": `{{ stringify $d }}`,
-	"deepCopy": `{{ $_ := deepCopy $d }}`, "deepEqual": `{{ deepEqual $d $d }}`, "printf": `{{ printf "%v" $d }}`,
-	"quote": `{{ quote $d }}`, "toString": `{{ toString $d }}`, "join": `{{ join "," (list $d) }}`, "has": `{{ has $d (list $d) }}`,
-	"html": `{{ html $d }}`, "toStrings": `{{ toStrings (list $d) }}`,
+	"print":        `{{ print $d }}`,
+	"an action":    `{{ $d }}`,
+	"toYaml":       `{{ toYaml $d }}`,
+	"toJson":       `{{ toJson $d }}`,
+	"toPrettyJson": `{{ toPrettyJson $d }}`,
+	"toRawJson":    `{{ toRawJson $d }}`,
+	"hash":         `{{ hash $d }}`,
+	"stringify":    `{{ stringify $d }}`,
+	"deepCopy":     `{{ $_ := deepCopy $d }}`,
+	"deepEqual":    `{{ deepEqual $d $d }}`,
+	"printf":       `{{ printf "%v" $d }}`,
+	"quote":        `{{ quote $d }}`,
+	"toString":     `{{ toString $d }}`,
+	"join":         `{{ join "," (list $d) }}`,
+	"has":          `{{ has $d (list $d) }}`,
+	"html":         `{{ html $d }}`,
+	"toStrings":    `{{ toStrings (list $d) }}`,
 }
 
 func onEach(value, of string, actions map[string]string) map[string]string {

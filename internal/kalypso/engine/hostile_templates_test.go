@@ -26,7 +26,10 @@ const (
 // fails are cases of templates that fail on the template r, by bound.
 func fails(want string, templates map[string]string) (cases []hostileCase) {
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
-		cases = append(cases, hostileCase{name: name, run: ofTemplate(templates[name], nil), want: want, object: `Template "r"`})
+		cases = append(
+			cases,
+			hostileCase{name: name, run: ofTemplate(templates[name], nil), want: want, object: `Template "r"`},
+		)
 	}
 	return cases
 }
@@ -42,15 +45,20 @@ func renders(want string, templates map[string]string) (cases []hostileCase) {
 // hostileTemplates are templates that loop, call each other, grow, and look where nothing is theirs.
 func hostileTemplates() (all []hostileCase) {
 	all = append(all, fails(steps, map[string]string{
-		"a range of all numbers":  `{{ range 9000000000000000000 }}{{ end }}`,
-		"ranges in ranges":        `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
-		"lists in lists":          `{{ range until 10000 }}{{ range until 10000 }}{{ end }}{{ end }}`,
-		"a body of many nodes":    `{{ range 1000000 }}` + strings.Repeat(`{{ if $.Workload }}{{ end }}`, 500) + `{{ end }}`,
-		"many variables":          wordsOf(9000, `{{ $v%d := 1 }}`) + `{{ range 1000000 }}{{ if $v0 }}{{ end }}{{ end }}`,
-		"calls of functions":      `{{ range 900000 }}{{ $_ := add 1 1 }}{{ end }}`,
-		"calls without end":       `{{ define "a" }}{{ if lt . 60 }}{{ template "a" (add1 .) }}{{ template "a" (add1 .) }}{{ end }}{{ end }}{{ template "a" 0 }}`,
-		"a list, element by one":  `{{ range 900000 }}{{ if $.Labels }}{{ continue }}{{ end }}{{ end }}{{ range 900000 }}{{ end }}`,
-		"else after else":         `{{ range 1000000 }}{{ if eq . -1 }}` + strings.Repeat(`{{ else if eq . -2 }}`, 4000) + `{{ end }}{{ end }}`,
+		"a range of all numbers": `{{ range 9000000000000000000 }}{{ end }}`,
+		"ranges in ranges":       `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
+		"lists in lists":         `{{ range until 10000 }}{{ range until 10000 }}{{ end }}{{ end }}`,
+		"a body of many nodes":   `{{ range 1000000 }}` + strings.Repeat(`{{ if $.Workload }}{{ end }}`, 500) + `{{ end }}`,
+		"many variables":         wordsOf(9000, `{{ $v%d := 1 }}`) + `{{ range 1000000 }}{{ if $v0 }}{{ end }}{{ end }}`,
+		"calls of functions":     `{{ range 900000 }}{{ $_ := add 1 1 }}{{ end }}`,
+		"calls without end": `{{ define "a" }}{{ if lt . 60 }}{{ template "a" (add1 .) }}{{ template "a" (add1 .) ` +
+			`}}{{ end }}{{ end }}{{ template "a" 0 }}`,
+		"a list, element by one": `{{ range 900000 }}{{ if $.Labels }}{{ continue }}{{ end }}{{ end }}{{ range 900000 ` +
+			`}}{{ end }}`,
+		"else after else": `{{ range 1000000 }}{{ if eq . -1 }}` + strings.Repeat(
+			`{{ else if eq . -2 }}`,
+			4000,
+		) + `{{ end }}{{ end }}`,
 		"a loop that breaks soon": `{{ range 1000000 }}{{ range 9 }}{{ break }}{{ end }}{{ end }}`,
 	})...)
 	all = append(all, fails(work, map[string]string{
@@ -61,10 +69,14 @@ func hostileTemplates() (all []hostileCase) {
 		"long texts in brackets": long + `{{ range 900000 }}{{ if (eq ($l) ($m)) }}{{ end }}{{ end }}`,
 	})...)
 	all = append(all, fails(depth, map[string]string{
-		"a template that calls itself":    `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
-		"templates that call each other":  `{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`,
-		"a block that calls itself":       `{{ block "a" . }}{{ template "a" . }}{{ end }}`,
-		"101 templates, one in the other": wordsOf(101, `{{ define "t%[1]d" }}{{ template "t" }}{{ end }}`) + `{{ define "t" }}{{ template "t0" }}{{ end }}{{ template "t100" }}`,
+		"a template that calls itself": `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
+		"templates that call each other": `{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . ` +
+			`}}{{ end }}{{ template "a" . }}`,
+		"a block that calls itself": `{{ block "a" . }}{{ template "a" . }}{{ end }}`,
+		"101 templates, one in the other": wordsOf(
+			101,
+			`{{ define "t%[1]d" }}{{ template "t" }}{{ end }}`,
+		) + `{{ define "t" }}{{ template "t0" }}{{ end }}{{ template "t100" }}`,
 	})...)
 	all = append(all, fails(size, map[string]string{
 		"a long output":           `{{ range 1000 }}` + strings.Repeat("x", 2000) + `{{ end }}`,
@@ -72,7 +84,8 @@ func hostileTemplates() (all []hostileCase) {
 		"a text that doubles":     `{{ $x := "xx" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}`,
 		"a text handed to a call": `{{ define "a" }}{{ template "a" (print . .) }}{{ end }}{{ template "a" "xx" }}`,
 		"a text that escapes":     `{{ $x := "\"" }}{{ range 60 }}{{ $x = quote $x }}{{ end }}`,
-		"output of many calls":    `{{ define "a" }}` + strings.Repeat("y", 2000) + `{{ end }}{{ range 600 }}{{ template "a" }}{{ end }}`,
+		"output of many calls": `{{ define "a" }}` + strings.Repeat("y", 2000) + `{{ end }}{{ range 600 }}{{ template ` +
+			`"a" }}{{ end }}`,
 	})...)
 	all = append(all, fails("actions; at most 10000 are allowed", map[string]string{
 		"many actions":              strings.Repeat(`{{ . }}`, 100_000),

@@ -133,8 +133,8 @@ func runHostile(c hostileCase) {
 	_ = json.NewEncoder(os.Stdout).Encode(result)
 }
 
-// processorTime is what the process has taken of all processors. Other than the time that passes, it is the same on a busy
-// machine.
+// processorTime is what the process has taken of all processors. Other than the time that passes, it is the same on a
+// busy machine.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestQuotas pins that a fleet within its limits renders, and that one beyond them is an error that names object, bound and
-// number.
+// TestQuotas pins that a fleet within its limits renders, and that one beyond them is an error that names object,
+// bound and number.
 func TestQuotas(t *testing.T) {
 	grow := func(targets, clusterTypes int, limits fleet.Limits) *fleet.Fleet {
 		f := teamFleet("path: {{ .Manifests.path }}", "", map[string]string{"path": "x"})
@@ -25,7 +25,10 @@ func TestQuotas(t *testing.T) {
 		}
 		f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: "elsewhere", Environment: "prod"})
 		for i := range clusterTypes - 1 {
-			f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{Meta: fleet.Meta{Name: fmt.Sprint("ct", i)}, Reconciler: "r", NamespaceService: "n"})
+			f.ClusterTypes = append(
+				f.ClusterTypes,
+				&fleet.ClusterType{Meta: fleet.Meta{Name: fmt.Sprint("ct", i)}, Reconciler: "r", NamespaceService: "n"},
+			)
 		}
 		return f
 	}
@@ -35,14 +38,20 @@ func TestQuotas(t *testing.T) {
 		want  []string // "": it renders
 	}{
 		{"as many assignments as are allowed", grow(10, 10, fleet.Limits{Assignments: 100}), nil},
-		{"one more", grow(10, 10, fleet.Limits{Assignments: 99}), []string{"100 assignments; limits.assignments allows 99", `"all": 100`}},
+		{
+			"one more",
+			grow(10, 10, fleet.Limits{Assignments: 99}),
+			[]string{"100 assignments; limits.assignments allows 99", `"all": 100`},
+		},
 		{"by default", grow(1900, 150, fleet.Limits{}), []string{"285000 assignments; limits.assignments allows 250000"}},
 		{"as many targets as are allowed", grow(10, 1, fleet.Limits{TargetsPerWorkload: 10}), nil},
-		{"another one", grow(11, 1, fleet.Limits{TargetsPerWorkload: 10}), []string{`Workload "app"`, `11 deployment targets in environment "dev"; limits.targets_per_workload allows 10`}},
+		{"another one", grow(11, 1, fleet.Limits{TargetsPerWorkload: 10}), []string{`Workload "app"`, `11 deployment ` +
+			`targets in environment "dev"; limits.targets_per_workload allows 10`}},
 		{"as many as by default", grow(2000, 1, fleet.Limits{}), nil},
 		{"more than by default", grow(2001, 1, fleet.Limits{}), []string{"2001 deployment targets", "allows 2000"}},
 		{"files of the size that is allowed", grow(1, 1, fleet.Limits{FileSize: 400}), nil},
-		{"a larger file", grow(1, 1, fleet.Limits{FileSize: 40}), []string{`Template "n"`, "limits.file_size allows 40 bytes", "large / app-test"}},
+		{"a larger file", grow(1, 1, fleet.Limits{FileSize: 40}), []string{`Template "n"`, "limits.file_size allows 40 " +
+			"bytes", "large / app-test"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,12 +77,14 @@ func TestCheckManifests(t *testing.T) {
 	}
 	ps := fleet.Limits{Manifests: 1000}.CheckManifests(texts)
 	want := `have 1Ki; limits.manifests allows 1000 bytes`
-	if err := ps.Err(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\n  \"a.yaml\": 600 bytes\n") {
+	if err := ps.Err(); err == nil || !strings.Contains(err.Error(), want) ||
+		!strings.Contains(err.Error(), "\n  \"a.yaml\": 600 bytes\n") {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
 
-// TestRunStops stops a run in each of its stages, as an interrupt and a timeout do. Each must end long before it would be done.
+// TestRunStops stops a run in each of its stages, as an interrupt and a timeout do. Each must end long before it
+// would be done.
 func TestRunStops(t *testing.T) {
 	fleets := map[string]func() *fleet.Fleet{
 		"validation": func() *fleet.Fleet {
@@ -95,13 +106,20 @@ func TestRunStops(t *testing.T) {
 			f.Policies = nil
 			for i := range 20_000 {
 				f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
-					Meta: fleet.Meta{Name: fmt.Sprint("p", i)}, DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
+					Meta: fleet.Meta{
+						Name: fmt.Sprint("p", i),
+					},
+					DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
 				})
 			}
 			return f
 		},
 		"rendering": func() *fleet.Fleet {
-			f := teamFleet("x: {{ .Namespace }}{{ if .Namespace }}{{ range 900 }}{{ range 900 }}{{ end }}{{ end }}{{ end }}", "", nil)
+			f := teamFleet(
+				"x: {{ .Namespace }}{{ if .Namespace }}{{ range 900 }}{{ range 900 }}{{ end }}{{ end }}{{ end }}",
+				"",
+				nil,
+			)
 			for i := range 1900 {
 				f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: "dev"})
 			}

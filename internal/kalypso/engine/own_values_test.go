@@ -16,14 +16,18 @@ func ownValuesFleet(n int) *fleet.Fleet {
 		Environment: "dev",
 		Templates: []*fleet.Template{
 			{Meta: meta("templates", "r", nil), Type: "reconciler", Manifests: []string{
-				"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: {{ .DeploymentTargetName }}\nspec:\n  url: {{ .Manifests.repo }}\n  ref:\n    branch: {{ .Manifests.branch }}\n",
-				"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {{ .DeploymentTargetName }}\nspec:\n  targetNamespace: {{ .Namespace }}\n  path: {{ .Manifests.path }}\n",
+				"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: {{ .DeploymentTargetName " +
+					"}}\nspec:\n  url: {{ .Manifests.repo }}\n  ref:\n    branch: {{ .Manifests.branch }}\n",
+				"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {{ .DeploymentTargetName " +
+					"}}\nspec:\n  targetNamespace: {{ .Namespace }}\n  path: {{ .Manifests.path }}\n",
 			}},
 			{Meta: meta("templates", "n", nil), Type: "namespace", Manifests: []string{
-				"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n  labels:\n    workload: {{ .Workload }}\n    clusterType: {{ .ClusterType }}\n",
+				"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n  labels:\n    workload: {{ .Workload " +
+					"}}\n    clusterType: {{ .ClusterType }}\n",
 			}},
 			{Meta: meta("templates", "c", nil), Type: "config", Manifests: []string{
-				"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: {{ .Namespace }}\ndata:\n{{ stringify .ConfigData | indent 2 }}\n",
+				"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: {{ .Namespace }}\ndata:\n{{ " +
+					"stringify .ConfigData | indent 2 }}\n",
 			}},
 		},
 		Configs: []*fleet.Config{{
@@ -47,7 +51,9 @@ func ownValuesFleet(n int) *fleet.Fleet {
 		for c := range clusterTypes {
 			f.Configs = append(f.Configs, &fleet.Config{
 				Meta: meta("configs", fmt.Sprintf("own-%d-%d", i, c), map[string]string{
-					fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: fmt.Sprintf("ct-%d", c), fleet.DeploymentTargetLabel: name + "-t",
+					fleet.PlatformConfigLabel:   "true",
+					fleet.ClusterTypeLabel:      fmt.Sprintf("ct-%d", c),
+					fleet.DeploymentTargetLabel: name + "-t",
 				}),
 				Data: map[string]string{"REPLICAS": fmt.Sprint(i), "DB": fmt.Sprintf("host: own-%d\ntags: [%d]\n", c, i)},
 			})

@@ -57,7 +57,8 @@ apiVersion: scheduler.kalypso.io/v1alpha1
 kind: SchedulingPolicy
 metadata: {name: odd}
 spec:
-  deploymentTargetSelector: {labelSelector: {matchExpressions: [{key: a, operator: Near, values: [b]}, {key: a, operator: In}]}}
+  deploymentTargetSelector:
+    labelSelector: {matchExpressions: [{key: a, operator: Near, values: [b]}, {key: a, operator: In}]}
   clusterTypeSelector: {labelSelector: {matchLabels: {a: "b c"}}}
 ---
 apiVersion: v1
@@ -107,8 +108,8 @@ metadata: {name: other}
 spec: {deploymentTargets: [{name: x-y, environment: dev}]}
 `
 
-// TestProblems pins that all that is wrong with a fleet is said at once, of which object it is and where that came from,
-// in the same order whatever the order of the input.
+// TestProblems pins that all that is wrong with a fleet is said at once, of which object it is and where that came
+// from, in the same order whatever the order of the input.
 func TestProblems(t *testing.T) {
 	const golden = "testdata/problems.txt"
 	r := rand.New(rand.NewPCG(5, 6))
@@ -148,7 +149,10 @@ func TestManyFailuresAreOneProblem(t *testing.T) {
 	f := read(t, "dev", base)
 	f.Templates[0].Manifests = []string{"{{ .Labels.none }}"}
 	for i := range 150 {
-		f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: fmt.Sprintf("t%03d", i), Environment: "dev"})
+		f.Workloads[0].Targets = append(
+			f.Workloads[0].Targets,
+			fleet.Target{Name: fmt.Sprintf("t%03d", i), Environment: "dev"},
+		)
 	}
 	_, problems := build(t.Context(), f)
 	if len(problems) != 1 {

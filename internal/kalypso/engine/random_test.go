@@ -16,7 +16,8 @@ func randomFleet(seed uint64) *fleet.Fleet {
 	g := &fleetGenerator{rand.New(rand.NewPCG(seed, 11))}
 	f := &fleet.Fleet{Environment: "dev"}
 	for i, manifests := range [][]string{
-		{"kind: GitRepository\nname: {{ .DeploymentTargetName }}\nurl: {{ .Manifests.repo }}\n", "path: {{ .Manifests.path | default \"./\" }}"},
+		{"kind: GitRepository\nname: {{ .DeploymentTargetName }}\nurl: {{ .Manifests.repo }}\n", "path: {{ .Manifests.path " +
+			"| default \"./\" }}"},
 		{"kind: Namespace\nname: {{ .Namespace }}\nworkspace: {{ .Workspace | quote }}\nlabels: {{ toJson .Labels }}"},
 		{"kind: ConfigMap\nns: {{ .Namespace }}\ndata:\n{{ stringify .ConfigData | indent 2 }}\n"},
 		{"{{- range $k, $v := .ConfigData -}}\nexport {{ $k }}={{ toJson $v | squote }}\n{{ end -}}"},
@@ -26,14 +27,27 @@ func randomFleet(seed uint64) *fleet.Fleet {
 		name := fmt.Sprintf("t%d", i)
 		types := []string{fleet.TemplateReconciler, fleet.TemplateNamespace, fleet.TemplateConfig}
 		f.Templates = append(f.Templates, &fleet.Template{
-			Meta: meta("templates", name, nil), Type: types[min(i, 2)], ContentType: g.one("", "yaml", "sh"), Manifests: manifests,
+			Meta: meta(
+				"templates",
+				name,
+				nil,
+			),
+			Type:        types[min(i, 2)],
+			ContentType: g.one("", "yaml", "sh"),
+			Manifests:   manifests,
 		})
 	}
 	for i := range 1 + g.IntN(3) {
 		name := fmt.Sprintf("c%d", i)
 		f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
-			Meta: meta("cluster_types", name, g.labels()), Reconciler: g.one("t0", "t0", "t5"), NamespaceService: g.one("t1", "t1", "t4"),
-			ConfigType: g.one("", "t2", "t3", "t4", "t5"),
+			Meta: meta(
+				"cluster_types",
+				name,
+				g.labels(),
+			),
+			Reconciler:       g.one("t0", "t0", "t5"),
+			NamespaceService: g.one("t1", "t1", "t4"),
+			ConfigType:       g.one("", "t2", "t3", "t4", "t5"),
 		})
 	}
 	for i := range g.IntN(6) {
@@ -47,7 +61,10 @@ func randomFleet(seed uint64) *fleet.Fleet {
 		case 2:
 			labels[fleet.WorkloadLabel] = "w0"
 		}
-		f.Configs = append(f.Configs, &fleet.Config{Meta: meta("configs", fmt.Sprintf("%d-config", i), labels), Data: g.data()})
+		f.Configs = append(
+			f.Configs,
+			&fleet.Config{Meta: meta("configs", fmt.Sprintf("%d-config", i), labels), Data: g.data()},
+		)
 	}
 	for i := range g.IntN(2) {
 		data := map[string]string{}
@@ -55,10 +72,16 @@ func randomFleet(seed uint64) *fleet.Fleet {
 		for _, k := range slices.Sorted(maps.Keys(of)) {
 			data[g.one("", "region.east.", "cluster-type.c0.", "size.large.region.west.", "odd.")+k] = of[k]
 		}
-		f.Configs = append(f.Configs, &fleet.Config{Meta: meta("configs", fmt.Sprintf("azure-app-config-%d", i), nil), Data: data})
+		f.Configs = append(
+			f.Configs,
+			&fleet.Config{Meta: meta("configs", fmt.Sprintf("azure-app-config-%d", i), nil), Data: data},
+		)
 	}
 	if g.IntN(4) == 0 {
-		f.ConfigSchemas = append(f.ConfigSchemas, &fleet.ConfigSchema{Meta: meta("config_schemas", "s", g.labels()), Schema: `{"type": "object"}`})
+		f.ConfigSchemas = append(
+			f.ConfigSchemas,
+			&fleet.ConfigSchema{Meta: meta("config_schemas", "s", g.labels()), Schema: `{"type": "object"}`},
+		)
 	}
 	for i := range 1 + g.IntN(3) {
 		w := &fleet.Workload{Meta: meta("workloads", fmt.Sprintf("w%d", i), g.labels())}
@@ -75,16 +98,28 @@ func randomFleet(seed uint64) *fleet.Fleet {
 	}
 	for i := range 2 {
 		f.Registrations = append(f.Registrations, &fleet.WorkloadRegistration{
-			Meta: meta("workload_registrations", fmt.Sprintf("r%d", i), nil), Repo: "r", Branch: "b", Workspace: g.one("", "team"),
+			Meta: meta(
+				"workload_registrations",
+				fmt.Sprintf("r%d", i),
+				nil,
+			),
+			Repo:      "r",
+			Branch:    "b",
+			Workspace: g.one("", "team"),
 		})
 	}
 	for i := range 1 + g.IntN(2) {
-		p := &fleet.SchedulingPolicy{Meta: meta("scheduling_policies", fmt.Sprintf("p%d", i), nil), Workspace: g.one("", "", "", "team")}
+		p := &fleet.SchedulingPolicy{
+			Meta:      meta("scheduling_policies", fmt.Sprintf("p%d", i), nil),
+			Workspace: g.one("", "", "", "team"),
+		}
 		if g.IntN(2) == 0 {
 			p.ClusterTypes.MatchLabels = map[string]string{"region": g.one("east", "west")}
 		}
 		if g.IntN(3) == 0 {
-			p.DeploymentTargets.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "size", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"large"}}}
+			p.DeploymentTargets.MatchExpressions = []metav1.LabelSelectorRequirement{
+				{Key: "size", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"large"}},
+			}
 		}
 		f.Policies = append(f.Policies, p)
 	}
@@ -112,8 +147,18 @@ func (g *fleetGenerator) labels() map[string]string {
 
 // configValues are values of every sort: some make a template fail, or come out empty.
 var configValues = []string{
-	"text", "", "42", "'42'", "{a: 1, b: {c: [1]}}", "[x, {name: n, v: 1}]", "[{name: n, w: 2}]", "{a: 2, d: e}", "{{ .ClusterType }}",
-	"{{ .ConfigData.B }}", "two\nlines\n", "null",
+	"text",
+	"",
+	"42",
+	"'42'",
+	"{a: 1, b: {c: [1]}}",
+	"[x, {name: n, v: 1}]",
+	"[{name: n, w: 2}]",
+	"{a: 2, d: e}",
+	"{{ .ClusterType }}",
+	"{{ .ConfigData.B }}",
+	"two\nlines\n",
+	"null",
 }
 
 func (g *fleetGenerator) data() map[string]string {
@@ -158,7 +203,13 @@ func sites(f *fleet.Fleet) (all []site) {
 	}
 	for _, t := range f.Templates {
 		add(t.Name+".content_type", func(v string) { t.ContentType = v }, "", "yaml", "sh")
-		add(t.Name+".manifests", func(v string) { t.Manifests = []string{v} }, "", "{{ if false }}x{{ end }}", "x: {{ .ConfigData.A | default \"y\" }}")
+		add(
+			t.Name+".manifests",
+			func(v string) { t.Manifests = []string{v} },
+			"",
+			"{{ if false }}x{{ end }}",
+			"x: {{ .ConfigData.A | default \"y\" }}",
+		)
 		add(t.Name+".manifests[0]", func(v string) { t.Manifests[0] = v }, "", "other", "{{ .Namespace }}")
 	}
 	for _, c := range f.Configs {
@@ -189,7 +240,12 @@ func sites(f *fleet.Fleet) (all []site) {
 	for _, p := range f.Policies {
 		add(p.Name+".workspace", func(v string) { p.Workspace = v }, "", "team")
 		add(p.Name+".name", func(v string) { p.Name = v }, "renamed")
-		add(p.Name+".cluster_types", func(v string) { p.ClusterTypes.MatchLabels = map[string]string{"region": v} }, "east", "west")
+		add(
+			p.Name+".cluster_types",
+			func(v string) { p.ClusterTypes.MatchLabels = map[string]string{"region": v} },
+			"east",
+			"west",
+		)
 	}
 	return all
 }

@@ -14,8 +14,14 @@ func teamFleet(template, contentType string, manifests map[string]string) *fleet
 		Environment:  "dev",
 		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}, Reconciler: "r", NamespaceService: "n"}},
 		Templates: []*fleet.Template{
-			{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, ContentType: contentType, Manifests: []string{template}},
-			{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"kind: Namespace\nmetadata: {name: {{ .Namespace }}}"}},
+			{
+				Meta:        fleet.Meta{Name: "r"},
+				Type:        fleet.TemplateReconciler,
+				ContentType: contentType,
+				Manifests:   []string{template},
+			},
+			{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"kind: Namespace\nmetadata: " +
+				"{name: {{ .Namespace }}}"}},
 		},
 		Configs: []*fleet.Config{{
 			Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}},
@@ -33,7 +39,8 @@ func teamFleet(template, contentType string, manifests map[string]string) *fleet
 func TestTeamTextKeepsTheFile(t *testing.T) {
 	const (
 		plain  = "kind: Kustomization\nmetadata:\n  name: x\n  namespace: flux-system\nspec:\n  path: {{ .Manifests.path }}\n"
-		quoted = "kind: Kustomization\nmetadata:\n  name: x\n  namespace: flux-system\nspec:\n  path: {{ .Manifests.path | quote }}\n"
+		quoted = "kind: Kustomization\nmetadata:\n  name: x\n  namespace: flux-system\nspec:\n  path: {{ .Manifests.path | " +
+			"quote }}\n"
 		flow   = "{kind: Kustomization, spec: {path: {{ .Manifests.path }}}, metadata: {name: x, namespace: flux-system}}\n"
 		first  = "kind: Kustomization\n{{ .Manifests.path }}: x\nspec: {}\n"
 		twice  = "kind: {{ .Manifests.path }}{{ .Manifests.repo }}\n"
@@ -59,15 +66,42 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"a kind in a list", list, "", "x}, kind: Secret, y: {a: b", "", "did not find expected key", true},
 		{"another document", first, "", "--- #", "", "it renders 2 documents, but 1 with plain texts", true},
 		{"a document's end", first, "", "... #", "", "but does with plain texts", true},
-		{"no documents with plain texts either", "text {{ .Manifests.path }}", "", "a # b", "", "not even with plain texts: document 1 is not a map", true},
+		{"no documents with plain texts either", "text {{ .Manifests.path }}", "", "a # b", "", "not even with plain " +
+			"texts: document 1 is not a map", true},
 		{"shell", "export A='{{ .Manifests.path }}'", "sh", "a # b: [", "", "export A='a # b: ['", false},
-		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}", "contains a template that it does not contain with plain texts", true},
-		{"the same in shell", "x={{ .Manifests.path }}{{ .Manifests.repo }}", "sh", "{", "{ .ConfigData.SECRET }}", "contains a template that it does not contain with plain texts", true},
+		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}", "contains a template that it does " +
+			"not contain with plain texts", true},
+		{
+			"the same in shell",
+			"x={{ .Manifests.path }}{{ .Manifests.repo }}",
+			"sh",
+			"{",
+			"{ .ConfigData.SECRET }}",
+			"contains a template that it does not contain with plain texts",
+			true,
+		},
 		{"beside a value that holds a template", again, "", "a } b", "", "t: large", false},
-		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "", "contains a template that it does not contain with plain texts", true},
+		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "", "contains a template that it does " +
+			"not contain with plain texts", true},
 		{"a plain text there", inside, "", "abc", "", "spec: abc", false},
-		{"by a value that holds a template", "kind: K\nspec:\n  a: {{ .ConfigData.F }}\n", "", "x", "a: [b", "but does with plain texts", true},
-		{"only JSON will do", "kind: K\nspec: {{ (mustFromJson .Manifests.path).a }}", "", `{"a": 1}`, "", "it fails with plain texts", true},
+		{
+			"by a value that holds a template",
+			"kind: K\nspec:\n  a: {{ .ConfigData.F }}\n",
+			"",
+			"x",
+			"a: [b",
+			"but does with plain texts",
+			true,
+		},
+		{
+			"only JSON will do",
+			"kind: K\nspec: {{ (mustFromJson .Manifests.path).a }}",
+			"",
+			`{"a": 1}`,
+			"",
+			"it fails with plain texts",
+			true,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +112,9 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 				switch {
 				case err == nil:
 					t.Fatal("no error")
-				case !strings.Contains(err.Error(), tt.want), !strings.Contains(err.Error(), "large / app-test"), !strings.Contains(err.Error(), "manifests["):
+				case !strings.Contains(err.Error(), tt.want),
+					!strings.Contains(err.Error(), "large / app-test"),
+					!strings.Contains(err.Error(), "manifests["):
 					t.Errorf("%v\ndoes not say %q, the target and the texts", err, tt.want)
 				case strings.Contains(err.Error(), "of-the-platform"):
 					t.Errorf("%v tells a value of the platform", err)

@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares what is known of the tree with the trees of
-// the fleets in which those parts have become known: all that was said to be known must be so in each.
+// TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares what is known of the tree with the
+// trees of the fleets in which those parts have become known: all that was said to be known must be so in each.
 func TestUnknownsTellTheTruth(t *testing.T) {
 	const fleets, concretisations = 600, 4
 	decided, compared, sure := 0, 0, 0
@@ -140,45 +140,96 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 		want []string // the unknown files, those that may lack with a question mark
 	}{
 		{"nothing", func(*fleet.Fleet) {}, nil},
-		{"a config value", func(f *fleet.Fleet) { f.Configs[0].Data["A"] = fleet.Unknown }, []string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"}},
+		{
+			"a config value",
+			func(f *fleet.Fleet) { f.Configs[0].Data["A"] = fleet.Unknown },
+			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"},
+		},
 		{"a config value that no template reads", func(f *fleet.Fleet) { f.Configs[0].Data["X"] = fleet.Unknown },
 			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"}},
 		{"a config value that text replaces", func(f *fleet.Fleet) { f.Configs[1].Data["A"] = fleet.Unknown }, nil},
-		{"a key that one template reads", func(f *fleet.Fleet) { f.Configs[3].Data["B"] = fleet.Unknown }, []string{"west/app-one/platform-config.yaml"}},
+		{
+			"a key that one template reads",
+			func(f *fleet.Fleet) { f.Configs[3].Data["B"] = fleet.Unknown },
+			[]string{"west/app-one/platform-config.yaml"},
+		},
 		{"a key that no template reads", func(f *fleet.Fleet) { f.Configs[3].Data["C"] = fleet.Unknown }, nil},
 		{"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = fleet.Unknown },
 			[]string{"east/app-one/reconciler.yaml", "west/app-one/reconciler.yaml"}},
-		{"the storage that no template reads", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = fleet.Unknown }, nil},
-		{"a manifest", func(f *fleet.Fleet) { f.Templates[0].Manifests[0] = fleet.Unknown },
-			[]string{"east/app-one/reconciler.yaml", "east/app-two/reconciler.yaml", "west/app-one/reconciler.yaml", "west/app-two/reconciler.yaml"}},
+		{
+			"the storage that no template reads",
+			func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = fleet.Unknown },
+			nil,
+		},
+		{
+			"a manifest",
+			func(f *fleet.Fleet) { f.Templates[0].Manifests[0] = fleet.Unknown },
+			[]string{
+				"east/app-one/reconciler.yaml",
+				"east/app-two/reconciler.yaml",
+				"west/app-one/reconciler.yaml",
+				"west/app-two/reconciler.yaml",
+			},
+		},
 		{"a template's content type", func(f *fleet.Fleet) { f.Templates[3].ContentType = fleet.Unknown },
 			[]string{"west/app-one/platform-config.yaml?", "west/app-two/platform-config.yaml?"}},
 		{"a cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = fleet.Unknown },
 			[]string{"east/app-one/platform-config.yaml?", "east/app-two/platform-config.yaml?"}},
-		{"the whole data of a config", func(f *fleet.Fleet) { f.Configs[3].Data = map[string]string{fleet.Unknown: fleet.Unknown} },
-			[]string{"west/app-one/platform-config.yaml"}},
+		{
+			"the whole data of a config",
+			func(f *fleet.Fleet) { f.Configs[3].Data = map[string]string{fleet.Unknown: fleet.Unknown} },
+			[]string{"west/app-one/platform-config.yaml"},
+		},
 		{"a policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = fleet.Unknown }, nil},
-		{"the label of a target of another environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[2].Labels = map[string]string{"a": fleet.Unknown} }, nil},
+		{
+			"the label of a target of another environment",
+			func(f *fleet.Fleet) { f.Workloads[0].Targets[2].Labels = map[string]string{"a": fleet.Unknown} },
+			nil,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fleet.Fleet{
 				Environment: "dev",
 				ClusterTypes: []*fleet.ClusterType{
-					{Meta: meta("cluster_types", "east", map[string]string{"region": "east"}), Reconciler: "r", NamespaceService: "n", ConfigType: "all"},
-					{Meta: meta("cluster_types", "west", map[string]string{"region": "west"}), Reconciler: "r", NamespaceService: "n", ConfigType: "b"},
+					{
+						Meta:             meta("cluster_types", "east", map[string]string{"region": "east"}),
+						Reconciler:       "r",
+						NamespaceService: "n",
+						ConfigType:       "all",
+					},
+					{
+						Meta:             meta("cluster_types", "west", map[string]string{"region": "west"}),
+						Reconciler:       "r",
+						NamespaceService: "n",
+						ConfigType:       "b",
+					},
 				},
 				Templates: []*fleet.Template{
 					{Meta: meta("templates", "r", nil), Type: "reconciler", Manifests: []string{"url: {{ .Manifests.repo }}"}},
 					{Meta: meta("templates", "n", nil), Type: "namespace", Manifests: []string{"name: {{ .Namespace }}"}},
 					{Meta: meta("templates", "all", nil), Type: "config", Manifests: []string{"data: {{ toJson .ConfigData }}"}},
-					{Meta: meta("templates", "b", nil), Type: "config", Manifests: []string{`data: {{ index .ConfigData "B" | default "none" }}`}},
+					{Meta: meta("templates", "b", nil), Type: "config", Manifests: []string{`data: {{ index .ConfigData "B" | ` +
+						`default "none" }}`}},
 				},
 				Configs: []*fleet.Config{
-					{Meta: meta("configs", "2", map[string]string{"platform-config": "true", "region": "east"}), Data: map[string]string{"A": "a"}},
+					{
+						Meta: meta("configs", "2", map[string]string{"platform-config": "true", "region": "east"}),
+						Data: map[string]string{"A": "a"},
+					},
 					{Meta: meta("configs", "1", map[string]string{"platform-config": "true"}), Data: map[string]string{"B": "b"}},
-					{Meta: meta("configs", "3", map[string]string{"platform-config": "true", "region": "north"}), Data: map[string]string{"A": fleet.Unknown}},
-					{Meta: meta("configs", "4", map[string]string{"platform-config": "true", "deployment-target": "app-one", "cluster-type": "west"}), Data: map[string]string{"D": "d"}},
+					{
+						Meta: meta("configs", "3", map[string]string{"platform-config": "true", "region": "north"}),
+						Data: map[string]string{"A": fleet.Unknown},
+					},
+					{
+						Meta: meta(
+							"configs",
+							"4",
+							map[string]string{"platform-config": "true", "deployment-target": "app-one", "cluster-type": "west"},
+						),
+						Data: map[string]string{"D": "d"},
+					},
 				},
 				Workloads: []*fleet.Workload{{Meta: meta("workloads", "app", nil), Targets: []fleet.Target{
 					{Name: "one", Environment: "dev", Manifests: map[string]string{"repo": "one"}},

@@ -33,7 +33,8 @@ func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
 	for i, p := range problems {
 		if p.Severity == fleet.Error {
 			problems[i].Severity = fleet.Warning
-			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are the ones it fails with."
+			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are " +
+				"the ones it fails with."
 		}
 	}
 	problems.Sort()

@@ -53,11 +53,16 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 	policies := make([]policy, len(f.Policies))
 	for i, p := range f.Policies {
 		policies[i] = policy{
-			SchedulingPolicy: p, ofTargets: requirementsOf(p.Workspace, &p.DeploymentTargets), ofClusterTypes: requirementsOf("", &p.ClusterTypes),
+			SchedulingPolicy: p,
+			ofTargets:        requirementsOf(p.Workspace, &p.DeploymentTargets),
+			ofClusterTypes:   requirementsOf("", &p.ClusterTypes),
 		}
-		policies[i].clusterTypes = policies[i].ofClusterTypes.find(len(f.ClusterTypes), func(n int) (string, map[string]string) {
-			return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
-		})
+		policies[i].clusterTypes = policies[i].ofClusterTypes.find(
+			len(f.ClusterTypes),
+			func(n int) (string, map[string]string) {
+				return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
+			},
+		)
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
 	e.policies, e.clusterTypes = policies, f.ClusterTypes
@@ -95,7 +100,11 @@ func rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Reje
 	all := make([]candidate, len(policies))
 	for i, p := range policies {
 		all[i] = candidate{
-			Rejection{Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), NoClusterTypes: !p.clusterTypes.found},
+			Rejection{
+				Policy:         p.SchedulingPolicy,
+				Mismatches:     p.ofTargets.mismatches(t.Labels),
+				NoClusterTypes: !p.clusterTypes.found,
+			},
 			p.noClusterTypes,
 		}
 	}

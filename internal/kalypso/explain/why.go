@@ -16,8 +16,8 @@ type Answer struct {
 	ClusterType *fleet.ClusterType
 	// Policies are those that place the target there, by name; empty: none does.
 	Policies []*fleet.SchedulingPolicy
-	// Nearest are the policies that come nearest to placing it there, at most [MaxNearest], equal ones by name. Empty if a policy
-	// does.
+	// Nearest are the policies that come nearest to placing it there, at most [MaxNearest], equal ones by name. Empty
+	// if a policy does.
 	Nearest []PairRejection
 	Reason  string // the policies that place it, or what keeps the nearest from it, in sentences
 }
@@ -38,7 +38,8 @@ var (
 	ErrNoClusterType = errors.New("no such cluster type")
 )
 
-// Why answers for one deployment target and one cluster type, by name. Its errors are [ErrNoTarget] and [ErrNoClusterType].
+// Why answers for one deployment target and one cluster type, by name. Its errors are [ErrNoTarget] and
+// [ErrNoClusterType].
 func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
 	t := slices.IndexFunc(e.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == target })
 	ct := slices.IndexFunc(e.clusterTypes, func(ct *fleet.ClusterType) bool { return ct.Name == clusterType })
@@ -99,5 +100,9 @@ func (a *Answer) reason() string {
 	case len(a.Nearest) == 0:
 		return NoPolicies
 	}
-	return fmt.Sprintf("No scheduling policy places it there; %q comes nearest. %s", a.Nearest[0].Policy.Name, a.Nearest[0].Reason)
+	return fmt.Sprintf(
+		"No scheduling policy places it there; %q comes nearest. %s",
+		a.Nearest[0].Policy.Name,
+		a.Nearest[0].Reason,
+	)
 }

@@ -26,13 +26,17 @@ func TestWhy(t *testing.T) {
 		{"placed there, by two", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""), schedulingPolicy("c", gold, "")},
 			[]string{`It is placed there by "a", "b".`}},
 		{"placed elsewhere", []string{schedulingPolicy("east", "", east), schedulingPolicy("gold", "workspace: team-a, "+gold, "")}, []string{
-			`No scheduling policy places it there; "east" comes nearest. The cluster type is not selected: label "region" is "west" and must be "east".`,
+			`No scheduling policy places it there; "east" comes nearest. The cluster type is not selected: label "region" is ` +
+				`"west" and must be "east".`,
 			`east: The cluster type is not selected: label "region" is "west" and must be "east".`,
-			`gold: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is "silver" and must be "gold".`,
+			`gold: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is ` +
+				`"silver" and must be "gold".`,
 		}},
 		{"neither side", []string{schedulingPolicy("p", gold, east)}, []string{
-			`No scheduling policy places it there; "p" comes nearest. The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
-			`p: The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
+			`No scheduling policy places it there; "p" comes nearest. The deployment target is not selected: label "tier" is ` +
+				`"silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
+			`p: The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not ` +
+				`selected: label "region" is "west" and must be "east".`,
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +73,10 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 		f := randomFleet(rand.New(rand.NewPCG(seed, 3)))
 		for i := range 2 * explain.MaxNearest { // which place nothing
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
-				Meta: fleet.Meta{Name: fmt.Sprint("q", i)}, DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
+				Meta: fleet.Meta{
+					Name: fmt.Sprint("q", i),
+				},
+				DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
 			})
 		}
 		e, problems := explain.New(t.Context(), f)
@@ -89,7 +96,14 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 					}
 				}
 				if !slices.Equal(placedBy, answer.Policies) {
-					t.Errorf("seed %d: %s on %s is placed by %d policies, told are %d", seed, target.Name, p.ClusterType.Name, len(placedBy), len(answer.Policies))
+					t.Errorf(
+						"seed %d: %s on %s is placed by %d policies, told are %d",
+						seed,
+						target.Name,
+						p.ClusterType.Name,
+						len(placedBy),
+						len(answer.Policies),
+					)
 				}
 				if nearest := len(answer.Nearest); nearest > explain.MaxNearest || (nearest == 0) != (len(placedBy) > 0) {
 					t.Errorf("seed %d: %d policies come nearest, and %d place it", seed, nearest, len(placedBy))

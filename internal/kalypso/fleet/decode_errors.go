@@ -34,7 +34,14 @@ func (d document) describe(err error, data []byte) string {
 	if mismatch.Type.Kind() == reflect.String {
 		advice = "; quote it to make it a string"
 	}
-	return fmt.Sprintf("%s%s: expected %s, got %s%s", where, field, goKind(mismatch.Type), jsonKind(mismatch.Value), advice)
+	return fmt.Sprintf(
+		"%s%s: expected %s, got %s%s",
+		where,
+		field,
+		goKind(mismatch.Type),
+		jsonKind(mismatch.Value),
+		advice,
+	)
 }
 
 // keyBefore matches the key whose value, or its opening bracket, ends a JSON text.

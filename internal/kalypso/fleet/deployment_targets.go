@@ -59,7 +59,8 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 		if a.Name == b.Name && a.Workload.Name != b.Workload.Name {
 			ps = append(ps, Problems{{
 				Summary: "Two workloads resolve to the same deployment target",
-				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both define the deployment target %q. Rename one of the workloads or targets.",
+				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both define the deployment target %q. Rename one of the "+
+					"workloads or targets.",
 					a.Workload.Name, originText(a.Workload), b.Workload.Name, originText(b.Workload), a.Name),
 			}}.forObject(b.Workload)...)
 		}
@@ -74,7 +75,8 @@ func (f *Fleet) MayRender(t *Target) bool {
 	return t.Environment == f.Environment || IsUnknown(t.Environment) || IsUnknown(f.Environment)
 }
 
-// CheckEnvironment warns if Workloads have deployment targets, and none for the fleet's environment: its name may be wrong.
+// CheckEnvironment warns if Workloads have deployment targets, and none for the fleet's environment: its name may be
+// wrong.
 func (f *Fleet) CheckEnvironment() Problems {
 	named := map[string]bool{}
 	for _, w := range f.Workloads {
@@ -94,7 +96,8 @@ func (f *Fleet) CheckEnvironment() Problems {
 		Severity: Warning,
 		Path:     []Step{Attr("environment")},
 		Summary:  "Environment that no workload names",
-		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Those that are named:\n%s\nCheck the spelling, or add targets.",
+		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Those that are named:\n%s\nCheck the "+
+			"spelling, or add targets.",
 			f.Environment, IndentedList(slices.Sorted(maps.Keys(named)), mostListed)),
 	}}
 }

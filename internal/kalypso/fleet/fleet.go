@@ -266,7 +266,12 @@ func sortByName[O Object](objects []O) {
 }
 
 // unknownTemplate is a template with only unknown fields.
-var unknownTemplate = &Template{Meta: Meta{Name: Unknown}, Type: Unknown, ContentType: Unknown, Manifests: []string{Unknown}}
+var unknownTemplate = &Template{
+	Meta:        Meta{Name: Unknown},
+	Type:        Unknown,
+	ContentType: Unknown,
+	Manifests:   []string{Unknown},
+}
 
 // Template returns the template with that name, or nil. It returns a template with only unknown fields if the name is
 // [Unknown], or if no template has the name but one has an unknown name.

@@ -51,7 +51,8 @@ func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
 			ps = append(ps, Problems{{
 				Path:    []Step{Attr("deployment_targets")},
 				Summary: "Too many deployment targets",
-				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload allows %d. "+
+				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload "+
+					"allows %d. "+
 					"Split the workload, or raise the limit.", targets, f.Environment, most),
 			}}.forObject(w)...)
 		}
@@ -79,7 +80,8 @@ func (l Limits) CheckManifests(texts map[string]string) Problems {
 	return Problems{{
 		Path:    []Step{Attr("limits"), Attr("manifests")},
 		Summary: "Too much Kalypso YAML",
-		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out what this environment does not use, or raise the limit. The largest:\n%s",
+		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out what this environment "+
+			"does not use, or raise the limit. The largest:\n%s",
 			FormatBytes(size), FormatBytes(most), IndentedList(largest, shown)),
 	}}
 }

@@ -39,9 +39,24 @@ spec:
 		t.Fatalf("it is a %T", objects[0])
 	}
 	want := []fleet.Target{
-		{Name: "one", Environment: "dev", Labels: map[string]string{"tier": "front", "size": "1"}, Manifests: map[string]string{"repo": "r", "branch": "b"}},
-		{Name: "two", Environment: "dev", Labels: map[string]string{"tier": "front", "size": "2"}, Manifests: map[string]string{"repo": "r", "branch": "b"}},
-		{Name: "three", Environment: "dev", Labels: map[string]string{"size": "3"}, Manifests: map[string]string{"repo": "r", "branch": "main", "path": "<<"}},
+		{
+			Name:        "one",
+			Environment: "dev",
+			Labels:      map[string]string{"tier": "front", "size": "1"},
+			Manifests:   map[string]string{"repo": "r", "branch": "b"},
+		},
+		{
+			Name:        "two",
+			Environment: "dev",
+			Labels:      map[string]string{"tier": "front", "size": "2"},
+			Manifests:   map[string]string{"repo": "r", "branch": "b"},
+		},
+		{
+			Name:        "three",
+			Environment: "dev",
+			Labels:      map[string]string{"size": "3"},
+			Manifests:   map[string]string{"repo": "r", "branch": "main", "path": "<<"},
+		},
 	}
 	if diff := cmp.Diff(want, w.Targets); diff != "" {
 		t.Errorf("targets (-want +got):\n%s", diff)
@@ -53,7 +68,8 @@ func TestMergeKeysStrict(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\nc: 1\nc: 2\n": `line 6: mapping key "c" already defined at line 5`,
 		"a: &a {<<: *a, x: 1, y: 2}\n":                     "line 1",
-		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: &l {a: b, platform-config: yes}\n  annotations: {<<: *l, a: c}\ndata: {}\n": "expected a string, got a bool",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: &l {a: b, platform-config: yes}\n  annotations: " +
+			"{<<: *l, a: c}\ndata: {}\n": "expected a string, got a bool",
 		"a: <<\nb: 1\nb: 2\n": `line 3`,
 		"a: &a {x: 1}\nb: {<<: *a, x: 2}\nc: {<<: 3, x: 1, x: 2}\n": "line 3",
 	} {

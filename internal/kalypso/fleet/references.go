@@ -28,8 +28,8 @@ type missingTemplate struct {
 	lines     []string
 }
 
-// ValidateReferences returns the templates that are missing, each once with the cluster types that name it, and those of another
-// type than their use. A missing template is a warning if nothing is assigned to these cluster types.
+// ValidateReferences returns the templates that are missing, each once with the cluster types that name it, and those
+// of another type than their use. A missing template is a warning if nothing is assigned to these cluster types.
 func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps Problems) {
 	missing := map[string]*missingTemplate{}
 	for _, ct := range f.ClusterTypes {

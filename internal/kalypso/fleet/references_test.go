@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestValidateReferences: a template that is missing is one problem with the cluster types that name it, each in the words of
-// its own form.
+// TestValidateReferences: a template that is missing is one problem with the cluster types that name it, each in the
+// words of its own form.
 func TestValidateReferences(t *testing.T) {
 	t.Parallel()
 	hcl := func(name string) fleet.Meta {
@@ -30,8 +30,10 @@ func TestValidateReferences(t *testing.T) {
 	}
 	for assigned, want := range map[string][]string{
 		"": {
-			`warning ClusterType "large" from cluster_types["large"]: Wrong template type: config_type names the template "flux", whose type is "reconciler" instead of "config".`,
-			`warning ClusterType "tiny" from tiny.yaml, document 1, line 1: Wrong template type: namespaceService names the template "flux", whose type is "reconciler" instead of "namespace".`,
+			`warning ClusterType "large" from cluster_types["large"]: Wrong template type: config_type names the template ` +
+				`"flux", whose type is "reconciler" instead of "config".`,
+			`warning ClusterType "tiny" from tiny.yaml, document 1, line 1: Wrong template type: namespaceService names the ` +
+				`template "flux", whose type is "reconciler" instead of "namespace".`,
 			`warning Template "gone" from cluster_types["large"]: Missing template: The template "gone" does not exist. These cluster types name it:
   large: reconciler, namespace_service
   small: namespaceService
@@ -65,10 +67,15 @@ func TestYAMLPath(t *testing.T) {
 	t.Parallel()
 	f := fleet.Fleet{Environment: "dev"}
 	objects, _, problems := fleet.ParseYAML(fleet.Origin{Key: "fleet.yaml"}, strings.Join([]string{
-		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: "no name", labels: {a b: c}}, spec: {reconciler: r}}`,
-		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: app}, spec: {deploymentTargets: [{name: a, environment: dev, labels: {x: " "}}]}}`,
-		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: SchedulingPolicy, metadata: {name: p}, spec: {clusterTypeSelector: {labelSelector: {matchExpressions: [{key: k, operator: In}]}}, deploymentTargetSelector: {workspace: " "}}}`,
-		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Template, metadata: {name: t}, spec: {type: reconciler, contentType: txt}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: "no name", labels: {a b: c}}, ` +
+			`spec: {reconciler: r}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: app}, spec: {deploymentTargets: ` +
+			`[{name: a, environment: dev, labels: {x: " "}}]}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: SchedulingPolicy, metadata: {name: p}, spec: ` +
+			`{clusterTypeSelector: {labelSelector: {matchExpressions: [{key: k, operator: In}]}}, deploymentTargetSelector: ` +
+			`{workspace: " "}}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Template, metadata: {name: t}, spec: {type: reconciler, ` +
+			`contentType: txt}}`,
 	}, "\n---\n"))
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
@@ -95,7 +102,10 @@ func TestYAMLPath(t *testing.T) {
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
 	f := &fleet.Fleet{Environment: "dve", Workloads: []*fleet.Workload{
-		{Targets: []fleet.Target{{Name: "a", Environment: "stage"}, {Name: "b", Environment: "dev"}}}, {Targets: []fleet.Target{{Name: "c", Environment: "dev"}}},
+		{
+			Targets: []fleet.Target{{Name: "a", Environment: "stage"}, {Name: "b", Environment: "dev"}},
+		},
+		{Targets: []fleet.Target{{Name: "c", Environment: "dev"}}},
 	}}
 	want := `Environment that no workload names: No workload has a deployment target for environment "dve". Those that are named:
   dev

@@ -11,7 +11,9 @@ import (
 func TestSelectorMatches(t *testing.T) {
 	set := map[string]string{"a": "b", "workspace": "team"}
 	in := func(operator metav1.LabelSelectorOperator, key string, values ...string) fleet.Selector {
-		return fleet.Selector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: operator, Values: values}}}
+		return fleet.Selector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: operator, Values: values}},
+		}
 	}
 	for name, test := range map[string]struct {
 		workspace string

@@ -18,7 +18,8 @@ func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, p
 	for _, k := range slices.Sorted(maps.Keys(manifests)) {
 		check := func(what, text string) {
 			if reason := textViolation(text); reason != "" {
-				ps.add("Invalid text", fmt.Sprintf("The %s %.200q in the manifests of deployment target %q %s. Text of a Workload must be plain data on one line. Remove it.",
+				ps.add("Invalid text", fmt.Sprintf("The %s %.200q in the manifests of deployment target %q %s. Text of a "+
+					"Workload must be plain data on one line. Remove it.",
 					what, k, target, reason), append(slices.Clone(path), Key(k))...)
 			}
 		}

@@ -54,18 +54,24 @@ func TestTeamTextIsData(t *testing.T) {
 
 // TestPlainText pins which texts mean nothing in YAML, and what stands in for the others.
 func TestPlainText(t *testing.T) {
-	for _, text := range []string{"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b", "git@host:repo.git", "x - y"} {
+	for _, text := range []string{
+		"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b",
+		"git@host:repo.git", "x - y",
+	} {
 		if !IsPlainScalar(text) || Placeholder(text) != text {
 			t.Errorf("%q is not plain", text)
 		}
 	}
 	for text, standIn := range map[string]string{
-		"a: b": "a:xb", "a:": "ax", "- a": "xxa", "---": "x-x", "...": "x.x", "... a": "x..xa", "@a": "xa", " a": "xa", "a ": "ax", "a  b": "axxb",
-		"a # b": "axxxb", "[a, b]": "xaxxbx", "{a: 1}": "xa:x1x", "*a": "xa", "&a": "xa", "!a": "xa", `"a"`: "xax", "|": "x", "é": "x",
+		"a: b": "a:xb", "a:": "ax", "- a": "xxa", "---": "x-x", "...": "x.x", "... a": "x..xa",
+		"@a": "xa", " a": "xa", "a ": "ax", "a  b": "axxb",
+		"a # b": "axxxb", "[a, b]": "xaxxbx", "{a: 1}": "xa:x1x", "*a": "xa", "&a": "xa", "!a": "xa",
+		`"a"`: "xax", "|": "x", "é": "x",
 		"https://x/y?z#w": "https://x/yxzxw", "a\nb": "axb", "%a": "xa", "`a`": "xax", "-a": "xa",
 	} {
 		got := Placeholder(text)
-		if IsPlainScalar(text) || got != standIn || !IsPlainScalar(got) || utf8.RuneCountInString(got) != utf8.RuneCountInString(text) {
+		if IsPlainScalar(text) || got != standIn || !IsPlainScalar(got) ||
+			utf8.RuneCountInString(got) != utf8.RuneCountInString(text) {
 			t.Errorf("%q: plain %v, stand-in %q, want %q", text, IsPlainScalar(text), got, standIn)
 		}
 	}

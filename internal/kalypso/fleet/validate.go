@@ -13,8 +13,8 @@ import (
 )
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
-// objects, and Workloads with too many targets. It stops once ctx is done. [Fleet.ValidateReferences] checks the templates
-// that cluster types name.
+// objects, and Workloads with too many targets. It stops once ctx is done. [Fleet.ValidateReferences] checks the
+// templates that cluster types name.
 func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems
@@ -143,13 +143,16 @@ func (w *Workload) Validate() Problems {
 		ps.labels(t.Labels, at(Attr("labels"))...)
 		ps.checkTeamTexts(t.Name, t.Manifests, at(Attr("manifests"))...)
 		if t.Environment == "" {
-			ps.add("Missing environment", fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
+			ps.add(
+				"Missing environment",
+				fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
 				at(Attr("environment"))...)
 		}
 		// A duplicate name is one error in each environment.
 		id := t.Environment + "/" + t.Name
 		if seen[id] && !IsUnknown(t.Name) && !IsUnknown(t.Environment) {
-			ps.add("Duplicate deployment target", fmt.Sprintf("The workload has two targets named %q in environment %q. Rename or remove one of them.",
+			ps.add("Duplicate deployment target", fmt.Sprintf("The workload has two targets named %q in environment %q. "+
+				"Rename or remove one of them.",
 				t.Name, t.Environment), at(Attr("name"))...)
 		}
 		seen[id] = true
@@ -250,19 +253,27 @@ func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 		}
 		takesValues, known := operators[e.Operator]
 		if !known {
-			ps.add("Invalid operator", fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator), append(at, Attr("operator"))...)
+			ps.add(
+				"Invalid operator",
+				fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator),
+				append(at, Attr("operator"))...)
 			continue
 		}
 		ps.labelKey(e.Key, append(slices.Clone(at), Attr("key"))...)
 		for j, value := range e.Values {
-			ps.labelValue(value, fmt.Sprintf("Invalid value of label %q", e.Key), append(slices.Clone(at), Attr("values"), Index(j))...)
+			ps.labelValue(
+				value,
+				fmt.Sprintf("Invalid value of label %q", e.Key),
+				append(slices.Clone(at), Attr("values"), Index(j))...)
 		}
 		switch {
 		case takesValues && len(e.Values) == 0:
-			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q needs values. Add them, or use Exists or DoesNotExist.",
+			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q needs values. Add them, or use "+
+				"Exists or DoesNotExist.",
 				e.Operator, e.Key), append(at, Attr("values"))...)
 		case !takesValues && len(e.Values) > 0:
-			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or use In or NotIn.",
+			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or "+
+				"use In or NotIn.",
 				e.Operator, e.Key), append(at, Attr("values"))...)
 		}
 	}

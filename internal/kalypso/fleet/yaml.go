@@ -19,7 +19,14 @@ const apiGroup = "scheduler.kalypso.io"
 
 // OperatorKinds lists the kinds of the Kalypso API that are not part of a fleet: the operator computes them, or they
 // name repos.
-var OperatorKinds = []Kind{"Environment", "BaseRepo", "GitOpsRepo", "Assignment", "AssignmentPackage", "DeploymentTarget"}
+var OperatorKinds = []Kind{
+	"Environment",
+	"BaseRepo",
+	"GitOpsRepo",
+	"Assignment",
+	"AssignmentPackage",
+	"DeploymentTarget",
+}
 
 // ErrYAML means that YAML can't be parsed, or that an object does not match its kind.
 var ErrYAML = errors.New("invalid YAML")
@@ -64,8 +71,13 @@ func (r *documentParser) addBroken(reason string) {
 	r.problems = append(r.problems, Problem{
 		Origin:  r.at,
 		Summary: "Invalid YAML",
-		Detail:  fmt.Sprintf("Document %d (line %d) can't be read: %s.", r.at.Document, r.at.Line, strings.TrimSuffix(reason, ".")),
-		Err:     ErrYAML,
+		Detail: fmt.Sprintf(
+			"Document %d (line %d) can't be read: %s.",
+			r.at.Document,
+			r.at.Line,
+			strings.TrimSuffix(reason, "."),
+		),
+		Err: ErrYAML,
 	})
 }
 
@@ -107,7 +119,8 @@ func (r *documentParser) read(data []byte) {
 			Severity: Warning,
 			Summary:  "Unknown fields",
 			Detail: fmt.Sprintf("A %s does not have these fields, so they are ignored:\n%s\n"+
-				"Check the spelling, including upper and lower case, or remove them.", tm.Kind, IndentedList(unknown, len(unknown))),
+				"Check the spelling, including upper and lower case, or remove them.",
+				tm.Kind, IndentedList(unknown, len(unknown))),
 		}}.forObject(o)...)
 	}
 }

@@ -25,8 +25,8 @@ func (m *Meta) field(attribute string) string {
 	return attribute
 }
 
-// YAMLPath is the path of the problem in the document that holds the object, such as spec.deploymentTargets[0].name. It is
-// empty if the object is not from YAML, or the problem is with all of it.
+// YAMLPath is the path of the problem in the document that holds the object, such as spec.deploymentTargets[0].name.
+// It is empty if the object is not from YAML, or the problem is with all of it.
 func (p Problem) YAMLPath() string {
 	if p.Origin.Document == 0 || len(p.Path) == 0 {
 		return ""
@@ -53,10 +53,11 @@ func (p Problem) YAMLPath() string {
 	return b.String()
 }
 
-// PolicyField is an attribute of the fleet's scheduling policies as their authors write it; where some are YAML and some are
-// HCL, as it is in HCL.
+// PolicyField is an attribute of the fleet's scheduling policies as their authors write it; where some are YAML and
+// some are HCL, as it is in HCL.
 func (f *Fleet) PolicyField(attribute string) string {
-	if len(f.Policies) == 0 || slices.ContainsFunc(f.Policies, func(p *SchedulingPolicy) bool { return p.Origin.Document == 0 }) {
+	if len(f.Policies) == 0 ||
+		slices.ContainsFunc(f.Policies, func(p *SchedulingPolicy) bool { return p.Origin.Document == 0 }) {
 		return attribute
 	}
 	return YAMLName(attribute)

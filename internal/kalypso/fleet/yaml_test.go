@@ -25,19 +25,59 @@ func TestParseYAML(t *testing.T) {
 		{"nothing", "", nil, 0},
 		{"comments alone", "# a\n---\n# b\n---\n\n", nil, 0},
 		{"one", named("a"), []string{"ClusterType a 1 1"}, 0},
-		{"several", named("a") + "---\n" + named("b") + "--- # the third\n" + named("c"), []string{"ClusterType a 1 1", "ClusterType b 2 5", "ClusterType c 3 10"}, 0},
+		{
+			"several",
+			named("a") + "---\n" + named("b") + "--- # the third\n" + named("c"),
+			[]string{"ClusterType a 1 1", "ClusterType b 2 5", "ClusterType c 3 10"},
+			0,
+		},
 		{"empty documents between", "---\n---\n# x\n---\n" + named("a") + "---\n---\n", []string{"ClusterType a 1 4"}, 0},
-		{"CRLF", strings.ReplaceAll(named("a")+"---\n"+named("b"), "\n", "\r\n"), []string{"ClusterType a 1 1", "ClusterType b 2 5"}, 0},
-		{"byte order marks", "\ufeff---\n" + named("a") + "---\n\ufeff" + named("b"), []string{"ClusterType a 1 1", "ClusterType b 2 6"}, 0},
-		{"directive and document end", "%YAML 1.1\n---\n" + named("a") + "...\n" + named("b") + "... # end\n---\n" + named("c"), []string{"ClusterType a 1 2", "ClusterType b 2 8", "ClusterType c 3 13"}, 0},
-		{"JSON", `{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "ClusterType", "metadata": {"name": "a"}}`, []string{"ClusterType a 1 1"}, 0},
-		{"document that begins on its marker's line", "--- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: a}}\n", []string{"ClusterType a 1 1"}, 0},
-		{"a line of text that begins with dashes", kalypso + "kind: Template\nmetadata: {name: a}\nspec:\n  type: config\n  manifests:\n  - |\n    a\n    ---\n    b\n", []string{"Template a 1 1"}, 0},
-		{"List", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: a}}\n- {apiVersion: v1, kind: Secret}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n",
+		{
+			"CRLF",
+			strings.ReplaceAll(named("a")+"---\n"+named("b"), "\n", "\r\n"),
+			[]string{"ClusterType a 1 1", "ClusterType b 2 5"},
+			0,
+		},
+		{
+			"byte order marks",
+			"\ufeff---\n" + named("a") + "---\n\ufeff" + named("b"),
+			[]string{"ClusterType a 1 1", "ClusterType b 2 6"},
+			0,
+		},
+		{
+			"directive and document end",
+			"%YAML 1.1\n---\n" + named("a") + "...\n" + named("b") + "... # end\n---\n" + named("c"),
+			[]string{"ClusterType a 1 2", "ClusterType b 2 8", "ClusterType c 3 13"},
+			0,
+		},
+		{
+			"JSON",
+			`{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "ClusterType", "metadata": {"name": "a"}}`,
+			[]string{"ClusterType a 1 1"},
+			0,
+		},
+		{"document that begins on its marker's line", "--- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, " +
+			"metadata: {name: a}}\n", []string{"ClusterType a 1 1"}, 0},
+		{"a line of text that begins with dashes", kalypso + "kind: Template\nmetadata: {name: a}\nspec:\n  type: config\n " +
+			" manifests:\n  - |\n    a\n    ---\n    b\n", []string{"Template a 1 1"}, 0},
+		{"List", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, " +
+			"metadata: {name: a}}\n- {apiVersion: v1, kind: Secret}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n",
 			[]string{"Workload a 1 1", "ConfigMap c 1 1"}, 1},
-		{"other kinds", "apiVersion: v1\nkind: Secret\n---\n" + kalypso + "kind: Environment\n---\n" + kalypso + "kind: ConfigMap\n---\napiVersion: example.com/v1\nkind: Workload\n---\nfoo: bar\n---\nkind: 3\n---\n~\n", nil, 7},
-		{"anchors and merge keys", kalypso + "kind: Workload\nmetadata: {name: a, labels: &l {x: v}}\nspec:\n  deploymentTargets:\n  - {name: t, environment: dev, labels: {<<: *l, z: w}}\n", []string{"Workload a 1 1"}, 0},
-		{"other versions of the group", "apiVersion: scheduler.kalypso.io/v1beta1\nkind: Template\nmetadata: {name: a}\n", []string{"Template a 1 1"}, 0},
+		{
+			"other kinds",
+			"apiVersion: v1\nkind: Secret\n---\n" + kalypso + "kind: Environment\n---\n" + kalypso + "kind: ConfigMap\n---\n" +
+				"apiVersion: example.com/v1\nkind: Workload\n---\nfoo: bar\n---\nkind: 3\n---\n~\n",
+			nil,
+			7,
+		},
+		{"anchors and merge keys", kalypso + "kind: Workload\nmetadata: {name: a, labels: &l {x: v}}\nspec:\n  " +
+			"deploymentTargets:\n  - {name: t, environment: dev, labels: {<<: *l, z: w}}\n", []string{"Workload a 1 1"}, 0},
+		{
+			"other versions of the group",
+			"apiVersion: scheduler.kalypso.io/v1beta1\nkind: Template\nmetadata: {name: a}\n",
+			[]string{"Template a 1 1"},
+			0,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,19 +106,38 @@ func TestParseYAMLFails(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n", []string{"Document 1 (line 1) can't be read: line 1: did not find expected node content", "Document 3 (line 4) can't be read: line 6: found character that cannot start any token"}},
+		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n", []string{"Document 1 (line 1) can't be read: line 1: " +
+			"did not find expected node content", "Document 3 (line 4) can't be read: line 6: found character that cannot " +
+			"start any token"}},
 		{"key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
-		{"no object", "- a\n---\ntext\n---\n3\n", []string{"it is a list, not an object", "it is a string, not an object", "it is a number, not an object"}},
-		{"label that is no text", "a: b\n---\n" + kalypso + "kind: ClusterType\nmetadata:\n  name: a\n  labels:\n    x: v\n    edge: true\n",
-			[]string{`ClusterType "a": line 9: metadata.labels.edge: expected a string, got a bool; quote it to make it a string`}},
-		{"label of a target that is no text", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n  - name: b\n    labels: {zone: '1'}\n  - name: c\n    labels:\n      zone: 1\n",
+		{
+			"no object",
+			"- a\n---\ntext\n---\n3\n",
+			[]string{"it is a list, not an object", "it is a string, not an object", "it is a number, not an object"},
+		},
+		{"label that is no text", "a: b\n---\n" + kalypso + "kind: ClusterType\nmetadata:\n  name: a\n  labels:\n    x: " +
+			"v\n    edge: true\n",
+			[]string{`ClusterType "a": line 9: metadata.labels.edge: expected a string, got a bool; quote it to make it a ` +
+				`string`}},
+		{"label of a target that is no text", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  " +
+			"deploymentTargets:\n  - name: b\n    labels: {zone: '1'}\n  - name: c\n    labels:\n      zone: 1\n",
 			[]string{"line 10: spec.deploymentTargets.labels.zone: expected a string, got a number"}},
-		{"map for a list", kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n", []string{"line 6: spec.deploymentTargets: expected a list, got a map"}},
-		{"string for a map", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec: expected a map, got a string"}},
-		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B: expected a string, got a number`}},
-		{"name that is no text by YAML 1.1, after one that is", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n", []string{"line 10: metadata.name: expected a string, got a bool"}},
-		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: [3]}\n", []string{`Template "a": manifests: expected strings or objects, got 3`}},
+		{
+			"map for a list",
+			kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n",
+			[]string{"line 6: spec.deploymentTargets: expected a list, got a map"},
+		},
+		{"string for a map", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec: expected " +
+			"a map, got a string"}},
+		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  " +
+			"metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B: expected a ` +
+			`string, got a number`}},
+		{"name that is no text by YAML 1.1, after one that is", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  " +
+			"kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n",
+			[]string{"line 10: metadata.name: expected a string, got a bool"}},
+		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: " +
+			"[3]}\n", []string{`Template "a": manifests: expected strings or objects, got 3`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,8 +170,10 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 		want             string // the fields that the warning names; empty: there is none
 	}{
 		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
-		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: null, " +
-			"annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
+		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: " +
+			"null, " +
+			"annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], " +
+			"resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
 		{"deep down", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.matchLabel"},
 		{"every one", "Workload", "metadata: {name: a, label: {x: v}}\nspec:\n  deploymentTargets:\n" +
@@ -122,7 +183,8 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 		{"upper case", "ClusterType", "metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n", "spec.RECONCILER"},
 		{"twice but for the case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
 			"spec.configtype"},
-		{"metadata and spec", "ClusterType", "Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n",
+		{"metadata and spec", "ClusterType", "Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: " +
+			"r}\n",
 			"Metadata Spec metadata.Labels"},
 		{"of a selector", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.MatchLabels"},
@@ -175,7 +237,8 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 	if len(objects) != 0 || skipped != 3 || len(problems) != 1 || problems.HasErrors() {
 		t.Fatalf("%d objects, %d skipped, problems %v", len(objects), skipped, problems)
 	}
-	if want := `Kalypso has no kind "ClusterTyp", so document 3 (line 6) is skipped. Check the spelling.`; problems[0].Detail != want {
+	want := `Kalypso has no kind "ClusterTyp", so document 3 (line 6) is skipped. Check the spelling.`
+	if problems[0].Detail != want {
 		t.Errorf("%q, want %q", problems[0].Detail, want)
 	}
 }
@@ -202,7 +265,8 @@ func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
 	f := &fleet.Fleet{}
 	for name, labels := range map[string]map[string]string{
 		"platform": {"platform-config": "true"}, "no": {"platform-config": "false"}, "other": nil, "azure-app-config-1": nil,
-		"label-unknown": {"platform-config": fleet.Unknown}, "labels-unknown": {fleet.Unknown: fleet.Unknown}, fleet.Unknown: nil,
+		"label-unknown": {"platform-config": fleet.Unknown}, "labels-unknown": {fleet.Unknown: fleet.Unknown},
+		fleet.Unknown: nil,
 	} {
 		f.Add(&fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels}})
 	}
@@ -211,7 +275,10 @@ func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
 	for _, c := range f.Configs {
 		got = append(got, c.Name)
 	}
-	if d := cmp.Diff([]string{fleet.Unknown, "azure-app-config-1", "label-unknown", "labels-unknown", "platform"}, got); d != "" {
+	if d := cmp.Diff(
+		[]string{fleet.Unknown, "azure-app-config-1", "label-unknown", "labels-unknown", "platform"},
+		got,
+	); d != "" {
 		t.Errorf("configs (-want +got):\n%s", d)
 	}
 }

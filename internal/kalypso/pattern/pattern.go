@@ -29,7 +29,8 @@ func Measure(expr string) (Cost, error) {
 	var ranges int64
 	size := instructions(re, &ranges)
 	if size > MaxSize {
-		return Cost{}, fmt.Errorf("the regular expression has %d instructions with its repetitions expanded; at most %d are allowed", size, MaxSize)
+		return Cost{}, fmt.Errorf("the regular expression has %d instructions with its repetitions expanded; at most %d "+
+			"are allowed", size, MaxSize)
 	}
 	return Cost{Compile: 64*int64(len(expr)) + 8*ranges + 16*size, Match: size}, nil
 }

@@ -51,10 +51,12 @@ func (b *budget) charge(c cost) error {
 	b.spent.steps += c.steps
 	b.spent.work += c.work
 	if b.spent.steps > maxSteps {
-		return boundError("the template takes more than %d steps (loop iterations, calls of functions and templates). Check that it ends", maxSteps)
+		return boundError("the template takes more than %d steps (loop iterations, calls of functions and templates). "+
+			"Check that it ends", maxSteps)
 	}
 	if most := workFactor * b.size; b.spent.work > most {
-		return boundError("the functions of the template read and write more than %s, %d times limits.file_size (%s). Check its loops",
+		return boundError("the functions of the template read and write more than %s, %d times limits.file_size (%s). "+
+			"Check its loops",
 			fleet.FormatBytes(most), workFactor, fleet.FormatBytes(b.size))
 	}
 	const between = 4096 // steps between two checks of the context

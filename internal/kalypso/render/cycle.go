@@ -21,7 +21,12 @@ type PassesError struct {
 
 func (e *PassesError) Error() string {
 	if len(e.Cycle) == 0 {
-		return fmt.Sprintf("%s: values may refer to each other at most %d levels deep, and %q is deeper", ErrTooManyPasses, maxPasses, e.TooDeep)
+		return fmt.Sprintf(
+			"%s: values may refer to each other at most %d levels deep, and %q is deeper",
+			ErrTooManyPasses,
+			maxPasses,
+			e.TooDeep,
+		)
 	}
 	text := fmt.Sprintf("%s: the value %q refers to itself", ErrTooManyPasses, e.Cycle[0])
 	before := " through "

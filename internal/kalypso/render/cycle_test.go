@@ -37,10 +37,25 @@ func TestPassesErrorNamesValues(t *testing.T) {
 			`the value "A" refers to itself`},
 		{"two circles", refer("A") + refer("C"), map[string]any{"C": refer("C"), "A": refer("B"), "B": refer("A")},
 			`the value "A" refers to itself through "B"`},
-		{"a chain that is too long", refer("J"), map[string]any{
-			"J": refer("I"), "I": refer("H"), "H": refer("G"), "G": refer("F"), "F": refer("E"), "E": refer("D"), "D": refer("C"), "C": refer("B"), "B": refer("A"), "A": "end",
+		{
+			"a chain that is too long",
+			refer("J"),
+			map[string]any{
+				"J": refer(
+					"I",
+				),
+				"I": refer("H"),
+				"H": refer("G"),
+				"G": refer("F"),
+				"F": refer("E"),
+				"E": refer("D"),
+				"D": refer("C"),
+				"C": refer("B"),
+				"B": refer("A"),
+				"A": "end",
+			},
+			`values may refer to each other at most 8 levels deep, and "A" is deeper`,
 		},
-			`values may refer to each other at most 8 levels deep, and "A" is deeper`},
 		{"no value", nested, nil, ""},
 	}
 	for _, tt := range tests {

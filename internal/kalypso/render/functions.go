@@ -38,13 +38,24 @@ var functions = func() template.FuncMap {
 	}
 	maps.Copy(fs, template.FuncMap{
 		// Sprig's versions use the machine's path separator.
-		"osBase": path.Base, "osDir": path.Dir, "osClean": path.Clean, "osExt": path.Ext, "osIsAbs": path.IsAbs,
+		"osBase":  path.Base,
+		"osDir":   path.Dir,
+		"osClean": path.Clean,
+		"osExt":   path.Ext,
+		"osIsAbs": path.IsAbs,
 		// Sprig's versions use the order of the map.
-		"keys": keys, "values": values,
+		"keys":   keys,
+		"values": values,
 		// Sprig's versions overflow and never end near the largest integer.
-		"until": until, "untilStep": untilStep, "seq": seq,
+		"until":     until,
+		"untilStep": untilStep,
+		"seq":       seq,
 		// Go's functions are listed here so that they are metered.
-		"print": fmt.Sprint, "println": fmt.Sprintln, "html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
+		"print":    fmt.Sprint,
+		"println":  fmt.Sprintln,
+		"html":     template.HTMLEscaper,
+		"js":       template.JSEscaper,
+		"urlquery": template.URLQueryEscaper,
 		// Go's version can print memory addresses.
 		"printf": printf,
 

@@ -25,7 +25,12 @@ const (
 // instruments returns these functions with a budget.
 func (b *budget) instruments() template.FuncMap {
 	return template.FuncMap{
-		presentFunc: b.present, entriesFunc: b.entries, compareFunc: b.compare, tickFunc: b.tick, enterFunc: b.enter, leaveFunc: b.leave,
+		presentFunc: b.present,
+		entriesFunc: b.entries,
+		compareFunc: b.compare,
+		tickFunc:    b.tick,
+		enterFunc:   b.enter,
+		leaveFunc:   b.leave,
 	}
 }
 
@@ -120,7 +125,11 @@ func (in instrumenter) pipe(p *parse.PipeNode) {
 			switch arg.(type) {
 			case *parse.PipeNode, *parse.ChainNode, *parse.FieldNode, *parse.VariableNode, *parse.DotNode:
 				if compares {
-					cmd.Args[n] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: arg.Position(), Cmds: []*parse.CommandNode{command(compareFunc, arg.Position(), arg)}}
+					cmd.Args[n] = &parse.PipeNode{
+						NodeType: parse.NodePipe,
+						Pos:      arg.Position(),
+						Cmds:     []*parse.CommandNode{command(compareFunc, arg.Position(), arg)},
+					}
 				}
 			}
 		}
@@ -132,11 +141,23 @@ func (in instrumenter) pipe(p *parse.PipeNode) {
 // call returns an action that calls one of these functions, with the weight of the body as argument.
 func (in instrumenter) call(function string, body *parse.ListNode) []parse.Node {
 	cmd := command(function, 0)
-	action := &parse.ActionNode{NodeType: parse.NodeAction, Pipe: &parse.PipeNode{NodeType: parse.NodePipe, Cmds: []*parse.CommandNode{cmd}}}
+	action := &parse.ActionNode{
+		NodeType: parse.NodeAction,
+		Pipe:     &parse.PipeNode{NodeType: parse.NodePipe, Cmds: []*parse.CommandNode{cmd}},
+	}
 	if body != nil {
 		action.Pos, cmd.Pos, action.Pipe.Pos = body.Pos, body.Pos, body.Pos
 		weight := int64(weigh(body).nodes * (1 + in.variables/variablesPerNode))
-		cmd.Args = append(cmd.Args, &parse.NumberNode{NodeType: parse.NodeNumber, Pos: body.Pos, IsInt: true, Int64: weight, Text: strconv.FormatInt(weight, 10)})
+		cmd.Args = append(
+			cmd.Args,
+			&parse.NumberNode{
+				NodeType: parse.NodeNumber,
+				Pos:      body.Pos,
+				IsInt:    true,
+				Int64:    weight,
+				Text:     strconv.FormatInt(weight, 10),
+			},
+		)
 	}
 	return []parse.Node{action}
 }
@@ -156,7 +177,11 @@ type MissingValueError struct{ Action string }
 
 // Error implements error.
 func (e *MissingValueError) Error() string {
-	return fmt.Sprintf("{{ %s }} prints a missing or null value; set a value, or a default: {{ %s | default \"…\" }}", e.Action, e.Action)
+	return fmt.Sprintf(
+		"{{ %s }} prints a missing or null value; set a value, or a default: {{ %s | default \"…\" }}",
+		e.Action,
+		e.Action,
+	)
 }
 
 // present passes on the value that an action prints.

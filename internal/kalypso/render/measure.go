@@ -22,7 +22,8 @@ type writtenSize struct {
 func (b *budget) measure(v reflect.Value, indent int64) (writtenSize, error) {
 	w := writtenSize{indent: indent, most: b.size}
 	if !w.add(v, 0) || w.bytes > w.most {
-		return w, boundError("the value exceeds limits.file_size (%s) when written out, or is nested more than %d levels deep. Check that it does not contain itself",
+		return w, boundError("the value exceeds limits.file_size (%s) when written out, or is nested more than %d levels "+
+			"deep. Check that it does not contain itself",
 			fleet.FormatBytes(b.size), maxDepth)
 	}
 	return w, nil

@@ -25,20 +25,23 @@ func (b *budget) metered(name string, f any) any {
 	fail := func(err error) []reflect.Value {
 		return []reflect.Value{reflect.Zero(out), reflect.ValueOf(&err).Elem()}
 	}
-	return reflect.MakeFunc(reflect.FuncOf(in, []reflect.Type{out, errorType}, typ.IsVariadic()), func(args []reflect.Value) []reflect.Value {
-		flat := flatten(args, typ.IsVariadic())
-		if err := b.chargeArguments(&p, flat); err != nil {
-			return fail(err)
-		}
-		results := call(args)
-		if len(results) == 1 {
-			results = append(results, noError)
-		}
-		if err := b.chargeResult(name, &p, flat, results[0]); err != nil {
-			return fail(err)
-		}
-		return results
-	}).Interface()
+	return reflect.MakeFunc(
+		reflect.FuncOf(in, []reflect.Type{out, errorType}, typ.IsVariadic()),
+		func(args []reflect.Value) []reflect.Value {
+			flat := flatten(args, typ.IsVariadic())
+			if err := b.chargeArguments(&p, flat); err != nil {
+				return fail(err)
+			}
+			results := call(args)
+			if len(results) == 1 {
+				results = append(results, noError)
+			}
+			if err := b.chargeResult(name, &p, flat, results[0]); err != nil {
+				return fail(err)
+			}
+			return results
+		},
+	).Interface()
 }
 
 var (

@@ -69,7 +69,13 @@ func parseManifest(text string) (*manifest, error) {
 		splittable = splittable && !declares(node)
 	}
 	instrument(root)
-	whole := piece{root: root, name: manifestName, functions: slices.Sorted(maps.Keys(called)), scope: everything, mutates: mutates}
+	whole := piece{
+		root:      root,
+		name:      manifestName,
+		functions: slices.Sorted(maps.Keys(called)),
+		scope:     everything,
+		mutates:   mutates,
+	}
 	if !splittable {
 		m.pieces = []piece{whole}
 		return m, nil
@@ -81,7 +87,8 @@ func parseManifest(text string) (*manifest, error) {
 // manifest.
 func functionsIn(text string) template.FuncMap {
 	found := template.FuncMap{}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	separates := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(text, separates) {
 		if f, ok := functions[word]; ok {
 			found[word] = f
 		}

@@ -65,7 +65,12 @@ func TestPiecesAreTheWhole(t *testing.T) {
 		}
 	}
 	if rendered < templates || missing < templates/20 {
-		t.Errorf("%d rendered, %d failed, %d of them for a missing value: too few of a sort to say much", rendered, failed, missing)
+		t.Errorf(
+			"%d rendered, %d failed, %d of them for a missing value: too few of a sort to say much",
+			rendered,
+			failed,
+			missing,
+		)
 	}
 }
 
@@ -120,8 +125,11 @@ func subjectsOf(r *Renderer) []*assignmentInput {
 			Workspace:            "team",
 			Workload:             "app",
 			Labels:               map[string]string{"a": fmt.Sprint(i), "workload": "app"},
-			Manifests:            map[string]string{"repo": fmt.Sprintf("https://example.com/%d", i), "path": "./" + target.Name},
-			ConfigData:           data,
+			Manifests: map[string]string{
+				"repo": fmt.Sprintf("https://example.com/%d", i),
+				"path": "./" + target.Name,
+			},
+			ConfigData: data,
 		}})
 	}
 	return subjects
@@ -164,11 +172,48 @@ func (g *generator) node(depth int) string {
 	case 12:
 		return action("if "+g.pipeline()) + g.nodes(depth-1) + action("end")
 	case 13:
-		return action("if "+g.pipeline()) + g.nodes(depth-1) + action("else if "+g.pipeline()) + g.nodes(depth-1) + action("else") + g.nodes(depth-1) + action("end")
+		return action(
+			"if "+g.pipeline(),
+		) + g.nodes(
+			depth-1,
+		) + action(
+			"else if "+g.pipeline(),
+		) + g.nodes(
+			depth-1,
+		) + action(
+			"else",
+		) + g.nodes(
+			depth-1,
+		) + action(
+			"end",
+		)
 	case 14:
-		return action(g.one("with ", "with $w := ")+g.pipeline()) + g.nodes(depth-1) + action("else") + g.nodes(depth-1) + action("end")
+		return action(
+			g.one("with ", "with $w := ")+g.pipeline(),
+		) + g.nodes(
+			depth-1,
+		) + action(
+			"else",
+		) + g.nodes(
+			depth-1,
+		) + action(
+			"end",
+		)
 	case 15, 16:
-		head := action("range " + g.one("", "$e := ", "$i, $e := ") + g.one(".ConfigData.l", ".Labels", ".ConfigData", "$.ConfigData.m", "(list 1 2 3)", ".ConfigData.missing"))
+		head := action(
+			"range " + g.one(
+				"",
+				"$e := ",
+				"$i, $e := ",
+			) + g.one(
+				".ConfigData.l",
+				".Labels",
+				".ConfigData",
+				"$.ConfigData.m",
+				"(list 1 2 3)",
+				".ConfigData.missing",
+			),
+		)
 		g.loops++
 		body := g.nodes(depth - 1)
 		g.loops--
@@ -185,9 +230,19 @@ func (g *generator) node(depth int) string {
 		}
 		return action("define "+name) + body + action("end") + action("template "+name+" "+g.one("", ".", "$", g.operand()))
 	case 18:
-		return action("$x := "+g.pipeline()) + g.nodes(depth-1) + g.one("", action("$x"), action("$x = 1"), action("with $x")+"{{ . }}"+action("end"))
+		return action(
+			"$x := "+g.pipeline(),
+		) + g.nodes(
+			depth-1,
+		) + g.one(
+			"",
+			action("$x"),
+			action("$x = 1"),
+			action("with $x")+"{{ . }}"+action("end"),
+		)
 	case 19:
-		return action(g.one(`$_ := set .ConfigData "s" "changed"`, `$_ := unset $.Labels "a"`, `set .ConfigData.m "new" .Namespace | toJson`,
+		return action(g.one(`$_ := set .ConfigData "s" "changed"`, `$_ := unset $.Labels "a"`, `set .ConfigData.m "new" `+
+			`.Namespace | toJson`,
 			`merge .ConfigData (dict "s" "merged" "z" (dict)) | toJson`))
 	default:
 		return action(g.pipeline())
@@ -195,10 +250,40 @@ func (g *generator) node(depth int) string {
 }
 
 func (g *generator) operand() string {
-	return g.one(".Namespace", ".ClusterType", ".DeploymentTargetName", ".Environment", ".Workspace", ".Labels.a", ".Labels",
-		".Labels.missing", ".ConfigData.s", ".ConfigData.e", ".ConfigData.m", ".ConfigData.m.k", ".ConfigData.m.n", ".ConfigData.l",
-		".ConfigData.missing", ".Manifests.repo", ".Repo", ".Path", ".Branch", "$.Namespace", "$.ConfigData.s", "$.Labels.a",
-		"(.ConfigData.m).k", "(.ConfigData).s", "($).ClusterType", ".ConfigData.t", ".k", ".", "$", `"text"`, "3", "true")
+	return g.one(
+		".Namespace",
+		".ClusterType",
+		".DeploymentTargetName",
+		".Environment",
+		".Workspace",
+		".Labels.a",
+		".Labels",
+		".Labels.missing",
+		".ConfigData.s",
+		".ConfigData.e",
+		".ConfigData.m",
+		".ConfigData.m.k",
+		".ConfigData.m.n",
+		".ConfigData.l",
+		".ConfigData.missing",
+		".Manifests.repo",
+		".Repo",
+		".Path",
+		".Branch",
+		"$.Namespace",
+		"$.ConfigData.s",
+		"$.Labels.a",
+		"(.ConfigData.m).k",
+		"(.ConfigData).s",
+		"($).ClusterType",
+		".ConfigData.t",
+		".k",
+		".",
+		"$",
+		`"text"`,
+		"3",
+		"true",
+	)
 }
 
 func (g *generator) pipeline() string {
@@ -210,7 +295,10 @@ func (g *generator) pipeline() string {
 	case 2:
 		return g.operand() + ` | default "d"`
 	case 3:
-		return fmt.Sprintf(g.one(`index .ConfigData %q`, `get .Labels %q`, `hasKey .Manifests %q`, `index $.Manifests %q`), g.one("s", "a", "repo", "none"))
+		return fmt.Sprintf(
+			g.one(`index .ConfigData %q`, `get .Labels %q`, `hasKey .Manifests %q`, `index $.Manifests %q`),
+			g.one("s", "a", "repo", "none"),
+		)
 	case 4:
 		return "hash " + g.operand()
 	case 5:

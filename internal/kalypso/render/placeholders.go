@@ -28,7 +28,8 @@ type TeamTextError struct {
 
 // Error implements error.
 func (e *TeamTextError) Error() string {
-	return fmt.Sprintf("%s. The deployment target's texts that may cause this:\n  %s\nQuote them in the template, as in {{ .Manifests.path | quote }}, or have the team change them",
+	return fmt.Sprintf("%s. The deployment target's texts that may cause this:\n  %s\nQuote them in the template, as in "+
+		"{{ .Manifests.path | quote }}, or have the team change them",
 		e.Reason, strings.Join(e.Texts, "\n  "))
 }
 

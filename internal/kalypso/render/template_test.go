@@ -13,15 +13,25 @@ import (
 
 func testData() Data {
 	return Data{
-		DeploymentTargetName: "app-test", Namespace: "dev-large-app-test", Environment: "dev", Workspace: "team-a", Workload: "app",
-		ClusterType: "large",
-		Labels:      map[string]string{"purpose": "test", "empty": ""},
-		Manifests:   map[string]string{"repo": "https://example.com/r", "branch": "main", "storage": "git"},
+		DeploymentTargetName: "app-test",
+		Namespace:            "dev-large-app-test",
+		Environment:          "dev",
+		Workspace:            "team-a",
+		Workload:             "app",
+		ClusterType:          "large",
+		Labels:               map[string]string{"purpose": "test", "empty": ""},
+		Manifests:            map[string]string{"repo": "https://example.com/r", "branch": "main", "storage": "git"},
 		ConfigData: map[string]any{
-			"S": "text", "Q": `  "double" `, "N": "007", "T": "{{ .ClusterType }}-{{ .ConfigData.S }}", "LOOP": "{{ .ConfigData.LOOP }}",
-			"EMPTY": "", "MULTI": "one\ntwo\n", "U": "héllo ☃",
-			"M": map[string]any{"b": 1, "a": map[string]any{"c": []any{1.5, true, nil}}, "null": nil},
-			"L": []any{"x", map[string]any{"name": "y", "big": uint64(12345678901234567890)}},
+			"S":     "text",
+			"Q":     `  "double" `,
+			"N":     "007",
+			"T":     "{{ .ClusterType }}-{{ .ConfigData.S }}",
+			"LOOP":  "{{ .ConfigData.LOOP }}",
+			"EMPTY": "",
+			"MULTI": "one\ntwo\n",
+			"U":     "héllo ☃",
+			"M":     map[string]any{"b": 1, "a": map[string]any{"c": []any{1.5, true, nil}}, "null": nil},
+			"L":     []any{"x", map[string]any{"name": "y", "big": uint64(12345678901234567890)}},
 		},
 	}
 }
@@ -33,32 +43,54 @@ func TestText(t *testing.T) {
 		manifests         []string
 		want              string
 	}{
-		{"names", "", []string{"{{ .DeploymentTargetName }} {{ .Namespace }} {{ .Environment }} {{ .Workspace }} {{ .Workload }} {{ .ClusterType }}"},
+		{"names", "", []string{"{{ .DeploymentTargetName }} {{ .Namespace }} {{ .Environment }} {{ .Workspace }} {{ " +
+			".Workload }} {{ .ClusterType }}"},
 			"app-test dev-large-app-test dev team-a app large"},
-		{"storage by its older names", "", []string{"{{ .Repo }} {{ .Branch }} {{ .Manifests.storage }}"}, "https://example.com/r main git"},
+		{
+			"storage by its older names",
+			"",
+			[]string{"{{ .Repo }} {{ .Branch }} {{ .Manifests.storage }}"},
+			"https://example.com/r main git",
+		},
 		{"missing older name is empty in a condition", "", []string{"{{ if .Path }}path{{ else }}none{{ end }}"}, "none"},
 		{"missing label is empty in a condition", "", []string{"{{ if .Labels.edge }}edge{{ else }}core{{ end }}"}, "core"},
-		{"missing value with a default", "", []string{`{{ .ConfigData.none | default "d" }}{{ .ConfigData.M.null | default "n" }}`}, "dn"},
+		{"missing value with a default", "", []string{`{{ .ConfigData.none | default "d" }}{{ .ConfigData.M.null | default ` +
+			`"n" }}`}, "dn"},
 		{"empty value prints nothing", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
 		{"null quoted is empty", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
 		{"manifests are joined", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
-		{"of a shell file with nothing", "sh", []string{"export A=1", "export B=2\n", "export C=3"}, "export A=1\nexport B=2\nexport C=3"},
+		{"of a shell file with nothing", "sh", []string{"export A=1", "export B=2\n", "export C=3"}, "export A=1\nexport " +
+			"B=2\nexport C=3"},
 		{"unknown content type is YAML", "toml", []string{"a", "b"}, "a\n---\nb"},
-		{"empty manifests are left out", "", []string{"{{ if false }}x{{ end }}", "a", "", "b", "{{/* nothing */}}"}, "a\n---\nb"},
+		{
+			"empty manifests are left out",
+			"",
+			[]string{"{{ if false }}x{{ end }}", "a", "", "b", "{{/* nothing */}}"},
+			"a\n---\nb",
+		},
 		{"blanks are kept", "", []string{" ", "\n", "a"}, " \n---\n\n---\na"},
 		{"nothing but definitions", "", []string{`{{ define "x" }}x{{ end }}`, "a"}, "a"},
 		{"values that hold templates", "", []string{"v: {{ .ConfigData.T }}"}, "v: large-text"},
 		{"braces that are printed render again", "", []string{"{{ `{{ .ClusterType }}` }}"}, "large"},
-		{"defined templates", "", []string{`{{ define "l" }}<{{ . }}>{{ end }}{{ template "l" .ClusterType }}{{ block "b" .Labels }}{{ .purpose }}{{ end }}`}, "<large>test"},
-		{"loops", "", []string{"{{ range $k, $v := .Labels }}{{ $k }}={{ $v }};{{ end }}{{ range until 3 }}{{ if eq . 1 }}{{ continue }}{{ end }}{{ . }}{{ end }}"},
+		{"defined templates", "", []string{`{{ define "l" }}<{{ . }}>{{ end }}{{ template "l" .ClusterType }}{{ block "b" ` +
+			`.Labels }}{{ .purpose }}{{ end }}`}, "<large>test"},
+		{"loops", "", []string{"{{ range $k, $v := .Labels }}{{ $k }}={{ $v }};{{ end }}{{ range until 3 }}{{ if eq . 1 " +
+			"}}{{ continue }}{{ end }}{{ . }}{{ end }}"},
 			"empty=;purpose=test;02"},
 		{"toYaml indents by 4 and has no last newline", "", []string{"{{ toYaml .ConfigData.M }}"},
 			"a:\n    c:\n        - 1.5\n        - true\n        - null\nb: 1\n\"null\": null"},
-		{"toYaml of text", "", []string{"{{ toYaml .ConfigData.N }} {{ toYaml .ConfigData.MULTI }}|{{ toYaml .ConfigData.U }}"}, "\"007\" |\n    one\n    two|héllo ☃"},
+		{"toYaml of text", "", []string{"{{ toYaml .ConfigData.N }} {{ toYaml .ConfigData.MULTI }}|{{ toYaml .ConfigData.U " +
+			"}}"}, "\"007\" |\n    one\n    two|héllo ☃"},
 		{"toYaml of a missing value", "", []string{"{{ toYaml .ConfigData.none }}"}, "null"},
-		{"toYaml of the data is that of the operator's", "", []string{`{{ toYaml . | splitList "\n" | first }}`}, "deploymenttargetname: app-test"},
+		{
+			"toYaml of the data is that of the operator's",
+			"",
+			[]string{`{{ toYaml . | splitList "\n" | first }}`},
+			"deploymenttargetname: app-test",
+		},
 		{"toJson", "", []string{"{{ toJson .ConfigData.L }}"}, `["x",{"big":12345678901234567890,"name":"y"}]`},
-		{"stringify of a map", "", []string{`{{ stringify (dict "s" "x" "n" 1 "m" .ConfigData.M "l" .ConfigData.L "t" (splitList "," "a,b") "e" (dict) "k" (keys .ConfigData.M)) }}`},
+		{"stringify of a map", "", []string{`{{ stringify (dict "s" "x" "n" 1 "m" .ConfigData.M "l" .ConfigData.L "t" ` +
+			`(splitList "," "a,b") "e" (dict) "k" (keys .ConfigData.M)) }}`},
 			`e: |
     {}
 k: |
@@ -82,25 +114,43 @@ s: x
 t: |
     - a
     - b`},
-		{"stringify of anything else", "", []string{"{{ stringify .ConfigData.L }}|{{ stringify .ConfigData.S }}|{{ stringify .Labels }}"},
+		{"stringify of anything else", "", []string{"{{ stringify .ConfigData.L }}|{{ stringify .ConfigData.S }}|{{ " +
+			"stringify .Labels }}"},
 			"- x\n- big: 12345678901234567890\n  name: \"y\"|text|empty: \"\"\npurpose: test"},
-		{"unquote", "", []string{"{{ unquote .ConfigData.Q }}|{{ unquote `'\"x\"'` }}|{{ unquote `\"'x'\"` }}|{{ unquote `''x''` }}|{{ unquote 3 }}|{{ unquote .ConfigData.M }}|{{ unquote .ConfigData.none }}"},
+		{"unquote", "", []string{"{{ unquote .ConfigData.Q }}|{{ unquote `'\"x\"'` }}|{{ unquote `\"'x'\"` }}|{{ unquote " +
+			"`''x''` }}|{{ unquote 3 }}|{{ unquote .ConfigData.M }}|{{ unquote .ConfigData.none }}"},
 			"double|\"x\"|x|x|||"},
-		{"hash", "", []string{`{{ hash (dict) }} {{ hash "a" }} {{ hash 1 }} {{ hash (dict "a" 1 "b" (list 1 "x")) }} {{ hash .ConfigData.none }} {{ hash (dict "M" (dict "k" 1.5 "n" .ConfigData.none) "L" (list true (dict "name" "x"))) }}`},
+		{"hash", "", []string{`{{ hash (dict) }} {{ hash "a" }} {{ hash 1 }} {{ hash (dict "a" 1 "b" (list 1 "x")) }} {{ ` +
+			`hash .ConfigData.none }} {{ hash (dict "M" (dict "k" 1.5 "n" .ConfigData.none) "L" (list true (dict "name" ` +
+			`"x"))) }}`},
 			// What github.com/mitchellh/hashstructure v1.1.0 says of the same values.
 			"0 12638153115695167422 16390143479181108970 3344758751922209537 12161962213042174405 15992462139616234727"},
-		{"keys and values are sorted", "", []string{`{{ keys .ConfigData.M | join "," }} {{ values (dict "z" .Workspace "a" .ClusterType) | join "," }}`},
+		{"keys and values are sorted", "", []string{`{{ keys .ConfigData.M | join "," }} {{ values (dict "z" .Workspace ` +
+			`"a" .ClusterType) | join "," }}`},
 			"a,b,null large,team-a"},
-		{"bounded functions are Sprig's within their bounds", "", []string{`{{ repeat 3 "ab" }}|{{ until -3 }}|{{ untilStep 0 7 3 }}|{{ seq 5 }}|{{ seq 2 -1 }}|{{ seq 0 2 5 }}|{{ indent 2 "a\nb" }}|{{ nindent 1 "c" }}`},
+		{"bounded functions are Sprig's within their bounds", "", []string{`{{ repeat 3 "ab" }}|{{ until -3 }}|{{ ` +
+			`untilStep 0 7 3 }}|{{ seq 5 }}|{{ seq 2 -1 }}|{{ seq 0 2 5 }}|{{ indent 2 "a\nb" }}|{{ nindent 1 "c" }}`},
 			"ababab|[0 -1 -2]|[0 3 6]|1 2 3 4 5|2 1 0 -1|0 2 4|  a\n  b|\n c"},
-		{"data changed by a template are its own", "", []string{
-			`{{ define "f" }}{{ $_ := set . "S" "changed" }}{{ end }}{{ template "f" .ConfigData }}{{ .ConfigData.S }}`, "{{ .ConfigData.S }}"}, "changed\n---\ntext"},
-		{"printf of the data prints no address", "", []string{`{{ printf "%v" (list .) | contains "0x" }}{{ printf "100%% %d" 3 }}`}, "false100% 3"},
+		{
+			"data changed by a template are its own",
+			"",
+			[]string{
+				`{{ define "f" }}{{ $_ := set . "S" "changed" }}{{ end }}{{ template "f" .ConfigData }}{{ .ConfigData.S }}`,
+				"{{ .ConfigData.S }}",
+			},
+			"changed\n---\ntext",
+		},
+		{"printf of the data prints no address", "", []string{`{{ printf "%v" (list .) | contains "0x" }}{{ printf "100%% ` +
+			`%d" 3 }}`}, "false100% 3"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Text(t.Context(), &fleet.Template{Meta: fleet.Meta{Name: "t"}, ContentType: tt.contentType, Manifests: tt.manifests}, testData())
+			got, err := Text(
+				t.Context(),
+				&fleet.Template{Meta: fleet.Meta{Name: "t"}, ContentType: tt.contentType, Manifests: tt.manifests},
+				testData(),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,36 +170,63 @@ func TestTextFails(t *testing.T) {
 		{"unknown function", "\n\n{{ env \"HOME\" }}", `line 3: function "env" not defined`},
 		{"unknown field", "a\n{{ .Name }}", `line 2: <.Name>: can't evaluate field Name`},
 		{"missing value", "a\n\n{{ .Labels.edge }}", "line 3: {{ .Labels.edge }} prints a missing or null value"},
-		{"missing value far on", "a: {{ .ClusterType }}\nb: {{ .Labels.purpose }}\nc: {{ .ConfigData.none }}\n", "line 3: {{ .ConfigData.none }} prints"},
+		{
+			"missing value far on",
+			"a: {{ .ClusterType }}\nb: {{ .Labels.purpose }}\nc: {{ .ConfigData.none }}\n",
+			"line 3: {{ .ConfigData.none }} prints",
+		},
 		{"missing nested value", "{{ .ConfigData.none.deeper }}", "line 1: {{ .ConfigData.none.deeper }} prints"},
 		{"null value", "{{ .ConfigData.M.null }}", "line 1: {{ .ConfigData.M.null }} prints"},
 		{"missing older name", "{{ .Path }}", "{{ .Path }} prints"},
 		{"missing value of a lookup", `{{ index .ConfigData "a-b" }}`, `{{ index .ConfigData "a-b" }} prints`},
-		{"missing value in a definition", "{{ define \"x\" }}\n{{ .none }}{{ end }}{{ template \"x\" .Labels }}", "line 2: {{ .none }} prints"},
-		{"missing value in a loop", "{{ range .ConfigData.L }}{{ else }}{{ end }}{{ range $k, $v := .ConfigData.M }}\n{{ $v }}{{ end }}", "line 2: {{ $v }} prints"},
+		{
+			"missing value in a definition",
+			"{{ define \"x\" }}\n{{ .none }}{{ end }}{{ template \"x\" .Labels }}",
+			"line 2: {{ .none }} prints",
+		},
+		{"missing value in a loop", "{{ range .ConfigData.L }}{{ else }}{{ end }}{{ range $k, $v := .ConfigData.M }}\n{{ " +
+			"$v }}{{ end }}", "line 2: {{ $v }} prints"},
 		{"function fails", "{{ fail \"no luck\" }}", "line 1: <fail \"no luck\">: error calling fail: no luck"},
 		{"function panics", "{{ regexFind \"(\" \"x\" }}", "line 1: "},
 		{"missing value into a function", "{{ .Labels.edge | upper }}", "line 1: <upper>: invalid value; expected string"},
-		{"toYaml of what is no YAML", "{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict \"f\" (float64 \"nan\")) }}", "unsupported value: NaN"},
+		{"toYaml of what is no YAML", "{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict " +
+			"\"f\" (float64 \"nan\")) }}", "unsupported value: NaN"},
 		{"huge loop", "a\n{{ range 2000000000 }}{{ end }}", "line 2: "},
 		{"nested loops", "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}", "loop iterations"},
 		{"huge list", "{{ until 2000000000 }}", "it would return 15625000Ki"},
 		{"huge text", "{{ repeat 2000000000 \"x\" }}", "it would return 1953125Ki"},
 		{"huge indent", "{{ indent 2000000000 \"x\" }}", "it would return 2000000001 bytes"},
-		{"text that doubles", "\n{{ $x := \"xx\" }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}{{ len $x }}", "line 2: <print $x $x>: error calling print: it returns 2Mi"},
-		{"list that doubles", "{{ $x := until 2 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}", "read and write more than 64Mi"},
-		{"text that doubles by calls", "{{ define \"a\" }}{{ template \"a\" (print . .) }}{{ end }}{{ template \"a\" \"xx\" }}", "it returns 2Mi"},
-		{"huge output", "{{ $x := repeat 1000000 \"x\" }}{{ range until 100 }}{{ $x }}{{ end }}", "the file renders to 2000000 bytes; limits.file_size allows 1Mi"},
-		{"endless recursion", "{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}", "call each other more than 100 levels deep"},
-		{"branching recursion", "{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) }}{{ end }}{{ end }}{{ template \"x\" 0 }}", "Check that it ends"},
+		{
+			"text that doubles",
+			"\n{{ $x := \"xx\" }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}{{ len $x }}",
+			"line 2: <print $x $x>: error calling print: it returns 2Mi",
+		},
+		{
+			"list that doubles",
+			"{{ $x := until 2 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}",
+			"read and write more than 64Mi",
+		},
+		{"text that doubles by calls", "{{ define \"a\" }}{{ template \"a\" (print . .) }}{{ end }}{{ template \"a\" " +
+			"\"xx\" }}", "it returns 2Mi"},
+		{"huge output", "{{ $x := repeat 1000000 \"x\" }}{{ range until 100 }}{{ $x }}{{ end }}", "the file renders to " +
+			"2000000 bytes; limits.file_size allows 1Mi"},
+		{"endless recursion", "{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}", "call each other " +
+			"more than 100 levels deep"},
+		{"branching recursion", "{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) " +
+			"}}{{ end }}{{ end }}{{ template \"x\" 0 }}", "Check that it ends"},
 		{"values in a circle", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
-		{"value with a broken template", "{{ `{{ if }}` }}", "in pass 2, in a template that came from a value: line 1: missing value for if"},
+		{"value with a broken template", "{{ `{{ if }}` }}", "in pass 2, in a template that came from a value: line 1: " +
+			"missing value for if"},
 		{"place in memory", `{{ printf "%5p" .Labels }}`, "%p prints a memory address"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Text(t.Context(), &fleet.Template{Meta: fleet.Meta{Name: "t"}, Manifests: []string{tt.manifest}}, testData())
+			got, err := Text(
+				t.Context(),
+				&fleet.Template{Meta: fleet.Meta{Name: "t"}, Manifests: []string{tt.manifest}},
+				testData(),
+			)
 			if err == nil {
 				t.Fatalf("no error, but %.200q", got)
 			}
@@ -181,11 +258,12 @@ func TestPassesAreCounted(t *testing.T) {
 	}
 }
 
-// TestFunctionsAreHermetic keeps functions out whose results depend on the clock, the machine or chance: a new version of
-// Sprig may add some.
+// TestFunctionsAreHermetic keeps functions out whose results depend on the clock, the machine or chance: a new
+// version of Sprig may add some.
 func TestFunctionsAreHermetic(t *testing.T) {
 	for _, name := range []string{
-		"now", "date", "dateInZone", "ago", "toDate", "mustToDate", "htmlDate", "env", "expandenv", "getHostByName", "uuidv4", "shuffle",
+		"now", "date", "dateInZone", "ago", "toDate", "mustToDate", "htmlDate", "env", "expandenv", "getHostByName", "uuidv4",
+		"shuffle",
 		"randAlpha", "randAlphaNum", "randAscii", "randNumeric", "randBytes", "randInt", "bcrypt", "htpasswd", "encryptAES",
 		"genPrivateKey", "genCA", "genSelfSignedCert", "genSignedCert", presentFunc, tickFunc,
 	} {
@@ -194,6 +272,10 @@ func TestFunctionsAreHermetic(t *testing.T) {
 		}
 	}
 	if want, got := 189, len(functions); got != want {
-		t.Errorf("there are %d functions, not %d: look at the new ones, whether they are the same everywhere and always", got, want)
+		t.Errorf(
+			"there are %d functions, not %d: look at the new ones, whether they are the same everywhere and always",
+			got,
+			want,
+		)
 	}
 }

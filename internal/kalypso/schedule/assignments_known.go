@@ -21,7 +21,8 @@ func AssignmentsKnown(f *fleet.Fleet) bool {
 	}
 	for _, w := range f.Workloads {
 		for i := range w.Targets {
-			if t := &w.Targets[i]; f.MayRender(t) && (targetUnknown(t) || fleet.IsUnknown(w.Name) || fleet.AnyUnknown(w.Labels)) {
+			if t := &w.Targets[i]; f.MayRender(t) &&
+				(targetUnknown(t) || fleet.IsUnknown(w.Name) || fleet.AnyUnknown(w.Labels)) {
 				return false
 			}
 		}
@@ -44,7 +45,9 @@ func policyUnknown(p *fleet.SchedulingPolicy) bool {
 }
 
 func selectorUnknown(s *fleet.Selector) bool {
-	return fleet.AnyUnknown(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-		return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) || slices.ContainsFunc(r.Values, fleet.IsUnknown)
-	})
+	return fleet.AnyUnknown(s.MatchLabels) ||
+		slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+			return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) ||
+				slices.ContainsFunc(r.Values, fleet.IsUnknown)
+		})
 }

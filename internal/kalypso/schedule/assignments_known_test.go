@@ -36,13 +36,19 @@ func TestDecided(t *testing.T) {
 		{"policy's label", func(f *fleet.Fleet) { f.Policies[0].ClusterTypes.MatchLabels = unknown }, false},
 		{"policy's labels", func(f *fleet.Fleet) { f.Policies[0].DeploymentTargets.MatchLabels = all }, false},
 		{"policy's operator", func(f *fleet.Fleet) {
-			f.Policies[0].DeploymentTargets.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: fleet.Unknown}}
+			f.Policies[0].DeploymentTargets.MatchExpressions = []metav1.LabelSelectorRequirement{
+				{Key: "a", Operator: fleet.Unknown},
+			}
 		}, false},
 		{"policy's key", func(f *fleet.Fleet) {
-			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: fleet.Unknown, Operator: "Exists"}}
+			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{
+				{Key: fleet.Unknown, Operator: "Exists"},
+			}
 		}, false},
 		{"policy's values", func(f *fleet.Fleet) {
-			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "In", Values: []string{"b", fleet.Unknown}}}
+			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{
+				{Key: "a", Operator: "In", Values: []string{"b", fleet.Unknown}},
+			}
 		}, false},
 		{"policy without targets", func(f *fleet.Fleet) { f.Policies[0].Workspace, f.Workloads = fleet.Unknown, nil }, true},
 		{"workload's name", func(f *fleet.Fleet) { f.Workloads[0].Name = fleet.Unknown }, false},
@@ -55,12 +61,19 @@ func TestDecided(t *testing.T) {
 			f.Workloads[0].Targets[1] = fleet.Target{Name: fleet.Unknown, Environment: "stage", Labels: all}
 		}, true},
 		{"workload of another environment", func(f *fleet.Fleet) {
-			f.Workloads[1] = &fleet.Workload{Meta: fleet.Meta{Name: fleet.Unknown, Labels: all}, Targets: []fleet.Target{{Environment: "stage"}}}
+			f.Workloads[1] = &fleet.Workload{
+				Meta:    fleet.Meta{Name: fleet.Unknown, Labels: all},
+				Targets: []fleet.Target{{Environment: "stage"}},
+			}
 		}, true},
 		{"targets as a whole", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets = []fleet.Target{{Name: fleet.Unknown, Environment: fleet.Unknown}}
 		}, false},
-		{"workspace of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Workspace = fleet.Unknown }, false},
+		{
+			"workspace of the workload's registration",
+			func(f *fleet.Fleet) { f.Registrations[0].Workspace = fleet.Unknown },
+			false,
+		},
 		{"workspace of another registration", func(f *fleet.Fleet) { f.Registrations[1].Workspace = fleet.Unknown }, true},
 		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = fleet.Unknown }, false},
 		{"name of another registration", func(f *fleet.Fleet) { f.Registrations[1].Name = fleet.Unknown }, true},
@@ -73,7 +86,10 @@ func TestDecided(t *testing.T) {
 				ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}, Reconciler: "r"}},
 				Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
 				Workloads: []*fleet.Workload{
-					{Meta: fleet.Meta{Name: "app", Labels: map[string]string{fleet.FluxOwnerLabel: "dev-team"}}, Targets: []fleet.Target{{Name: "a", Environment: "dev"}, {Name: "b", Environment: "stage"}}},
+					{
+						Meta:    fleet.Meta{Name: "app", Labels: map[string]string{fleet.FluxOwnerLabel: "dev-team"}},
+						Targets: []fleet.Target{{Name: "a", Environment: "dev"}, {Name: "b", Environment: "stage"}},
+					},
 					{Meta: fleet.Meta{Name: "other"}},
 				},
 				Registrations: []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "team"}}, {Meta: fleet.Meta{Name: "other"}}},

@@ -93,7 +93,10 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 
 // Assigned reports whether anything is assigned to a cluster type.
 func (s *Schedule) Assigned(ct *fleet.ClusterType) bool {
-	return slices.ContainsFunc(s.Placements, func(p Placement) bool { return p.ClusterType == ct && len(p.Assignments) > 0 })
+	return slices.ContainsFunc(
+		s.Placements,
+		func(p Placement) bool { return p.ClusterType == ct && len(p.Assignments) > 0 },
+	)
 }
 
 // quota counts assignments.
@@ -129,7 +132,8 @@ func (q *quota) problems(policies []*fleet.SchedulingPolicy) fleet.Problems {
 	return fleet.Problems{{
 		Path:    []fleet.Step{fleet.Attr("limits"), fleet.Attr("assignments")},
 		Summary: "Too many assignments",
-		Detail: fmt.Sprintf("The policies make %d assignments; limits.assignments allows %d. Narrow their selectors, or raise the limit. "+
+		Detail: fmt.Sprintf("The policies make %d assignments; limits.assignments allows %d. Narrow their selectors, or "+
+			"raise the limit. "+
 			"The policies that make the most:\n%s", q.all, q.most, fleet.IndentedList(lines, shown)),
 	}}
 }
@@ -157,7 +161,12 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget)
 	return sel
 }
 
-func assign(environment string, ct *fleet.ClusterType, targets []*fleet.DeploymentTarget, policiesOf [][]*fleet.SchedulingPolicy) (Placement, fleet.Problems) {
+func assign(
+	environment string,
+	ct *fleet.ClusterType,
+	targets []*fleet.DeploymentTarget,
+	policiesOf [][]*fleet.SchedulingPolicy,
+) (Placement, fleet.Problems) {
 	var problems fleet.Problems
 	count := 0
 	for _, policies := range policiesOf {
@@ -197,7 +206,8 @@ func Namespace(environment, clusterType, deploymentTarget string) (string, error
 		return namespace, nil
 	}
 	if msgs := validation.IsDNS1123Label(namespace); len(msgs) > 0 {
-		return "", fmt.Errorf("the namespace %q (environment %q, cluster type %q, deployment target %q) has %d characters and is not a DNS-1123 label: %s. Shorten or change one of the three names",
+		return "", fmt.Errorf("the namespace %q (environment %q, cluster type %q, deployment target %q) has %d characters "+
+			"and is not a DNS-1123 label: %s. Shorten or change one of the three names",
 			namespace, environment, clusterType, deploymentTarget, len(namespace), strings.Join(msgs, "; "))
 	}
 	return namespace, nil

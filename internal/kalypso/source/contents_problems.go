@@ -13,19 +13,29 @@ func (c *contents) problems(registration string) Problems {
 	for _, at := range sortedKeys(c.tooLarge) {
 		fs = append(fs, Problem{
 			Registration: registration, Location: c.location, File: at, Summary: "File too large",
-			Detail: fmt.Sprintf("The file is too large to read: it has %d bytes. Split it, or list it in %s if it holds no Kalypso objects.", c.tooLarge[at], ignoreFile),
+			Detail: fmt.Sprintf("The file is too large to read: it has %d bytes. Split it, or list it in %s if it holds no "+
+				"Kalypso objects.", c.tooLarge[at], ignoreFile),
 		})
 	}
 	warn := func(paths []string, summary, detail string) {
 		if len(paths) > 0 {
 			fs = append(fs, Problem{
-				Severity: fleet.Warning, Registration: registration, Location: c.location, Summary: summary,
-				Detail: fmt.Sprintf("%s To silence this warning, list them in %s: %s.", detail, ignoreFile, strings.Join(paths, ", ")),
+				Severity:     fleet.Warning,
+				Registration: registration,
+				Location:     c.location,
+				Summary:      summary,
+				Detail: fmt.Sprintf(
+					"%s To silence this warning, list them in %s: %s.",
+					detail,
+					ignoreFile,
+					strings.Join(paths, ", "),
+				),
 			})
 		}
 	}
 	warn(c.links, "Symbolic links skipped", "Symbolic links are not followed.")
 	warn(c.modules, "Submodules skipped", "Submodules are not followed.")
-	warn(c.kustomizations, "Kustomizations skipped", "Files are read as they are. A Kustomization's patches, additions and exclusions are not applied.")
+	warn(c.kustomizations, "Kustomizations skipped", "Files are read as they are. A Kustomization's patches, additions "+
+		"and exclusions are not applied.")
 	return fs
 }

@@ -64,7 +64,11 @@ type layer struct {
 
 // ControlPlane reads a control plane, its bases and its registrations. It reports the problems of all of them.
 func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *ControlPlane {
-	cp := &ControlPlane{Manifests: map[string]string{}, WorkloadCommits: map[string]string{}, Names: map[fleet.Kind][]string{}}
+	cp := &ControlPlane{
+		Manifests:       map[string]string{},
+		WorkloadCommits: map[string]string{},
+		Names:           map[fleet.Kind][]string{},
+	}
 	var gitops []*repoObject
 	var name string
 	next, seen := &req.Location, map[string]bool{}
@@ -192,8 +196,11 @@ func (cp *ControlPlane) addManifests() {
 			key = at.key(o.File, name)
 		}
 		if _, twice := cp.Manifests[key]; twice {
-			cp.Problems = append(cp.Problems, Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line, Summary: "Duplicate object",
-				Detail: fmt.Sprintf("This file defines %s %q twice. Rename or remove one of them.", o.Kind(), name)})
+			cp.Problems = append(
+				cp.Problems,
+				Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line, Summary: "Duplicate object",
+					Detail: fmt.Sprintf("This file defines %s %q twice. Rename or remove one of them.", o.Kind(), name)},
+			)
 			continue
 		}
 		cp.Manifests[key] = text
@@ -204,7 +211,8 @@ func (cp *ControlPlane) addManifests() {
 // base returns the location of a layer's base and the name of its BaseRepo, or nil if there is none to follow.
 func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, name string) {
 	if len(l.bases) > 1 {
-		cp.reportMultiple(l.location, l.bases, "An environment has one BaseRepo, which names the promoted commit. Remove all but one.")
+		cp.reportMultiple(l.location, l.bases, "An environment has one BaseRepo, which names the promoted commit. Remove "+
+			"all but one.")
 	}
 	var base *repoObject
 	if len(l.bases) > 0 {
@@ -216,10 +224,12 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 	switch {
 	case !req.FollowBase || len(l.bases) > 1:
 		return nil, ""
-	case l.index == 0 && req.BaseDirectory != "" && (within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
+	case l.index == 0 && req.BaseDirectory != "" &&
+		(within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
 		cp.Problems = append(cp.Problems, Problem{
 			Location: l.location, Summary: "Nested folders",
-			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders contains the other, so its objects would be read twice. Put them side by side.", req.BaseDirectory),
+			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders contains the other, so its objects would be "+
+				"read twice. Put them side by side.", req.BaseDirectory),
 		})
 		return nil, ""
 	case l.index == 0 && req.BaseDirectory != "":
@@ -227,7 +237,13 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 	case base == nil || len(base.Validate()) > 0:
 		return nil, ""
 	}
-	at = &Location{Repo: base.repo, Branch: base.branch, Commit: base.commit, Path: base.path, NamedBy: base.Origin.String()}
+	at = &Location{
+		Repo:    base.repo,
+		Branch:  base.branch,
+		Commit:  base.commit,
+		Path:    base.path,
+		NamedBy: base.Origin.String(),
+	}
 	return at, base.Name
 }
 
@@ -235,7 +251,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 func (cp *ControlPlane) setGitOpsRepo(all []*repoObject) {
 	switch {
 	case len(all) > 1:
-		cp.reportMultiple(cp.Layers[0], all, "An environment has one GitOpsRepo, the repo its tree is written to. Remove all but one.")
+		cp.reportMultiple(cp.Layers[0], all, "An environment has one GitOpsRepo, the repo its tree is written to. Remove "+
+			"all but one.")
 	case len(all) == 1 && all[0].path == "":
 		cp.GitOpsRepo = &GitOpsRepo{all[0].repo, all[0].branch, "."}
 	case len(all) == 1:
@@ -283,7 +300,8 @@ func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloa
 	for _, key := range sortedKeys(workloads.Manifests) {
 		if _, twice := cp.Manifests[key]; twice {
 			cp.Problems = append(cp.Problems, Problem{Location: req.Location, Summary: "Duplicate object", Detail: fmt.Sprintf(
-				"The Workload %s comes from a registration and from the control plane itself. List its folder in the control plane's %s.", key, ignoreFile)})
+				"The Workload %s comes from a registration and from the control plane itself. List its folder in the control "+
+					"plane's %s.", key, ignoreFile)})
 		}
 		cp.Manifests[key] = workloads.Manifests[key]
 	}
@@ -309,5 +327,6 @@ func totalSize(manifests map[string]string) (total int64) {
 
 func totalTooLarge(location Location, total, most int64) Problem {
 	return Problem{Location: location, Summary: "Manifests too large",
-		Detail: fmt.Sprintf("The manifests have %d bytes in total; at most %d are allowed. Split the fleet into several renderings, one path each.", total, most)}
+		Detail: fmt.Sprintf("The manifests have %d bytes in total; at most %d are allowed. Split the fleet into several "+
+			"renderings, one path each.", total, most)}
 }

@@ -26,33 +26,50 @@ func gitopsRepo(name string) string {
 	return document("GitOpsRepo", name, "{repo: https://acme.io/gitops, branch: dev}")
 }
 
-// A control plane is its environment's folder, the base at the pinned commit and the Workloads behind the registrations,
-// each object under the key that says where it came from. The same files in folders give the same.
+// A control plane is its environment's folder, the base at the pinned commit and the Workloads behind the
+// registrations, each object under the key that says where it came from. The same files in folders give the same.
 func TestControlPlane(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	shop := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
 	base := map[string]string{
-		"templates/all.yaml": document("Template", "flux", "{type: reconciler}") + "---\n" + document("Template", "ns", "{type: namespace}") + "---\nkind: Pod\n",
-		"registrations.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main, path: .}, workspace: team}", s.url("shop"))),
+		"templates/all.yaml": document(
+			"Template",
+			"flux",
+			"{type: reconciler}",
+		) + "---\n" + document(
+			"Template",
+			"ns",
+			"{type: namespace}",
+		) + "---\nkind: Pod\n",
+		"registrations.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main, "+
+			"path: .}, workspace: team}", s.url("shop"))),
 		// What is left out, at the root and below, and taken in again.
-		".sourceignore":                      "# for Flux\n\n/drafts/*\n!/drafts/ready.yaml\n*.tmp.yaml\n",
-		"drafts/broken.yaml":                 "{",
-		"drafts/ready.yaml":                  document("Template", "ready", "{type: config}"),
-		"x.tmp.yaml":                         "{",
-		"templates/.sourceignore":            "old.yaml\n!keep.tmp.yaml\n",
-		"templates/old.yaml":                 "{",
-		"templates/keep.tmp.yaml":            document("Template", "keep", "{type: config}"),
-		"old.yaml":                           document("Template", "old", "{type: config}"),
-		".environments/dev.yaml":             "{",
-		"a/.hidden/x.yaml":                   "{",
-		".gitlab-ci.yml":                     "{",
-		"values.json":                        "{",
-		"environment.yaml":                   document("Environment", "dev", "{}"),
-		"list.yaml":                          "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(document("ClusterType", "listed", "{reconciler: flux, namespaceService: ns}")), "\n", "\n  ") + "\n",
+		".sourceignore":           "# for Flux\n\n/drafts/*\n!/drafts/ready.yaml\n*.tmp.yaml\n",
+		"drafts/broken.yaml":      "{",
+		"drafts/ready.yaml":       document("Template", "ready", "{type: config}"),
+		"x.tmp.yaml":              "{",
+		"templates/.sourceignore": "old.yaml\n!keep.tmp.yaml\n",
+		"templates/old.yaml":      "{",
+		"templates/keep.tmp.yaml": document("Template", "keep", "{type: config}"),
+		"old.yaml":                document("Template", "old", "{type: config}"),
+		".environments/dev.yaml":  "{",
+		"a/.hidden/x.yaml":        "{",
+		".gitlab-ci.yml":          "{",
+		"values.json":             "{",
+		"environment.yaml":        document("Environment", "dev", "{}"),
+		"list.yaml": "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(
+			strings.TrimSpace(document("ClusterType", "listed", "{reconciler: flux, namespaceService: ns}")),
+			"\n",
+			"\n  ",
+		) + "\n",
 		"templates/nested/kustomization.yml": "resources: []\n",
 	}
 	promoted := s.commit("control-plane", "main", base)
-	s.commit("control-plane", "main", map[string]string{"templates/later.yaml": document("Template", "later", "{type: config}")})
+	s.commit(
+		"control-plane",
+		"main",
+		map[string]string{"templates/later.yaml": document("Template", "later", "{type: config}")},
+	)
 	env := map[string]string{
 		"env/cluster/small.yaml": document("ClusterType", "small", "{reconciler: flux, namespaceService: ns}") +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: small, labels: {platform-config: 'true'}}\ndata: {a: '1'}\n",
@@ -90,7 +107,8 @@ func TestControlPlane(t *testing.T) {
 	if diff := cmp.Diff(wantNames, got.Names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if got.Commit != head || got.BaseCommit != promoted || got.Skipped != 2 || *got.GitOpsRepo != (source.GitOpsRepo{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}) {
+	if got.Commit != head || got.BaseCommit != promoted || got.Skipped != 2 ||
+		*got.GitOpsRepo != (source.GitOpsRepo{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}) {
 		t.Errorf("commit %s, base %s, %d skipped, GitOps repo %v", got.Commit, got.BaseCommit, got.Skipped, got.GitOpsRepo)
 	}
 
@@ -107,7 +125,12 @@ func TestControlPlane(t *testing.T) {
 	inFolders := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
 		Location: source.Location{Directory: "env/env"}, BaseDirectory: "base", FollowBase: true, FollowRegistrations: true,
 	})
-	wants(t, inFolders.Problems, []string{"warning Kustomizations skipped", "warning Symbolic links skipped"}, "env/env/passwd.link.yaml")
+	wants(
+		t,
+		inFolders.Problems,
+		[]string{"warning Kustomizations skipped", "warning Symbolic links skipped"},
+		"env/env/passwd.link.yaml",
+	)
 	texts := func(cp *source.ControlPlane) map[string]string {
 		all := map[string]string{}
 		for key, text := range cp.Manifests {
@@ -129,13 +152,23 @@ func TestControlPlane(t *testing.T) {
 	}
 
 	for directory, base := range map[string]string{".": "base", "env/env": "./env", "base": "base/"} {
-		nested := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Directory: directory}, BaseDirectory: base, FollowBase: true})
+		nested := reader(
+			t,
+		).ControlPlane(
+			t.Context(),
+			source.ControlPlaneRequest{Location: source.Location{Directory: directory}, BaseDirectory: base, FollowBase: true},
+		)
 		if !slices.ContainsFunc(nested.Problems, func(f source.Problem) bool { return f.Summary == "Nested folders" }) {
 			t.Errorf("%s in %s: %v", base, directory, nested.Problems)
 		}
 	}
 
-	alone := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Repo: s.url("control-plane"), Commit: head, Path: "env"}})
+	alone := reader(
+		t,
+	).ControlPlane(
+		t.Context(),
+		source.ControlPlaneRequest{Location: source.Location{Repo: s.url("control-plane"), Commit: head, Path: "env"}},
+	)
 	if len(alone.Manifests) != 2 || alone.BaseCommit != promoted || len(alone.WorkloadCommits) > 0 {
 		t.Errorf("nothing followed: %v", alone)
 	}
@@ -168,26 +201,58 @@ func TestControlPlaneBroken(t *testing.T) {
 		return reader(t).ControlPlane(t.Context(), req).Problems
 	}
 	main := s.commit("cp", "main", map[string]string{
-		"a.yaml": "---\nkind: {\n", "gitops.yaml": gitopsRepo("second"),
-		"registrations.yaml": document("WorkloadRegistration", "gone", fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("gone"))) +
-			"---\n" + document("WorkloadRegistration", "gone", "{workload: {repo: '', branch: main}}"),
+		"a.yaml":      "---\nkind: {\n",
+		"gitops.yaml": gitopsRepo("second"),
+		"registrations.yaml": document(
+			"WorkloadRegistration",
+			"gone",
+			fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("gone")),
+		) +
+			"---\n" + document(
+			"WorkloadRegistration",
+			"gone",
+			"{workload: {repo: '', branch: main}}",
+		),
 	})
 	head := s.commit("cp", "dev", map[string]string{
-		"base.yaml": baseRepo(s.url("cp"), "main", main), "b.yaml": "a: b: c", "gitops.yaml": "# ours\n" + gitopsRepo("first"),
-		"twice.yaml": document("Template", "t", "{}") + "---\n" + document("Template", "t", "{}"),
+		"base.yaml": baseRepo(
+			s.url("cp"),
+			"main",
+			main,
+		),
+		"b.yaml":      "a: b: c",
+		"gitops.yaml": "# ours\n" + gitopsRepo("first"),
+		"twice.yaml":  document("Template", "t", "{}") + "---\n" + document("Template", "t", "{}"),
 	})
 	wants(t, read(nil), []string{
-		"error b.yaml:1 Invalid YAML", "error a.yaml:1 Invalid YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
+		"error b.yaml:1 Invalid YAML", "error a.yaml:1 Invalid YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate " +
+			"object", "error registrations.yaml:5 Duplicate object",
 		"error gone Repo not found", "error gone Duplicate registration", "error gone Missing repo",
-	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@dev:gitops.yaml, document 1, line 1", `"second", `+s.url("cp")+"@main:gitops.yaml, document 1, line 1",
+	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@dev:gitops.yaml, document 1, line 1",
+		`"second", `+s.url("cp")+"@main:gitops.yaml, document 1, line 1",
 		"Named by: "+s.url("cp")+"@main:registrations.yaml, document 2, line 5")
 
-	s.commit("cp", "two-bases", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", ""), "b.yaml": baseRepo(s.url("cp"), "main", "")})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }), []string{"error 2 BaseRepos"}, "b.yaml, document 1, line 1", "Remove all but one")
+	s.commit(
+		"cp",
+		"two-bases",
+		map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", ""), "b.yaml": baseRepo(s.url("cp"), "main", "")},
+	)
+	wants(
+		t,
+		read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }),
+		[]string{"error 2 BaseRepos"},
+		"b.yaml, document 1, line 1",
+		"Remove all but one",
+	)
 
 	s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }), []string{"error Commit not found"}, strings.Repeat("1", 40),
-		"Named by: "+s.url("cp")+"@lost:a.yaml, document 1, line 1")
+	wants(
+		t,
+		read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }),
+		[]string{"error Commit not found"},
+		strings.Repeat("1", 40),
+		"Named by: "+s.url("cp")+"@lost:a.yaml, document 1, line 1",
+	)
 
 	first := s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
 	second := s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})
@@ -196,7 +261,12 @@ func TestControlPlaneBroken(t *testing.T) {
 
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})
-	wants(t, read(func(r *source.ControlPlaneRequest) { r.Location = source.Location{Directory: "nowhere"} }), []string{"error Folder not found"}, "path.module")
+	wants(
+		t,
+		read(func(r *source.ControlPlaneRequest) { r.Location = source.Location{Directory: "nowhere"} }),
+		[]string{"error Folder not found"},
+		"path.module",
+	)
 	secret := read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:canary@acme.io/cp" })
 	wants(t, secret, []string{"error Location can't be read"}, "git_credentials")
 	if text := secret[0].Error() + secret[0].Location.String(); strings.Contains(text, "canary") {
@@ -210,7 +280,11 @@ func TestControlPlaneLastGood(t *testing.T) {
 	good := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
 	s.commit("shop", "main", map[string]string{"w.yaml": "{"})
 	files := map[string]string{
-		"r.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("shop"))),
+		"r.yaml": document(
+			"WorkloadRegistration",
+			"shop",
+			fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("shop")),
+		),
 	}
 	s.commit("cp", "dev", files)
 	request := source.ControlPlaneRequest{
@@ -223,7 +297,12 @@ func TestControlPlaneLastGood(t *testing.T) {
 			return []origin.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
 		},
 	}
-	wants(t, reader(t).ControlPlane(t.Context(), request).Problems, []string{"error shop w.yaml:1 Invalid YAML"}, "has no GitOpsRepo")
+	wants(
+		t,
+		reader(t).ControlPlane(t.Context(), request).Problems,
+		[]string{"error shop w.yaml:1 Invalid YAML"},
+		"has no GitOpsRepo",
+	)
 	s.commit("cp", "dev", map[string]string{"g.yaml": gitopsRepo("dev")})
 	got := reader(t).ControlPlane(t.Context(), request)
 	wants(t, got.Problems, []string{"warning shop w.yaml:1 Invalid YAML"}, "is read instead")
@@ -232,25 +311,45 @@ func TestControlPlaneLastGood(t *testing.T) {
 	}
 }
 
-// A branch that is read at several commits has the name of the BaseRepo, or of the registration, in the keys of what they
-// lead to. What an argument names has none.
+// A branch that is read at several commits has the name of the BaseRepo, or of the registration, in the keys of what
+// they lead to. What an argument names has none.
 func TestControlPlaneSources(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	clusterType := func(name string) string {
 		return document("ClusterType", name, "{reconciler: r, namespaceService: ns}")
 	}
-	old := s.commit("cp", "main", map[string]string{"base/small.yaml": clusterType("small"), "apps/w.yaml": workload("app")})
-	registration := document("WorkloadRegistration", "app", fmt.Sprintf("{workload: {repo: %q, branch: main, path: apps}}", s.url("cp")))
-	base := document("BaseRepo", "common", fmt.Sprintf("{repo: %q, branch: main, path: ./base, commit: %q}", s.url("cp"), old))
+	old := s.commit(
+		"cp",
+		"main",
+		map[string]string{"base/small.yaml": clusterType("small"), "apps/w.yaml": workload("app")},
+	)
+	registration := document("WorkloadRegistration", "app", fmt.Sprintf("{workload: {repo: %q, branch: main, path: "+
+		"apps}}", s.url("cp")))
+	base := document(
+		"BaseRepo",
+		"common",
+		fmt.Sprintf("{repo: %q, branch: main, path: ./base, commit: %q}", s.url("cp"), old),
+	)
 	head := s.commit("cp", "main", map[string]string{
 		"base.yaml": base, "r.yaml": registration, "large.yaml": clusterType("large"), ".sourceignore": "/base\n/apps\n",
 	})
 	at := func(place string) string { return s.url("cp") + "@" + place }
 	got := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
-		Location: source.Location{Repo: s.url("cp"), Branch: "main"}, FollowBase: true, FollowRegistrations: true, Pins: map[string]string{"app": old},
+		Location: source.Location{
+			Repo:   s.url("cp"),
+			Branch: "main",
+		},
+		FollowBase:          true,
+		FollowRegistrations: true,
+		Pins:                map[string]string{"app": old},
 	})
 	wants(t, got.Problems, nil)
-	keys := []string{at("main:large.yaml"), at("main:r.yaml"), at("main~app:apps/w.yaml#app"), at("main~common:base/small.yaml")}
+	keys := []string{
+		at("main:large.yaml"),
+		at("main:r.yaml"),
+		at("main~app:apps/w.yaml#app"),
+		at("main~common:base/small.yaml"),
+	}
 	if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(got.Manifests))); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
@@ -260,7 +359,12 @@ func TestControlPlaneSources(t *testing.T) {
 	}
 
 	// Where no branch is given, the commit is in the keys.
-	got = reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{Location: source.Location{Repo: s.url("cp"), Commit: head}})
+	got = reader(
+		t,
+	).ControlPlane(
+		t.Context(),
+		source.ControlPlaneRequest{Location: source.Location{Repo: s.url("cp"), Commit: head}},
+	)
 	wants(t, got.Problems, nil)
 	if got.Manifests[at(head+":large.yaml")] == "" || got.Sources[at(head+":.")] != head {
 		t.Errorf("by its commit alone: %v, %v", got.Manifests, got.Sources)
@@ -272,12 +376,20 @@ func TestControlPlanesShare(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
 	base := s.commit("cp", "main", map[string]string{
-		"r.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("shop"))),
+		"r.yaml": document(
+			"WorkloadRegistration",
+			"shop",
+			fmt.Sprintf("{workload: {repo: %q, branch: main}}", s.url("shop")),
+		),
 	})
 	r := reader(t)
 	environments := []string{"dev", "test", "stage", "prod"}
 	for _, environment := range environments {
-		s.commit("cp", environment, map[string]string{"base.yaml": baseRepo(s.url("cp"), "main", base), "g.yaml": gitopsRepo(environment)})
+		s.commit(
+			"cp",
+			environment,
+			map[string]string{"base.yaml": baseRepo(s.url("cp"), "main", base), "g.yaml": gitopsRepo(environment)},
+		)
 	}
 	s.ResetLog()
 	done := make(chan *source.ControlPlane)

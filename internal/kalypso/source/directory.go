@@ -13,7 +13,8 @@ import (
 func (r *Reader) readDirectory(c *contents) {
 	root := c.location.Directory
 	if at, err := os.Stat(root); err != nil || !at.IsDir() {
-		c.err = fmt.Errorf("%w: %s does not exist or is not a directory. The path is relative to the working directory; prefix it with path.module for a folder of the module",
+		c.err = fmt.Errorf("%w: %s does not exist or is not a directory. The path is relative to the working directory; "+
+			"prefix it with path.module for a folder of the module",
 			ErrFolderNotFound, root)
 		return
 	}

@@ -87,7 +87,12 @@ func workload(name string, labels ...string) string {
 
 // document is one of another kind.
 func document(kind, name, spec string) string {
-	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
+	return fmt.Sprintf(
+		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
+		kind,
+		name,
+		spec,
+	)
 }
 
 // said formats problems: "error|warning registration file:line summary".

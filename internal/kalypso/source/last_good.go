@@ -23,7 +23,12 @@ func (r *Reader) readLastGood(
 	for _, a := range taken {
 		// The registration whose Workload was delivered keeps the name. If no other can fall back, it stays an error.
 		v := a.via
-		if commits, rival := deliveredAt(v, all, origins); len(commits) == 1 && rival == nil && !v.pinned && !v.delivered(a.workload.Name, all, origins) {
+		if commits, rival := deliveredAt(
+			v,
+			all,
+			origins,
+		); len(commits) == 1 && rival == nil && !v.pinned &&
+			!v.delivered(a.workload.Name, all, origins) {
 			v.problems = append(v.problems, a.duplicateProblem(a.duplicate))
 		}
 	}
@@ -49,7 +54,8 @@ func (r *Reader) readLastGood(
 		case len(commits) == 0:
 			v.addNote("No commit of this registration was delivered before, so there is no last good commit.")
 		case rival != nil:
-			v.addNote(fmt.Sprintf("Registration %q reads the same folder, so it can't be determined which of the two was delivered from commit %s. Name a commit in pins.",
+			v.addNote(fmt.Sprintf("Registration %q reads the same folder, so it can't be determined which of the two was "+
+				"delivered from commit %s. Name a commit in pins.",
 				rival.registration.Name, strings.Join(commits, ", ")))
 		case len(commits) == 1:
 			location := v.location
@@ -57,7 +63,12 @@ func (r *Reader) readLastGood(
 			again[v] = &registrationResult{registration: v.registration, location: location}
 			second = append(second, again[v])
 		default:
-			v.addNote("It was delivered from several commits, so the last good commit can't be determined: " + strings.Join(commits, ", ") + ". Name one in pins.")
+			v.addNote(
+				"It was delivered from several commits, so the last good commit can't be determined: " + strings.Join(
+					commits,
+					", ",
+				) + ". Name one in pins.",
+			)
 		}
 	}
 	r.readRegistrations(ctx, second)
@@ -66,7 +77,9 @@ func (r *Reader) readLastGood(
 		switch {
 		case good == nil:
 		case good.problems.HasErrors():
-			v.addNote(fmt.Sprintf("The last delivered commit %s is broken too: %s", good.location.Commit, good.problems[0].Detail))
+			v.addNote(
+				fmt.Sprintf("The last delivered commit %s is broken too: %s", good.location.Commit, good.problems[0].Detail),
+			)
 		default:
 			v.replace(good)
 		}
@@ -128,9 +141,9 @@ func (v *registrationResult) delivered(name string, all []*registrationResult, o
 }
 
 // deliveredAt returns the sorted commits that a registration was delivered from. A registration is delivered from one
-// commit. If the origins do not tell it from a registration that reads the same folder from another branch, the names of
-// that one's Workloads show which commits are its own. If they show none, it is returned as the rival: the commits may belong
-// to either.
+// commit. If the origins do not tell it from a registration that reads the same folder from another branch, the names
+// of that one's Workloads show which commits are its own. If they show none, it is returned as the rival: the commits
+// may belong to either.
 func deliveredAt(
 	v *registrationResult, all []*registrationResult, origins []origin.Origin,
 ) (commits []string, rival *registrationResult) {
@@ -170,8 +183,8 @@ func (v *registrationResult) owns(o origin.Origin, all []*registrationResult) bo
 	})
 }
 
-// likeness is how much an origin looks like one of the registration's; 0: it is not in its folder, or says that it came through
-// another one.
+// likeness is how much an origin looks like one of the registration's; 0: it is not in its folder, or says that it
+// came through another one.
 func (v *registrationResult) likeness(o origin.Origin) int {
 	switch {
 	case repoKey(o.Repo) != repoKey(v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),

@@ -183,11 +183,19 @@ func problemDetail(p Location, err error) string {
 func folderNotFound(p string, at kind) error {
 	switch at {
 	case link:
-		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder it points to", ErrFolderNotFound, p)
+		return fmt.Errorf(
+			"%w: %q is a symbolic link, which is not followed. Name the folder it points to",
+			ErrFolderNotFound,
+			p,
+		)
 	case module:
 		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrFolderNotFound, p)
 	case file:
 		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrFolderNotFound, p, path.Dir(p))
 	}
-	return fmt.Errorf("%w: %q does not exist at this commit. Check the path, which is relative to the repo's root", ErrFolderNotFound, p)
+	return fmt.Errorf(
+		"%w: %q does not exist at this commit. Check the path, which is relative to the repo's root",
+		ErrFolderNotFound,
+		p,
+	)
 }

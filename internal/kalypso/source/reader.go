@@ -252,7 +252,11 @@ func readSnapshot(snapshot *gitops.Snapshot, asked []*contents) error {
 }
 
 // readTexts reads files by path. It leaves out paths without a hash.
-func readTexts(snapshot *gitops.Snapshot, paths []string, hashes map[string]plumbing.Hash) (text map[string]string, tooLarge map[string]int64, err error) {
+func readTexts(
+	snapshot *gitops.Snapshot,
+	paths []string,
+	hashes map[string]plumbing.Hash,
+) (text map[string]string, tooLarge map[string]int64, err error) {
 	var wants []plumbing.Hash
 	for _, p := range paths {
 		if h, ok := hashes[p]; ok {

@@ -16,7 +16,8 @@ import (
 func cleanPath(p string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(p, "/"))
 	if clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(clean, "\\\x00") {
-		return "", fmt.Errorf("the path %q points outside the repo; write it relative to the repo's root, with forward slashes", p)
+		return "", fmt.Errorf("the path %q points outside the repo; write it relative to the repo's root, with forward "+
+			"slashes", p)
 	}
 	return clean, nil
 }

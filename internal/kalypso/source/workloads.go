@@ -35,14 +35,22 @@ type Workloads struct {
 
 // Workloads reads each registration at its pin or the head of its branch. It reads all of them and reports the
 // problems of each.
-func (r *Reader) Workloads(ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions) *Workloads {
+func (r *Reader) Workloads(
+	ctx context.Context,
+	registrations []*fleet.WorkloadRegistration,
+	f FollowOptions,
+) *Workloads {
 	all := r.follow(ctx, registrations, f)
 	tellApart(readingsOf(all))
 	return r.workloads(all)
 }
 
 // follow reads the registrations.
-func (r *Reader) follow(ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions) []*registrationResult {
+func (r *Reader) follow(
+	ctx context.Context,
+	registrations []*fleet.WorkloadRegistration,
+	f FollowOptions,
+) []*registrationResult {
 	all := newRegistrationResults(registrations, f)
 	r.readRegistrations(ctx, all)
 	if f.LastGood != nil {
@@ -114,11 +122,20 @@ type foundWorkload struct {
 func (a *foundWorkload) duplicateProblem(first *foundWorkload) Problem {
 	where := fmt.Sprintf("in %s, line %d", first.file, first.line)
 	if first.via != a.via {
-		where = fmt.Sprintf("through registration %q, from %s, line %d", first.via.registration.Name, first.via.location.key(first.file, ""), first.line)
+		where = fmt.Sprintf(
+			"through registration %q, from %s, line %d",
+			first.via.registration.Name,
+			first.via.location.key(first.file, ""),
+			first.line,
+		)
 	}
 	return Problem{
-		Registration: a.via.registration.Name, Location: a.via.location, File: a.file, Line: a.line, Summary: "Duplicate workload",
-		Detail: fmt.Sprintf("Workload %q already exists, %s. Rename or remove one of them.", a.workload.Name, where),
+		Registration: a.via.registration.Name,
+		Location:     a.via.location,
+		File:         a.file,
+		Line:         a.line,
+		Summary:      "Duplicate workload",
+		Detail:       fmt.Sprintf("Workload %q already exists, %s. Rename or remove one of them.", a.workload.Name, where),
 	}
 }
 
@@ -127,7 +144,10 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 	var all []*registrationResult
 	byName := map[string]*registrationResult{}
 	for _, reg := range registrations {
-		v := &registrationResult{registration: reg, location: Location{Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String()}}
+		v := &registrationResult{
+			registration: reg,
+			location:     Location{Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String()},
+		}
 		all = append(all, v)
 		if commit := f.Pins[reg.Name]; commit != "" {
 			v.location.Commit, v.pinned = commit, true
@@ -137,26 +157,37 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 			v.problems = append(v.problems, v.problem("Local repo in a registration", localRepo))
 		}
 		if first := byName[reg.Name]; first != nil && reg.Name != "" {
-			v.problems = append(v.problems, v.problem("Duplicate registration", fmt.Sprintf("WorkloadRegistration %q is defined twice: in %s and in %s. Rename or remove one of them.",
+			v.problems = append(v.problems, v.problem("Duplicate registration", fmt.Sprintf("WorkloadRegistration %q is "+
+				"defined twice: in %s and in %s. Rename or remove one of them.",
 				reg.Name, first.registration.Origin, reg.Origin)))
 		}
 		byName[reg.Name] = v
 	}
-	slices.SortStableFunc(all, func(a, b *registrationResult) int { return strings.Compare(a.registration.Name, b.registration.Name) })
+	slices.SortStableFunc(
+		all,
+		func(a, b *registrationResult) int { return strings.Compare(a.registration.Name, b.registration.Name) },
+	)
 	for _, name := range sortedKeys(f.Pins) {
 		if byName[name] == nil && f.Pins[name] != "" {
-			all = append(all, &registrationResult{registration: &fleet.WorkloadRegistration{}, problems: Problems{{
-				Summary: "Pin without registration",
-				Detail:  fmt.Sprintf("pins names the registration %q, which does not exist. Existing registrations: %s.", name, joinNames(byName)),
-			}}})
+			all = append(all, &registrationResult{registration: &fleet.WorkloadRegistration{}, problems: Problems{
+				{
+					Summary: "Pin without registration",
+					Detail: fmt.Sprintf(
+						"pins names the registration %q, which does not exist. Existing registrations: %s.",
+						name,
+						joinNames(byName),
+					),
+				},
+			}})
 		}
 	}
 	return all
 }
 
 // localRepo is the detail of the problem for a registration of a local repo.
-const localRepo = "The registration names a repo on the machine that runs Terraform. The author of a registration must not " +
-	"choose which local files are read. Name a repo on a server, or set allow_local_repos = true in the provider's configuration."
+const localRepo = "The registration names a repo on the machine that runs Terraform. The author of a registration " +
+	"must not choose which local files are read. Name a repo on a server, or set allow_local_repos = true in the " +
+	"provider's configuration."
 
 func joinNames(set map[string]*registrationResult) string {
 	if len(set) == 0 {
@@ -229,13 +260,15 @@ func (v *registrationResult) parse(c *contents) {
 	}
 	if len(v.workloads) == 0 && !v.problems.HasErrors() {
 		v.problems = append(v.problems, v.problem("No workload", fmt.Sprintf(
-			"The folder %s contains no Workload, only %d YAML files with %d documents of other kinds. Check the registration's path, and the documents' apiVersion and kind.",
+			"The folder %s contains no Workload, only %d YAML files with %d documents of other kinds. Check the "+
+				"registration's path, and the documents' apiVersion and kind.",
 			v.location.Path, len(c.files), others)))
 	}
 }
 
 func (v *registrationResult) skipped(o fleet.Object) Problem {
-	f := v.problem("Object skipped", fmt.Sprintf("Only Workloads are read through a registration. The %s %q is skipped: it belongs in the control plane.",
+	f := v.problem("Object skipped", fmt.Sprintf("Only Workloads are read through a registration. The %s %q is skipped: "+
+		"it belongs in the control plane.",
 		o.Kind(), o.Metadata().Name))
 	f.Severity, f.File, f.Line = fleet.Warning, o.Metadata().Origin.Key, o.Metadata().Origin.Line
 	return f
@@ -256,8 +289,16 @@ func (a *foundWorkload) prepare() Problems {
 	}
 	if claimed, ok := w.Labels[fleet.WorkspaceLabel]; ok && claimed != registration.Workspace {
 		ps = append(ps, fleet.Problem{
-			Severity: fleet.Warning, Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Workspace claimed",
-			Detail: fmt.Sprintf("Its label names workspace %q. The registration's workspace %q is used instead.", claimed, registration.Workspace),
+			Severity: fleet.Warning,
+			Kind:     w.Kind(),
+			Name:     w.Name,
+			Origin:   w.Origin,
+			Summary:  "Workspace claimed",
+			Detail: fmt.Sprintf(
+				"Its label names workspace %q. The registration's workspace %q is used instead.",
+				claimed,
+				registration.Workspace,
+			),
 		})
 	}
 	labels := maps.Clone(w.Labels)
@@ -273,7 +314,8 @@ func (a *foundWorkload) prepare() Problems {
 	w.Labels = labels
 	text, err := fleet.MarshalYAML(w)
 	if err != nil {
-		ps = append(ps, fleet.Problem{Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Object can't be written as YAML", Detail: fleet.Sentence(err), Err: err})
+		ps = append(ps, fleet.Problem{Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Object can't be written as " +
+			"YAML", Detail: fleet.Sentence(err), Err: err})
 	}
 	a.text = text
 	return fromFleetProblems(a.via.location, registration.Name, ps)

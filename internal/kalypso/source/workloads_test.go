@@ -36,8 +36,20 @@ func TestWorkloads(t *testing.T) {
 	none.Workspace = ""
 	r := reader(t, gitremote.Credential{URL: s.URL, Username: "me", Password: "secret"})
 
-	got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "deploy")}, source.FollowOptions{})
-	wants(t, got.Problems, []string{"warning shop deploy/shop.yaml:1 Workspace claimed"}, `"team-other"`, `"team-shop"`, "Commit: "+head, "Repo: "+s.url("shop"))
+	got := r.Workloads(
+		t.Context(),
+		[]*fleet.WorkloadRegistration{s.registration("shop", "main", "deploy")},
+		source.FollowOptions{},
+	)
+	wants(
+		t,
+		got.Problems,
+		[]string{"warning shop deploy/shop.yaml:1 Workspace claimed"},
+		`"team-other"`,
+		`"team-shop"`,
+		"Commit: "+head,
+		"Repo: "+s.url("shop"),
+	)
 	labels := func(extra string) string { return extra + "    workspace: team-shop\n" }
 	text := func(name, labels string) string {
 		if labels != "" {
@@ -67,7 +79,11 @@ func TestWorkloads(t *testing.T) {
 		}
 	}
 
-	pinned := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{none}, source.FollowOptions{Pins: map[string]string{"shop": first}})
+	pinned := r.Workloads(
+		t.Context(),
+		[]*fleet.WorkloadRegistration{none},
+		source.FollowOptions{Pins: map[string]string{"shop": first}},
+	)
 	if got := pinned.Manifests[key("shop.yaml#shop")]; got != text("shop", "    family: force\n") {
 		t.Errorf("without a workspace, pinned: %v", pinned)
 	}
@@ -80,18 +96,39 @@ func TestWorkloadsBroken(t *testing.T) {
 	commit := s.commit("good", "main", map[string]string{"w/w.yaml": good})
 	s.commit("empty", "main", map[string]string{"w/readme.md": "", "w/config.yaml": "kind: Other\n"})
 	s.commit("twice", "main", map[string]string{"w/a.yaml": workload("same"), "w/b.yaml": "\n---\n" + workload("same")})
-	broken := s.commit("broken", "main", map[string]string{"w/a.yaml": workload("fine") + "---\nkind: [\n", "w/b.yaml": "a: b: c\n"})
-	s.commit("invalid", "main", map[string]string{"w/a.yaml": strings.Replace(workload("x"), "environment: dev", "labels: {a: b c}", 1)})
-	s.commit("foreign", "main", map[string]string{"w/a.yaml": document("SchedulingPolicy", "mine", "{}") + "---\n" + workload("tenant")})
+	broken := s.commit(
+		"broken",
+		"main",
+		map[string]string{"w/a.yaml": workload("fine") + "---\nkind: [\n", "w/b.yaml": "a: b: c\n"},
+	)
+	s.commit(
+		"invalid",
+		"main",
+		map[string]string{"w/a.yaml": strings.Replace(workload("x"), "environment: dev", "labels: {a: b c}", 1)},
+	)
+	s.commit(
+		"foreign",
+		"main",
+		map[string]string{"w/a.yaml": document("SchedulingPolicy", "mine", "{}") + "---\n" + workload("tenant")},
+	)
 	s.commit("same-again", "main", map[string]string{"w/a.yaml": good})
 	gitserver.SeedFiles(t, s.dir("linked"), "main", "Links", map[string]gitserver.File{
 		"w/out.yaml": {Mode: "120000", Content: "../../../etc/passwd"}, "elsewhere": {Mode: "120000", Content: "/etc"},
 		"w/module": {Mode: "160000", Content: commit},
 	})
 	registrations := []*fleet.WorkloadRegistration{
-		s.registration("same-again", "main", "w"), s.registration("foreign", "main", "w"), s.registration("good", "main", "w"),
-		s.registration("empty", "main", "w"), s.registration("twice", "main", "w"), s.registration("broken", "main", "w"),
-		s.registration("invalid", "main", "w"), s.registration("linked", "main", "w"),
+		s.registration(
+			"same-again",
+			"main",
+			"w",
+		),
+		s.registration("foreign", "main", "w"),
+		s.registration("good", "main", "w"),
+		s.registration("empty", "main", "w"),
+		s.registration("twice", "main", "w"),
+		s.registration("broken", "main", "w"),
+		s.registration("invalid", "main", "w"),
+		s.registration("linked", "main", "w"),
 	}
 	at := func(name, of, branch, path string) {
 		r := s.registration(of, branch, path)
@@ -111,40 +148,56 @@ func TestWorkloadsBroken(t *testing.T) {
 	got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{Pins: map[string]string{
 		"gone": strings.Repeat("1", 40), "odd-pin": "main", "misspelt": commit, "good": "",
 	}})
-	wants(t, got.Problems, []string{
-		"error Pin without registration",
-		"error a-file Folder not found",
-		"error a-link Folder not found",
-		"error a-module Folder not found",
-		"error broken w/a.yaml:8 Invalid YAML",
-		"error broken w/b.yaml:1 Invalid YAML",
-		"error climbs Location can't be read",
-		"error empty No workload",
-		"error gone Commit not found",
-		"error invalid w/a.yaml:1 Invalid value of label \"a\"",
-		"error invalid w/a.yaml:1 Missing environment",
-		"error linked No workload",
-		"error no-branch Branch not found",
-		"error no-path Folder not found",
-		"error no-repo Repo not found",
-		"error odd-pin Invalid commit",
-		"error same-again w/a.yaml:1 Duplicate workload",
-		"error twice w/b.yaml:2 Duplicate workload",
-		"warning foreign w/a.yaml:1 Object skipped",
-		"warning linked Submodules skipped",
-		"warning linked Symbolic links skipped",
-	},
-		"Commit: "+broken, "File: w/a.yaml, line 8", "Repo: "+s.url("broken"), "Registration: broken",
-		`The repo has no branch "nowhere"`, "is a symbolic link", "is a submodule", `is a file. Name its folder, "w"`, `Named by: registrations["good"]`,
-		"force push may have removed it", `through registration "good"`, "points outside the repo", "w/out.yaml",
+	wants(
+		t,
+		got.Problems,
+		[]string{
+			"error Pin without registration",
+			"error a-file Folder not found",
+			"error a-link Folder not found",
+			"error a-module Folder not found",
+			"error broken w/a.yaml:8 Invalid YAML",
+			"error broken w/b.yaml:1 Invalid YAML",
+			"error climbs Location can't be read",
+			"error empty No workload",
+			"error gone Commit not found",
+			"error invalid w/a.yaml:1 Invalid value of label \"a\"",
+			"error invalid w/a.yaml:1 Missing environment",
+			"error linked No workload",
+			"error no-branch Branch not found",
+			"error no-path Folder not found",
+			"error no-repo Repo not found",
+			"error odd-pin Invalid commit",
+			"error same-again w/a.yaml:1 Duplicate workload",
+			"error twice w/b.yaml:2 Duplicate workload",
+			"warning foreign w/a.yaml:1 Object skipped",
+			"warning linked Submodules skipped",
+			"warning linked Symbolic links skipped",
+		},
+		"Commit: "+broken,
+		"File: w/a.yaml, line 8",
+		"Repo: "+s.url("broken"),
+		"Registration: broken",
+		`The repo has no branch "nowhere"`,
+		"is a symbolic link",
+		"is a submodule",
+		`is a file. Name its folder, "w"`,
+		`Named by: registrations["good"]`,
+		"force push may have removed it",
+		`through registration "good"`,
+		"points outside the repo",
+		"w/out.yaml",
 	)
-	if diff := cmp.Diff(map[string]string{"good": commit, "foreign": got.Commits["foreign"], "same-again": got.Commits["same-again"]}, got.Commits); diff != "" {
+	if diff := cmp.Diff(
+		map[string]string{"good": commit, "foreign": got.Commits["foreign"], "same-again": got.Commits["same-again"]},
+		got.Commits,
+	); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
-// A pin whose commit a force push and a garbage collection removed is an error that names it; over the older protocol, in which
-// a server gives out no commit by its name, a pin in the branch's history is found.
+// A pin whose commit a force push and a garbage collection removed is an error that names it; over the older
+// protocol, in which a server gives out no commit by its name, a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
 	backends := gitserver.Backends()
 	filtering := backends[len(backends)-1] // of the older protocol
@@ -196,80 +249,8 @@ func TestWorkloadsLocal(t *testing.T) {
 	}
 }
 
-// What is broken is read where it was last delivered, if that can be told.
-func TestWorkloadsLastGood(t *testing.T) {
-	s := serve(t, gitserver.WithFilter())
-	good := map[string]string{}
-	for _, name := range []string{"shop", "never", "split", "pinned", "still"} {
-		good[name] = s.commit(name, "main", map[string]string{"w/w.yaml": workload(name), "w/in/w.yaml": workload(name + "-in")})
-		s.commit(name, "main", map[string]string{"w/w.yaml": "{"})
-	}
-	bad := gitserver.Rev(t, s.dir("still"), "main")
-	from := func(name, commit, path string) origin.Origin {
-		return origin.Origin{Repo: strings.TrimSuffix(s.url(name), ".git"), Commit: commit, Path: path, Name: "any"}
-	}
-	asked := 0
-	follow := source.FollowOptions{Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")}, LastGood: func(context.Context) ([]origin.Origin, error) {
-		asked++
-		return []origin.Origin{
-			from("shop", good["shop"], "w/w.yaml"), from("shop", strings.Repeat("2", 40), "w/in/w.yaml"), from("shop", strings.Repeat("3", 40), "elsewhere/w.yaml"),
-			from("split", good["split"], "w/w.yaml"), from("split", bad, "w/other.yaml"),
-			from("pinned", good["pinned"], "w/w.yaml"), from("still", bad, "w/w.yaml"),
-		}, nil
-	}}
-	nearer := s.registration("shop", "main", "w/in")
-	nearer.Name = "nearer"
-	var registrations []*fleet.WorkloadRegistration
-	for name := range good {
-		registrations = append(registrations, s.registration(name, "main", "w"))
-	}
-	follow.Pins["nearer"] = s.commit("shop", "aside", map[string]string{"w/in/w.yaml": workload("pinned-in")})
-	got := reader(t).Workloads(t.Context(), append(registrations, nearer), follow)
-	wants(t, got.Problems, []string{
-		"error never w/w.yaml:1 Invalid YAML", "error pinned w/w.yaml:1 Invalid YAML", "error split w/w.yaml:1 Invalid YAML",
-		"error still w/w.yaml:1 Invalid YAML", "warning shop w/w.yaml:1 Invalid YAML",
-	}, "The last delivered commit "+good["shop"], "there is no last good commit", "from several commits", "is broken too")
-	if got.Commits["shop"] != good["shop"] || len(got.Commits) != 2 || asked != 1 {
-		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
-	}
-
-	failing := source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return nil, errors.New("no record") }}
-	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Problems,
-		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Invalid YAML"}, "No record.")
-}
-
-// Of two registrations with one folder of two branches, the names of the Workloads tell which commit was whose. Where they
-// don't, nothing is guessed.
-func TestWorkloadsLastGoodOfBranches(t *testing.T) {
-	s := serve(t, gitserver.WithFilter())
-	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop")})
-	canary := s.commit("shop", "canary", map[string]string{"w/w.yaml": workload("shop-canary")})
-	s.commit("shop", "canary", map[string]string{"w/w.yaml": "{"})
-	registrations := []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("shop", "canary", "./w")}
-	registrations[1].Name = "canary"
-	read := func(delivered ...string) *source.Workloads {
-		return reader(t).Workloads(t.Context(), registrations, source.FollowOptions{LastGood: func(context.Context) (all []origin.Origin, err error) {
-			for _, text := range delivered {
-				commit, name, _ := strings.Cut(text, "#")
-				all = append(all, origin.Origin{Repo: s.url("shop"), Commit: commit, Path: "w/w.yaml", Name: name})
-			}
-			return all, nil
-		}})
-	}
-	got := read(stable+"#shop", canary+"#shop-canary")
-	wants(t, got.Problems, []string{"warning canary w/w.yaml:1 Invalid YAML"}, "delivered commit "+canary)
-	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, "No commit of this registration was delivered before")
-	wants(t, read(stable+"#shop-before").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, `Registration "shop" reads the same folder`, stable, "in pins")
-	s.commit("shop", "main", map[string]string{"w/w.yaml": "["})
-	wants(t, read(stable+"#shop", canary+"#shop-canary").Problems,
-		[]string{"error canary w/w.yaml:1 Invalid YAML", "error shop w/w.yaml:1 Invalid YAML"}, "can't be determined", stable, canary)
-}
-
-// The branch of an origin tells whose it was, and so does the name of the registration where a branch was read at several
-// commits.
+// The branch of an origin tells whose it was, and so does the name of the registration where a branch was read at
+// several commits.
 func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/in/w.yaml": workload("in")})
@@ -281,12 +262,18 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	}
 	registrations[1].Name, registrations[2].Name = "canary", "in"
 	read := func(delivered ...origin.Origin) *source.Workloads {
-		return reader(t).Workloads(t.Context(), registrations, source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) {
-			for i := range delivered {
-				delivered[i].Repo = s.url("shop")
-			}
-			return delivered, nil
-		}})
+		return reader(
+			t,
+		).Workloads(
+			t.Context(),
+			registrations,
+			source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) {
+				for i := range delivered {
+					delivered[i].Repo = s.url("shop")
+				}
+				return delivered, nil
+			}},
+		)
 	}
 	got := read(origin.Origin{Branch: "main", Commit: stable, Path: "w/a.yaml", Name: "x"},
 		origin.Origin{Branch: "canary", Commit: canary, Path: "w/b.yaml", Name: "y"})
@@ -302,10 +289,20 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 
-	got = read(origin.Origin{Branch: "main", Via: "in", Commit: stable, Path: "w/in/w.yaml"},
-		origin.Origin{Branch: "main", Via: "shop", Path: "w/w.yaml"}, origin.Origin{Branch: "main", Via: "another", Commit: canary, Path: "w/in/w.yaml"})
+	got = read(
+		origin.Origin{Branch: "main", Via: "in", Commit: stable, Path: "w/in/w.yaml"},
+		origin.Origin{
+			Branch: "main",
+			Via:    "shop",
+			Path:   "w/w.yaml",
+		},
+		origin.Origin{Branch: "main", Via: "another", Commit: canary, Path: "w/in/w.yaml"},
+	)
 	wants(t, got.Problems, []string{
-		"error canary w/w.yaml:1 Broken YAML", "error shop w/w.yaml:1 Broken YAML", "error shop w/in/w.yaml:1 Broken YAML", "warning in w/in/w.yaml:1 Broken YAML",
+		"error canary w/w.yaml:1 Broken YAML",
+		"error shop w/w.yaml:1 Broken YAML",
+		"error shop w/in/w.yaml:1 Broken YAML",
+		"warning in w/in/w.yaml:1 Broken YAML",
 	}, "give the rendering sources, too")
 }
 
@@ -353,67 +350,56 @@ func TestWorkloadsAtSeveralCommits(t *testing.T) {
 		origin.Sources{at("main~around:w"): head, at("main~b:w/b"): old, at("main:d"): head})
 }
 
-// Who gives a Workload the name of another team's is broken, not the team whose Workload was delivered by that name.
-func TestWorkloadsLastGoodOfNames(t *testing.T) {
-	s := serve(t, gitserver.WithFilter())
-	good := map[string]string{}
-	var origins []origin.Origin
-	var registrations []*fleet.WorkloadRegistration
-	for _, name := range []string{"a-taker", "owner"} {
-		good[name] = s.commit(name, "main", map[string]string{"w/w.yaml": workload(name)})
-		origins = append(origins, origin.Origin{Repo: s.url(name), Commit: good[name], Path: "w/w.yaml", Name: name})
-		registrations = append(registrations, s.registration(name, "main", "w"))
-	}
-	taken := s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
-	moved := s.commit("owner", "main", map[string]string{"README.md": "moved"})
-	read := func(follow source.FollowOptions) *source.Workloads {
-		return reader(t).Workloads(t.Context(), registrations, follow)
-	}
-
-	wants(t, read(source.FollowOptions{}).Problems, []string{"error owner w/w.yaml:1 Duplicate workload"}, `through registration "a-taker"`)
-	got := read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil }})
-	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"}, `through registration "owner"`, "delivered commit "+good["a-taker"])
-	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	got = read(source.FollowOptions{Pins: map[string]string{"a-taker": taken}, LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil }})
-	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
-	got = read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins[:1], nil }})
-	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
-	got = read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return nil, nil }})
-	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
-}
-
-// A file that is too large is named, the rest of its repo is read, and a repo past the bound of a fetch is an error. Where
-// the server can't filter, what is not asked for may be of any size.
+// A file that is too large is named, the rest of its repo is read, and a repo past the bound of a fetch is an error.
+// Where the server can't filter, what is not asked for may be of any size.
 func TestWorkloadsSize(t *testing.T) {
 	filtering := serve(t, gitserver.WithFilter())
 	line := "0123456789abcdef"
 	huge := "# " + strings.Repeat(line, 100<<20/len(line)) + "\n"
 	filtering.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "video": huge[:20<<20]})
 	filtering.commit("large", "main", map[string]string{"w/w.yaml": workload("large"), "w/huge.yaml": huge})
-	for name, s := range map[string]*server{"filter": filtering, "none": {gitserver.New(t, filtering.Root), t, filtering.repos}} {
+	for name, s := range map[string]*server{
+		"filter": filtering, "none": {gitserver.New(t, filtering.Root), t, filtering.repos},
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := reader(t)
-			got := r.Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("large", "main", "w")}, source.FollowOptions{})
+			got := r.Workloads(
+				t.Context(),
+				[]*fleet.WorkloadRegistration{s.registration("shop", "main", "w"), s.registration("large", "main", "w")},
+				source.FollowOptions{},
+			)
 			wants(t, got.Problems, []string{"error large w/huge.yaml File too large"}, fmt.Sprintf("%d bytes", len(huge)))
 			if len(got.Names) != 1 || got.Names[0] != "shop" {
 				t.Errorf("got %v", got.Names)
 			}
 			limits := source.DefaultLimits
 			limits.Fetch = 50
-			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.FollowOptions{})
+			got = limited(
+				t,
+				limits,
+			).Workloads(
+				t.Context(),
+				[]*fleet.WorkloadRegistration{s.registration("shop", "main", "w")},
+				source.FollowOptions{},
+			)
 			wants(t, got.Problems, []string{"error shop Too much to read"}, "more than 50 bytes", "uploadpack.allowFilter")
 			limits = source.DefaultLimits
 			limits.Total = 100
-			got = limited(t, limits).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, source.FollowOptions{})
+			got = limited(
+				t,
+				limits,
+			).Workloads(
+				t.Context(),
+				[]*fleet.WorkloadRegistration{s.registration("shop", "main", "w")},
+				source.FollowOptions{},
+			)
 			wants(t, got.Problems, []string{"error Manifests too large"})
 		})
 	}
 }
 
-// Of 300 registrations over 30 repos each repo is one conversation, and in the same run none is left for who asks again.
-// Of each repo only what lies in the registrations' folders is sent.
+// Of 300 registrations over 30 repos each repo is one conversation, and in the same run none is left for who asks
+// again. Of each repo only what lies in the registrations' folders is sent.
 func TestWorkloadsFetches(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	var registrations []*fleet.WorkloadRegistration
@@ -468,6 +454,15 @@ func TestWorkloadsFetches(t *testing.T) {
 		}
 		return time.Since(start)
 	}
-	t.Logf("300 registrations over 30 repos: %v, %d requests, %d bytes sent; git ls-remote one after another: %v; git fetch --depth 1: %v",
-		took.Round(time.Millisecond), requests, sent, git("ls-remote").Round(time.Millisecond), git("fetch", "--quiet", "--depth", "1").Round(time.Millisecond))
+	t.Logf(
+		"300 registrations over 30 repos: %v, %d requests, %d bytes sent; git ls-remote one after another: %v; git "+
+			"fetch --depth 1: %v",
+		took.Round(
+			time.Millisecond,
+		),
+		requests,
+		sent,
+		git("ls-remote").Round(time.Millisecond),
+		git("fetch", "--quiet", "--depth", "1").Round(time.Millisecond),
+	)
 }

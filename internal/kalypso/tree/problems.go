@@ -41,7 +41,12 @@ func problemsOf(failures []failure) (problems fleet.Problems) {
 		for i, f := range group {
 			hit[i] = f.on()
 		}
-		p.Detail = fmt.Sprintf("%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s", cause, len(group), fleet.IndentedList(hit, maxListedAssignments))
+		p.Detail = fmt.Sprintf(
+			"%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
+			cause,
+			len(group),
+			fleet.IndentedList(hit, maxListedAssignments),
+		)
 		problems = append(problems, p)
 	}
 	return problems
@@ -53,7 +58,11 @@ func (f *failure) on() string {
 
 func (f *failure) cause() string {
 	if f.Template == nil {
-		return fmt.Sprintf("%s rejects these values. Change the configs or the schema:\n  %s", f.Violation.Schema, strings.Join(f.Violation.Keys, "\n  "))
+		return fmt.Sprintf(
+			"%s rejects these values. Change the configs or the schema:\n  %s",
+			f.Violation.Schema,
+			strings.Join(f.Violation.Keys, "\n  "),
+		)
 	}
 	return fleet.Sentence(fmt.Errorf("manifest %d of template %q, %w", f.Manifest+1, f.Template.Name, f.Err))
 }

@@ -1,0 +1,65 @@
+package render
+
+import (
+	"sync"
+)
+
+// pieceKey is the cache key of a piece: the piece and the name of the cluster type or deployment target that it
+// depends on.
+type pieceKey struct {
+	piece *piece
+	of    string
+}
+
+// renderedPiece is the result of a piece and its cost.
+type renderedPiece struct {
+	text string
+	cost cost
+}
+
+// piece appends the result of p. keep means that p will be rendered again.
+func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
+	text := p.text
+	switch {
+	case p.namespace:
+		text = s.data.Namespace
+	case p.root != nil:
+		var err error
+		if text, err = w.shared(p, s, keep); err != nil {
+			return err
+		}
+	}
+	if err := w.fits("the file renders to", int64(w.buf.Len()+len(text))); err != nil {
+		return err
+	}
+	w.buf.WriteString(text)
+	return nil
+}
+
+// shared returns the result of p. It caches the result if p depends only on the values, the cluster type or the
+// target.
+func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error) {
+	var kept *sync.Map
+	key := pieceKey{piece: p}
+	switch {
+	case keep && p.scope == ofValues && s.values.Shared:
+		kept = &s.values.Cache
+	case keep && p.scope&^ofClusterType == 0:
+		kept, key.of = &w.cache, s.data.ClusterType
+	case keep && p.scope == ofTarget && w.assignedTwice[s.target]:
+		kept, key.of = &w.cache, s.target.Name
+	default:
+		return w.execute(p, &s.data, keep)
+	}
+	if found, ok := kept.Load(key); ok {
+		if done := found.(renderedPiece); w.chargeCached(done.cost) { //nolint:forcetypeassert // nothing else is stored
+			return done.text, nil
+		}
+	}
+	before := w.spent
+	text, err := w.execute(p, &s.data, keep)
+	if err == nil {
+		kept.Store(key, renderedPiece{text, cost{w.spent.steps - before.steps, w.spent.work - before.work}})
+	}
+	return text, err
+}
