@@ -47,10 +47,11 @@ func (r *Reader) readLastGood(
 	again := map[*registrationResult]*registrationResult{}
 	var second []*registrationResult
 	for _, v := range broken {
+		withoutCommit := func(o origin.Origin) bool { return o.Commit == "" && v.owns(o, all) }
 		commits, rival := deliveredAt(v, all, origins)
 		switch {
-		case len(commits) == 0 && slices.ContainsFunc(origins, func(o origin.Origin) bool { return o.Commit == "" && v.owns(o, all) }):
-			v.addNote("It was delivered before, and the record does not name the commit: give the rendering sources, too.")
+		case len(commits) == 0 && slices.ContainsFunc(origins, withoutCommit):
+			v.addNote("It was delivered before, but the record does not name the commit. Set the rendering's sources too.")
 		case len(commits) == 0:
 			v.addNote("No commit of this registration was delivered before, so there is no last good commit.")
 		case rival != nil:

@@ -61,13 +61,14 @@ func (p Location) origin() origin.Origin {
 	return origin.Origin{Repo: p.Repo, Branch: p.Branch, Via: p.Via, Commit: p.Commit}
 }
 
-// reading is a place that was read, and the name of the registration or BaseRepo that names it; "" where an argument does.
+// reading is a location that was read, and the name of the registration or BaseRepo that names it. If an argument names
+// it, the name is empty.
 type reading struct {
 	*Location
 	name string
 }
 
-// tellApart names those readings of a branch that read one folder, or a folder and one in it, at several commits.
+// tellApart names the readings of a branch that read the same folder, or nested folders, at several commits.
 func tellApart(readings []reading) {
 	byFolder := map[string][]reading{}
 	key := func(r reading, folder string) string { return origin.Place(r.origin(), folder) }

@@ -278,8 +278,8 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	got := read(origin.Origin{Branch: "main", Commit: stable, Path: "w/a.yaml", Name: "x"},
 		origin.Origin{Branch: "canary", Commit: canary, Path: "w/b.yaml", Name: "y"})
 	wants(t, got.Problems, []string{
-		"error in w/in/w.yaml:1 Broken YAML", "warning canary w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
-		"warning shop w/in/w.yaml:1 Broken YAML",
+		"error in w/in/w.yaml:1 Invalid YAML", "warning canary w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
+		"warning shop w/in/w.yaml:1 Invalid YAML",
 	}, "No commit of it was delivered before")
 	if diff := cmp.Diff(map[string]string{"shop": stable, "canary": canary}, got.Commits); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
@@ -299,10 +299,10 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 		origin.Origin{Branch: "main", Via: "another", Commit: canary, Path: "w/in/w.yaml"},
 	)
 	wants(t, got.Problems, []string{
-		"error canary w/w.yaml:1 Broken YAML",
-		"error shop w/w.yaml:1 Broken YAML",
-		"error shop w/in/w.yaml:1 Broken YAML",
-		"warning in w/in/w.yaml:1 Broken YAML",
+		"error canary w/w.yaml:1 Invalid YAML",
+		"error shop w/w.yaml:1 Invalid YAML",
+		"error shop w/in/w.yaml:1 Invalid YAML",
+		"warning in w/in/w.yaml:1 Invalid YAML",
 	}, "give the rendering sources, too")
 }
 
