@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
 // defaultBranchPrefix is what our branches begin with where nobody says.
@@ -267,8 +268,9 @@ func (r *rendering) run(ctx context.Context) fleet.Problems {
 		return append(ps, fleet.Problem{
 			Path:    []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("require_known")},
 			Summary: "Assignments not known",
-			Detail: "The assignments depend on values that are known after apply: an environment, a name, a label or a selector, or YAML. " +
+			Detail: fmt.Sprintf("The assignments depend on values that are known after apply:\n%s\n"+
 				"guardrails.require_known refuses such a plan. Apply what gives those values first, or take them from what is known.",
+				fleet.IndentedList(schedule.UnknownInputs(r.fleet), shown)),
 		})
 	case r.Tree == nil:
 		return ps

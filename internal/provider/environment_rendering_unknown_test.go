@@ -245,13 +245,13 @@ func TestAccUnknownRefused(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+repo, "TF_VAR_round=one", "TF_VAR_purpose=test")
-	r.expectError([]string{"Assignments not known", "require_known"}, "plan", "-no-color", "-var=require_known=true")
+	r.expectError([]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`}, "plan", "-no-color", "-var=require_known=true")
 	r.plan()
 	r.applyPlan()
 	before, head := r.state()["kalypso_environment_rendering.this"], gitserver.Rev(t, repo, "dev")
 
 	r.env = append(r.env, "TF_VAR_round=two")
-	r.expectError([]string{"Assignments not known", "require_known"}, "plan", "-no-color", "-var=require_known=true")
+	r.expectError([]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`}, "plan", "-no-color", "-var=require_known=true")
 
 	r.env = append(r.env, "TF_VAR_round=three", "TF_VAR_purpose=none")
 	r.plan()
@@ -333,6 +333,46 @@ func TestAccModule(t *testing.T) {
 		want := map[string]any{"large": []any{"hello-perf", "hello-test"}, "small": []any{"hello-test"}}
 		if diff := cmp.Diff(want, placed(outputs.Rendering.Value["assignments"])); diff != "" {
 			t.Errorf("assignments (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestAccUnknownClusterType: of a cluster type whose cluster this very apply creates, a label that nothing looks at leaves all
+// known. One that a policy looks at decides what goes where, and require_known names it.
+func TestAccUnknownClusterType(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+variable "selected" {
+  type = string
+}
+
+resource "terraform_data" "cluster" {
+  input = "westeurope"
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment = "dev"
+  cluster_types = {
+    large = { name = "large", labels = { size = "large", region = "northeurope" }, reconciler = "t", namespace_service = "t" }
+    new   = { name = "new", labels = { size = "large", region = terraform_data.cluster.output }, reconciler = "t", namespace_service = "t" }
+  }
+  templates           = { t = { name = "t", type = "reconciler", manifests = ["a: {{ .Namespace }}"] } }
+  configs             = { large = { name = "large", labels = { size = "large" }, data = { A = "1" } } }
+  workloads           = { app = { name = "app", deployment_targets = [{ name = "web", environment = "dev" }] } }
+  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_expressions = [{ key = var.selected, operator = "Exists" }] } } }
+  delivery            = { strategy = "none" }
+  guardrails          = { require_known = true }
+}
+`})
+	r.expectError([]string{"Assignments not known", `cluster_types["new"].labels["region"]`}, "plan", "-no-color", "-var", "selected=region")
+	r.env = append(r.env, "TF_VAR_selected=size")
+	planned := r.plan()["kalypso_environment_rendering.this"]
+	r.applyPlan()
+	r.expectEmptyPlan()
+	state := r.state()["kalypso_environment_rendering.this"]
+	for _, name := range []string{"assignments", "folders", "tree_hash"} {
+		if diff := cmp.Diff(state[name], planned.After[name]); diff != "" || planned.After[name] == nil {
+			t.Errorf("%s (-applied +planned):\n%s", name, diff)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package schedule_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -22,8 +23,30 @@ func TestDecided(t *testing.T) {
 		{"YAML", func(f *fleet.Fleet) { f.Incomplete = true }, false},
 		{"environment", func(f *fleet.Fleet) { f.Environment = fleet.Unknown }, false},
 		{"cluster type's name", func(f *fleet.Fleet) { f.ClusterTypes[0].Name = fleet.Unknown }, false},
-		{"cluster type's label", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = unknown }, false},
-		{"cluster type's labels", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = all }, false},
+		{"cluster type's label that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = unknown }, true},
+		{"cluster type's labels that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = all }, true},
+		{"cluster type's label that a policy looks at", func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = unknown, map[string]string{"a": "b"}
+		}, false},
+		{"cluster type's label beside the one that a policy looks at", func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = unknown, map[string]string{"b": "b"}
+		}, true},
+		{"cluster type's labels, of which a policy looks at one", func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Labels = all
+			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "DoesNotExist"}}
+		}, false},
+		{"cluster type's label that a config looks at", func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Labels = unknown
+			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true", "a": "b"}}}}
+		}, false},
+		{"cluster type's label that the key of an azure-app-config looks at", func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Labels = unknown
+			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{"a.b.KEY": "1"}}}
+		}, false},
+		{"cluster type's label that a schema looks at", func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Labels = unknown
+			f.ConfigSchemas = []*fleet.ConfigSchema{{Meta: fleet.Meta{Name: "s", Labels: map[string]string{"a": "b"}}}}
+		}, false},
 		{"cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].Reconciler = fleet.Unknown }, true},
 		{"template", func(f *fleet.Fleet) {
 			f.Templates = []*fleet.Template{{Meta: fleet.Meta{Name: fleet.Unknown}, Manifests: []string{fleet.Unknown}}}
@@ -99,5 +122,30 @@ func TestDecided(t *testing.T) {
 				t.Errorf("decided: %v", got)
 			}
 		})
+	}
+}
+
+// TestUnknownInputs: what is not known is told by its attribute, once.
+func TestUnknownInputs(t *testing.T) {
+	t.Parallel()
+	from := func(attribute, key string) fleet.Origin { return fleet.Origin{Attribute: attribute, Key: key} }
+	f := &fleet.Fleet{
+		Environment: fleet.Unknown, Incomplete: true,
+		ClusterTypes: []*fleet.ClusterType{
+			{Meta: fleet.Meta{Name: "new", Origin: from("cluster_types", "new"), Labels: map[string]string{"region": fleet.Unknown, "zone": fleet.Unknown}}},
+		},
+		Policies: []*fleet.SchedulingPolicy{{
+			Meta: fleet.Meta{Name: "west", Origin: from("scheduling_policies", "west")}, Workspace: fleet.Unknown,
+			ClusterTypes: fleet.Selector{MatchLabels: map[string]string{"region": "west"}},
+		}},
+		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app", Origin: from("workloads", "app")}, Targets: []fleet.Target{
+			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev", Labels: map[string]string{"tier": fleet.Unknown}},
+		}}},
+	}
+	if diff := cmp.Diff([]string{
+		`cluster_types["new"].labels["region"]`, "environment", "manifests", `scheduling_policies["west"].deployment_target_selector.workspace`,
+		`workloads["app"].deployment_targets[1].labels["tier"]`,
+	}, schedule.UnknownInputs(f)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
