@@ -82,16 +82,39 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 	}
 }
 
+// appendBranchChange says what the apply changes on a branch of which the state knows nothing.
+func appendBranchChange(diags *diag.Diagnostics, at delivery.Destination, change *delivery.BranchChange) {
+	var told string
+	if lines := change.Lines(shown); len(lines) > 0 {
+		told = "What the apply changes there, by cluster type, in deployment targets:\n" + fleet.IndentedList(lines, len(lines))
+	}
+	switch {
+	case len(change.Adoption.Adopted) > 0:
+		if told != "" {
+			told = "\n" + told
+		}
+		diags.AddAttributeWarning(path.Root("adopt"), takenOver, adoptionText(at, change.Adoption)+told)
+	case told != "":
+		diags.AddAttributeWarning(path.Root("gitops_repo"), "The branch holds folders of this rendering",
+			fmt.Sprintf("At %s, the branch holds folders that the state does not know and that are this rendering's by their record. %s", at, told))
+	}
+}
+
+const takenOver = "Folders are taken over"
+
 // appendAdoption says what of others becomes ours.
 func appendAdoption(diags *diag.Diagnostics, at delivery.Destination, adoption delivery.Adoption) {
-	if len(adoption.Adopted) == 0 {
-		return
+	if len(adoption.Adopted) > 0 {
+		diags.AddAttributeWarning(path.Root("adopt"), takenOver, adoptionText(at, adoption))
 	}
+}
+
+func adoptionText(at delivery.Destination, adoption delivery.Adoption) string {
 	detail := fmt.Sprintf("At %s, these folders become this rendering's, and what is in them and not rendered is removed:\n%s", at, fleet.IndentedList(adoption.Adopted, shown))
 	if len(adoption.Removed) > 0 {
 		detail += "\nThese of them are no cluster type's and go:\n" + fleet.IndentedList(adoption.Removed, shown)
 	}
-	diags.AddAttributeWarning(path.Root("adopt"), "Folders are taken over", detail)
+	return detail
 }
 
 // appendDrift reports what others did to our folders.

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,10 @@ func TestAccRenderingAdopt(t *testing.T) {
 	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = true"}, "plan")
 	fleet.Existing = true
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
+	expectText(t, "testdata/TestAccRenderingAdopt/plan.txt", diagnostics(t, strings.ReplaceAll(r.succeed("plan", "-json").stdout, r.repo, "/gitops.git")))
+	if told := r.review("../../templates/resources/environment_rendering.md.tmpl"); !strings.Contains(told, "What the apply changes there, by cluster type") {
+		t.Errorf("the recipe of a review prints:\n%s", told)
+	}
 	out := r.succeed("plan", "-no-color")
 	for _, said := range []string{"Folders are taken over", "These of them are no cluster type's and go: legacy"} {
 		if !strings.Contains(out.text(), said) {
@@ -125,7 +130,10 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.set("targets", map[string]string{"c": "small"})
 	r.expectRefused([]string{"takes away 2 of 3"}, "plan")
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
-	r.expectCommits(1)
+	said := "The branch holds folders of this rendering"
+	if out := r.expectCommits(1).text(); !strings.Contains(out, said) || !strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {
+		t.Errorf("apply does not say what it changes:\n%s", out)
+	}
 }
 
 // expectSame compares attributes in the state with what they were.
@@ -201,4 +209,24 @@ func newRenderings(t *testing.T, repo string) *root {
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+repo)
 	return r
+}
+
+// review runs the recipe by which a page of the docs has a plan reviewed, and returns what it prints.
+func (r *root) review(page string) string {
+	r.t.Helper()
+	for _, block := range fenced.FindAllStringSubmatch(readFile(r.t, page), -1) {
+		if !strings.Contains(block[2], "terraform plan -json -out=plan") {
+			continue
+		}
+		like := r.command("plan")
+		cmd := exec.CommandContext(r.t.Context(), "bash", "-euo", "pipefail", "-c", block[2])
+		cmd.Dir, cmd.Env = like.Dir, append(like.Env, "PATH="+terraformFolder(r.t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			r.t.Fatalf("%s\n%v\n%s", block[2], err, out)
+		}
+		return string(out)
+	}
+	r.t.Fatalf("%s has no recipe", page)
+	return ""
 }

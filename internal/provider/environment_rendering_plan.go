@@ -140,12 +140,12 @@ func (r *environmentRendering) check(
 			}
 		}
 	}
-	adoption, err := delivery.Check(ctx, r.data.Client, o.Desired, before)
+	change, err := delivery.Check(ctx, r.data.Client, o.Desired, before)
 	if err != nil {
 		appendDeliveryError(diags, o.Destination, err)
 		return
 	}
-	appendAdoption(diags, o.Destination, adoption)
+	appendBranchChange(diags, o.Destination, change)
 }
 
 // checkReviewers reports whom the host can't ask for a review.

@@ -366,12 +366,20 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("with adopt: %v", err)
 	}
 	o.Guardrails.MaxRemoved = delivery.Limit{Number: 2}
-	adoption, err := delivery.Check(t.Context(), b.client, o.Desired, o.before)
+	found, err := delivery.Check(t.Context(), b.client, o.Desired, o.before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}}, adoption); diff != "" {
+	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}}, found.Adoption); diff != "" {
 		t.Errorf("adoption (-want +got):\n%s", diff)
+	}
+	told := []string{
+		"large: 1 added, 1 removed, 1 changed", "  added: b-x", "  removed: old-x", "  changed: a-x", "  removes config.yaml (1 deployment target)",
+		"legacy: 0 added, 1 removed, 0 changed (the folder goes)", "  removed: old-x",
+		"small: 1 added, 0 removed, 0 changed (a new folder)", "  added: c-x",
+	}
+	if diff := cmp.Diff(told, found.Lines(9)); diff != "" {
+		t.Errorf("what changes (-want +got):\n%s", diff)
 	}
 	s := b.deliver(o, 1)
 	want := []string{

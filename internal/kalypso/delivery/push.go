@@ -32,33 +32,36 @@ type Result struct {
 	Kept *Destination
 }
 
-// Check reads the branch, and returns what the apply would adopt and why it could not deliver to the branch as it is. It
-// writes nothing. Without a tree, only the branch is looked for.
-func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (Adoption, error) {
+// Check reads the branch, and returns what the apply would change there that the state does not know, and why it could not
+// deliver to the branch as it is. It writes nothing. Without a tree, only the branch is looked for.
+func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*BranchChange, error) {
 	s = s.current()
 	branch, err := gitops.Open(client, d.Destination.Repo, d.Destination.Branch)
 	if err != nil {
-		return Adoption{}, err
+		return nil, err
 	}
 	head, err := branch.Head(ctx)
 	switch {
 	case err != nil:
-		return Adoption{}, err
+		return nil, err
 	case head.IsZero() && (!d.CreateBranch || d.Strategy != Push):
-		return Adoption{}, gitops.ErrBranchNotFound
+		return nil, gitops.ErrBranchNotFound
 	case head.IsZero() || d.Tree == nil:
-		return Adoption{}, nil
+		return &BranchChange{}, nil
 	}
 	snapshot, err := branch.Snapshot(ctx)
 	if err != nil {
-		return Adoption{}, err
+		return nil, err
 	}
 	defer snapshot.Close()
 	planned, err := d.planChange(snapshot, s)
 	if err != nil {
-		return Adoption{}, err
+		return nil, err
 	}
-	return planned.Adoption, nil
+	if d.updates(s) {
+		return &BranchChange{Adoption: planned.Adoption}, nil
+	}
+	return d.changeOf(snapshot, planned)
 }
 
 // plannedChange is a change to a branch as it was read.

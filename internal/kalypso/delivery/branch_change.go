@@ -1,0 +1,179 @@
+package delivery
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// BranchChange is what an apply changes on a branch of which the state knows nothing: of the folders there that are ours, or
+// become ours.
+type BranchChange struct {
+	Adoption     Adoption
+	ClusterTypes []ClusterTypeChange // those that change, by name; none if the branch holds no folders of ours
+}
+
+// ClusterTypeChange is what becomes of a cluster type's folder.
+type ClusterTypeChange struct {
+	describe.ClusterType
+	Differences []Difference // of the changed targets that were compared, the most frequent first
+	Files       []string     // in the folder, beside the targets, that go
+	NotCompared int          // changed targets
+}
+
+// Difference is one that changed targets share.
+type Difference struct {
+	Text    string // such as "renames config.yaml → platform-config.yaml"
+	Targets int
+}
+
+// maxCompared is how many changed targets are compared file by file.
+const maxCompared = 200
+
+// changeOf returns what a planned change does to the branch.
+func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*BranchChange, error) {
+	change := &BranchChange{Adoption: planned.Adoption}
+	if len(planned.Held) == 0 {
+		return change, nil
+	}
+	all := planned.Held.changesTo(planned.Wanted)
+	share := max(1, maxCompared/max(1, len(all)))
+	var compared []string // cluster type/deployment target
+	for _, ct := range all {
+		for _, target := range ct.Changed[:min(len(ct.Changed), share)] {
+			compared = append(compared, ct.Name+"/"+target)
+		}
+	}
+	compared = compared[:min(len(compared), maxCompared)]
+	held, err := d.readTargets(snapshot, compared)
+	if err != nil {
+		return nil, err
+	}
+	for _, ct := range all {
+		one := ClusterTypeChange{ClusterType: ct, NotCompared: len(ct.Changed)}
+		counts := map[string]int{}
+		for _, target := range ct.Changed {
+			files, ok := held[ct.Name+"/"+target]
+			wanted, known := d.filesOf(ct.Name, target)
+			if !ok || !known {
+				continue
+			}
+			one.NotCompared--
+			for _, text := range differences(files, wanted) {
+				counts[text]++
+			}
+		}
+		for text, n := range counts {
+			one.Differences = append(one.Differences, Difference{text, n})
+		}
+		slices.SortFunc(one.Differences, func(a, b Difference) int {
+			if a.Targets != b.Targets {
+				return b.Targets - a.Targets
+			}
+			return strings.Compare(a.Text, b.Text)
+		})
+		files, err := snapshot.NonFolders(d.Destination.Join(ct.Name))
+		if err != nil {
+			return nil, err
+		}
+		one.Files = without(files, []string{tree.ReadmeFile})
+		change.ClusterTypes = append(change.ClusterTypes, one)
+	}
+	return change, nil
+}
+
+// maxTargetFiles is how many files of a target are read.
+const maxTargetFiles = 10
+
+// readTargets reads the files directly in targets of the destination, by target and name.
+func (d *Desired) readTargets(snapshot *gitops.Snapshot, targets []string) (map[string]map[string][]byte, error) {
+	var paths []string
+	at := map[string][2]string{} // path → target, name
+	for _, target := range targets {
+		folder := d.Destination.Join(target)
+		names, err := snapshot.NonFolders(folder)
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(names)
+		for _, name := range names[:min(len(names), maxTargetFiles)] {
+			file := path.Join(folder, name)
+			paths, at[file] = append(paths, file), [2]string{target, name}
+		}
+	}
+	contents, err := snapshot.ReadFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	read := make(map[string]map[string][]byte, len(targets))
+	for _, target := range targets {
+		read[target] = map[string][]byte{}
+	}
+	for file, content := range contents {
+		read[at[file][0]][at[file][1]] = content
+	}
+	return read, nil
+}
+
+// Lines tells the changes, a line each, at most so many cluster types.
+func (c *BranchChange) Lines(most int) []string {
+	var lines []string
+	for i, ct := range c.ClusterTypes {
+		if i == most {
+			return append(lines, fmt.Sprintf("and %s", fleet.Count(len(c.ClusterTypes)-most, "more cluster type")))
+		}
+		lines = append(lines, ct.lines()...)
+	}
+	return lines
+}
+
+// The bounds of what is told of one cluster type.
+const (
+	listedTargets     = 5
+	listedDifferences = 8
+)
+
+func (ct *ClusterTypeChange) lines() []string {
+	head := fmt.Sprintf("%s: %d added, %d removed, %d changed", ct.Name, len(ct.Added), len(ct.Removed), len(ct.Changed))
+	switch ct.Kind {
+	case describe.Added:
+		head += " (a new folder)"
+	case describe.Removed:
+		head += " (the folder goes)"
+	}
+	lines := []string{head}
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			lines = append(lines, "  "+what+": "+firstOf(names, listedTargets))
+		}
+	}
+	add("added", ct.Added)
+	add("removed", ct.Removed)
+	add("changed", ct.Changed)
+	add("files that go", ct.Files)
+	for i, difference := range ct.Differences {
+		if i == listedDifferences {
+			lines = append(lines, fmt.Sprintf("  and %s", fleet.Count(len(ct.Differences)-i, "more difference")))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("  %s (%s)", difference.Text, fleet.Count(difference.Targets, "deployment target")))
+	}
+	if ct.NotCompared > 0 {
+		lines = append(lines, fmt.Sprintf("  %s not compared file by file", fleet.Count(ct.NotCompared, "changed deployment target")))
+	}
+	return lines
+}
+
+// firstOf joins the first of some names, and says how many more there are.
+func firstOf(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

@@ -1,0 +1,129 @@
+package delivery
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// filesOf renders the files of a target by name. It is false if one is not known yet.
+func (d *Desired) filesOf(clusterType, target string) (map[string][]byte, bool) {
+	i := slices.IndexFunc(d.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
+	n := slices.IndexFunc(d.Tree.Folders[i].Targets, func(t tree.Target) bool { return t.Name == target })
+	files := map[string][]byte{}
+	for f := range d.Tree.TargetFiles(i, n) {
+		if f.Unknown {
+			return nil, false
+		}
+		files[f.Path] = f.Content
+	}
+	return files, true
+}
+
+// differences tells what a reviewer looks for between the files of a target before and after: files that are renamed, or go,
+// namespaces that change, and a reconciler of another kind.
+func differences(was, is map[string][]byte) (told []string) {
+	pairs, gone := pairFiles(was, is)
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		if before := pairs[name]; before != name {
+			told = append(told, fmt.Sprintf("renames %s → %s", before, name))
+		}
+		if stem(name) == render.ReconcilerFile {
+			old, young := kindsOf(was[pairs[name]]), kindsOf(is[name])
+			if len(old) > 0 && len(young) > 0 && !slices.Equal(old, young) {
+				told = append(told, fmt.Sprintf("reconciler %s → %s", strings.Join(old, ", "), strings.Join(young, ", ")))
+			}
+		}
+	}
+	for _, name := range gone {
+		told = append(told, "removes "+name)
+	}
+	if old, young := namespacesOf(was), namespacesOf(is); len(old) > 0 && len(young) > 0 && !slices.Equal(old, young) {
+		told = append(told, fmt.Sprintf("namespace %s → %s", strings.Join(old, ", "), strings.Join(young, ", ")))
+	}
+	return told
+}
+
+// pairFiles finds for each file the one that it was: of the same name, else the same content, else the same name with another
+// ending, else the same kinds of documents. gone are those that no file was.
+func pairFiles(was, is map[string][]byte) (pairs map[string]string, gone []string) {
+	pairs = map[string]string{}
+	left := maps.Clone(was)
+	for _, same := range []func(old, young string) bool{
+		func(old, young string) bool { return old == young },
+		func(old, young string) bool { return len(was[old]) > 0 && bytes.Equal(was[old], is[young]) },
+		func(old, young string) bool { return stem(old) == stem(young) },
+		func(old, young string) bool {
+			kinds := kindsOf(was[old])
+			return len(kinds) > 0 && slices.Equal(kinds, kindsOf(is[young]))
+		},
+	} {
+		for _, young := range slices.Sorted(maps.Keys(is)) {
+			if _, paired := pairs[young]; paired {
+				continue
+			}
+			for _, old := range slices.Sorted(maps.Keys(left)) {
+				if _, stays := is[old]; same(old, young) && (old == young || !stays) {
+					pairs[young] = old
+					delete(left, old)
+					break
+				}
+			}
+		}
+	}
+	return pairs, slices.Sorted(maps.Keys(left))
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// document is what is looked at of a Kubernetes object.
+type document struct {
+	Kind     string `yaml:"kind"`
+	Metadata struct {
+		Name string `yaml:"name"`
+	} `yaml:"metadata"`
+}
+
+// documentsOf reads the documents of a file, to the first that is no YAML.
+func documentsOf(content []byte) (all []document) {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	for {
+		var d document
+		if err := decoder.Decode(&d); err != nil {
+			return all
+		}
+		if d.Kind != "" {
+			all = append(all, d)
+		}
+	}
+}
+
+// kindsOf returns the kinds of the documents of a file, sorted.
+func kindsOf(content []byte) (kinds []string) {
+	for _, d := range documentsOf(content) {
+		kinds = append(kinds, d.Kind)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// namespacesOf returns the names of the Namespaces in files, sorted.
+func namespacesOf(files map[string][]byte) (names []string) {
+	for _, content := range files {
+		for _, d := range documentsOf(content) {
+			if d.Kind == "Namespace" {
+				names = append(names, d.Metadata.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,88 @@
+package delivery
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+)
+
+// TestDifferences: what is told of the files of a target that changes.
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	const (
+		flux      = "kind: GitRepository\n---\nkind: Kustomization\n"
+		argo      = "kind: Application\n"
+		config    = "kind: ConfigMap\ndata: {a: %s}\n"
+		namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n"
+	)
+	files := func(pairs ...string) map[string][]byte {
+		all := map[string][]byte{}
+		for i := 0; i < len(pairs); i += 2 {
+			all[pairs[i]] = []byte(pairs[i+1])
+		}
+		return all
+	}
+	for _, test := range []struct {
+		rule    string
+		was, is map[string][]byte
+		want    []string
+	}{
+		{"content alone", files("reconciler.yaml", "a"), files("reconciler.yaml", "b"), nil},
+		{"a file of the same content has another name", files("config.yaml", "a: b"), files("platform-config.yaml", "a: b"),
+			[]string{"renames config.yaml → platform-config.yaml"}},
+		{"one of the same kinds too", files("config.yaml", fmt.Sprintf(config, "1")), files("platform-config.yaml", fmt.Sprintf(config, "2")),
+			[]string{"renames config.yaml → platform-config.yaml"}},
+		{"another ending", files("platform-config.yaml", "a"), files("platform-config.sh", "b"), []string{"renames platform-config.yaml → platform-config.sh"}},
+		{"what is not rendered goes", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml", argo), []string{"removes notes.txt"}},
+		{"a file that stays is renamed to no other", files("a.yaml", argo, "b.yaml", "x"), files("a.yaml", argo, "b.yaml", argo), nil},
+		{"a reconciler of another kind", files("reconciler.yaml", flux), files("reconciler.yaml", argo), []string{"reconciler GitRepository, Kustomization → Application"}},
+		{"another namespace", files("namespace.yaml", fmt.Sprintf(namespace, "a")), files("namespace.yaml", fmt.Sprintf(namespace, "b")), []string{"namespace a → b"}},
+		{"what is no YAML", files("reconciler.yaml", "{"), files("reconciler.yaml", argo), nil},
+	} {
+		if diff := cmp.Diff(test.want, differences(test.was, test.is)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.rule, diff)
+		}
+	}
+}
+
+// TestBranchChangeLines: what is told of a branch is bounded.
+func TestBranchChangeLines(t *testing.T) {
+	t.Parallel()
+	names := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprint("t", i))
+		}
+		return all
+	}
+	c := &BranchChange{ClusterTypes: []ClusterTypeChange{
+		{ClusterType: describe.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)}, Files: []string{"notes.txt"},
+			Differences: []Difference{{"renames a → b", 8}, {"namespace a → b", 1}}, NotCompared: 1},
+		{ClusterType: describe.ClusterType{Name: "new", Kind: describe.Added}},
+		{ClusterType: describe.ClusterType{Name: "old", Kind: describe.Removed, Removed: names(6)}},
+		{ClusterType: describe.ClusterType{Name: "small"}},
+	}}
+	for i := range 2 * listedDifferences {
+		c.ClusterTypes[1].Differences = append(c.ClusterTypes[1].Differences, Difference{fmt.Sprint("namespace ", i), 1})
+	}
+	want := []string{
+		"large: 1 added, 2 removed, 9 changed",
+		"  added: t0",
+		"  removed: t0, t1",
+		"  changed: t0, t1, t2, t3, t4 and 4 more",
+		"  files that go: notes.txt",
+		"  renames a → b (8 deployment targets)",
+		"  namespace a → b (1 deployment target)",
+		"  1 changed deployment target not compared file by file",
+		"new: 0 added, 0 removed, 0 changed (a new folder)",
+	}
+	for i := range listedDifferences {
+		want = append(want, fmt.Sprintf("  namespace %d (1 deployment target)", i))
+	}
+	want = append(want, "  and 8 more differences", "old: 0 added, 6 removed, 0 changed (the folder goes)", "  removed: t0, t1, t2, t3, t4 and 1 more", "and 1 more cluster type")
+	if diff := cmp.Diff(want, c.Lines(3)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
