@@ -18,11 +18,13 @@ const maxWhy = 1000
 func whyArgument() schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target is on the cluster type, "+
-			"or why not. At most %d.", maxWhy),
+		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target is on "+
+			"the cluster type, or why not. At most %d.", maxWhy),
 		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"target":       schema.StringAttribute{Required: true, MarkdownDescription: "The deployment target, `<workload>-<target>`."},
+			"target": schema.StringAttribute{
+				Required: true, MarkdownDescription: "The deployment target, `<workload>-<target>`.",
+			},
 			"cluster_type": schema.StringAttribute{Required: true, MarkdownDescription: "The cluster type."},
 		}},
 	}
@@ -32,14 +34,17 @@ func computedAnswers() schema.ListNestedAttribute {
 	return computedObjects("The answers to `why`, in its order.", map[string]schema.Attribute{
 		"target":       computedText("The deployment target."),
 		"cluster_type": computedText("The cluster type."),
-		"assigned":     schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the deployment target is on the cluster type."},
-		"policies":     computedTexts("The policies that place it there, by name."),
-		"reason":       computedText("The same in words; of a pair that is not assigned, what keeps the nearest policy from it."),
-		"nearest": computedObjects(fmt.Sprintf("The policies that come nearest to placing it there, at most %d: the first lack the least. "+
-			"Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
-			"policy":                  computedText("The policy."),
-			"reason":                  computedText("What did not match, in words."),
-			"target_mismatches":       computedMismatches("The requirements on labels and workspace that the deployment target does not meet."),
+		"assigned": schema.BoolAttribute{
+			Computed: true, MarkdownDescription: "Whether the deployment target is on the cluster type.",
+		},
+		"policies": computedTexts("The policies that place it there, by name."),
+		"reason":   computedText("The same in words. If no policy places it there, what keeps the nearest from it."),
+		"nearest": computedObjects(fmt.Sprintf("The policies that come nearest to placing it there, fewest mismatches first, "+
+			"at most %d. Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
+			"policy": computedText("The policy."),
+			"reason": computedText("What did not match, in words."),
+			"target_mismatches": computedMismatches(
+				"The requirements on labels and workspace that the deployment target does not meet."),
 			"cluster_type_mismatches": computedMismatches("The requirements on labels that the cluster type does not meet."),
 		}),
 	})
@@ -47,10 +52,11 @@ func computedAnswers() schema.ListNestedAttribute {
 
 func computedMismatches(description string) schema.ListNestedAttribute {
 	return computedObjects(description, map[string]schema.Attribute{
-		"label":    computedText("Key of the label; `workspace` also for the selector's `workspace`."),
-		"operator": computedText("The requirement: `In` (also for `match_labels` and `workspace`), `NotIn`, `Exists` or `DoesNotExist`."),
-		"values":   computedTexts("The values for `In` and `NotIn`."),
-		"found":    computedText("The label's value. Null if the label is missing."),
+		"label": computedText("Key of the label; `workspace` also for the selector's `workspace`."),
+		"operator": computedText("The requirement: `In` (also for `match_labels` and `workspace`), `NotIn`, `Exists` or " +
+			"`DoesNotExist`."),
+		"values": computedTexts("The values for `In` and `NotIn`."),
+		"found":  computedText("The label's value. Null if the label is missing."),
 	})
 }
 
@@ -64,10 +70,12 @@ func (o *assignmentsOutcome) answer(d decoder) {
 		answer, err := o.Why(target, clusterType)
 		switch {
 		case errors.Is(err, explain.ErrNoTarget):
-			asked.report("No such deployment target", fmt.Sprintf("Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
+			asked.report("No such deployment target", fmt.Sprintf(
+				"Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
 				o.fleet.Environment, target), fleet.Attr("target"))
 		case err != nil:
-			asked.report("No such cluster type", fmt.Sprintf("There is no cluster type %q.", clusterType), fleet.Attr("cluster_type"))
+			asked.report("No such cluster type", fmt.Sprintf("There is no cluster type %q.", clusterType),
+				fleet.Attr("cluster_type"))
 		default:
 			o.answers = append(o.answers, answer)
 		}
@@ -82,7 +90,8 @@ func (o *assignmentsOutcome) answered() []values {
 		for n, r := range a.Nearest {
 			nearest[n] = values{
 				"policy": r.Policy.Name, "reason": r.Reason,
-				"target_mismatches": mismatchesOf(r.TargetMismatches), "cluster_type_mismatches": mismatchesOf(r.ClusterTypeMismatches),
+				"target_mismatches":       mismatchesOf(r.TargetMismatches),
+				"cluster_type_mismatches": mismatchesOf(r.ClusterTypeMismatches),
 			}
 		}
 		all[i] = values{

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// BranchChange is what an apply changes on a branch of which the state knows nothing: of the folders there that are ours, or
-// become ours.
+// BranchChange is what an apply changes on a branch of which the state knows nothing: of the folders there that are
+// ours, or become ours.
 type BranchChange struct {
 	Adoption     Adoption
 	ClusterTypes []ClusterTypeChange // those that change, by name; none if the branch holds no folders of ours
@@ -140,7 +140,8 @@ const (
 )
 
 func (ct *ClusterTypeChange) lines() []string {
-	head := fmt.Sprintf("%s: %d added, %d removed, %d changed", ct.Name, len(ct.Added), len(ct.Removed), len(ct.Changed))
+	head := fmt.Sprintf("%s: %d added, %d removed, %d changed",
+		ct.Name, len(ct.Added), len(ct.Removed), len(ct.Changed))
 	switch ct.Kind {
 	case describe.Added:
 		head += " (a new folder)"
@@ -162,10 +163,12 @@ func (ct *ClusterTypeChange) lines() []string {
 			lines = append(lines, fmt.Sprintf("  and %s", fleet.Count(len(ct.Differences)-i, "more difference")))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  %s (%s)", difference.Text, fleet.Count(difference.Targets, "deployment target")))
+		on := fleet.Count(difference.Targets, "deployment target")
+		lines = append(lines, fmt.Sprintf("  %s (%s)", difference.Text, on))
 	}
 	if ct.NotCompared > 0 {
-		lines = append(lines, fmt.Sprintf("  %s not compared file by file", fleet.Count(ct.NotCompared, "changed deployment target")))
+		targets := fleet.Count(ct.NotCompared, "changed deployment target")
+		lines = append(lines, fmt.Sprintf("  %s not compared file by file", targets))
 	}
 	return lines
 }

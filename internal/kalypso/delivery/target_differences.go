@@ -28,8 +28,8 @@ func (d *Desired) filesOf(clusterType, target string) (map[string][]byte, bool) 
 	return files, true
 }
 
-// differences tells what a reviewer looks for between the files of a target before and after: files that are renamed, or go,
-// namespaces that change, and a reconciler of another kind.
+// differences tells what a reviewer looks for between the files of a target before and after: files that are renamed,
+// or go, namespaces that change, and a reconciler of another kind.
 func differences(was, is map[string][]byte) (told []string) {
 	pairs, gone := pairFiles(was, is)
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
@@ -39,7 +39,7 @@ func differences(was, is map[string][]byte) (told []string) {
 		if stem(name) == render.ReconcilerFile {
 			old, young := kindsOf(was[pairs[name]]), kindsOf(is[name])
 			if len(old) > 0 && len(young) > 0 && !slices.Equal(old, young) {
-				told = append(told, fmt.Sprintf("reconciler %s → %s", strings.Join(old, ", "), strings.Join(young, ", ")))
+				told = append(told, "reconciler "+strings.Join(old, ", ")+" → "+strings.Join(young, ", "))
 			}
 		}
 	}
@@ -52,8 +52,8 @@ func differences(was, is map[string][]byte) (told []string) {
 	return told
 }
 
-// pairFiles finds for each file the one that it was: of the same name, else the same content, else the same name with another
-// ending, else the same kinds of documents. gone are those that no file was.
+// pairFiles finds for each file the one that it was: of the same name, else the same content, else the same name with
+// another ending, else the same kinds of documents. gone are those that no file was.
 func pairFiles(was, is map[string][]byte) (pairs map[string]string, gone []string) {
 	pairs = map[string]string{}
 	left := maps.Clone(was)

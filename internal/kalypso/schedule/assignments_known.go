@@ -10,13 +10,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// AssignmentsKnown reports whether the assignments, and the labels and workspaces of what is assigned, follow from what is known of
-// the fleet.
+// AssignmentsKnown reports whether all values that the assignments, their labels and workspaces depend on are known.
 func AssignmentsKnown(f *fleet.Fleet) bool { return len(UnknownInputs(f)) == 0 }
 
-// UnknownInputs returns the attributes that the assignments depend on and that are not known yet, sorted. Targets of other
-// environments have no part in them, nor have policies where there is no target, nor labels of cluster types that nothing
-// looks at.
+// UnknownInputs returns the attributes that the assignments depend on and that are not known yet, sorted. Targets of
+// other environments do not count, nor do labels of cluster types that nothing selects by. Without targets, policies do
+// not count either.
 func UnknownInputs(f *fleet.Fleet) []string {
 	var inputs unknownInputs
 	if f.Incomplete {
@@ -79,7 +78,9 @@ func (u *unknownInputs) addIf(unknown bool, o fleet.Object, attribute string) {
 }
 
 // addLabels adds the labels that are not known and that something looks at.
-func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[string]string, lookedAt func(key string) bool) {
+func (u *unknownInputs) addLabels(
+	o fleet.Object, attribute string, labels map[string]string, lookedAt func(key string) bool,
+) {
 	for key, value := range labels {
 		switch {
 		case fleet.IsUnknown(key):
