@@ -1,0 +1,130 @@
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+variable "environment" {
+  description = "The environment to render. It is the name of the GitOps branch too."
+  type        = string
+  default     = "dev"
+}
+
+variable "delivery_strategy" {
+  description = "How the tree gets to the GitOps repo. The tests set \"none\": compute everything, contact and write nothing."
+  type        = string
+  default     = "pull_request"
+}
+
+variable "load_test_sizes" {
+  description = "Sizes of the cluster types that run load tests."
+  type        = list(string)
+  default     = ["large"]
+
+  validation {
+    condition     = length(var.load_test_sizes) > 0
+    error_message = "Name at least one size."
+  }
+}
+
+locals {
+  cluster_types = {
+    large = { region = "west-us", size = "large" }
+    small = { region = "west-us", size = "small" }
+    drone = { region = "east-us", size = "small", restricted = "true" }
+  }
+}
+
+resource "kalypso_cluster_type" "all" {
+  for_each = local.cluster_types
+
+  name              = each.key
+  labels            = each.value
+  reconciler        = kalypso_template.reconciler.name
+  namespace_service = kalypso_template.namespace.name
+}
+
+resource "kalypso_template" "reconciler" {
+  name = "reconciler"
+  type = "reconciler"
+  manifests = [
+    <<-EOT
+    apiVersion: kustomize.toolkit.fluxcd.io/v1
+    kind: Kustomization
+    metadata:
+      name: "{{ .DeploymentTargetName }}"
+      namespace: flux-system
+    spec:
+      interval: 1m
+      prune: true
+      targetNamespace: "{{ .Namespace }}"
+      sourceRef: {kind: GitRepository, name: "{{ .Workload }}"}
+      path: "{{ .Manifests.path }}"
+    EOT
+  ]
+}
+
+resource "kalypso_template" "namespace" {
+  name = "namespace"
+  type = "namespace"
+  manifests = [
+    <<-EOT
+    apiVersion: v1
+    kind: Namespace
+    metadata:
+      name: "{{ .Namespace }}"
+    EOT
+  ]
+}
+
+resource "kalypso_config" "west" {
+  name   = "west"
+  labels = { region = "west-us" }
+  data   = { DATABASE_URL = "mysql://west:3306/shop" }
+}
+
+resource "kalypso_config" "restricted" {
+  name   = "restricted"
+  labels = { restricted = "true" }
+  data   = { DATABASE_URL = "mysql://restricted:3306/shop" }
+}
+
+resource "kalypso_workload" "shop" {
+  name = "shop"
+  deployment_targets = [
+    { name = "web", environment = "dev", labels = { tier = "web" }, manifests = { path = "./web" } },
+    { name = "load-test", environment = "dev", labels = { tier = "test" }, manifests = { path = "./load-test" } },
+    { name = "web", environment = "prod", labels = { tier = "web" }, manifests = { path = "./web" } },
+  ]
+}
+
+resource "kalypso_scheduling_policy" "web" {
+  name                       = "web"
+  deployment_target_selector = { match_labels = { tier = "web" } }
+  cluster_type_selector      = { match_all = true }
+}
+
+resource "kalypso_scheduling_policy" "load_test" {
+  name                       = "load-test"
+  deployment_target_selector = { match_labels = { tier = "test" } }
+  cluster_type_selector = {
+    match_expressions = [{ key = "size", operator = "In", values = var.load_test_sizes }]
+  }
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment         = var.environment
+  cluster_types       = kalypso_cluster_type.all
+  templates           = { reconciler = kalypso_template.reconciler, namespace = kalypso_template.namespace }
+  configs             = { west = kalypso_config.west, restricted = kalypso_config.restricted }
+  workloads           = { shop = kalypso_workload.shop }
+  scheduling_policies = { web = kalypso_scheduling_policy.web, load_test = kalypso_scheduling_policy.load_test }
+
+  gitops_repo = { repo = "https://github.com/acme/gitops", branch = var.environment }
+  delivery    = { strategy = var.delivery_strategy }
+  preview     = "manifests"
+}

@@ -1,0 +1,21 @@
+package provider_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// examples/testing passes its own tests, with nothing to contact, and a policy that places something else fails them.
+func TestAccExampleTesting(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, filepath.Join(examples, "testing"))
+	if out := r.succeed("test", "-no-color").text(); !strings.Contains(out, "Success! 8 passed, 0 failed.") {
+		t.Errorf("not all tests ran:\n%s", out)
+	}
+	main := readFile(t, filepath.Join(r.folder, "main.tf"))
+	r.write("main.tf", strings.Replace(main, `operator = "In"`, `operator = "NotIn"`, 1))
+	r.expectError([]string{
+		`run "load_tests_stay_off_small_clusters"... fail`, "Small clusters run no load tests.", `run "web_goes_everywhere"... pass`,
+	}, "test", "-no-color")
+}
