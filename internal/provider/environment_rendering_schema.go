@@ -91,11 +91,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			Attributes: map[string]schema.Attribute{
 				"repo": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "The URL of the repo: `https://`, `ssh://` (or `git@host:path`) or `file://`. Credentials belong to the provider's `git_credentials`.",
+					MarkdownDescription: "The URL of the repo: `https://`, `ssh://` (or `git@host:path`) or `file://`. Credentials belong to the provider's `git_credentials`. Required.",
 				},
 				"branch": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "The branch, usually the environment's name.",
+					MarkdownDescription: "The branch, usually the environment's name. Required.",
 				},
 				"path": schema.StringAttribute{
 					Optional:            true,

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 )
@@ -25,26 +26,40 @@ func optional(attributes map[string]schema.Attribute) map[string]schema.Attribut
 	for name, a := range all {
 		switch a := a.(type) {
 		case schema.StringAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			all[name] = a
 		case schema.BoolAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			all[name] = a
 		case schema.MapAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			all[name] = a
 		case schema.ListAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			all[name] = a
 		case schema.SingleNestedAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			a.Attributes = optional(a.Attributes)
 			all[name] = a
 		case schema.ListNestedAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			a.NestedObject.Attributes = optional(a.NestedObject.Attributes)
 			all[name] = a
 		}
 	}
 	return all
+}
+
+// requiredByDomain says of an attribute that is optional to the schema alone that it has to be there.
+func requiredByDomain(description string, required bool) string {
+	if !required || strings.HasSuffix(description, "Required.") {
+		return description
+	}
+	return description + " Required."
 }

@@ -1,0 +1,134 @@
+package provider_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+var (
+	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading      = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	anchor       = regexp.MustCompile(`<a id="([^"]*)"></a>`)
+	notOfAnchor  = regexp.MustCompile(`[^a-z0-9 _-]`)
+	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)\n```\n")
+)
+
+// registry is where the Terraform Registry shows docs/. It does not resolve links to files, so those between pages name it.
+const registry = "https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs"
+
+// docsPages are the pages of docs/, by their names in the Registry.
+func docsPages(t *testing.T) map[string]string {
+	t.Helper()
+	const root = "../../docs"
+	pages := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		pages[strings.TrimSuffix(filepath.ToSlash(name), ".md")] = readFile(t, path)
+		return err
+	})
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	return pages
+}
+
+// anchors are what a link to a page can end with.
+func anchors(page string) map[string]bool {
+	all := map[string]bool{"": true}
+	for _, h := range heading.FindAllStringSubmatch(page, -1) {
+		all[strings.ReplaceAll(notOfAnchor.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")] = true
+	}
+	for _, a := range anchor.FindAllStringSubmatch(page, -1) {
+		all[a[1]] = true
+	}
+	return all
+}
+
+// TestDocsLinks: links between pages work in the Registry, and lead to a heading that is there.
+func TestDocsLinks(t *testing.T) {
+	pages := docsPages(t)
+	for name, page := range pages {
+		for _, link := range markdownLink.FindAllStringSubmatch(page, -1) {
+			target, fragment, _ := strings.Cut(link[1], "#")
+			to, inDocs := strings.CutPrefix(target, registry)
+			switch {
+			case target == "":
+				to = name
+			case !inDocs && strings.HasPrefix(target, "https://"):
+				continue
+			case !inDocs:
+				t.Errorf("%s links to %s, which does not work in the Registry: begin it with %s", name, link[1], registry)
+				continue
+			}
+			if to = strings.TrimPrefix(to, "/"); to == "" {
+				to = "index"
+			}
+			if linked, ok := pages[to]; !ok {
+				t.Errorf("%s links to %s, and there is no page %s", name, link[1], to)
+			} else if !anchors(linked)[fragment] {
+				t.Errorf("%s links to %s, and %s has no such heading", name, link[1], to)
+			}
+		}
+	}
+}
+
+// TestDocsRequired: what a resource of the model requires, its object within a rendering requires too, and the page says so.
+func TestDocsRequired(t *testing.T) {
+	pages := docsPages(t)
+	nested := map[string]string{}
+	for _, section := range strings.Split(pages["resources/environment_rendering"], "\n<a id=\"nestedatt--")[1:] {
+		name, text, _ := strings.Cut(section, "\"></a>\n")
+		nested[name] = text
+	}
+	n := 0
+	for attribute, resource := range map[string]string{
+		"cluster_types": "cluster_type", "templates": "template", "configs": "config", "config_schemas": "config_schema",
+		"scheduling_policies": "scheduling_policy", "workloads": "workload",
+	} {
+		_, required, _ := strings.Cut(pages["resources/"+resource], "\n### Required\n\n")
+		required, _, _ = strings.Cut(required, "\n\n")
+		for line := range strings.SplitSeq(required, "\n") {
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "- `"), "`")
+			want := regexp.MustCompile("(?m)^- `" + name + "` .*Required\\.( \\(see .*)?$")
+			if !want.MatchString(nested[attribute]) {
+				t.Errorf("%s does not say that %s is required:\n%s", attribute, name, nested[attribute])
+			}
+			n++
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d attributes are required", n)
+	}
+	for _, name := range []string{"repo", "branch"} {
+		if !regexp.MustCompile("(?m)^- `" + name + "` .*Required\\.").MatchString(nested["gitops_repo"]) {
+			t.Errorf("gitops_repo does not say that %s is required", name)
+		}
+	}
+}
+
+// TestDocsPipelines: the pipelines of the guide "In CI" are YAML, with the three jobs.
+func TestDocsPipelines(t *testing.T) {
+	blocks := yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/ci"], -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d pipelines, want 3", len(blocks))
+	}
+	for _, block := range blocks {
+		var pipeline map[string]any
+		if err := yaml.UnmarshalStrict([]byte(block[1]), &pipeline); err != nil {
+			t.Errorf("%v\n%s", err, block[1])
+		}
+		for _, job := range []string{"plan", "apply", "drift"} {
+			if !strings.Contains(block[1], job+":\n") && !strings.Contains(block[1], "stage: "+job+"\n") {
+				t.Errorf("no job %s in\n%s", job, block[1])
+			}
+		}
+	}
+}

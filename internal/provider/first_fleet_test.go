@@ -1,0 +1,43 @@
+package provider_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var shown = regexp.MustCompile("(?s)```text\n(.*?)\n```\n")
+
+// TestAccFirstFleet follows the guide "Your first fleet" to the letter. The excerpts of plans in it are those of this build.
+func TestAccFirstFleet(t *testing.T) {
+	t.Parallel()
+	const file = "../../docs/guides/first-fleet.md"
+	g := newGuide(t, file, newGitHost(t))
+	excerpts := shown.FindAllStringSubmatch(readFile(t, file), -1)
+	expect := func(out string) {
+		t.Helper()
+		if want := excerpts[0][1]; !strings.Contains(out, want) {
+			t.Errorf("the guide shows\n%s\nand the output is\n%s", want, out)
+		}
+		excerpts = excerpts[1:]
+	}
+	g.next("required_providers")
+	g.next("kalypso_cluster_type")
+	g.next("kalypso_workload")
+	g.next("kalypso_scheduling_policy")
+	g.next("kalypso_environment_rendering")
+	expect(g.next("terraform plan", "terraform init"))
+	expect(g.next("ls-tree"))
+	g.next("kalypso_scheduling_policy")
+	out := g.next("terraform plan")
+	expect(out)
+	if !strings.Contains(out, "Plan: 0 to add, 2 to change, 0 to destroy.") {
+		t.Errorf("more changes than the policy and the rendering:\n%s", out)
+	}
+	if out := g.next("git --git-dir gitops.git show --stat dev"); !strings.Contains(out, "3 files changed") {
+		t.Errorf("the commit is not that of one target:\n%s", out)
+	}
+	if len(excerpts) > 0 || fenced.MatchString(g.text) {
+		t.Errorf("the test does not follow all of the guide; left: %s", g.text)
+	}
+}
