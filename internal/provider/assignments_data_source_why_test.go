@@ -53,7 +53,7 @@ output "unscheduled" {
 	if len(got) != 2 || !got[0].Assigned || got[0].Reason != `It is placed there by "west".` || len(got[0].Nearest) > 0 {
 		t.Errorf("of a pair that is assigned: %+v", got)
 	}
-	if got[1].Assigned || got[1].Reason != `No scheduling policy places it there; "west" comes nearest. `+east || got[1].Nearest[0].Policy != "west" || got[1].Nearest[0].Reason != east {
+	if got[1].Assigned || got[1].Reason != `No scheduling policy places it there; the closest is "west". `+east || got[1].Nearest[0].Policy != "west" || got[1].Nearest[0].Reason != east {
 		t.Errorf("of one that is not: %+v", got[1])
 	}
 	r.expectError([]string{

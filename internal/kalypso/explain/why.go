@@ -101,7 +101,7 @@ func (a *Answer) reason() string {
 		return NoPolicies
 	}
 	return fmt.Sprintf(
-		"No scheduling policy places it there; %q comes nearest. %s",
+		"No scheduling policy places it there; the closest is %q. %s",
 		a.Nearest[0].Policy.Name,
 		a.Nearest[0].Reason,
 	)

@@ -26,14 +26,14 @@ func TestWhy(t *testing.T) {
 		{"placed there, by two", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""), schedulingPolicy("c", gold, "")},
 			[]string{`It is placed there by "a", "b".`}},
 		{"placed elsewhere", []string{schedulingPolicy("east", "", east), schedulingPolicy("gold", "workspace: team-a, "+gold, "")}, []string{
-			`No scheduling policy places it there; "east" comes nearest. The cluster type is not selected: label "region" is ` +
+			`No scheduling policy places it there; the closest is "east". The cluster type is not selected: label "region" is ` +
 				`"west" and must be "east".`,
 			`east: The cluster type is not selected: label "region" is "west" and must be "east".`,
 			`gold: The deployment target is not selected: workspace is "team-b" and must be "team-a"; label "tier" is ` +
 				`"silver" and must be "gold".`,
 		}},
 		{"neither side", []string{schedulingPolicy("p", gold, east)}, []string{
-			`No scheduling policy places it there; "p" comes nearest. The deployment target is not selected: label "tier" is ` +
+			`No scheduling policy places it there; the closest is "p". The deployment target is not selected: label "tier" is ` +
 				`"silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
 			`p: The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not ` +
 				`selected: label "region" is "west" and must be "east".`,
