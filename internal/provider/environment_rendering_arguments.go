@@ -69,7 +69,6 @@ func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, f
 	onMove := moves.or(d.string("on_move"))
 	r.KeepOld = onMove == moveKeep
 	r.incomplete(onMove)
-	r.PullRequest.Overwrite = r.onDrift == driftOverwrite
 	r.readGuardrails(d)
 	r.PromotedCommit, r.Message = d.string("promoted_commit"), d.string("commit_message")
 	if r.PromotedCommit != "" && !fleet.IsUnknown(r.PromotedCommit) && !oneLine.MatchString(r.PromotedCommit) {

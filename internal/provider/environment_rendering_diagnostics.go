@@ -48,7 +48,7 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, text))
 	case errors.As(err, &review):
 		diags.AddAttributeError(path.Root("delivery"), "The pull request is not merged yet", fmt.Sprintf(
-			"At %s: %s. It stays open, and the next apply goes on waiting. Have it merged, or raise timeouts.", at, text))
+			"At %s: %s. It stays open, and the next apply goes on waiting. Have it merged, or raise timeouts.%s", at, text, untracked(review)))
 	case errors.As(err, &host):
 		appendHostError(diags, repo, err)
 	case errors.As(err, &moved):
@@ -101,6 +101,15 @@ func appendBranchChange(diags *diag.Diagnostics, at delivery.Destination, change
 }
 
 const takenOver = "Folders are taken over"
+
+// untracked says of a pull request that no state knows how it is found again, and what ends it.
+func untracked(review *delivery.ReviewError) string {
+	if !review.Untracked {
+		return ""
+	}
+	return fmt.Sprintf(" The state does not know pull request %d, as the rendering is not created yet: the next apply finds it by its branch and its description. "+
+		"If you give the rendering up, close it.", review.PullRequest.Number)
+}
 
 // appendAdoption says what of others becomes ours.
 func appendAdoption(diags *diag.Diagnostics, at delivery.Destination, adoption delivery.Adoption) {
@@ -167,32 +176,75 @@ func appendLeft(diags *diag.Diagnostics, decision *delivery.Decision, before *de
 		diags.AddAttributeWarning(path.Root("delivery"), "The pull request stays open",
 			fmt.Sprintf("With the strategy none, nobody looks at pull request %d to %s any more. Close it, or merge it.", n, before.Destination))
 	}
-	if at := decision.Left; at != nil {
+	for _, at := range leftPlaces(decision, before) {
 		diags.AddAttributeWarning(path.Root("delivery"), "The delivered tree stays on the branch",
 			fmt.Sprintf("With the strategy none, what was delivered to %s is neither changed nor removed any more, by a destroy or a later move either. "+
 				"Delivering another tree to the same place again needs adopt = true.", at))
 	}
 }
 
+// leftPlaces returns where delivered trees stay.
+func leftPlaces(decision *delivery.Decision, before *delivery.State) []delivery.Destination {
+	var all []delivery.Destination
+	if decision.Left != nil {
+		all = append(all, *decision.Left)
+		for _, old := range before.OldPlaces {
+			all = append(all, old.State.Destination)
+		}
+	}
+	return all
+}
+
 // appendResult says what there is to say of a delivery.
-func appendResult(diags *diag.Diagnostics, d *delivery.Desired, before *delivery.State, result *delivery.Result) {
+func appendResult(diags *diag.Diagnostics, d *delivery.Desired, result *delivery.Result) {
 	if result.Kept != nil {
 		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place was not cleaned",
 			fmt.Sprintf("%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.", result.Kept, result.Commit))
 	}
-	if result.Removal != nil {
-		appendRemoval(diags, before.Destination, result.Removal)
-	}
+	appendRemovals(diags, result.Removals)
 	appendAbandoned(diags, d, result.State)
+	if result.PullRequest != nil && result.PullRequest.State == hosting.Merged && result.State.Drifted() {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was merged with changes of others",
+			fmt.Sprintf("Pull request %d was merged, and %s holds something else than the rendered tree: people pushed to the pull request, or to the branch since. "+
+				"The next plan names their commits.", result.PullRequest.Number, result.State.Destination))
+	}
 }
 
-// appendRemoval says that what was delivered goes with a pull request.
-func appendRemoval(diags *diag.Diagnostics, at delivery.Destination, pr *hosting.PullRequest) {
-	if pr.State == hosting.Merged {
-		return
+// appendRemovals says that what was delivered goes with pull requests.
+func appendRemovals(diags *diag.Diagnostics, removals []delivery.Removal) {
+	for _, removal := range removals {
+		if pr := removal.PullRequest; pr.State != hosting.Merged {
+			diags.AddAttributeWarning(path.Root("delivery"), "A pull request removes the rendering",
+				fmt.Sprintf("What was delivered stays at %s until pull request %d is merged: %s", removal.From, pr.Number, pr.URL))
+		}
 	}
-	diags.AddAttributeWarning(path.Root("delivery"), "A pull request removes the rendering",
-		fmt.Sprintf("What was delivered stays at %s until pull request %d is merged: %s", at, pr.Number, pr.URL))
+}
+
+// appendOldPlaces says when what was delivered to other branches before is removed.
+func appendOldPlaces(diags *diag.Diagnostics, d *delivery.Desired, decision *delivery.Decision) {
+	for _, at := range decision.Removed {
+		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place is due to be removed",
+			fmt.Sprintf("%s holds the tree now. The apply opens a pull request that removes what was delivered to %s before. "+
+				"Merge it once no cluster syncs from there.", d.Destination, at))
+	}
+	for _, at := range decision.Spared {
+		diags.AddAttributeWarning(path.Root("on_move"), "The old place is kept",
+			fmt.Sprintf("What was delivered to %s stays there. The apply closes the pull request that removes it.", at))
+	}
+	for _, at := range decision.Leaves {
+		diags.AddAttributeWarning(path.Root("gitops_repo"), "The old place stays for now",
+			fmt.Sprintf("What was delivered to %s stays until %s holds the tree. Then an apply opens a pull request that removes it.",
+				at, d.Destination))
+	}
+}
+
+// appendTakenUp says that the apply of a create goes on with a pull request that no state knows.
+func appendTakenUp(diags *diag.Diagnostics, at delivery.Destination, pr *hosting.PullRequest) {
+	if pr != nil {
+		diags.AddAttributeWarning(path.Root("delivery"), "A pull request is open already",
+			fmt.Sprintf("Pull request %d (%s) proposes this rendering for %s, from an apply that did not end. The apply goes on with it.",
+				pr.Number, pr.URL, at))
+	}
 }
 
 // appendAbandoned says that people closed the pull request.

@@ -80,6 +80,12 @@ func (r *environmentRendering) planDelivery(
 		appendAbandoned(diags, o.Desired, before)
 		return
 	}
+	if decision.Action == delivery.RemoveOld {
+		plan.keep(state)
+		plan.PullRequest = types.ObjectUnknown(pullRequestTypes) // a plan without a change would not be applied
+		appendOldPlaces(diags, o.Desired, decision)
+		return
+	}
 	if o.Strategy == delivery.PullRequest && r.contacts() {
 		r.data.checkGitHubCredential(diags)
 	}
@@ -95,6 +101,7 @@ func (r *environmentRendering) planDelivery(
 		appendDrift(diags, reaction, s)
 	}
 	appendLeft(diags, decision, before)
+	appendOldPlaces(diags, o.Desired, decision)
 	limit := timeouts.Value.Create
 	if state != nil {
 		limit = timeouts.Value.Update
@@ -135,9 +142,11 @@ func (r *environmentRendering) check(
 	defer cancel()
 	if o.Strategy == delivery.PullRequest {
 		if pulls := pullRequests(r.data.hostFor(diags), o.Desired); pulls != nil {
-			if err := pulls.Check(ctx, o.Desired); err != nil {
+			found, err := pulls.Check(ctx, r.data.Client, o.Desired, before)
+			if err != nil {
 				appendDeliveryError(diags, o.Destination, err)
 			}
+			appendTakenUp(diags, o.Destination, found)
 		}
 	}
 	change, err := delivery.Check(ctx, r.data.Client, o.Desired, before)

@@ -254,15 +254,18 @@ func TestAccPullRequestMoves(t *testing.T) {
 	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" || got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not where it should be")
 	}
-	// To another branch, there are two.
+	// To another branch, there are two, one after the other.
 	r.place("branch", "live")
+	if o := r.apply(); !strings.Contains(o.text(), "The old place stays for now") {
+		t.Errorf("the apply: %s", o.text())
+	}
+	r.expectEmptyPlan()
+	r.on.Merge(t, r.expectPulls("closed", "merged", "merged", "open").Number, "merge")
 	if o := r.apply(); !strings.Contains(o.text(), "A pull request removes the rendering") {
 		t.Errorf("the apply: %s", o.text())
 	}
-	r.expectPulls("closed", "merged", "merged", "open", "open")
-	for _, p := range r.on.PullRequests()[3:] {
-		r.on.Merge(t, p.Number, "merge")
-	}
+	r.expectEmptyPlan()
+	r.on.Merge(t, r.expectPulls("closed", "merged", "merged", "merged", "open").Number, "merge")
 	r.expectEmptyPlan()
 	if got := gitserver.Tree(t, r.on.Path, "dev"); got["fleet/large/README.md"] != "" {
 		t.Error("the tree stays at its old place")
@@ -292,8 +295,8 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestUnmarked: an open pull request from our branch whose description does not say that it is ours is left
-// alone, and one that says so again is taken up.
+// TestAccPullRequestUnmarked: a pull request whose description people wrote anew is known by its number, and says again whose it
+// is. With the state lost it is nobody's, which a plan says before anything is pushed.
 func TestAccPullRequestUnmarked(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -301,14 +304,26 @@ func TestAccPullRequestUnmarked(t *testing.T) {
 	ours := r.last()
 	r.on.Edit(t, ours.Number, "Mine")
 	r.set("value", "2")
-	r.expectError([]string{"The branch has another pull request", ours.Head, "branch_prefix"}, "apply", "-no-color", "-auto-approve")
-	if p := r.last(); p.Number != ours.Number || p.Body != "Mine" {
-		t.Errorf("the pull request became %+v", p)
-	}
-	r.on.Edit(t, ours.Number, ours.Body)
 	r.apply()
 	r.expectEmptyPlan()
-	if p := r.last(); p.Number != ours.Number || p.HeadCommit == ours.HeadCommit {
+	now := r.expectPulls("open")
+	if now.Number != ours.Number || now.HeadCommit == ours.HeadCommit || !strings.Contains(now.Body, "<!-- kalypso-rendering: ") {
+		t.Errorf("the pull request was not taken up: %+v", now)
+	}
+
+	r.on.Edit(t, ours.Number, "Mine")
+	r.succeed("state", "rm", renderingAddress)
+	r.set("value", "3")
+	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
+		r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Put the line back", "branch_prefix"}, command...)
+	}
+	if p := r.last(); p.Body != "Mine" || p.HeadCommit != now.HeadCommit {
+		t.Errorf("the pull request became %+v", p)
+	}
+	r.on.Edit(t, ours.Number, now.Body)
+	r.apply()
+	r.expectEmptyPlan()
+	if p := r.expectPulls("open"); p.Number != ours.Number || p.HeadCommit == now.HeadCommit {
 		t.Errorf("the pull request was not taken up: %+v", p)
 	}
 }

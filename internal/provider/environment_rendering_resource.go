@@ -102,7 +102,14 @@ func (r *environmentRendering) write(
 		return nil
 	}
 	decision := delivery.Decide(o.Desired, state.prior(), before)
-	if decision.Action == delivery.Keep {
+	switch decision.Action {
+	case delivery.RemoveOld:
+		next.deliveryResults = state.deliveryResults
+		if before = r.removeOld(ctx, o.Desired, before, diags); before == nil {
+			return nil
+		}
+		fallthrough
+	case delivery.Keep:
 		next.deliveryResults = state.deliveryResults
 		if before != nil {
 			writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
@@ -138,6 +145,23 @@ func (r *environmentRendering) keepInputs(
 		o, _ = planned.rendering(r.data)
 	}
 	writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
+}
+
+// removeOld has what was delivered to other branches before removed, and returns the state after it, or nil where it failed.
+func (r *environmentRendering) removeOld(
+	ctx context.Context, d *delivery.Desired, before *delivery.State, diags *diag.Diagnostics,
+) *delivery.State {
+	pulls := pullRequests(r.data.hostFor(diags), d)
+	if pulls == nil {
+		return nil
+	}
+	after, removals, err := pulls.RemoveOld(ctx, r.data.Client, d, before)
+	if err != nil {
+		appendDeliveryError(diags, d.Destination, err)
+		return nil
+	}
+	appendRemovals(diags, removals)
+	return after
 }
 
 // rendered is what the plan rendered, which Terraform has just made again, or the same rendered anew.
@@ -176,15 +200,15 @@ func (r *environmentRendering) deliver(
 	}
 	writeDelivery(ctx, private, result.State, diags)
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
-	appendResult(diags, o.Desired, before, result)
+	appendResult(diags, o.Desired, result)
 	next.setDelivery(result.Commit, result.State.Proposal == nil && !result.State.Drifted(), result.PullRequest)
 	return result
 }
 
 // bring delivers the tree by its strategy. It returns nil where an error was reported.
 func (r *environmentRendering) bring(ctx context.Context, d *delivery.Desired, before *delivery.State, diags *diag.Diagnostics) (*delivery.Result, error) {
-	proposed := before.Current() && before.Proposal != nil
-	if d.Strategy == delivery.Push && !proposed {
+	reviewed := before.Current() && before.Reviewed()
+	if d.Strategy == delivery.Push && !reviewed {
 		return delivery.Deliver(ctx, r.data.Client, d, before, logProgress(ctx, logEvery))
 	}
 	pulls := pullRequests(r.data.hostFor(diags), d)
@@ -198,7 +222,7 @@ func (r *environmentRendering) bring(ctx context.Context, d *delivery.Desired, b
 	if err != nil {
 		return result, err
 	}
-	return result, delivery.ClosePullRequest(ctx, r.data.Client, pulls.Host, before.Proposal)
+	return result, pulls.ClosePullRequests(ctx, r.data.Client, before)
 }
 
 // Read compares what is ours on the branch with what was delivered, and keeps what it finds in private state.
@@ -250,7 +274,7 @@ func (r *environmentRendering) follow(
 		return now, nil, err
 	}
 	var host hosting.Host
-	if before.Proposal != nil || before.Removal != 0 {
+	if before.Reviewed() {
 		if host = r.data.hostFor(diags); host == nil {
 			return nil, nil, nil
 		}
@@ -289,11 +313,12 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 			fmt.Sprintf("Another rendering of this configuration goes to %s. Nothing was removed there.", before.Destination))
 		return
 	}
-	message := "Remove the rendering of environment " + before.Environment
 	if d.Strategy == delivery.PullRequest {
-		r.removeByPullRequest(ctx, d, before, message, resp.Private, diags)
+		d.Author, d.KeepOld = r.data.author.sign(), moves.or(state.OnMove.ValueString()) == moveKeep
+		r.removeByPullRequest(ctx, d, before, resp.Private, diags)
 		return
 	}
+	message := "Remove the rendering of environment " + before.Environment
 	if err := delivery.Remove(ctx, r.data.Client, before, message, r.data.author.sign()); err != nil {
 		appendDeliveryError(diags, before.Destination, err)
 	}
@@ -301,25 +326,19 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 
 // removeByPullRequest has the removal of the rendering reviewed.
 func (r *environmentRendering) removeByPullRequest(
-	ctx context.Context, d *delivery.Desired, before *delivery.State, message string, private privateState, diags *diag.Diagnostics,
+	ctx context.Context, d *delivery.Desired, before *delivery.State, private privateState, diags *diag.Diagnostics,
 ) {
 	pulls := pullRequests(r.data.hostFor(diags), d)
 	if pulls == nil {
 		return
 	}
-	pr, err := pulls.Remove(ctx, r.data.Client, before, message, r.data.author.sign())
-	var review *delivery.ReviewError
-	if errors.As(err, &review) {
-		waited := *before
-		waited.Removal = review.PullRequest.Number
-		writeDelivery(ctx, private, &waited, diags)
-	}
-	switch {
-	case err != nil:
+	after, removals, err := pulls.Destroy(ctx, r.data.Client, d, before)
+	if err != nil {
+		writeDelivery(ctx, private, after, diags)
 		appendDeliveryError(diags, before.Destination, err)
-	case pr != nil:
-		appendRemoval(diags, before.Destination, pr)
+		return
 	}
+	appendRemovals(diags, removals)
 }
 
 // deliveryKey is the key of the delivery's state in private state.

@@ -15,6 +15,9 @@ const (
 	Undecided
 	// Write brings the tree to its branch, or to a pull request; where it is only computed, it changes the state.
 	Write
+	// RemoveOld writes nothing to the destination: pull requests that remove what was delivered elsewhere before are opened, or
+	// closed where that is to stay.
+	RemoveOld
 )
 
 // Prior is what Terraform's state says of a rendering, besides the private state.
@@ -47,6 +50,9 @@ type Decision struct {
 	LeftOpen int
 	// Replaced is the environment whose rendering this one's takes the place of; empty where there is none.
 	Replaced string
+	// Removed are the destinations on other branches that the apply opens such pull requests for, Spared those whose it closes,
+	// and Leaves those that a later apply opens one for, once the destination holds the tree.
+	Removed, Spared, Leaves []Destination
 	// Unreadable says that a tree was delivered, and that the private state tells nothing of it: [Recover] reads that.
 	Unreadable bool
 	// Check says that the state tells nothing of the destination, so that the branch is to be read for errors.
@@ -72,8 +78,16 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	if d.Strategy == PullRequest {
 		decision.Abandoned = s.Abandoned()
 	}
-	if decision.Action == Keep {
+	switch decision.Action {
+	case Keep:
 		return decision
+	case RemoveOld:
+		open, closing := d.removals(s, true)
+		decision.Removed, decision.Spared = destinations(open), destinations(closing)
+		return decision
+	}
+	if d.Strategy == PullRequest && d.Located() {
+		decision.Leaves = destinations(d.oldPlaces(s))
 	}
 	if s.Current() && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment {
 		decision.Replaced = s.desiredEnvironment()
@@ -107,10 +121,29 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		current && d.Located() && !s.Destination.Same(d.Destination),
 		!fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit:
 		return Write
+	case d.Strategy == Push && d.Located() && len(d.oldPlaces(s)) > 0:
+		return Write
 	case !d.Known() || !d.Located() || fleet.IsUnknown(d.PromotedCommit):
 		return Undecided
+	case d.Strategy == PullRequest:
+		open, closing := d.removals(s, p.Commit != "" && s.Proposal == nil)
+		switch {
+		case len(open)+len(closing) == 0:
+		case d.Incomplete:
+			return Undecided
+		default:
+			return RemoveOld
+		}
 	}
 	return Keep
+}
+
+func destinations(places []*OldPlace) []Destination {
+	var all []Destination
+	for _, old := range places {
+		all = append(all, old.State.Destination)
+	}
+	return all
 }
 
 // proposes reports whether an apply has something to propose, or to put right, though the tree is the one before.
@@ -160,7 +193,8 @@ func (decision *Decision) judge(d *Desired, s *State) {
 // destination's, and our own of a proposal.
 func (d *Desired) overwritten(s *State) []*State {
 	var all []*State
-	if d.overwrites(s, d.updates(s)) && !(d.moves(s) && d.KeepOld) {
+	keeps := d.moves(s) && d.KeepOld
+	if d.overwrites(s, d.updates(s)) && !keeps {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {

@@ -103,7 +103,7 @@ func (s *situation) proposed(entries string) *Proposal {
 
 // text tells the decision on a situation, and what that changes where it can be told.
 func (d *Decision) text(on *situation) string {
-	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[d.Action]}
+	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove old"}[d.Action]}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
@@ -605,10 +605,6 @@ func TestReview(t *testing.T) {
 		{"the pull request of this very tree is open", func(s *situation) {
 			s.pr = &hosting.PullRequest{State: hosting.Open, HeadCommit: "head"}
 		}, "keep"},
-		{"people pushed to it, and that is to be overwritten", func(s *situation) {
-			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
-			s.desired.PullRequest.Overwrite = true
-		}, "rebuild"},
 		{"people pushed to it before the plan, which says so", func(s *situation) {
 			s.review.BranchState = holding("large/a=9")
 			s.state.Proposal = &Proposal{Head: usualState("large/a=9")}
@@ -619,6 +615,12 @@ func TestReview(t *testing.T) {
 			s.state.Proposal = &Proposal{Head: usualState("large/a=3")}
 			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
 		}, "refuses: moved [large]"},
+		{"people pushed beside our folders after the plan", func(s *situation) {
+			s.review.BranchState = holding("large/a=3")
+			s.review.Head = "theirs"
+			s.state.Proposal = &Proposal{Head: usualState("large/a=3")}
+			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
+		}, "refuses: moved [commits beside our folders]"},
 		{"its pull request was closed, and nobody pushed since", func(s *situation) {
 			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
 		}, "rebuild"},

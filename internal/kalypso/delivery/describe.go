@@ -108,7 +108,7 @@ func DescribeRemoval(at Destination, environment string, held Inventory, r Revie
 		Path:        at.Path,
 		Removal:     true,
 		Links:       r.Links,
-		Marker:      hosting.Marker(environment, at.Branch, at.Path),
+		Marker:      hosting.RemovalMarker(environment, at.Branch, at.Path),
 		MaxLength:   r.max(),
 	}
 	c.ClusterTypes = held.changesTo(nil)

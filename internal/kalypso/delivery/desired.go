@@ -59,8 +59,6 @@ type PullRequestSettings struct {
 	Wait         bool                // a delivery ends only when the pull request is merged
 	// Reopen proposes a tree again whose pull request people closed.
 	Reopen bool
-	// Overwrite drops what others pushed to our branch, where no state shows that at plan.
-	Overwrite bool
 }
 
 // Equal reports whether an open pull request is the same under both.

@@ -98,13 +98,24 @@ var ErrRemoved = errors.New("the pull request that removes the rendering is merg
 
 // Follow is [Observe] for a state with a proposal: it reads what became of the pull request too, and returns it. Once the
 // destination's branch holds what was proposed, the state is that of a tree that was pushed there. Without a proposal there is
-// no pull request to read. Once the removal is merged that a destroy waited for, the error is [ErrRemoved].
+// no pull request to read. Once the removal is merged that a destroy waited for, the error is [ErrRemoved]. The host is asked
+// where the state is [State.Reviewed].
 func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s *State) (*State, *hosting.PullRequest, error) {
 	if s.Removal != 0 {
 		if err := s.removed(ctx, host); err != nil {
 			return nil, nil, err
 		}
 	}
+	now, pr, err := s.follow(ctx, client, host)
+	if err != nil || len(s.OldPlaces) == 0 {
+		return now, pr, err
+	}
+	next := *now
+	next.OldPlaces, err = s.observeOldPlaces(ctx, client, host)
+	return &next, pr, err
+}
+
+func (s *State) follow(ctx context.Context, client *gitremote.Client, host hosting.Host) (*State, *hosting.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, client, s)
@@ -218,21 +229,21 @@ func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k 
 	if !s.Drifted() {
 		return s, nil
 	}
-	commit, record, err := s.Destination.ownCommit(ctx, client, k)
+	commit, ours, err := s.Destination.ownCommit(ctx, client, k)
 	if err != nil || commit == "" || commit != s.Seen.Head {
 		return s, err
 	}
 	now := *s
 	now.Drift, now.Base = nil, s.Seen.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
-	if record != nil {
-		now.PromotedCommit = record.PromotedCommit
+	if ours.Record != nil {
+		now.PromotedCommit = ours.Record.PromotedCommit
 	}
 	return &now, nil
 }
 
-// ownCommit returns the last commit of our branch where that is ours, and the record in it; "" where it is not.
-func (at Destination) ownCommit(ctx context.Context, client *gitremote.Client, k key) (commit string, record *Record, err error) {
+// ownCommit returns the last commit of our branch where that is ours, and the branch; "" where it is not.
+func (at Destination) ownCommit(ctx context.Context, client *gitremote.Client, k key) (commit string, b *reviewBranch, err error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return "", nil, err
@@ -249,7 +260,7 @@ func (at Destination) ownCommit(ctx context.Context, client *gitremote.Client, k
 	if err != nil || !ours.trailer {
 		return "", nil, err
 	}
-	return ours.Head, ours.Record, nil
+	return ours.Head, ours, nil
 }
 
 // others returns the commits on top of ours. What a merge brought is its other branch's. Where ours is not among them, people
@@ -264,11 +275,28 @@ func (p *Proposal) others(ctx context.Context, client *gitremote.Client, k key) 
 		return nil, err
 	}
 	if !found {
-		commit, _, err := p.Head.Destination.ownCommit(ctx, client, k)
-		if err != nil || commit != "" {
-			return nil, err
-		}
-		return []Drift{{Subject: "the branch was rebased, and holds commits of others on top of ours"}}, nil
+		return p.afterRebase(ctx, client, k)
 	}
 	return drifts(slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge })), nil
+}
+
+// afterRebase returns what others put on our branch that was rebased.
+func (p *Proposal) afterRebase(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
+	at := p.Head.Destination
+	commit, ours, err := at.ownCommit(ctx, client, k)
+	switch {
+	case err != nil:
+		return nil, err
+	case commit == "":
+		return []Drift{{Subject: "the branch was rebased, and holds commits of others on top of ours"}}, nil
+	}
+	target, err := gitops.Open(client, at.Repo, k.branch)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := ours.onTopOfAny(ctx, target)
+	if err != nil || alone {
+		return nil, err
+	}
+	return []Drift{{Subject: "the branch was rebased, and holds commits of others below ours"}}, nil
 }

@@ -22,7 +22,9 @@ type Proposal struct {
 	Number int    `json:"number"` // of the pull request
 	// AutoMerge is how the host was asked to merge it; "" where it was not, whatever people asked it since.
 	AutoMerge hosting.MergeMethod `json:"auto_merge,omitempty"`
-	State     hosting.State       `json:"state"`
+	// Asked are the reviewers that the host was asked to ask. It forgets them once they have reviewed.
+	Asked []string      `json:"asked,omitempty"`
+	State hosting.State `json:"state"`
 	// Lost says that our branch is gone, and Stale that the pull request can't be merged: others wrote the promoted commit
 	// of the target branch since.
 	Lost  bool `json:"lost,omitempty"`
@@ -69,12 +71,20 @@ func (s *State) Abandoned() int {
 	return s.Proposal.Number
 }
 
-// autoMerge returns how the host was asked to merge the pull request.
-func (s *State) autoMerge() hosting.MergeMethod {
+// pushed returns the last commit of our branch that is known as ours; empty where none is.
+func (s *State) pushed() string {
 	if s == nil || s.Proposal == nil {
 		return ""
 	}
-	return s.Proposal.AutoMerge
+	return s.Proposal.Pushed
+}
+
+// proposalOf returns what the state knows of a pull request; nil where that is nothing.
+func (s *State) proposalOf(pr *hosting.PullRequest) *Proposal {
+	if s == nil || s.Proposal == nil || pr == nil || s.Proposal.Number != pr.Number {
+		return nil
+	}
+	return s.Proposal
 }
 
 // key names a rendering among all of a repo: its environment, and its destination in there.
@@ -84,6 +94,10 @@ func (d *Desired) key() key { return key{d.Environment, d.Destination.Branch, d.
 
 func (k key) marker() string { return hosting.Marker(k.environment, k.branch, k.path) }
 
+func (k key) removalMarker() string {
+	return hosting.RemovalMarker(k.environment, k.branch, k.path)
+}
+
 var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 
 // maxName is how much of a name the branch shows, in bytes: Git and file systems bound it.
@@ -91,7 +105,14 @@ const maxName = 60
 
 // branchName returns the name of our branch: the same for one rendering always, and another one for each, which the digest
 // sees to. Below the prefix it has one part, so that it can't lie in another branch's name.
-func branchName(prefix string, k key) string {
+func branchName(prefix string, k key) string { return nameBranch(prefix, k, k.marker()) }
+
+// removalBranchName returns the name of our branch that removes a rendering.
+func removalBranchName(prefix string, k key) string {
+	return nameBranch(prefix+"remove-", k, k.removalMarker())
+}
+
+func nameBranch(prefix string, k key, marker string) string {
 	parts := []string{k.environment}
 	if k.branch != k.environment {
 		parts = append(parts, k.branch)
@@ -103,7 +124,7 @@ func branchName(prefix string, k key) string {
 	if len(name) > maxName {
 		name = name[:maxName]
 	}
-	sum := sha256.Sum256([]byte(k.marker()))
+	sum := sha256.Sum256([]byte(marker))
 	return prefix + strings.TrimLeft(name+"-", "-") + hex.EncodeToString(sum[:4])
 }
 
@@ -163,22 +184,26 @@ func (r *reviewBranch) onTopOf(head string) bool { return slices.Equal(r.parents
 
 // mayRebuild returns why our branch may not be written anew, or nil: it is not ours, or others pushed to it since the plan was
 // made. pr is the pull request from it, or nil.
-func (r *reviewBranch) mayRebuild(at Destination, s *State, pr *hosting.PullRequest, overwrite bool) error {
+func (r *reviewBranch) mayRebuild(at Destination, s *State, pr *hosting.PullRequest) error {
 	if r.Head == "" || r.trailer {
 		return nil
 	}
 	if s != nil && s.Proposal != nil && s.Proposal.Head.Destination.Same(at) {
-		if moved := r.changedSince(s.Proposal.Head); len(moved) > 0 {
+		moved := r.changedSince(s.Proposal.Head)
+		if len(moved) == 0 && r.Head != s.Proposal.Head.Seen.Head {
+			moved = []string{"commits beside our folders"} // which go with the branch
+		}
+		if len(moved) > 0 {
 			return &MovedError{at, moved}
 		}
 		return nil
 	}
 	switch {
-	case pr != nil && (overwrite || pr.State != hosting.Open && pr.HeadCommit == r.Head):
+	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == r.Head:
 		return nil
-	case pr != nil && pr.State == hosting.Open:
+	case pr != nil && pr.State == hosting.Open: // no plan has named what they pushed
 		return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
-			"people pushed to the branch of pull request %d (%s). Merge it, close it, or set on_drift = \"overwrite\" to put the rendered tree back.",
+			"people pushed to the branch of pull request %d (%s), and no state knows what. Merge it, or close it: then the branch is written anew.",
 			pr.Number, pr.URL)}
 	}
 	return &OwnershipError{Destination: at, Reason: "the branch is there and not this rendering's. Choose another delivery.branch_prefix, or remove it."}
@@ -201,7 +226,7 @@ func (d *Desired) review(s *State, c *Change, target *BranchState, ours *reviewB
 		return reviewNothing, nil
 	}
 	if !d.heldBy(ours.BranchState) {
-		return reviewRebuild, ours.mayRebuild(at, s, pr, d.PullRequest.Overwrite)
+		return reviewRebuild, ours.mayRebuild(at, s, pr)
 	}
 	switch {
 	case !d.PullRequest.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == ours.Head:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -13,6 +15,7 @@ import (
 // topic is our branch, from which a pull request of one rendering comes, with the repo as its host has it.
 type topic struct {
 	key    key
+	marker string      // by which the pull request is known as ours
 	at     Destination // on our branch
 	target string      // branch
 	branch *gitops.Branch
@@ -20,8 +23,8 @@ type topic struct {
 	repo   hosting.Repo
 }
 
-func (r *PullRequests) topic(client *gitremote.Client, name string, k key, target Destination) (*topic, error) {
-	t := &topic{key: k, at: Destination{target.Repo, name, target.Path}, target: target.Branch}
+func (r *PullRequests) topic(client *gitremote.Client, name, marker string, k key, target Destination) (*topic, error) {
+	t := &topic{key: k, marker: marker, at: Destination{target.Repo, name, target.Path}, target: target.Branch}
 	var err error
 	if t.repo, err = r.Host.Repo(target.Repo); err != nil {
 		return nil, err
@@ -33,43 +36,144 @@ func (r *PullRequests) topic(client *gitremote.Client, name string, k key, targe
 	return t, err
 }
 
-func (t *topic) find(ctx context.Context) (*hosting.PullRequest, error) {
-	return t.repo.Find(ctx, hosting.Query{Branch: t.at.Branch, Target: t.target, Marker: t.key.marker()})
+// renderingTopic is the topic of what is desired.
+func (r *PullRequests) renderingTopic(client *gitremote.Client, d *Desired) (*topic, error) {
+	k := d.key()
+	return r.topic(client, branchName(r.BranchPrefix, k), k.marker(), k, d.Destination)
 }
 
-// rebuilds bounds how often a pull request is opened that the host has nothing for: its target took the change meanwhile, or
-// the host has not seen the push yet.
-const rebuilds = 5
+// removalTopic is the topic of the removal of what a destination holds of an environment. It has a branch of its own: who
+// approved a rendering did not approve that it goes.
+func (r *PullRequests) removalTopic(client *gitremote.Client, at Destination, environment string) (*topic, error) {
+	k := key{environment, at.Branch, at.Path}
+	return r.topic(client, removalBranchName(r.BranchPrefix, k), k.removalMarker(), k, at)
+}
+
+// find returns the pull request from our branch: the open one, else the newest; nil where there is none. It is known by its
+// marker, or by its number where people took the marker out. An open one of others is [hosting.ErrExists]: there can't be two.
+func (t *topic) find(ctx context.Context, s *State) (*hosting.PullRequest, error) {
+	query := hosting.Query{Branch: t.at.Branch, Target: t.target, Marker: t.marker}
+	found, err := t.repo.Find(ctx, query)
+	if err != nil || found != nil && found.State == hosting.Open {
+		return found, err
+	}
+	query.Marker, query.Open = "", true
+	other, err := t.repo.Find(ctx, query)
+	switch {
+	case err != nil:
+		return nil, err
+	case other == nil:
+		return found, nil
+	case s.proposalOf(other) != nil:
+		return other, nil
+	}
+	return nil, &hosting.Error{
+		Op: "find the pull request of branch " + t.at.Branch, Kind: hosting.ErrExists, Cause: fmt.Errorf(
+			"pull request %d (%s) is not known to be this rendering's: its description lacks the line that says so. Put the line back, "+
+				"close the pull request, or choose another delivery.branch_prefix", other.Number, other.URL),
+	}
+}
+
+// readOurs reads our own branch. pushed is the last commit of it that the state knows as ours. One that it does not know is ours
+// if it says so, and there is nothing of others between it and the target.
+func (t *topic) readOurs(ctx context.Context, now *gitops.Snapshot, target *BranchState, pushed string) (*reviewBranch, error) {
+	ours, err := readReviewBranch(now, t.at, t.key)
+	if err != nil || !ours.trailer || ours.Head == pushed || ours.onTopOf(target.Head) {
+		return ours, err
+	}
+	ours.trailer, err = ours.onTopOfAny(ctx, t.onto)
+	return ours, err
+}
+
+// onTopOfAny reports whether the branch is one commit on top of what another branch holds, or held.
+func (r *reviewBranch) onTopOfAny(ctx context.Context, target *gitops.Branch) (bool, error) {
+	if len(r.parents) != 1 {
+		return false, nil
+	}
+	_, found, err := target.History(ctx, plumbing.NewHash(r.parents[0]), nil)
+	return found, err
+}
+
+// retries bounds how often a pull request is proposed anew: the host has nothing for it, as its target took the change
+// meanwhile, or has not seen the push yet, or it ended while we pushed.
+const retries = 5
+
+// errChanged is a pull request that people opened, merged or closed since it was looked for.
+var errChanged = errors.New("the pull request was opened, merged or closed meanwhile")
+
+func (r *PullRequests) retry(ctx context.Context, propose func() error) error {
+	for try := 1; ; try++ {
+		err := propose()
+		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrBranchNotFound) ||
+			errors.Is(err, errChanged)
+		if !early || try == retries || r.sleep(ctx, try) != nil {
+			return err
+		}
+	}
+}
 
 // Propose pushes the tree to our branch, one commit on top of the destination's, and has it reviewed in one pull request, ours
-// if there is one. Where the destination's branch holds the tree already there is nothing to propose. Doing it again completes
-// what failed.
+// if there is one. Where the destination's branch holds the tree already there is nothing to propose; then what was delivered to
+// other branches before is removed by pull requests too. Doing it again completes what failed.
 func (r *PullRequests) Propose(ctx context.Context, client *gitremote.Client, d *Desired, s *State, progress Progress) (*Result, error) {
 	s = s.current()
-	t, err := r.topic(client, branchName(r.BranchPrefix, d.key()), d.key(), d.Destination)
+	t, err := r.renderingTopic(client, d)
 	if err != nil {
 		return nil, err
 	}
 	var result *Result
-	for try := 1; ; try++ {
+	err = r.retry(ctx, func() error {
 		result, err = r.propose(ctx, client, t, d, s, progress)
-		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrBranchNotFound)
-		if !early || try == rebuilds || r.sleep(ctx, try) != nil {
-			break
-		}
+		return err
+	})
+	var review *ReviewError
+	if errors.As(err, &review) {
+		review.Untracked = s == nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := r.cleanUp(ctx, client, d, s, t.at, result); err != nil {
+	if err := r.leave(ctx, client, d, s, t.at, result); err != nil {
 		return nil, fmt.Errorf("the tree was proposed, and what was there before could not be cleaned; the next apply tries again: %w", err)
 	}
 	return result, nil
 }
 
+// leave closes what the rendering proposed elsewhere before, and removes what it delivered to other branches if its destination
+// holds the tree. now is the destination on our branch.
+func (r *PullRequests) leave(ctx context.Context, client *gitremote.Client, d *Desired, s *State, now Destination, result *Result) error {
+	if !s.Current() {
+		return nil
+	}
+	if p := s.Proposal; p != nil && !p.Head.Destination.Same(now) {
+		err := r.closeProposal(ctx, client, p)
+		if errors.Is(err, errChanged) { // then it was delivered, and is to be removed like that
+			s, _, err = Follow(ctx, client, r.Host, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	result.State.OldPlaces = d.oldPlaces(s)
+	_, closing := d.removals(s, false)
+	if err := r.closeRemovals(ctx, client, closing); err != nil {
+		return err
+	}
+	over := ctx.Err() != nil // then a later apply finds what is due
+	if result.State.Proposal != nil || result.State.Drifted() || over {
+		return nil
+	}
+	var err error
+	result.State, result.Removals, err = r.RemoveOld(ctx, client, d, result.State)
+	return err
+}
+
 func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State, progress Progress) (*Result, error) {
-	found, err := t.find(ctx)
+	found, err := t.find(ctx, s)
 	if err != nil {
+		return nil, err
+	}
+	if s, err = r.afterMerge(ctx, client, s, found); err != nil {
 		return nil, err
 	}
 	var planned *plannedChange
@@ -84,7 +188,7 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 		if planned, err = d.planChange(base, s); err != nil {
 			return nil, err
 		}
-		ours, err := readReviewBranch(now, t.at, t.key)
+		ours, err := t.readOurs(ctx, now, planned.at, s.pushed())
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +205,10 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 		return edit, nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	// A removal that waits for people would take away what is desired again.
+	if err := r.closeRemoval(ctx, client, d.Destination, d.Environment); err != nil {
 		return nil, err
 	}
 	result := &Result{
@@ -124,17 +232,33 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 		return result, err
 	}
 	p := r.proposal(t, d.commitMessage(planned.Change), d.Describe(planned.before), d.promotes(s, planned.Change, planned.at))
-	pr, err := r.publish(ctx, t, found, p, head.Base, s.autoMerge())
+	pr, err := r.publish(ctx, t, found, p, head.Base, s.proposalOf(found))
 	if err != nil {
 		return nil, err
 	}
 	result.PullRequest, proposal.Number, proposal.State, proposal.AutoMerge = pr, pr.Number, pr.State, r.AutoMerge
+	proposal.Asked = p.Reviewers
 	if pr.State != hosting.Merged {
 		return result, nil
 	}
+	ctx, cancel := finishing(ctx)
+	defer cancel()
 	result.State, result.PullRequest, err = Follow(ctx, client, r.Host, result.State)
 	result.Commit = pr.MergeCommit
 	return result, err
+}
+
+// afterMerge returns the state after the merge of the pull request that it waits for, which people may merge at any time: what
+// that brought to the target is ours. With changes of others in it, the state stays as the plan was made from it.
+func (r *PullRequests) afterMerge(ctx context.Context, client *gitremote.Client, s *State, found *hosting.PullRequest) (*State, error) {
+	if found == nil || found.State != hosting.Merged || s.proposalOf(found) == nil {
+		return s, nil
+	}
+	now, _, err := Follow(ctx, client, r.Host, s)
+	if err != nil || now.Proposal != nil || now.Drifted() {
+		return s, err
+	}
+	return now, nil
 }
 
 // settle ends a proposal whose target holds the tree already, whoever brought it there. Our branch goes with one that was not

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
@@ -29,6 +30,8 @@ const PromotedLabel = "promoted"
 type ReviewError struct {
 	PullRequest *hosting.PullRequest
 	Closed      bool // without being merged; else there was no more time
+	// Untracked says that no state knows the pull request.
+	Untracked bool
 }
 
 // Error implements error.
@@ -55,31 +58,62 @@ func (r *PullRequests) CheckReviewers(at Destination) error {
 	return repo.CheckReviewers(r.Reviewers)
 }
 
-// Check returns why the change could not be reviewed, or nil: a repo on another host, or one that the host does not show. It
-// changes nothing.
-func (r *PullRequests) Check(ctx context.Context, d *Desired) error {
-	repo, err := r.Host.Repo(d.Destination.Repo)
+// Check returns why the change could not be reviewed, or nil: a repo on another host, one that the host does not show, or a
+// branch or pull request of others in place of ours. It returns the open pull request that the apply would take up, too, or nil.
+// It changes nothing.
+func (r *PullRequests) Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*hosting.PullRequest, error) {
+	s = s.current()
+	t, err := r.renderingTopic(client, d)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.find(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if d.Tree != nil {
+		if err := t.checkOurs(ctx, d, s, found); err != nil {
+			return nil, err
+		}
+	}
+	if found != nil && found.State != hosting.Open {
+		found = nil
+	}
+	return found, nil
+}
+
+// checkOurs returns why our branch may not be written anew, or nil.
+func (t *topic) checkOurs(ctx context.Context, d *Desired, s *State, found *hosting.PullRequest) error {
+	snapshot, err := t.branch.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	k := d.key()
-	_, err = repo.Find(ctx, hosting.Query{Branch: branchName(r.BranchPrefix, k), Target: k.branch, Marker: k.marker()})
-	return err
+	defer snapshot.Close()
+	ours, err := t.readOurs(ctx, snapshot, &BranchState{}, s.pushed())
+	if err != nil || d.heldBy(ours.BranchState) {
+		return err
+	}
+	return ours.mayRebuild(t.at, s, found)
 }
 
 // publish brings the pull request to the proposal, opening one where there is none to adopt, and waits for its merge as far
-// as that is asked for. head is what was pushed, and promised how the host was asked to merge it before: what people asked it
-// themselves stays. With an error there is the pull request as far as it got, or nil.
-func (r *PullRequests) publish(ctx context.Context, t *topic, found *hosting.PullRequest, p hosting.Proposal, head string,
-	promised hosting.MergeMethod,
+// as that is asked for. head is what was pushed, and known what the state knows of the pull request, or nil: the auto-merge that
+// people asked for themselves stays. With an error there is the pull request as far as it got, or nil.
+func (r *PullRequests) publish(
+	ctx context.Context, t *topic, found *hosting.PullRequest, p hosting.Proposal, head string, known *Proposal,
 ) (*hosting.PullRequest, error) {
-	pr, err := t.openOrEdit(ctx, found, p)
+	pr, err := t.openOrEdit(ctx, found, p, known)
 	if err != nil {
 		return pr, err
 	}
 	pr.HeadCommit = head
-	if r.AutoMerge != "" || promised != "" && pr.AutoMerge == promised {
+	if r.AutoMerge != "" || known != nil && known.AutoMerge != "" && pr.AutoMerge == known.AutoMerge {
 		merging, err := t.repo.MergeWhenReady(ctx, *pr, r.AutoMerge)
+		if errors.Is(err, hosting.ErrRejected) { // people may have been faster
+			if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State == hosting.Merged {
+				merging, err = now, nil
+			}
+		}
 		if err != nil {
 			return pr, err
 		}
@@ -91,41 +125,50 @@ func (r *PullRequests) publish(ctx context.Context, t *topic, found *hosting.Pul
 	return pr, nil
 }
 
-// openOrEdit edits the open pull request that is ours, or opens one.
-func (t *topic) openOrEdit(ctx context.Context, found *hosting.PullRequest, p hosting.Proposal) (*hosting.PullRequest, error) {
-	if found != nil && found.State == hosting.Open {
-		edited, err := t.repo.Edit(ctx, *found, p)
-		if err != nil || edited.State == hosting.Open {
-			return edited, err
+// openOrEdit edits the open pull request that is ours, or opens one. One that has ended since it was found is [errChanged], and
+// stays as people know it.
+func (t *topic) openOrEdit(ctx context.Context, found *hosting.PullRequest, p hosting.Proposal, known *Proposal) (*hosting.PullRequest, error) {
+	if found == nil || found.State != hosting.Open {
+		opened, err := t.repo.Open(ctx, p)
+		if errors.Is(err, hosting.ErrExists) {
+			err = fmt.Errorf("%w: %w", errChanged, err)
 		}
-	}
-	opened, err := t.repo.Open(ctx, p)
-	if !errors.Is(err, hosting.ErrExists) {
 		return opened, err
 	}
-	found, findErr := t.find(ctx)
+	now, err := t.repo.Read(ctx, found.Number)
 	switch {
-	case findErr != nil:
-		return nil, findErr
-	case found == nil || found.State != hosting.Open:
-		return nil, fmt.Errorf("the open pull request from branch %q is not this rendering's: its description lacks the line that says so. Close it, or choose another delivery.branch_prefix: %w", p.Branch, err)
+	case err != nil:
+		return nil, err
+	case now.State != hosting.Open || now.Target != t.target:
+		return nil, errChanged
+	case known != nil:
+		p.Reviewers = without(p.Reviewers, known.Asked)
+	default:
+		if p.Reviewers, err = t.repo.Unasked(ctx, *now, p.Reviewers); err != nil {
+			return nil, err
+		}
 	}
-	return t.repo.Edit(ctx, *found, p)
+	edited, err := t.repo.Edit(ctx, *now, p)
+	if err == nil && edited.State != hosting.Open {
+		err = errChanged
+	}
+	return edited, err
 }
 
 // wait looks at the pull request until it is merged.
 func (r *PullRequests) wait(ctx context.Context, repo hosting.Repo, pr *hosting.PullRequest) (*hosting.PullRequest, error) {
 	for try := 1; pr.State == hosting.Open; try++ {
-		err := r.sleep(ctx, try)
-		var now *hosting.PullRequest
-		if err == nil {
-			now, err = repo.Read(ctx, pr.Number)
-		}
+		over := r.sleep(ctx, try) != nil
+		look, cancel := finishing(ctx)
+		now, err := repo.Read(look, pr.Number) // at the end of the time too: it may just have been merged
+		cancel()
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return pr, &ReviewError{PullRequest: pr}
-		case err != nil:
+		case err != nil && ctx.Err() == nil:
 			return pr, err
+		case err != nil, over && now.State == hosting.Open:
+			return pr, &ReviewError{PullRequest: pr}
+		case now.Target != pr.Target:
+			now.State = hosting.Closed // people have it merged into another branch
 		}
 		pr = now
 	}
@@ -135,11 +178,22 @@ func (r *PullRequests) wait(ctx context.Context, repo hosting.Repo, pr *hosting.
 	return pr, nil
 }
 
+// finishTime is how long it may take to see what was done, once the time is up.
+const finishTime = 20 * time.Second
+
+// finishing returns a context to see what was done in: ctx, or another one for a short time where that has ended.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+}
+
 // proposal returns the pull request for a commit of this message.
 func (r *PullRequests) proposal(t *topic, message, text string, promoted bool) hosting.Proposal {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(message)), "\n")
 	p := hosting.Proposal{
-		Branch: t.at.Branch, Target: t.target, Title: title, Body: body(text, t.key.marker(), t.repo.MaxBody()),
+		Branch: t.at.Branch, Target: t.target, Title: cut(title, t.repo.MaxTitle(), "…"), Body: body(text, t.marker, t.repo.MaxBody()),
 		Labels: r.Labels, Reviewers: r.Reviewers, Draft: r.Draft,
 	}
 	switch {
@@ -154,17 +208,21 @@ func (r *PullRequests) proposal(t *topic, message, text string, promoted bool) h
 // body is a description with the marker at its end, cut to what the host takes.
 func body(text, marker string, most int) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, marker, ""))
-	const cut = "\n\n… (cut)"
-	room := most - len(marker) - len("\n\n\n")
-	if n := characters(text); n > room {
-		runes := []rune(text)
-		for n > room-len(cut) {
-			n -= characters(string(runes[len(runes)-1]))
-			runes = runes[:len(runes)-1]
-		}
-		text = string(runes) + cut
+	return cut(text, most-len(marker)-len("\n\n\n"), "\n\n… (cut)") + "\n\n" + marker + "\n"
+}
+
+// cut returns a text of so many characters at most, which ends as said where it had more.
+func cut(text string, most int, end string) string {
+	n := characters(text)
+	if n <= most {
+		return text
 	}
-	return text + "\n\n" + marker + "\n"
+	runes := []rune(text)
+	for room := most - characters(end); n > room; {
+		n -= characters(string(runes[len(runes)-1]))
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + end
 }
 
 // characters are those of a text as hosts count them at most.

@@ -25,9 +25,10 @@ type Result struct {
 	Pushed   bool   // false: the branch held it already
 	Before   *State // what was changed, for [Desired.Describe]
 	Adoption Adoption
-	// PullRequest is the one that proposes the tree, or did; nil where there is none. Removal is another one, that takes
-	// away what was delivered to another branch before.
-	PullRequest, Removal *hosting.PullRequest
+	// PullRequest is the one that proposes the tree, or did; nil where there is none. Removals are others, which take away what
+	// was delivered to other branches before.
+	PullRequest *hosting.PullRequest
+	Removals    []Removal
 	// Kept is the destination that was left, where it is a copy of the new one, and so was not cleaned.
 	Kept *Destination
 }
@@ -166,6 +167,9 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 		return nil, err
 	}
 	kept, err := d.cleanUp(ctx, client, s, pushed.Commit)
+	if err == nil {
+		err = d.removeOldPlaces(ctx, client, s)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned; the next apply tries again: %w",
 			s.Destination, err)
@@ -194,6 +198,22 @@ func (d *Desired) cleanUp(ctx context.Context, client *gitremote.Client, s *Stat
 		}
 	}
 	return nil, remove(ctx, client, s, d.removalMessage(s), d.Author, pathsToRemoveUnchanged)
+}
+
+// removeOldPlaces removes what pull requests were to remove.
+func (d *Desired) removeOldPlaces(ctx context.Context, client *gitremote.Client, s *State) error {
+	if s == nil || d.KeepOld {
+		return nil
+	}
+	for _, old := range s.OldPlaces {
+		if old.State.Destination.Same(d.Destination) {
+			continue
+		}
+		if err := remove(ctx, client, old.State, d.removalMessage(old.State), d.Author, pathsToRemoveUnchanged); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *Desired) removalMessage(s *State) string {

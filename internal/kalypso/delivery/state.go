@@ -40,6 +40,8 @@ type State struct {
 	Drift []Drift          `json:"drift,omitempty"`
 	// Proposal is what was proposed since by a pull request; nil where there is nothing that is not delivered.
 	Proposal *Proposal `json:"proposal,omitempty"`
+	// OldPlaces are where the rendering was before, and what is still to be removed there by pull requests.
+	OldPlaces []*OldPlace `json:"old_places,omitempty"`
 	// Removal is the number of the pull request whose merge a destroy waited for in vain; 0 for none.
 	Removal int `json:"removal,omitempty"`
 }
@@ -167,6 +169,12 @@ func (s *State) withoutRepeats() *State {
 		p.Head = p.Head.withoutRepeats()
 		packed.Proposal = &p
 	}
+	packed.OldPlaces = nil
+	for _, old := range s.OldPlaces {
+		o := *old
+		o.State = o.State.withoutRepeats()
+		packed.OldPlaces = append(packed.OldPlaces, &o)
+	}
 	return &packed
 }
 
@@ -179,6 +187,9 @@ func (s *State) withRepeats() *State {
 	})
 	if s.Proposal != nil && s.Proposal.Head != nil {
 		s.Proposal.Head.withRepeats()
+	}
+	for _, old := range s.OldPlaces {
+		old.State.withRepeats()
 	}
 	return s
 }

@@ -102,7 +102,8 @@ type PullRequest struct {
 type Query struct {
 	Branch string // the rendering's own branch
 	Target string // pull requests to other branches are not ours
-	Marker string // see [Marker]
+	Marker string // see [Marker]; "": any description
+	Open   bool   // ignore pull requests that are merged or closed
 }
 
 // Proposal is the desired content of a pull request.

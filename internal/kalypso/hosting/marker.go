@@ -10,6 +10,15 @@ import (
 // requests by it, whatever people do to title and text. It is an invisible comment, and is never a part of another
 // rendering's marker.
 func Marker(environment, target, path string) string {
+	return marker("rendering", environment, target, path)
+}
+
+// RemovalMarker returns the line that identifies the pull request which removes the rendering.
+func RemovalMarker(environment, target, path string) string {
+	return marker("removal", environment, target, path)
+}
+
+func marker(kind, environment, target, path string) string {
 	// Marshal escapes < and >, so that no name ends the comment.
 	text, err := json.Marshal(struct {
 		Environment string `json:"environment"`
@@ -19,7 +28,7 @@ func Marker(environment, target, path string) string {
 	if err != nil {
 		panic(err) // strings always marshal
 	}
-	return "<!-- kalypso-rendering: " + strings.ReplaceAll(string(text), "--", `-\u002d`) + " -->"
+	return "<!-- kalypso-" + kind + ": " + strings.ReplaceAll(string(text), "--", `-\u002d`) + " -->"
 }
 
 // HasMarker reports whether a description contains the marker as a line of its own. Quoted markers do not count.

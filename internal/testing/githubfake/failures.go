@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,33 @@ func (s *Server) Fail(method, path string, times int, f Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = append(s.failures, &failing{f, method, path, times})
+}
+
+// Before runs f before requests with the method whose path contains the text, until f returns true. f may use the server.
+func (s *Server) Before(method, path string, f func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = append(s.before, &hook{method, path, f})
+}
+
+type hook struct {
+	method, path string
+	run          func() bool
+}
+
+// runBefore runs the hooks for a request.
+func (s *Server) runBefore(r *Request) {
+	s.mu.Lock()
+	hooks := slices.Clone(s.before)
+	s.mu.Unlock()
+	for _, h := range hooks {
+		if h.method != r.Method || !strings.Contains(r.Path, h.path) || !h.run() {
+			continue
+		}
+		s.mu.Lock()
+		s.before = slices.DeleteFunc(s.before, func(o *hook) bool { return o == h })
+		s.mu.Unlock()
+	}
 }
 
 // ClearFailures removes all failures.

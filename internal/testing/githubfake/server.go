@@ -42,6 +42,7 @@ type Server struct {
 	tokens   map[string]*token
 	apps     []*App
 	failures []*failing
+	before   []*hook
 	waiting  atomic.Int32 // requests that a failure delays
 	log      []Request
 }
@@ -120,6 +121,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		Method: req.Method, Path: strings.TrimPrefix(req.URL.Path, restPrefix), Query: req.URL.RawQuery,
 		Authorization: req.Header.Get("Authorization"), Body: string(body),
 	}
+	s.runBefore(&entry)
 	answer := httptest.NewRecorder()
 	failure := s.failureFor(&entry)
 	if failure == nil || failure.After {

@@ -17,7 +17,11 @@ import (
 // Find lists the pull requests from our branch to the target: all open ones, then the newest closed ones.
 func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest, error) {
 	ctx = r.pulls(ctx)
-	for _, state := range []string{"open", "closed"} {
+	states := []string{"open", "closed"}
+	if q.Open {
+		states = states[:1]
+	}
+	for _, state := range states {
 		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
 			State: state, Head: r.owner + ":" + q.Branch, Base: q.Target, Sort: "created", Direction: "desc",
 			ListOptions: github.ListOptions{PerPage: 100},
@@ -26,7 +30,7 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 			return nil, r.wrapError("find the pull request of branch "+q.Branch+" in "+r.String(), err)
 		}
 		for _, p := range list {
-			if one := r.convert(p); one.Branch == q.Branch && hosting.HasMarker(one.Body, q.Marker) {
+			if one := r.convert(p); one.Branch == q.Branch && (q.Marker == "" || hosting.HasMarker(one.Body, q.Marker)) {
 				return one, nil
 			}
 		}

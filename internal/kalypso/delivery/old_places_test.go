@@ -1,0 +1,124 @@
+package delivery
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
+func (s *situation) left(branch string, number int) *OldPlace {
+	s.desired.Strategy = PullRequest
+	old := &OldPlace{State: usualState(delivered), Number: number}
+	old.State.Destination.Branch = branch
+	s.state.OldPlaces = append(s.state.OldPlaces, old)
+	return old
+}
+
+// TestOldPlaces: when an apply has what was delivered to another branch before removed by a pull request. A plan with something to
+// do is never empty.
+func TestOldPlaces(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want string
+	}{
+		{"the destination holds the tree", func(s *situation) { s.left("old", 0) }, "remove old, removes [old]"},
+		{"a pull request is open", func(s *situation) { s.left("old", 8) }, "keep"},
+		{"people closed it", func(s *situation) { s.left("old", 8).Closed = true }, "keep"},
+		{"people closed it, and reopen", func(s *situation) {
+			s.left("old", 8).Closed = true
+			s.desired.PullRequest.Reopen = true
+		}, "remove old, removes [old]"},
+		{"the tree waits for people", func(s *situation) {
+			s.left("old", 0)
+			s.proposed("large/a=2 large/b=1 small/c=1")
+			s.prior.Commit = ""
+		}, "keep"},
+		{"people closed the tree", func(s *situation) {
+			s.left("old", 0)
+			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
+			s.prior.Commit = ""
+		}, "keep"},
+		{"another tree comes first", func(s *situation) {
+			s.left("old", 0)
+			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
+		}, "write, leaves [old]"},
+		{"others changed the destination", func(s *situation) {
+			s.left("old", 0)
+			s.state.edited("large/a=9 large/b=1 small/c=1")
+		}, "write, leaves [old]"},
+		{"the rendering moves", func(s *situation) {
+			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = PullRequest, "new", free
+		}, "write, leaves [dev]"},
+		{"the rendering moves on", func(s *situation) {
+			s.left("old", 0)
+			s.desired.Destination.Branch, s.desired.Guardrails = "new", free
+		}, "write, leaves [old dev]"},
+		{"the rendering moves back", func(s *situation) {
+			s.left("old", 8)
+			s.desired.Destination.Branch, s.desired.Guardrails = "old", free
+		}, "write, leaves [dev]"},
+		{"the rendering moves within its branch", func(s *situation) {
+			s.desired.Strategy, s.desired.Destination.Path, s.desired.Guardrails = PullRequest, "clusters", free
+		}, "write"},
+		{"the rendering moves from where it never arrived", func(s *situation) {
+			s.proposed("large/a=2")
+			s.state.Delivered, s.state.Seen = Inventory{}, BranchState{Head: "head"}
+			s.desired.Destination.Branch = "new"
+		}, "write"},
+		{"what is there is to be kept", func(s *situation) { s.left("old", 0); s.desired.KeepOld = true }, "keep"},
+		{"what is there is to be kept, and its removal is open", func(s *situation) {
+			s.left("old", 8)
+			s.desired.KeepOld = true
+		}, "remove old, keeps [old]"},
+		{"whether it is to be kept is not known yet", func(s *situation) { s.left("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
+		{"pushes remove it at once", func(s *situation) { s.left("old", 8); s.desired.Strategy = Push }, "write"},
+		{"the strategy is not known yet", func(s *situation) { s.left("old", 0); s.desired.Strategy = fleet.Unknown }, "undecided"},
+		{"only computed", func(s *situation) { s.left("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usualSituation()
+			test.with(s)
+			decision := Decide(s.desired, s.prior, s.state)
+			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove old"}[decision.Action]
+			for verb, places := range map[string][]Destination{"removes": decision.Removed, "keeps": decision.Spared, "leaves": decision.Leaves} {
+				var branches []string
+				for _, at := range places {
+					branches = append(branches, at.Branch)
+				}
+				if len(branches) > 0 {
+					got += fmt.Sprintf(", %s %s", verb, "["+strings.Join(branches, " ")+"]")
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			for _, err := range decision.Errors {
+				t.Errorf("refused: %v", err)
+			}
+		})
+	}
+}
+
+// TestOldPlacesKept: the next run finds what is still to be removed.
+func TestOldPlacesKept(t *testing.T) {
+	s := usualSituation()
+	s.left("old", 8).Closed = true
+	text, err := s.state.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeState(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.state.OldPlaces, got.OldPlaces); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
