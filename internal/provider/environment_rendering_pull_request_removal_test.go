@@ -228,6 +228,7 @@ func TestAccPullRequestDestroyed(t *testing.T) {
 	r.expectTree("dev", "large/app-a", "1")
 	r.expectPlaces("dev")
 
+	r.options("adopt", true) // the branch still holds the tree of before
 	r.apply()
 	r.expectPulls("merged", "closed", "closed", "open")
 	r.expectEmptyPlan()
