@@ -33,7 +33,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	}
 	var ofArguments fleet.Problems
 	d := decoder{arguments: values, problems: &ofArguments}
-	f, _ := readFleet(d)
+	f, _ := readFleet(d, fleet.Limits{})
 	withValues, _ := d.bool("explain")
 	explanation, ofFleet := explain.New(ctx, f)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues, only: d.strings("explain_targets")}

@@ -56,12 +56,12 @@ func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, f
 		"cluster_types": m.ClusterTypes, "templates": m.Templates, "configs": m.Configs, "config_schemas": m.ConfigSchemas,
 		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
 		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, sourcesAttribute: m.Sources, "on_drift": m.OnDrift, "preview": m.Preview,
-		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails,
+		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails, "limits": m.Limits,
 		"on_move": m.OnMove,
 	})
 	r := &rendering{Desired: &delivery.Desired{}}
 	r.readDelivery(d)
-	r.fleet, r.Origins = readFleet(d)
+	r.fleet, r.Origins = readFleet(d, readLimits(d))
 	r.readSources(d)
 	r.Configs, r.Registrations = r.fleet.Configs, r.fleet.Registrations
 	r.onDrift, r.preview = driftReactions.or(d.string("on_drift")), previews.or(d.string("preview"))

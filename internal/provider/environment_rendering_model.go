@@ -32,6 +32,7 @@ type environmentRenderingModel struct {
 	Adopt              types.Bool     `tfsdk:"adopt"`
 	OnDrift            types.String   `tfsdk:"on_drift"`
 	Guardrails         types.Object   `tfsdk:"guardrails"`
+	Limits             types.Object   `tfsdk:"limits"`
 	Preview            types.String   `tfsdk:"preview"`
 	CreateBranch       types.Bool     `tfsdk:"create_branch"`
 	CommitMessage      types.String   `tfsdk:"commit_message"`

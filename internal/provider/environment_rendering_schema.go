@@ -143,6 +143,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"unscheduled": unscheduled.attribute("What to do about deployment targets that no policy places."),
 			},
 		},
+		"limits":        limitsAttribute(),
 		"preview":       previews.attribute("How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; with `none` neither, for large fleets."),
 		"create_branch": schema.BoolAttribute{Optional: true, MarkdownDescription: "Create the branch where it is not there. Otherwise that is an error. The default is `false`."},
 		"commit_message": schema.StringAttribute{

@@ -34,8 +34,8 @@ func fleetArguments() map[string]schema.Attribute {
 
 // readFleet reads the [fleetArguments]. It reports values of a wrong type; it does not validate the fleet.
 // The origins are the keys of manifests that name a place in Git.
-func readFleet(d decoder) (f *fleet.Fleet, origins []string) {
-	f = &fleet.Fleet{Environment: d.string("environment")}
+func readFleet(d decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
+	f = &fleet.Fleet{Environment: d.string("environment"), Limits: limits}
 	for _, m := range models {
 		if m.attribute == "" {
 			continue
@@ -49,6 +49,11 @@ func readFleet(d decoder) (f *fleet.Fleet, origins []string) {
 		*d.problems = append(*d.problems, ps...)
 	}
 	texts := d.stringMap(yamlAttribute)
+	if ps := limits.CheckManifests(texts); len(ps) > 0 {
+		*d.problems = append(*d.problems, ps...)
+		f.Incomplete = true
+		return f, nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		if fleet.IsUnknown(key) || fleet.IsUnknown(texts[key]) {
 			f.Incomplete = true

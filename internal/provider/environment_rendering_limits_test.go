@@ -1,0 +1,122 @@
+package provider_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// limitedRoot renders a fleet of two cluster types and one workload with three targets, with the limits of a variable.
+var limitedRoot = map[string]string{
+	"main.tf": terraformBlock + `
+variable "limits" {
+  type    = any
+  default = null
+}
+
+variable "path" {
+  default = "./apps"
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment   = "dev"
+  delivery      = { strategy = "none" }
+  limits        = var.limits
+  cluster_types = { for name in ["large", "small"] : name => { name = name, reconciler = "r", namespace_service = "n" } }
+  templates = {
+    r = { name = "r", type = "reconciler", manifests = [file("${path.module}/reconciler.yaml")] }
+    n = { name = "n", type = "namespace", manifests = ["kind: Namespace\nmetadata: { name: {{ .Namespace }} }\n"] }
+  }
+  scheduling_policies = {
+    all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } }
+  }
+  workloads = { app = { name = "app", deployment_targets = [
+    for name in ["a", "b", "c"] : { name = name, environment = "dev", manifests = { path = var.path } }
+  ] } }
+  manifests = { "empty.yaml" = "# nothing" }
+}
+`,
+	"reconciler.yaml": "kind: Kustomization\nspec: { path: {{ .Manifests.path | quote }} }\n",
+}
+
+// TestAccLimits sets each limit at what the fleet has, and one below: an error of the plan that names the limit.
+func TestAccLimits(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, limitedRoot)
+	r.apply()
+	r.expectEmptyPlan()
+	r.apply("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
+	r.expectEmptyPlan("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
+	for limits, want := range map[string][]string{
+		`{assignments = 5}`:          {"Too many assignments", "6 assignments; limits.assignments allows 5"},
+		`{targets_per_workload = 2}`: {"Too many deployment targets", `3 deployment targets in environment "dev"; limits.targets_per_workload allows 2`},
+		`{file_size = "32"}`:         {"Template rendering failed", "limits.file_size allows 32 bytes"},
+		`{manifests = "8"}`:          {"Too much Kalypso YAML", "9 bytes; limits.manifests allows 8 bytes", "empty.yaml"},
+		`{assignments = 0}`:          {"Invalid limit", "0 is no limit"},
+		`{file_size = "1 MB"}`:       {"Invalid limit", "512Ki, 1Mi or 100M"},
+	} {
+		r.expectError(want, "plan", "-no-color", "-var", "limits="+limits)
+	}
+}
+
+// TestAccTeamText plans texts of a team that are more than data.
+func TestAccTeamText(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, limitedRoot)
+	r.apply("-var", `path=a: "b" # c`)
+	r.expectError([]string{"Refused text", "holds {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var", "path={{ .ConfigData.V }}")
+	r.expectError([]string{"Refused text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
+	r.write("reconciler.yaml", "kind: Kustomization\nspec: { path: {{ .Manifests.path }} }\n")
+	r.expectError([]string{"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | quote }}", "large / app-a"},
+		"plan", "-no-color", "-var", "path=a, kind: Secret")
+}
+
+// TestAccMessageLimit validates YAML that Terraform could hand over once and not three times: the second plan would fail.
+func TestAccMessageLimit(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, limitedRoot)
+	r.write("main.tf", strings.ReplaceAll(limitedRoot["main.tf"], `"# nothing"`, `file("${path.module}/big.yaml")`))
+	r.write("big.yaml", strings.Repeat("# "+strings.Repeat("x", 97)+"\n", 900_000))
+	r.expectError([]string{"Too much YAML for Terraform", "have 90 MB", "leaves 89 MB"}, "validate", "-no-color")
+}
+
+// TestAccInterrupt interrupts a plan that renders for minutes.
+func TestAccInterrupt(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, limitedRoot)
+	main := strings.ReplaceAll(limitedRoot["main.tf"], `["a", "b", "c"]`, "[for i in range(1000) : \"t${i}\"]")
+	r.write("main.tf", main)
+	r.write("reconciler.yaml", "x: {{ .Namespace }}{{ if .Namespace }}{{ range 700 }}{{ range 700 }}{{ end }}{{ end }}{{ end }}\n")
+	r.env = append(r.env, "TF_LOG_PROVIDER=DEBUG")
+	cmd := r.command("plan", "-no-color")
+	out, in := io.Pipe()
+	cmd.Stdout, cmd.Stderr = in, in
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- cmd.Wait()
+		in.Close()
+	}()
+	var printed strings.Builder
+	var interrupted time.Time
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		printed.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "tf_rpc=PlanResourceChange") && interrupted.IsZero() {
+			interrupted = time.Now()
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := <-ended; err == nil || !strings.Contains(printed.String(), "Rendering was stopped") {
+		t.Errorf("%v\n%.5000s", err, printed.String())
+	}
+	if took := time.Since(interrupted); took > 20*time.Second {
+		t.Errorf("it took %s to stop", took)
+	}
+}
