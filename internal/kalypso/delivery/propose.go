@@ -161,7 +161,7 @@ func (r *PullRequests) leave(ctx context.Context, client *gitremote.Client, d *D
 	}
 	over := ctx.Err() != nil // then a later apply finds what is due
 	if result.State.Proposal != nil || result.State.Drifted() || over {
-		return nil
+		return nil //nolint:nilerr // the next apply finds what is due
 	}
 	var err error
 	result.State, result.Removals, err = r.RemoveOld(ctx, client, d, result.State)

@@ -15,7 +15,7 @@ import (
 
 // TestRun pins how far a run gets, and that each stage reports its problems, whatever the stages before it found.
 func TestRun(t *testing.T) {
-	unknown := func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = map[string]string{fleet.Unknown: fleet.Unknown} }
+	unknown := func(f *fleet.Fleet) { f.Environment = fleet.Unknown }
 	fails := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ .Labels.none }}"} }
 	parses := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ end }}"} }
 	schema := func(f *fleet.Fleet) {
