@@ -403,12 +403,17 @@ func TestAccPullRequestLarge(t *testing.T) {
 		for i := range all {
 			all[i] = map[string]any{"name": fmt.Sprint(strings.Repeat("n", 30), "-", i), "labels": map[string]string{"type": "large"}, "environment": "dev"}
 		}
-		workload := map[string]any{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "Workload", "metadata": map[string]any{"name": "many"}, "spec": map[string]any{"deploymentTargets": all}}
-		text, err := json.Marshal(workload)
-		if err != nil {
-			t.Fatal(err)
+		manifests := map[string]string{}
+		for part := range slices.Chunk(all, 2000) { // as many as limits allow one workload
+			name := fmt.Sprint("many-", len(manifests))
+			workload := map[string]any{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "Workload", "metadata": map[string]any{"name": name}, "spec": map[string]any{"deploymentTargets": part}}
+			text, err := json.Marshal(workload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			manifests[name+".yaml"] = string(text)
 		}
-		r.options("manifests", map[string]string{"many.yaml": string(text)}, "preview", "none")
+		r.options("manifests", manifests, "preview", "none")
 		r.set("value", value)
 		r.fake.ResetLog()
 		r.apply()
