@@ -278,9 +278,9 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	got := read(origin.Origin{Branch: "main", Commit: stable, Path: "w/a.yaml", Name: "x"},
 		origin.Origin{Branch: "canary", Commit: canary, Path: "w/b.yaml", Name: "y"})
 	wants(t, got.Problems, []string{
-		"error in w/in/w.yaml:1 Invalid YAML", "warning canary w/w.yaml:1 Broken YAML", "warning shop w/w.yaml:1 Broken YAML",
+		"error in w/in/w.yaml:1 Invalid YAML", "warning canary w/w.yaml:1 Invalid YAML", "warning shop w/w.yaml:1 Invalid YAML",
 		"warning shop w/in/w.yaml:1 Invalid YAML",
-	}, "No commit of it was delivered before")
+	}, "No commit of this registration was delivered before")
 	if diff := cmp.Diff(map[string]string{"shop": stable, "canary": canary}, got.Commits); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
 	}
@@ -303,7 +303,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 		"error shop w/w.yaml:1 Invalid YAML",
 		"error shop w/in/w.yaml:1 Invalid YAML",
 		"warning in w/in/w.yaml:1 Invalid YAML",
-	}, "give the rendering sources, too")
+	}, "Set the rendering's sources too")
 }
 
 // A folder that is read at several commits, or lies in one that is, has the names of the registrations in its keys.
