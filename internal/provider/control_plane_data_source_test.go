@@ -35,7 +35,7 @@ data "kalypso_control_plane" "repo" {
   branch = "dev"
 }
 `)
-	r.expectError([]string{"The configuration of the provider is not known yet", "Repo: https://git.acme.test/cp"}, "plan", "-no-color")
+	r.expectError([]string{"The provider configuration is not known yet", "Repo: https://git.acme.test/cp"}, "plan", "-no-color")
 }
 
 // An argument that is not known yet puts the reading off until apply.

@@ -124,7 +124,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	r.expectError(append(texts, "Error: "), "plan", "-no-color")
 
 	out := r.apply("-var", "on_error=last_good").text()
-	for _, text := range append(texts, "read at commit "+good["app-00"]+" instead", "read at commit "+good["app-02"]+" instead") {
+	for _, text := range append(texts, "last delivered commit "+good["app-00"]+" is read", "last delivered commit "+good["app-02"]+" is read") {
 		if !strings.Contains(out, text) {
 			t.Errorf("apply with last_good does not say %q:\n%s", text, out)
 		}
@@ -134,7 +134,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	}
 	registrations["new"] = "new-src"
 	r.register(h, registrations)
-	r.expectError([]string{"Registration: new", "No commit of it was delivered before"}, "plan", "-no-color", "-var", "on_error=last_good")
+	r.expectError([]string{"Registration: new", "No commit of this registration was delivered before"}, "plan", "-no-color", "-var", "on_error=last_good")
 }
 
 // No credential goes over plain http to another host, nor stands in a URL.

@@ -254,8 +254,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, offences := oneAssignment(
-				t,
+			_, offences := oneAssignment(t,
 				[]*fleet.Config{
 					{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: values},
 				},

@@ -15,8 +15,7 @@ import (
 // TestProblems pins which problems stop an explanation.
 func TestProblems(t *testing.T) {
 	fleetOf := func(more ...string) *fleet.Fleet {
-		return read(
-			t,
+		return read(t,
 			append([]string{clusterType("large", ""), target("", ""), schedulingPolicy("all", "", "")}, more...)...)
 	}
 	broken := document("Template", "broken", "", `type: config, manifests: ["{{ end }}"]`)
@@ -31,8 +30,7 @@ func TestProblems(t *testing.T) {
 		{"template that does not parse", fleetOf(broken), []string{"warning: Template does not parse"}, true},
 		{
 			"template that fails",
-			read(
-				t,
+			read(t,
 				document("Template", "fails", "", `type: reconciler, manifests: ["{{ .Labels.none `+
 					`}}"]`),
 				document(

@@ -125,8 +125,7 @@ func TestControlPlane(t *testing.T) {
 	inFolders := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
 		Location: source.Location{Directory: "env/env"}, BaseDirectory: "base", FollowBase: true, FollowRegistrations: true,
 	})
-	wants(
-		t,
+	wants(t,
 		inFolders.Problems,
 		[]string{"warning Kustomizations skipped", "warning Symbolic links skipped"},
 		"env/env/passwd.link.yaml",
@@ -152,10 +151,7 @@ func TestControlPlane(t *testing.T) {
 	}
 
 	for directory, base := range map[string]string{".": "base", "env/env": "./env", "base": "base/"} {
-		nested := reader(
-			t,
-		).ControlPlane(
-			t.Context(),
+		nested := reader(t).ControlPlane(t.Context(),
 			source.ControlPlaneRequest{Location: source.Location{Directory: directory}, BaseDirectory: base, FollowBase: true},
 		)
 		if !slices.ContainsFunc(nested.Problems, func(f source.Problem) bool { return f.Summary == "Nested folders" }) {
@@ -163,10 +159,7 @@ func TestControlPlane(t *testing.T) {
 		}
 	}
 
-	alone := reader(
-		t,
-	).ControlPlane(
-		t.Context(),
+	alone := reader(t).ControlPlane(t.Context(),
 		source.ControlPlaneRequest{Location: source.Location{Repo: s.url("control-plane"), Commit: head, Path: "env"}},
 	)
 	if len(alone.Manifests) != 2 || alone.BaseCommit != promoted || len(alone.WorkloadCommits) > 0 {
@@ -237,8 +230,7 @@ func TestControlPlaneBroken(t *testing.T) {
 		"two-bases",
 		map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", ""), "b.yaml": baseRepo(s.url("cp"), "main", "")},
 	)
-	wants(
-		t,
+	wants(t,
 		read(func(r *source.ControlPlaneRequest) { r.Branch = "two-bases" }),
 		[]string{"error 2 BaseRepos"},
 		"b.yaml, document 1, line 1",
@@ -246,8 +238,7 @@ func TestControlPlaneBroken(t *testing.T) {
 	)
 
 	s.commit("cp", "lost", map[string]string{"a.yaml": baseRepo(s.url("cp"), "main", strings.Repeat("1", 40))})
-	wants(
-		t,
+	wants(t,
 		read(func(r *source.ControlPlaneRequest) { r.Branch = "lost" }),
 		[]string{"error Commit not found"},
 		strings.Repeat("1", 40),
@@ -261,8 +252,7 @@ func TestControlPlaneBroken(t *testing.T) {
 
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Branch = "nowhere" }), []string{"error Branch not found"})
 	wants(t, read(func(r *source.ControlPlaneRequest) { r.Path = "nowhere" }), []string{"error Folder not found"})
-	wants(
-		t,
+	wants(t,
 		read(func(r *source.ControlPlaneRequest) { r.Location = source.Location{Directory: "nowhere"} }),
 		[]string{"error Folder not found"},
 		"path.module",
@@ -297,8 +287,7 @@ func TestControlPlaneLastGood(t *testing.T) {
 			return []origin.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
 		},
 	}
-	wants(
-		t,
+	wants(t,
 		reader(t).ControlPlane(t.Context(), request).Problems,
 		[]string{"error shop w.yaml:1 Invalid YAML"},
 		"has no GitOpsRepo",
@@ -359,10 +348,7 @@ func TestControlPlaneSources(t *testing.T) {
 	}
 
 	// Where no branch is given, the commit is in the keys.
-	got = reader(
-		t,
-	).ControlPlane(
-		t.Context(),
+	got = reader(t).ControlPlane(t.Context(),
 		source.ControlPlaneRequest{Location: source.Location{Repo: s.url("cp"), Commit: head}},
 	)
 	wants(t, got.Problems, nil)

@@ -86,10 +86,7 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	}
 	registrations[1].Name = "canary"
 	read := func(delivered ...string) *source.Workloads {
-		return reader(
-			t,
-		).Workloads(
-			t.Context(),
+		return reader(t).Workloads(t.Context(),
 			registrations,
 			source.FollowOptions{LastGood: func(context.Context) (all []origin.Origin, err error) {
 				for _, text := range delivered {
@@ -110,8 +107,7 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	wants(t, read(stable+"#shop-before").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, `Registration `+
 		`"shop" reads the same folder`, stable, "in pins")
 	s.commit("shop", "main", map[string]string{"w/w.yaml": "["})
-	wants(
-		t,
+	wants(t,
 		read(stable+"#shop", canary+"#shop-canary").Problems,
 		[]string{
 			"error canary w/w.yaml:1 Invalid YAML",
@@ -140,15 +136,13 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 		return reader(t).Workloads(t.Context(), registrations, follow)
 	}
 
-	wants(
-		t,
+	wants(t,
 		read(source.FollowOptions{}).Problems,
 		[]string{"error owner w/w.yaml:1 Duplicate workload"},
 		`through registration "a-taker"`,
 	)
 	got := read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil }})
-	wants(
-		t,
+	wants(t,
 		got.Problems,
 		[]string{"warning a-taker w/more.yaml:1 Duplicate workload"},
 		`through registration "owner"`,

@@ -41,8 +41,7 @@ func TestWorkloads(t *testing.T) {
 		[]*fleet.WorkloadRegistration{s.registration("shop", "main", "deploy")},
 		source.FollowOptions{},
 	)
-	wants(
-		t,
+	wants(t,
 		got.Problems,
 		[]string{"warning shop deploy/shop.yaml:1 Workspace claimed"},
 		`"team-other"`,
@@ -148,8 +147,7 @@ func TestWorkloadsBroken(t *testing.T) {
 	got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{Pins: map[string]string{
 		"gone": strings.Repeat("1", 40), "odd-pin": "main", "misspelt": commit, "good": "",
 	}})
-	wants(
-		t,
+	wants(t,
 		got.Problems,
 		[]string{
 			"error Pin without registration",
@@ -262,10 +260,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	}
 	registrations[1].Name, registrations[2].Name = "canary", "in"
 	read := func(delivered ...origin.Origin) *source.Workloads {
-		return reader(
-			t,
-		).Workloads(
-			t.Context(),
+		return reader(t).Workloads(t.Context(),
 			registrations,
 			source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) {
 				for i := range delivered {
@@ -374,8 +369,7 @@ func TestWorkloadsSize(t *testing.T) {
 			}
 			limits := source.DefaultLimits
 			limits.Fetch = 50
-			got = limited(
-				t,
+			got = limited(t,
 				limits,
 			).Workloads(
 				t.Context(),
@@ -385,8 +379,7 @@ func TestWorkloadsSize(t *testing.T) {
 			wants(t, got.Problems, []string{"error shop Too much to read"}, "more than 50 bytes", "uploadpack.allowFilter")
 			limits = source.DefaultLimits
 			limits.Total = 100
-			got = limited(
-				t,
+			got = limited(t,
 				limits,
 			).Workloads(
 				t.Context(),
