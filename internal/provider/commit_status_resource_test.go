@@ -232,7 +232,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 	s.set("repo", "https://me:canary-in-url@acme.io/x", "commit", "main", "context", strings.Repeat("x", 256), "state", "done",
 		"description", strings.Repeat("ü", 141), "target_url", "ci.acme.io")
 	s.expectError([]string{
-		"contains a user name or password", "A full commit hash is required", "between 1 and 255, got: 256", `"pending" "success" "failure" "error"`, "between 1 and 140, got: 141", "A page is an absolute URL",
+		"contains a user name or password", "A full commit hash is required", "between 1 and 255, got: 256", `"pending" "success" "failure" "error"`, "between 1 and 140, got: 141", "An absolute URL is required",
 	}, "plan", "-no-color")
 	s.set("repo", "https://github.com/acme/control-plane", "commit", s.commit, "context", "x", "state", "success", "description", nil, "target_url", nil)
 	s.expectError([]string{"Repo is not on the GitHub server", "Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL}, "plan", "-no-color")
@@ -310,7 +310,7 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.set("commit", s.commit, "description", "x")
 	s.expectError([]string{"Two statuses", "commit comes out of deployment", "description comes out of deployment"}, "plan", "-no-color")
 	s.set("commit", nil, "description", nil, "deployment", deployment("v1.2", "success", ""))
-	s.expectError([]string{"Invalid promoted commit", "A commit is named by its full hash"}, "plan", "-no-color")
+	s.expectError([]string{"Invalid promoted commit", "A full commit hash is required"}, "plan", "-no-color")
 }
 
 // A status that is older than renew_after when a plan reads it is set anew, by the host's clock; a younger one is not.

@@ -45,7 +45,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 	fleet.Existing = true
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
 	expectText(t, "testdata/TestAccRenderingAdopt/plan.txt", diagnostics(t, strings.ReplaceAll(r.succeed("plan", "-json").stdout, r.repo, "/gitops.git")))
-	if told := r.review("../../templates/resources/environment_rendering.md.tmpl"); !strings.Contains(told, "What the apply changes there, by cluster type") {
+	if told := r.review("../../templates/guides/reading-a-plan.md"); !strings.Contains(told, "What the apply changes there, by cluster type") {
 		t.Errorf("the recipe of a review prints:\n%s", told)
 	}
 	out := r.succeed("plan", "-no-color")

@@ -187,6 +187,7 @@ func TestAccRenderingRejected(t *testing.T) {
 	// An HTTP server that lets this token read alone.
 	_, url := gitserver.Serve(t, r.repo, gitserver.WithPushDenied())
 	r.place("repo", url)
+	r.options("on_move", "keep") // nothing shows that it is the same branch
 	r.expectCommits(0)
 	r.set("value", "3")
 	r.expectRefused([]string{"Credentials refused", "this token may not write"}, "apply", "-auto-approve")

@@ -48,7 +48,7 @@ func TestAccNamespaceFunction(t *testing.T) {
 		evaluate(`provider::kalypso::namespace("dev", "large", "hello-test")`, "dev-large-hello-test"),
 		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 53)+`")`, "dev-large-"+strings.Repeat("a", 53)),
 		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 54)+`")`,
-			says(`of environment "dev", cluster type "large" and deployment target "`+strings.Repeat("a", 54)+`" has 64 characters`)),
+			says(`(environment "dev", cluster type "large", deployment target "`+strings.Repeat("a", 54)+`") has 64 characters`)),
 		evaluate(`provider::kalypso::namespace("dev", "large.x", "a")`, says("must not contain dots")),
 	)
 }

@@ -55,6 +55,7 @@ resource "kalypso_environment_rendering" "this" {
   environment = "dev"
   manifests   = data.kalypso_control_plane.repo.manifests
   gitops_repo = { repo = "` + gitops + `", branch = "main" }
+  guardrails  = { allow_empty = true }
 }
 `,
 		"folder/r.yaml": registration("of-the-folder", "FILE://localhost"+app),

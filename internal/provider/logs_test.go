@@ -49,6 +49,7 @@ resource "kalypso_environment_rendering" "this" {
   environment   = "dev"
   gitops_repo   = { repo = "file://%s", branch = "dev" }
   create_branch = true
+  guardrails    = { allow_empty = true }
 }
 `
 

@@ -39,5 +39,6 @@ resource "kalypso_environment_rendering" "this" {
   promoted_commit = data.kalypso_control_plane.this[each.key].base_commit
   create_branch   = true
   adopt           = true
+  guardrails      = { allow_empty = true } # one has nothing scheduled
   preview         = var.preview
 }

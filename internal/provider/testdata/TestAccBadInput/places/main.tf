@@ -15,6 +15,7 @@ provider "kalypso" {
 resource "kalypso_environment_rendering" "at" {
   for_each      = var.places
   environment   = "dev"
+  guardrails    = { allow_empty = true }
   cluster_types = { large = { name = "large", reconciler = "argocd", namespace_service = "namespace" } }
   templates = {
     argocd    = { name = "argocd", type = "reconciler" }
