@@ -21,7 +21,7 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo   = { repo = "file://%s", branch = "dev" }
   create_branch = true
   preview       = %q
-  guardrails    = { unscheduled = "ignore" }
+  guardrails    = { unscheduled = "ignore", allow_empty = true }
 }
 `
 
