@@ -83,9 +83,19 @@ check_etcd() {
     missing+=("etcd, for the tests that read clusters: apt-get install etcd-server, or your system's package")
 }
 
+# npm installs Mermaid's parser, which Node.js runs.
+check_npm() {
+  have npm || apt_install npm || true # which needs nodejs
+  local version
+  version=$(node --version 2>/dev/null | sed 's/^v//')
+  if ! have npm || ! at_least 18 "${version:-0}"; then
+    missing+=("npm with Node.js 18 or newer, found ${version:-none}, for the tests of graphs: https://nodejs.org/en/download")
+  fi
+}
+
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd | etcd) "check_$name" ;;
+  go | git | terraform | sshd | etcd | npm) "check_$name" ;;
   *)
     echo "prerequisites.sh: unknown prerequisite: $name" >&2
     exit 2

@@ -87,6 +87,6 @@ resource "kalypso_environment_rendering" "this" {
   environment = var.environment
   manifests   = local.manifests
   sources     = local.sources
-  delivery    = { strategy = "none" }
+  delivery    = { strategy = "none", describe = "keys" }
   preview     = "manifests"
 }

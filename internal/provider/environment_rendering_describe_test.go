@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestAccDescription(t *testing.T) {
 			"https://github.com/acme/base@" + commit + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base, labels: {platform-config: 'true', type: small}}\ndata: {commit: canary-" + commit + "}\n",
 		})
 	}
-	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "100%"})
+	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "100%"}, "delivery", map[string]any{"describe": "keys"})
 	at(commits[0])
 	const marker = `<!-- kalypso-rendering: {"environment":"dev","branch":"dev","path":"."} -->`
 	r.expectDescription(false, "Renders environment `dev` to branch `dev`.", "3 added, 0 removed, 0 changed on 2 cluster types",
@@ -63,7 +64,7 @@ func TestAccDescription(t *testing.T) {
 
 	r.set("value", "canary-2")
 	r.expectDescription(true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |", "- `all` on 3 deployment targets of `large`, `small`: `value`\n",
-		`p0(["large"]) -->|"2 targets"| c0["large"]`)
+		"- `large` places 2 targets on `large`\n", "  linkStyle 0,1,2 stroke:#d4a72c,stroke-width:2px\n")
 	r.set("values", map[string]string{"a": "canary-own"})
 	r.expectDescription(true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n", "| `large` |  |  | `app-a` |")
 	r.set("targets", map[string]string{"a": "large", "b": "small"})
@@ -76,23 +77,35 @@ func TestAccDescription(t *testing.T) {
 	// Asking for values changes nothing; the old ones are known from then on.
 	r.set("value", "1")
 	r.expectDescription(true, ": `value`\n")
-	r.options("delivery", map[string]any{"describe_values": true})
+	r.options("delivery", map[string]any{"describe": "values"})
 	before := r.rendered()["description"]
 	r.expectCommits(0)
 	if diff := cmp.Diff(before, r.rendered()["description"]); diff != "" {
 		t.Errorf("the description is not kept (-before +after):\n%s", diff)
 	}
+	for _, describe := range []any{nil, "none"} {
+		r.options("delivery", map[string]any{"describe": describe})
+		r.expectCommits(0)
+		if got := r.rendered()["description"]; got != nil {
+			t.Errorf("with describe = %v the description is %v", describe, got)
+		}
+		r.options("delivery", map[string]any{"describe": "values"}) // what was written is not described any more
+		r.expectCommits(0)
+		if got := r.rendered()["description"]; got != nil {
+			t.Errorf("of what was written before there is a description: %v", got)
+		}
+	}
 	r.set("value", "2`2")
 	r.expectDescription(true, ": `value` `1` → ``2`2``\n")
 	r.set("value", "3")
 	r.expectDescription(true, ": `value` ``2`2`` → `3`\n")
-	r.options("delivery", nil)
+	r.options("delivery", map[string]any{"describe": "keys"})
 	r.set("value", "canary-5")
 	r.expectDescription(true, ": `value`\n")
-	r.options("delivery", map[string]any{"describe_values": true})
+	r.options("delivery", map[string]any{"describe": "values"})
 	r.set("value", "6")
 	r.expectDescription(true, ": `value`, now `6`\n") // the old one was not to be kept
-	r.options("delivery", nil)
+	r.options("delivery", map[string]any{"describe": "keys"})
 
 	// An import knows the record alone, and says so; an apply over what is there already knows what is there.
 	r.succeed("state", "rm", renderingAddress)
@@ -111,6 +124,7 @@ func TestAccDescription(t *testing.T) {
 func TestAccDescriptionPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
+	r.delivery("describe", "keys")
 	commit := func(digit string) string { return strings.Repeat(digit, 40) }
 	at := func(digit, value string) {
 		r.set("value", value)
@@ -135,10 +149,24 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")
+	if first, _, _ := strings.Cut(r.last().Body, "\n"); !regexp.MustCompile("^\\*\\*Tree:\\*\\* `[0-9a-f]{40}` → `" + as[string](r.rendered()["tree_hash"]) + "`$").MatchString(first) {
+		t.Errorf("the pull request begins with %q", first)
+	}
 	r.options("commit_message", "And another")
 	r.apply()
 	at("4", "4")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("4"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")
+
+	// A pull request has the keys, asked for or not; the attribute only if it is.
+	r.delivery()
+	at("5", "5")
+	r.apply()
+	if got := r.rendered()["description"]; got != nil {
+		t.Errorf("nobody asked for the description %v", got)
+	}
+	if body := r.last().Body; !strings.Contains(body, "`all` on 3 deployment targets of `large`, `small`: `value`\n") || !strings.Contains(body, "```mermaid\n") {
+		t.Errorf("the pull request is\n%s", body)
+	}
 }
 
 // TestAccDescriptionBytes: the same change is the same text however its input is ordered and spread, with the pages of the
@@ -162,7 +190,7 @@ resource "kalypso_environment_rendering" "this" {
   configs         = { idle = { name = "idle", labels = { region = "nowhere" }, data = { A = terraform_data.idle.output } } }
   manifests       = var.manifests
   promoted_commit = "v1"
-  delivery        = { strategy = "none" }
+  delivery        = { strategy = "none", describe = "keys" }
 }
 `
 	const ours = "https://github.acme.io/acme/one"

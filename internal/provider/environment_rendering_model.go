@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
@@ -105,9 +106,9 @@ func (m *environmentRenderingModel) within(
 
 // keep plans what an apply that writes nothing keeps: the results, and where the objects were read when it was written last.
 // Terraform takes the prior value of an argument for the configured one, if neither is null and the configured one is known.
-func (m *environmentRenderingModel) keep(state *environmentRenderingModel) {
-	m.deliveryResults = state.deliveryResults
-	if m.Preview.IsUnknown() { // the apply renders again, from these
+func (m *environmentRenderingModel) keep(state *environmentRenderingModel, detail delivery.Detail) {
+	m.keepResults(state, detail)
+	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
 		return
 	}
 	for _, a := range []struct {
@@ -117,6 +118,17 @@ func (m *environmentRenderingModel) keep(state *environmentRenderingModel) {
 		if !a.planned.IsNull() && allKnown(*a.planned) && !a.prior.IsNull() {
 			*a.planned = a.prior
 		}
+	}
+}
+
+// keepResults keeps the results of the last apply that wrote something; the description only if one is asked for.
+func (r *deliveryResults) keepResults(state *environmentRenderingModel, detail delivery.Detail) {
+	*r = state.deliveryResults
+	switch {
+	case detail == delivery.NoDescription:
+		r.Description = types.StringNull()
+	case fleet.IsUnknown(string(detail)) && !r.Description.IsNull():
+		r.Description = types.StringUnknown()
 	}
 }
 
@@ -138,8 +150,11 @@ func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool 
 }
 
 // planResults plans what an apply that writes finds out. What is not known before it, is unknown.
-func (m *environmentRenderingModel) planResults(strategy delivery.Strategy) {
+func (m *environmentRenderingModel) planResults(strategy delivery.Strategy, detail delivery.Detail) {
 	m.Description = types.StringUnknown()
+	if detail == delivery.NoDescription {
+		m.Description = types.StringNull()
+	}
 	m.CommitSHA, m.Delivered, m.PullRequest = types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(pullRequestTypes)
 	switch strategy {
 	case delivery.ComputeOnly:

@@ -76,12 +76,12 @@ func (r *environmentRendering) planDelivery(
 	appendAdoption(diags, o.Destination, decision.Adoption)
 	appendReplaced(diags, o.Desired, decision, before)
 	if decision.Action == delivery.Keep {
-		plan.keep(state)
+		plan.keep(state, o.Review.Detail)
 		appendAbandoned(diags, o.Desired, before)
 		return
 	}
 	if decision.Action == delivery.RemoveOld {
-		plan.keep(state)
+		plan.keep(state, o.Review.Detail)
 		plan.PullRequest = types.ObjectUnknown(pullRequestTypes) // a plan without a change would not be applied
 		appendOldPlaces(diags, o.Desired, decision)
 		return
@@ -89,8 +89,8 @@ func (r *environmentRendering) planDelivery(
 	if o.Strategy == delivery.PullRequest && r.contacts() {
 		r.data.checkGitHubCredential(diags)
 	}
-	plan.planResults(o.Strategy)
-	if decision.Comparable && o.describable() {
+	plan.planResults(o.Strategy, o.Review.Detail)
+	if plan.Description.IsUnknown() && decision.Comparable && o.describable() {
 		plan.Description = types.StringValue(o.Describe(before))
 	}
 	reaction := o.onDrift

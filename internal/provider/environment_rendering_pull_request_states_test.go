@@ -362,7 +362,7 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	r.on.Merge(t, r.last().Number, "merge")
 	r.set("value", "canary-two")
 	r.apply()
-	r.delivery("describe_values", true)
+	r.delivery("describe", "values")
 	r.apply() // asking changes nothing of what is proposed; the values are known from then on
 	for _, p := range r.on.PullRequests() {
 		for _, secret := range []string{"canary", "ghs_", "PRIVATE KEY"} {

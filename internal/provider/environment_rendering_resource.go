@@ -104,13 +104,12 @@ func (r *environmentRendering) write(
 	decision := delivery.Decide(o.Desired, state.prior(), before)
 	switch decision.Action {
 	case delivery.RemoveOld:
-		next.deliveryResults = state.deliveryResults
 		if before = r.removeOld(ctx, o.Desired, before, diags); before == nil {
 			return nil
 		}
 		fallthrough
 	case delivery.Keep:
-		next.deliveryResults = state.deliveryResults
+		next.keepResults(state, o.Review.Detail)
 		if before != nil {
 			writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
 		}
@@ -126,7 +125,11 @@ func (r *environmentRendering) write(
 	if result == nil {
 		return nil
 	}
-	if next.Description = planned.Description; next.Description.IsUnknown() {
+	switch next.Description = planned.Description; {
+	case !next.Description.IsUnknown():
+	case o.Review.Detail == delivery.NoDescription:
+		next.Description = types.StringNull()
+	default:
 		next.Description = types.StringValue(o.Describe(result.Before))
 	}
 	return next

@@ -25,6 +25,7 @@ var (
 	driftReactions = enumeration{driftFail, driftOverwrite}
 	previews       = enumeration{previewAssignments, previewNone, previewManifests}
 	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
+	descriptions   = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
 	destructions   = enumeration{destroyRemove, destroyKeep}
 	moves          = enumeration{moveRemove, moveKeep}
 )
@@ -176,7 +177,7 @@ func deliveryAttributes() map[string]schema.Attribute {
 	autoMerge := enumeration(merges).attribute("")
 	autoMerge.MarkdownDescription = "Ask GitHub to merge the pull request once its checks have passed, by `merge`, `squash` or `rebase`; where nothing is awaited, it is merged at once. The default is that people merge."
 	return map[string]schema.Attribute{
-		"strategy": strategies.attribute("`push` commits to the branch, `pull_request` commits to a branch of its own and opens a pull request on GitHub, `none` computes alone, and contacts and writes nothing. The other attributes but `describe_values` are for `pull_request`."),
+		"strategy": strategies.attribute("`push` commits to the branch, `pull_request` commits to a branch of its own and opens a pull request on GitHub, `none` computes alone, and contacts and writes nothing. The other attributes but `describe` are for `pull_request`."),
 		"branch_prefix": schema.StringAttribute{
 			Optional:            true,
 			MarkdownDescription: "What the name of the pull request's branch begins with; the rest follows from environment, branch and path. The default is `" + defaultBranchPrefix + "`.",
@@ -192,11 +193,9 @@ func deliveryAttributes() map[string]schema.Attribute {
 		"draft":          schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether the pull request is a draft. The default is `false`."},
 		"auto_merge":     autoMerge,
 		"wait_for_merge": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether an apply ends only when the pull request is merged, and fails when it is closed or `timeouts` runs out; the next apply goes on waiting. The default is `false`."},
-		"describe_values": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Show the values of configs that change, old and new, in `description`, and so in the plan, in the pull request and wherever it is posted; " +
-				"also those that come from sensitive values. Otherwise it names the keys alone. The default is `false`.",
-		},
+		"describe": descriptions.attribute("How much `description` tells of the configs that change: `keys`, or their `values` too, old and new, " +
+			"also those that come from sensitive values: they are then in the plan, in the pull request and wherever the text is posted. With " +
+			"`none` there is no `description`; a pull request has the `keys`."),
 		"reopen": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether a tree whose pull request people closed gets a new one. Otherwise the next different tree does. The default is `false`."},
 	}
 }
@@ -226,8 +225,13 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			}},
 		},
 		"files": schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Every rendered file by its path from the repo's root, but for the record. Null unless `preview` is `manifests`."},
-		"description": schema.StringAttribute{Computed: true, MarkdownDescription: "What the last change did, in Markdown, for people who review it, such as in a pull request: the deployment targets of each cluster type, " +
-			"the promoted commit, the commits that the objects come from, which policies place what changed, and the keys of the configs that changed. Known in the plan of an update. At most 16,384 characters."},
+		"description": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "What the last change did, in Markdown, for people who review it, such as in a pull request: the hashes of the " +
+				"tree before and after, a graph of the assignments that change, the deployment targets of each cluster type, the promoted " +
+				"commit, the commits that the objects come from, which policies place what changed, and the configs that changed. Null " +
+				"unless `delivery.describe` asks for it. Known in the plan of an update. At most 16,384 characters.",
+		},
 		"tree_hash":    schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},
 		"commit_sha":   schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null until there is one, and with the strategy `none`."},
 		"delivered":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the branch holds the tree: after a push, or once the pull request is merged. Null with the strategy `none`."},

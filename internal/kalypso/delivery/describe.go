@@ -16,9 +16,19 @@ import (
 // Review is how people are told of a change.
 type Review struct {
 	Links  describe.Links
-	Values bool // config values are shown, old and new
-	Max    int  // characters, as a host allows; 0: [describe.DefaultMaxLength], which is also the most
+	Detail Detail
+	Max    int // characters, as a host allows; 0: [describe.DefaultMaxLength], which is also the most
 }
+
+// Detail is how much of the configs that change is told. [fleet.Unknown] says that it is not known yet.
+type Detail string
+
+// The details.
+const (
+	NoDescription Detail = "none"   // nothing asks for a description but a pull request, which has the keys
+	Keys          Detail = "keys"   // the keys
+	Values        Detail = "values" // the values too, old and new
+)
 
 func (r Review) max() int {
 	if r.Max > 0 {
@@ -43,7 +53,9 @@ func (d *Desired) Describe(before *State) string {
 		Marker:      hosting.Marker(d.Environment, at.Branch, at.Path),
 		MaxLength:   d.Review.max(),
 	}
-	c.ClusterTypes = before.Found().changesTo(d.Inventory())
+	found := before.Found()
+	c.Before, c.After = found.shownHash(), d.Inventory().shownHash()
+	c.ClusterTypes = append(found.changesTo(d.Inventory()), found.sameAs(d.Inventory(), describe.MaxNodes)...)
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = describe.Location{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(at.Repo) {
@@ -58,14 +70,14 @@ func (d *Desired) Describe(before *State) string {
 	if before.Inputs != nil {
 		was = *before.Inputs
 	}
-	known := before.Inputs != nil || len(before.Found()) == 0 // there was nothing
+	known := before.Inputs != nil || len(found) == 0 // there was nothing
 	if known {
 		c.Sources = describe.SourceChanges(was.origins(), is.origins())
 		d.nameRegistrations(c.Sources)
 	}
 	if was.Configs != nil {
 		c.Configs = d.configChanges(was.Configs, is.Configs)
-	} else if len(before.Found()) > 0 {
+	} else if len(found) > 0 {
 		c.NotCompared = append(c.NotCompared, "configuration")
 	}
 	if !known {
@@ -111,6 +123,7 @@ func DescribeRemoval(at Destination, environment string, held Inventory, r Revie
 		Marker:      hosting.RemovalMarker(environment, at.Branch, at.Path),
 		MaxLength:   r.max(),
 	}
+	c.Before = held.shownHash()
 	c.ClusterTypes = held.changesTo(nil)
 	return describe.Markdown(c)
 }
@@ -147,7 +160,7 @@ func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Conf
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		c := describe.Config{Name: name, LabelsChanged: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, d.Review.Values)}
+		c := describe.Config{Name: name, LabelsChanged: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, d.Review.Detail == Values)}
 		switch {
 		case !before:
 			c.Kind = describe.Added

@@ -51,7 +51,7 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	shown := b.described("canary-1", 1, nil)
-	shown.Review.Values = true
+	shown.Review.Detail = delivery.Values
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, kept(t, first))
 	text := o.Describe(o.before)
@@ -113,7 +113,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
 		t.Errorf("kept is\n%s", text)
 	}
-	o.Review.Values = true
+	o.Review.Detail = delivery.Values
 	o.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
 	if n := strings.Count(unpacked(delivery.Computed(o.Desired)), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is kept %d times over", n)
@@ -125,7 +125,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
 		t.Errorf("kept is\n%s", text)
 	}
-	o.Review.Values = false
+	o.Review.Detail = delivery.Keys
 	if text := unpacked(s.WithInputs(o.Desired)); strings.Contains(text, "canary") {
 		t.Errorf("kept is\n%s", text)
 	}

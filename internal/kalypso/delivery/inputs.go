@@ -45,7 +45,7 @@ func (d *Desired) inputs() *inputs {
 		}
 		for name, value := range config.Data {
 			key := keyInput{Value: fingerprint(config, name, value)}
-			if d.Review.Values {
+			if d.Review.Detail == Values {
 				key.Shown = new(describe.Truncate(value))
 			}
 			c.Keys[name] = key

@@ -156,7 +156,35 @@ func (inv Inventory) differing(other Inventory) []string {
 	return names
 }
 
-// changesTo returns the cluster types whose folders differ, with the targets that do.
+// shownHash returns the hash of the tree for people; "" for one without folders.
+func (inv Inventory) shownHash() string {
+	if len(inv) == 0 {
+		return ""
+	}
+	return inv.TreeHash().String()
+}
+
+// sameAs returns the first of the cluster types whose folders are the same, with their targets, at most so many.
+func (inv Inventory) sameAs(after Inventory, most int) []describe.ClusterType {
+	var same []describe.ClusterType
+	for _, name := range inv.Names() {
+		is, ok := after[name]
+		if !ok || is.Hash != inv[name].Hash {
+			continue
+		}
+		if len(same) == most {
+			break
+		}
+		ct := describe.ClusterType{Name: name}
+		for _, target := range is.Targets {
+			ct.Unchanged = append(ct.Unchanged, target.Name)
+		}
+		same = append(same, ct)
+	}
+	return same
+}
+
+// changesTo returns the cluster types whose folders differ, with the targets that do and those that do not.
 func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 	var changes []describe.ClusterType
 	for _, name := range inv.differing(after) {
@@ -177,6 +205,8 @@ func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 				ct.Removed = append(ct.Removed, old.Name)
 			case old.Hash != young.Hash:
 				ct.Changed = append(ct.Changed, young.Name)
+			default:
+				ct.Unchanged = append(ct.Unchanged, young.Name)
 			}
 		}
 		changes = append(changes, ct)

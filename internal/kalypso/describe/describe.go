@@ -24,8 +24,11 @@ type Change struct {
 	MovedFrom           Location
 	ReplacedEnvironment string
 
-	// ClusterTypes are the changed cluster types. One without changed deployment targets is omitted, unless it is
-	// added or removed.
+	// Before and After are the hashes of the tree; "" if there is none.
+	Before, After string
+
+	// ClusterTypes are the changed cluster types. One without changed deployment targets is only drawn, if there is room,
+	// unless it is added or removed.
 	ClusterTypes []ClusterType
 	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
@@ -65,6 +68,7 @@ type ClusterType struct {
 	Name                    string
 	Kind                    Kind
 	Added, Removed, Changed []string
+	Unchanged               []string // for the graph
 }
 
 // Kind is the kind of a change.
@@ -104,10 +108,10 @@ type Links struct {
 	Compare func(repo, from, to string) string
 }
 
-// detailLevels limit the rows of a list, the names in a row and the edges of the graph. The first level that fits is
+// detailLevels limit the rows of a list, the names in a row and the nodes of the graph. The first level that fits is
 // used.
-var detailLevels = []struct{ rows, names, edges int }{
-	{1000, 20, 60}, {300, 10, 60}, {100, 10, 40}, {50, 5, 20}, {20, 3, 10}, {5, 1, 0}, {0, 0, 0},
+var detailLevels = []struct{ rows, names, nodes int }{
+	{1000, 20, MaxNodes}, {300, 10, MaxNodes}, {100, 10, MaxNodes}, {50, 5, 20}, {20, 3, 10}, {5, 1, 0}, {0, 0, 0},
 }
 
 // Markdown returns the description of a change.
@@ -117,13 +121,11 @@ func Markdown(c Change) string {
 	c.Sources = slices.SortedFunc(slices.Values(c.Sources), func(a, b SourceChange) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
-	c.ClusterTypes = slices.DeleteFunc(slices.Clone(c.ClusterTypes), func(ct ClusterType) bool {
-		return ct.Kind == Changed && len(ct.Added)+len(ct.Removed)+len(ct.Changed) == 0
-	})
-	slices.SortFunc(c.ClusterTypes, func(a, b ClusterType) int { return cmp.Compare(a.Name, b.Name) })
+	var same []ClusterType
+	c.ClusterTypes, same = split(c.ClusterTypes)
 	placed := c.policyTargets()
 	for _, l := range detailLevels {
-		w := &writer{Change: c, rows: l.rows, names: l.names, edges: l.edges}
+		w := &writer{Change: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
 		if text = w.write(placed); c.MaxLength == 0 || length(text) <= c.MaxLength {
 			break
 		}
@@ -131,23 +133,41 @@ func Markdown(c Change) string {
 	return text
 }
 
+// split returns the cluster types that change, and those that do not, sorted.
+func split(all []ClusterType) (changed, same []ClusterType) {
+	for _, ct := range all {
+		if ct.Kind == Changed && len(ct.Added)+len(ct.Removed)+len(ct.Changed) == 0 {
+			same = append(same, ct)
+		} else {
+			changed = append(changed, ct)
+		}
+	}
+	byName := func(a, b ClusterType) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(changed, byName)
+	slices.SortFunc(same, byName)
+	return changed, same
+}
+
 // length counts UTF-16 code units, the strictest count that hosts use.
 func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 type writer struct {
 	Change
-	rows, names, edges int
+	same               []ClusterType // those that do not change, for the graph
+	rows, names, nodes int
 	b                  strings.Builder
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) write(placed map[edge]int) string {
+func (w *writer) write(placed map[placement]int) string {
+	w.tree()
+	w.graph()
 	w.summary()
 	w.table()
 	w.promoted()
 	w.origins()
-	w.graph(placed)
+	w.placements(placed)
 	w.configs()
 	w.uncompared()
 	if w.Marker != "" {
@@ -156,7 +176,19 @@ func (w *writer) write(placed map[edge]int) string {
 	return w.b.String()
 }
 
+// tree tells the trees apart. It is the first line, as two changes may be equal in all that is told of them.
+func (w *writer) tree() {
+	hash := func(text string) string {
+		if text == "" {
+			return "none"
+		}
+		return code(text)
+	}
+	w.line("**Tree:** %s → %s", hash(w.Before), hash(w.After))
+}
+
 func (w *writer) summary() {
+	w.line("")
 	at := Location{Branch: w.Branch, Path: w.Path}
 	switch {
 	case w.Removal:

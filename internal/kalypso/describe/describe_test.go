@@ -41,10 +41,10 @@ var links = describe.Links{
 
 func changed() describe.Change {
 	return describe.Change{
-		Environment: "dev", Branch: "dev", Path: "clusters",
+		Environment: "dev", Branch: "dev", Path: "clusters", Before: commit("e"), After: commit("f"),
 		ClusterTypes: []describe.ClusterType{
-			{Name: "same"},
-			{Name: "drone", Added: []string{"hello-three"}, Removed: []string{"hello-two"}, Changed: []string{"hello-one"}},
+			{Name: "same", Unchanged: []string{"hello-one"}},
+			{Name: "drone", Added: []string{"hello-three"}, Removed: []string{"hello-two"}, Changed: []string{"hello-one"}, Unchanged: []string{"stays"}},
 			{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}},
 			{Name: "new", Kind: describe.Added, Added: []string{"a|b"}},
 			{Name: "large", Added: []string{"hello-two"}},
@@ -114,6 +114,7 @@ func TestGolden(t *testing.T) {
 		Environment:  "dev",
 		Branch:       "dev",
 		Path:         ".",
+		After:        commit("f"),
 		ClusterTypes: added,
 		Promoted:     describe.Promotion{To: "v1.2.3"},
 		Marker:       marker,
@@ -122,6 +123,7 @@ func TestGolden(t *testing.T) {
 		Environment: "dev",
 		Branch:      "dev",
 		Removal:     true,
+		Before:      commit("e"),
 		Marker:      marker,
 		ClusterTypes: []describe.ClusterType{
 			{
@@ -214,13 +216,15 @@ func TestUnprintable(t *testing.T) {
 		}},
 	}
 	got := describe.Markdown(c)
-	for _, name := range strings.Fields("env dev path type target config on key old new repo file of") {
+	for _, name := range strings.Fields("env dev path type target policy config on key old new repo file of") {
 		if !strings.Contains(got, "`"+name+shown+"`") {
 			t.Errorf("%q is not shown escaped", name)
 		}
 	}
-	if graph := strings.ReplaceAll("policy"+shown, `\`, "#92;"); !strings.Contains(got, graph) {
-		t.Errorf("the graph does not hold %q", graph)
+	for _, name := range []string{"type", "target"} {
+		if graph := strings.ReplaceAll(name+shown, `\`, "#92;"); !strings.Contains(got, `"`+graph+`"`) {
+			t.Errorf("the graph does not hold %q", graph)
+		}
 	}
 	if t.Failed() || strings.ContainsAny(got, evil[:1]+"\u202e\u200b\x00") {
 		t.Errorf("got %q", got)
@@ -252,7 +256,7 @@ func TestNothingPlaced(t *testing.T) {
 		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
 	}})
 	for text, said := range map[string]bool{
-		"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "stays": false,
+		"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "`stays`": false,
 	} {
 		if strings.Contains(got, text) != said {
 			t.Errorf("it says %q: %t\n%s", text, !said, got)
@@ -317,7 +321,7 @@ func TestLimit(t *testing.T) {
 			size.clusterTypes,
 		)
 		if size.clusterTypes == 1 {
-			placed = `p0(["policy-0"]) -->|"1000 targets"| c0[`
+			placed = "- `policy-0` places 1000 targets on `cluster-type-0-ü😀`\n"
 		}
 		for _, said := range []string{fmt.Sprintf("%d added", total), "more", marker, placed} {
 			if !strings.Contains(got, said) {

@@ -2,76 +2,179 @@ package describe
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// edge is a policy that assigns targets to a cluster type.
-type edge struct{ policy, clusterType string }
+// MaxNodes is how many nodes a graph has at most.
+const MaxNodes = 40
 
-// policyTargets counts the added and changed targets by the policy and cluster type that they belong to. Removed
-// targets have no policy.
-func (c *Change) policyTargets() map[edge]int {
-	targets := map[edge]int{}
-	if c.Policies == nil {
-		return targets
+// becomes is what becomes of an assignment or a cluster type, in the order of the legend.
+type becomes int
+
+const (
+	added becomes = iota
+	removed
+	changed
+	unchanged
+)
+
+// styles are how each is drawn: the arrow, the style of it, and that of a node. Arrows differ in shape too, for those who do
+// not see the colours, which can be told on light and on dark ground.
+var styles = [...]struct{ name, arrow, color, more string }{
+	added:     {"added", "==>", "#2da44e", "stroke-width:3px"},
+	removed:   {"removed", "-.->", "#e5534b", "stroke-dasharray:4"},
+	changed:   {"changed", "-->", "#d4a72c", "stroke-width:2px"},
+	unchanged: {"unchanged", "---", "#8c959f", "stroke-width:1px"},
+}
+
+// graph draws the assignments that change, in Mermaid, beside others if there is room. If there are too many, it draws the
+// cluster types alone, or nothing.
+func (w *writer) graph() {
+	g := &graph{most: w.nodes}
+	if !g.drawAssignments(w.ClusterTypes, w.same) {
+		g = &graph{most: w.nodes}
+		if !g.drawClusterTypes(w.ClusterTypes) {
+			return
+		}
 	}
-	for _, ct := range c.ClusterTypes {
-		for _, t := range slices.Concat(ct.Added, ct.Changed) {
-			for _, p := range c.Policies(ct.Name, t) {
-				targets[edge{p, ct.Name}]++
+	w.line("\n%s", g)
+}
+
+// graph is a Mermaid flowchart.
+type graph struct {
+	most    int // nodes
+	nodes   []string
+	ids     map[string]string // of nodes, by key
+	edges   []string
+	byKind  [len(styles)][]string // numbers of edges
+	classes [len(styles)][]string // ids of nodes
+}
+
+// node returns the id of a node, which it adds if there is none with the key.
+func (g *graph) node(key, shape, label string) string {
+	if id, ok := g.ids[key]; ok {
+		return id
+	}
+	if g.ids == nil {
+		g.ids = map[string]string{}
+	}
+	id := fmt.Sprintf("%s%d", key[:1], len(g.nodes))
+	g.ids[key] = id
+	open, shut, _ := strings.Cut(shape, " ")
+	g.nodes = append(g.nodes, fmt.Sprintf(`%s%s"%s"%s`, id, open, label, shut))
+	return id
+}
+
+// Keys begin with the letter of the ids, which in Mermaid is no arrow's head, as o and x are.
+func clusterTypeKey(name string) string { return "c " + name }
+func targetKey(name string) string      { return "t " + name }
+
+func (g *graph) clusterType(ct ClusterType, label string) string {
+	id := g.node(clusterTypeKey(ct.Name), "[ ]", label)
+	switch ct.Kind {
+	case Added:
+		g.classes[added] = append(g.classes[added], id)
+	case Removed:
+		g.classes[removed] = append(g.classes[removed], id)
+	}
+	return id
+}
+
+func (g *graph) assign(target, clusterType string, kind becomes) {
+	g.byKind[kind] = append(g.byKind[kind], fmt.Sprint(len(g.edges)))
+	g.edges = append(g.edges, fmt.Sprintf("%s %s %s", g.node(targetKey(target), "([ ])", mermaid(target)), styles[kind].arrow, clusterType))
+}
+
+// drawAssignments draws the targets and the cluster types that they are on. It returns false if what changes does not fit.
+func (g *graph) drawAssignments(changes, same []ClusterType) bool {
+	keys := map[string]bool{}
+	for _, ct := range changes {
+		keys[clusterTypeKey(ct.Name)] = true
+		for _, target := range slices.Concat(ct.Added, ct.Removed, ct.Changed) {
+			keys[targetKey(target)] = true
+		}
+	}
+	if len(keys) == 0 || len(keys) > g.most {
+		return false
+	}
+	for _, ct := range changes {
+		id := g.clusterType(ct, mermaid(ct.Name))
+		for kind, targets := range [][]string{added: ct.Added, removed: ct.Removed, changed: ct.Changed} {
+			for _, target := range targets {
+				g.assign(target, id, becomes(kind))
 			}
 		}
 	}
-	return targets
+	for _, ct := range slices.Concat(changes, same) {
+		g.drawUnchanged(ct)
+	}
+	return true
 }
 
-// graph draws the policies, the cluster types and the number of targets they assign. If there are too many edges, it
-// writes a list.
-func (w *writer) graph(targets map[edge]int) {
-	switch {
-	case len(targets) == 0:
-		return
-	case len(targets) > w.edges:
-		w.placements(targets)
+// drawUnchanged draws the targets of a cluster type that stay as they are, all or none.
+func (g *graph) drawUnchanged(ct ClusterType) {
+	keys := []string{clusterTypeKey(ct.Name)}
+	for _, target := range ct.Unchanged {
+		keys = append(keys, targetKey(target))
+	}
+	known := func(key string) bool { return g.ids[key] != "" }
+	if room := g.most - len(g.nodes); len(slices.DeleteFunc(keys, known)) > room {
 		return
 	}
-	edges := slices.SortedFunc(maps.Keys(targets), func(a, b edge) int {
-		return strings.Compare(a.policy+"\x00"+a.clusterType, b.policy+"\x00"+b.clusterType)
-	})
-	w.line("\n### Placement\n\n```mermaid\nflowchart LR")
-	policies, clusterTypes := map[string]string{}, map[string]string{}
-	node := func(ids map[string]string, letter, name, open, shut string) string {
-		if id, ok := ids[name]; ok {
-			return id
+	id := g.ids[clusterTypeKey(ct.Name)]
+	if id == "" {
+		id = g.clusterType(ct, mermaid(ct.Name))
+	}
+	for _, target := range ct.Unchanged {
+		g.assign(target, id, unchanged)
+	}
+}
+
+// drawClusterTypes draws each cluster type with the numbers of its targets that change. It returns false if they do not fit.
+func (g *graph) drawClusterTypes(changes []ClusterType) bool {
+	if len(changes) == 0 || len(changes) > g.most {
+		return false
+	}
+	for _, ct := range changes {
+		label := fmt.Sprintf("%s: +%d -%d ~%d", mermaid(ct.Name), len(ct.Added), len(ct.Removed), len(ct.Changed))
+		if id := g.clusterType(ct, label); ct.Kind == Changed {
+			g.classes[changed] = append(g.classes[changed], id)
 		}
-		ids[name] = fmt.Sprint(letter, len(ids))
-		return ids[name] + open + `"` + mermaid(name) + `"` + shut
 	}
-	for _, e := range edges {
-		from := node(policies, "p", e.policy, "([", "])")
-		to := node(clusterTypes, "c", e.clusterType, "[", "]")
-		w.line(`  %s -->|"%s"| %s`, from, count(targets[e], "target"), to)
-	}
-	w.line("```")
+	return true
 }
 
-func (w *writer) placements(targets map[edge]int) {
-	type sum struct{ clusterTypes, targets int }
-	sums := map[string]sum{}
-	for e, n := range targets {
-		s := sums[e.policy]
-		sums[e.policy] = sum{s.clusterTypes + 1, s.targets + n}
+// String returns the graph as Markdown has it, with a legend of what it shows.
+func (g *graph) String() string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nflowchart LR\n")
+	for _, line := range slices.Concat(g.nodes, g.edges) {
+		b.WriteString("  " + line + "\n")
 	}
-	w.heading("Placement")
-	policies := slices.Sorted(maps.Keys(sums))
-	for _, p := range first(policies, w.rows) {
-		w.line("- %s places %s on %s", code(p), count(sums[p].targets, "target"), count(sums[p].clusterTypes, "cluster type"))
+	var legend []string
+	for kind, style := range styles {
+		css := "stroke:" + style.color + "," + style.more
+		if numbers := g.byKind[kind]; len(numbers) > 0 {
+			fmt.Fprintf(&b, "  linkStyle %s %s\n", strings.Join(numbers, ","), css)
+		}
+		if ids := g.classes[kind]; len(ids) > 0 {
+			fmt.Fprintf(&b, "  classDef %s %s\n  class %s %[1]s\n", style.name, css, strings.Join(ids, ","))
+		}
+		if len(g.byKind[kind])+len(g.classes[kind]) > 0 {
+			legend = append(legend, legends[kind])
+		}
 	}
-	w.more(len(policies), "policy")
+	text := strings.Join(legend, ", ")
+	b.WriteString("```\n\n" + strings.ToUpper(text[:1]) + text[1:] + ".")
+	return b.String()
+}
+
+// legends tell what the styles mean.
+var legends = [...]string{
+	added: "green and thick: added", removed: "red and dotted: removed", changed: "yellow: changed", unchanged: "grey: unchanged",
 }
 
 // mermaid escapes a quoted text of a Mermaid graph.

@@ -38,6 +38,7 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo     = data.kalypso_control_plane.this[each.key].gitops_repo
   promoted_commit = data.kalypso_control_plane.this[each.key].base_commit
   create_branch   = true
+  delivery        = { describe = "keys" }
   adopt           = true
   guardrails      = { allow_empty = true } # one has nothing scheduled
   preview         = var.preview

@@ -105,4 +105,5 @@ resource "kalypso_environment_rendering" "this" {
   commit_message  = local.fleet.commit_message
   guardrails      = { max_removed = "100%", allow_empty = true, unscheduled = "ignore" }
   create_branch   = true
+  delivery        = { describe = "keys" }
 }

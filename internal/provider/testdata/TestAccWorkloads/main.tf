@@ -61,4 +61,5 @@ resource "kalypso_environment_rendering" "this" {
   sources       = data.kalypso_workloads.this.sources
   gitops_repo   = local.gitops_repo
   create_branch = true
+  delivery      = { describe = "keys" }
 }

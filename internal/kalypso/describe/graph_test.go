@@ -1,0 +1,121 @@
+package describe_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+)
+
+// numbered are n names.
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s-%03d", prefix, i)
+	}
+	return names
+}
+
+var (
+	clusterTypeNode = regexp.MustCompile(`(?m)^  c\d+\["`)
+	targetNode      = regexp.MustCompile(`(?m)^  t\d+\(\["`)
+	graphEdge       = regexp.MustCompile(`(?m)^  t\d+ (==>|-\.->|-->|---) c\d+$`)
+)
+
+// TestGraph: what changes is drawn whole, or by cluster type, or not; what stays is drawn where there is room for all of a
+// cluster type.
+func TestGraph(t *testing.T) {
+	t.Parallel()
+	type drawn struct {
+		ClusterTypes, Targets, Edges int
+		Legend                       string
+	}
+	for name, test := range map[string]struct {
+		clusterTypes []describe.ClusterType
+		want         drawn
+	}{
+		"nothing changes": {[]describe.ClusterType{{Name: "a", Unchanged: numbered("t", 3)}}, drawn{}},
+		"all fits": {[]describe.ClusterType{
+			{Name: "a", Changed: []string{"t-000"}, Unchanged: []string{"x"}}, {Name: "b", Unchanged: numbered("t", 3)},
+		}, drawn{2, 4, 5, "Yellow: changed, grey: unchanged."}},
+		"just fits": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}}, drawn{1, 39, 39, "Green and thick: added."}},
+		"does not":  {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0, "Yellow: changed."}},
+		"shared targets count once": {[]describe.ClusterType{
+			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
+		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},
+		"what stays does not fit": {[]describe.ClusterType{
+			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)}, {Name: "b", Unchanged: numbered("t", 30)}, {Name: "c", Unchanged: numbered("v", 9)},
+			{Name: "d", Unchanged: numbered("w", 7)},
+		}, drawn{3, 37, 67, "Green and thick: added, grey: unchanged."}},
+		"by cluster type": {many(40, 3), drawn{40, 0, 0, "Yellow: changed."}},
+		"too many":        {many(41, 3), drawn{}},
+	} {
+		text := describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: test.clusterTypes})
+		got := drawn{
+			len(clusterTypeNode.FindAllString(text, -1)), len(targetNode.FindAllString(text, -1)), len(graphEdge.FindAllString(text, -1)), "",
+		}
+		if _, after, ok := strings.Cut(text, "```\n\n"); ok {
+			got.Legend, _, _ = strings.Cut(after, "\n")
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%s", name, diff, text)
+		}
+	}
+}
+
+// many are cluster types of which so many targets change.
+func many(clusterTypes, targets int) []describe.ClusterType {
+	var all []describe.ClusterType
+	for _, name := range numbered("type", clusterTypes) {
+		all = append(all, describe.ClusterType{Name: name, Changed: numbered(name, targets)})
+	}
+	return all
+}
+
+// TestGraphRandom: whatever changes, no graph has more nodes than there may be, each node is there once, and each change is an edge
+// of its own unless cluster types are drawn alone.
+func TestGraphRandom(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		names := numbered("t", 1+r.IntN(60))
+		var all []describe.ClusterType
+		changes := 0
+		for _, name := range numbered("c", 1+r.IntN(12)) {
+			ct := describe.ClusterType{Name: name}
+			for _, target := range names {
+				for i, to := range []*[]string{&ct.Added, &ct.Removed, &ct.Changed, &ct.Unchanged} {
+					if r.IntN(30) == 0 {
+						*to = append(*to, target)
+						if i < 3 {
+							changes++
+						}
+						break
+					}
+				}
+			}
+			all = append(all, ct)
+		}
+		text := describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: all})
+		nodes := append(clusterTypeNode.FindAllString(text, -1), targetNode.FindAllString(text, -1)...)
+		ids := map[string]bool{}
+		for _, node := range nodes {
+			ids[node] = true
+		}
+		edges := graphEdge.FindAllStringSubmatch(text, -1)
+		drawn := 0
+		for _, edge := range edges {
+			if edge[1] != "---" {
+				drawn++
+			}
+		}
+		if len(nodes) > describe.MaxNodes || len(ids) != len(nodes) || len(edges) > 0 && drawn != changes || len(nodes) == 0 && changes > 0 {
+			t.Fatalf("%d nodes of %d ids, %d of %d changes are drawn:\n%s", len(nodes), len(ids), drawn, changes, text)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package describe_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+)
+
+const root = "../../.."
+
+var fenced = regexp.MustCompile("(?ms)^```mermaid\n(.*?)^```$")
+
+// graphsOf are the Mermaid graphs in a Markdown text.
+func graphsOf(text string) []string {
+	var graphs []string
+	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
+		graphs = append(graphs, m[1])
+	}
+	return graphs
+}
+
+// parse parses graphs with Mermaid's own parser, which make installs, and returns why each does not parse; "" where it does.
+func parse(t *testing.T, graphs []string) []string {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", root, "mermaid").CombinedOutput(); err != nil {
+		t.Fatalf("make mermaid: %v\n%s", err, out)
+	}
+	input, err := json.Marshal(graphs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(root, "bin", "mermaid", "parse.mjs"))
+	cmd.Stdin, cmd.Stderr = strings.NewReader(string(input)), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems []string
+	if err := json.Unmarshal(out, &problems); err != nil || len(problems) != len(graphs) {
+		t.Fatalf("the parser says %s (%v)", out, err)
+	}
+	return problems
+}
+
+// TestMermaid: Mermaid reads each graph of descriptions, whatever things are called, and of the documents here; and this test
+// would see one that it does not read.
+func TestMermaid(t *testing.T) {
+	t.Parallel()
+	graphs := []string{"flowchart LR\n  a -->\n"}
+	for _, name := range []string{
+		"end", "graph", "a|b", "a\"b", `a\b`, "#35;", "`a`", "a;b", "<b>&amp;", "%% comment", "@{ shape: x }", "o", "x", "--> b", "\x1b[2J\u202e", "ü😀", "class",
+	} {
+		graphs = append(graphs, graphsOf(describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: []describe.ClusterType{
+			{Name: name, Added: []string{name}, Removed: []string{"r-" + name}, Changed: []string{"c-" + name}, Unchanged: []string{"u-" + name}},
+		}}))...)
+	}
+	many40, dense := many(40, 40), many(20, 0)
+	for i := range dense {
+		dense[i].Added = numbered("t", 20)
+	}
+	for _, clusterTypes := range [][]describe.ClusterType{many40, dense, many(1, 39)} {
+		found := graphsOf(describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: clusterTypes}))
+		if len(found) != 1 {
+			t.Errorf("there are %d graphs of %d cluster types", len(found), len(clusterTypes))
+		}
+		graphs = append(graphs, found...)
+	}
+	documents := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{".git", "bin", "node_modules"}, entry.Name()):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".md.tmpl"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		found := graphsOf(string(text))
+		if documents += len(found); strings.Count(string(text), "\n```mermaid\n") != len(found) {
+			t.Errorf("%s has a graph without an end", path)
+		}
+		graphs = append(graphs, found...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if documents < 8 { // those of testdata, ARCHITECTURE.md and README.md
+		t.Errorf("only %d documents have a graph", documents)
+	}
+	problems := parse(t, graphs)
+	if problems[0] == "" {
+		t.Error("the parser reads what is no graph")
+	}
+	for i, problem := range problems[1:] {
+		if problem != "" {
+			t.Errorf("%s\n%s", problem, graphs[i+1])
+		}
+	}
+}
