@@ -1,0 +1,163 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+)
+
+// chooser chooses cluster types for the deployment targets of one policy.
+type chooser struct {
+	pass   *pass
+	policy *Policy
+	// selected are the cluster types that the selector and the names take, fit those of them without a taint that counts,
+	// and held those that fit only where the target is there already.
+	selected, fit, held []int32
+	spreads             []*domains
+	// order is fit by score, as far as that does not depend on the deployment target; nil: not asked for yet.
+	order  []int32
+	scores []int // by cluster type, of the last call of score
+}
+
+func (p *pass) newChooser(policy *Policy) *chooser {
+	c := &chooser{pass: p, policy: policy}
+	for _, i := range policy.ClusterTypes {
+		if !c.named(i) {
+			continue
+		}
+		c.selected = append(c.selected, int32(i)) //nolint:gosec // there are no 2^31 cluster types
+	}
+	if policy.Spec != nil {
+		for _, s := range policy.Spec.Spread {
+			c.spreads = append(c.spreads, newDomains(s, p.ClusterTypes, c.selected))
+		}
+	}
+	for _, i := range c.selected {
+		switch new, held := c.fits(i); {
+		case new:
+			c.fit = append(c.fit, i)
+		case held:
+			c.held = append(c.held, i)
+		}
+	}
+	return c
+}
+
+// named reports whether the names of the policy take the cluster type.
+func (c *chooser) named(i int) bool {
+	spec := c.policy.Spec
+	return spec == nil || spec.Names == nil || slices.Contains(spec.Names, c.pass.ClusterTypes[i].Name)
+}
+
+// fits reports whether a cluster type fits for a new deployment target, and for one that it holds.
+func (c *chooser) fits(i int32) (new, held bool) {
+	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.hard() && d.of[i] < 0 }) {
+		return false, false
+	}
+	new, held = true, true
+	for _, taint := range c.pass.ClusterTypes[i].Taints {
+		if c.policy.Spec.tolerates(taint) {
+			continue
+		}
+		new = false
+		held = held && taint.Effect == NoSelectIfNew
+	}
+	return new, held
+}
+
+// choice is the decision on one deployment target: the cluster types that fit it, and those of them that it keeps, as
+// far as the number allows.
+type choice struct {
+	*chooser
+	target    int
+	fit, kept []int32
+}
+
+// choose returns the cluster types for a deployment target, ascending. prior are those that it is on.
+func (c *chooser) choose(target int, prior []int32) []int32 {
+	d := &choice{c, target, c.fit, nil}
+	if extra := intersection(prior, c.held); len(extra) > 0 {
+		d.fit = slices.Concat(c.fit, extra)
+		slices.Sort(d.fit)
+	}
+	chosen := d.fit
+	if c.policy.Spec.Decides() {
+		chosen = d.keepAndFill(intersection(prior, d.fit))
+	}
+	if c.pass.trace != nil {
+		c.pass.trace(d, chosen)
+	}
+	return chosen
+}
+
+// keepAndFill keeps what fits, and fills up to the number. Nothing that fits is moved for a better score.
+func (d *choice) keepAndFill(kept []int32) []int32 {
+	number := d.policy.Spec.number()
+	if len(kept) > number {
+		d.score(d.fit)
+		slices.SortFunc(kept, d.better)
+		kept = kept[:number]
+		slices.Sort(kept)
+	}
+	d.kept = kept
+	switch missing := number - len(kept); {
+	case missing == 0 || len(kept) == len(d.fit):
+		return kept
+	case len(d.spreads) > 0:
+		return d.fillSpread(missing)
+	case missing >= len(d.fit)-len(kept):
+		return d.fit
+	default:
+		return d.fillBest(missing)
+	}
+}
+
+// fillBest adds the best by score, then by name.
+func (d *choice) fillBest(missing int) []int32 {
+	chosen := make([]int32, 0, len(d.kept)+missing)
+	chosen = append(chosen, d.kept...)
+	for _, i := range d.ordered() {
+		if missing > 0 && !slices.Contains(d.kept, i) {
+			chosen = append(chosen, i)
+			missing--
+		}
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// ordered returns the cluster types that fit, best first.
+func (d *choice) ordered() []int32 {
+	shared := d.pass.load == nil && len(d.fit) == len(d.chooser.fit)
+	if shared && d.order != nil {
+		return d.order
+	}
+	order := slices.Clone(d.fit)
+	d.score(d.fit)
+	slices.SortFunc(order, d.better)
+	if shared {
+		d.order = order
+	}
+	return order
+}
+
+// better sorts by score, highest first, then by name.
+func (c *chooser) better(a, b int32) int {
+	return cmp.Or(cmp.Compare(c.scores[b], c.scores[a]), cmp.Compare(a, b))
+}
+
+// intersection returns the elements of both ascending lists. The result shares no memory with them.
+func intersection(a, b []int32) []int32 {
+	var both []int32
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			both = append(both, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	return both
+}

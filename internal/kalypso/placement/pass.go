@@ -1,0 +1,253 @@
+package placement
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// ClusterType is a cluster type that policies may place on.
+type ClusterType struct {
+	Name       string
+	Labels     map[string]string
+	Taints     []Taint
+	Properties map[string]string // Kubernetes quantities; others are left out
+}
+
+// Policy is a policy with what its selectors take, as indexes of [Fleet], ascending.
+type Policy struct {
+	Name         string
+	Spec         *Spec // nil: all cluster types that fit
+	ClusterTypes []int
+	Targets      []int
+}
+
+// Fleet is what a pass decides on. Each list is sorted by name.
+type Fleet struct {
+	ClusterTypes []ClusterType
+	Targets      []string
+	Policies     []Policy
+	Earlier      Earlier
+	// Most limits how many cluster types one policy chooses for all its deployment targets together; 0: no limit.
+	Most int
+}
+
+// Outcome is what a pass decided.
+type Outcome struct {
+	fleet *Fleet
+	// chosen holds the cluster types for each policy and each of its deployment targets, ascending. A policy that was
+	// not reached has none.
+	chosen [][][]int32
+	// Exceeds is the first policy that chose more than [Fleet.Most], and Chosen how many until then; -1: none.
+	Exceeds, Chosen int
+}
+
+// Decide decides for each policy and deployment target, both in their order: the score of balance looks at the
+// decisions before it. A second pass that knows the decisions of the first as [Earlier] decides the same. Once ctx is
+// done, or a policy exceeds [Fleet.Most], the rest is left out.
+func Decide(ctx context.Context, f *Fleet) *Outcome {
+	p := newPass(f)
+	for i := range f.Policies {
+		if ctx.Err() != nil || !p.policy(ctx, i) {
+			break
+		}
+	}
+	return p.Outcome
+}
+
+// Each calls visit for each deployment target of a policy with the cluster types that it chose, as indexes.
+func (o *Outcome) Each(policy int, visit func(target int, clusterTypes []int32)) {
+	for n, chosen := range o.chosen[policy] {
+		visit(o.fleet.Policies[policy].Targets[n], chosen)
+	}
+}
+
+// Decisions returns the decisions that the next pass is to know: those of the policies that decide.
+func (o *Outcome) Decisions() Decisions {
+	all := Decisions{}
+	for i := range o.fleet.Policies {
+		p := &o.fleet.Policies[i]
+		if !p.Spec.Decides() {
+			continue
+		}
+		decided := PolicyDecisions{p.Spec.Generation, make(map[string][]string, len(o.chosen[i]))}
+		o.Each(i, func(target int, clusterTypes []int32) {
+			names := make([]string, len(clusterTypes))
+			for n, c := range clusterTypes {
+				names[n] = o.fleet.ClusterTypes[c].Name
+			}
+			decided.Targets[o.fleet.Targets[target]] = names
+		})
+		all[p.Name] = decided
+	}
+	return all
+}
+
+// pass is a pass under way.
+type pass struct {
+	*Outcome
+	*Fleet
+	index      map[string]int32 // cluster type → index
+	properties []map[string]float64
+	explained  explained // nil: not asked for yet
+	// load is how many deployment targets of policies with a number each cluster type holds: as they were, and once
+	// decided, as they are. Nil: no policy balances.
+	load []int
+	// trace, if not nil, hears of each decision.
+	trace func(c *choice, chosen []int32)
+}
+
+func newPass(f *Fleet) *pass {
+	p := &pass{
+		Outcome: &Outcome{fleet: f, chosen: make([][][]int32, len(f.Policies)), Exceeds: -1},
+		Fleet:   f, index: make(map[string]int32, len(f.ClusterTypes)),
+		properties: make([]map[string]float64, len(f.ClusterTypes)),
+	}
+	for i := len(f.ClusterTypes) - 1; i >= 0; i-- { // of two of one name, which is an error elsewhere, the first counts
+		p.index[f.ClusterTypes[i].Name] = int32(i) //nolint:gosec // there are no 2^31 cluster types
+		p.properties[i] = quantities(f.ClusterTypes[i].Properties)
+	}
+	if slices.ContainsFunc(f.Policies, func(policy Policy) bool { return policy.Spec.balances() }) {
+		p.load = make([]int, len(f.ClusterTypes))
+		for i := range f.Policies {
+			if p.counts(i) {
+				for _, t := range f.Policies[i].Targets {
+					p.addLoad(p.prior(i, t), 1)
+				}
+			}
+		}
+	}
+	return p
+}
+
+func quantities(properties map[string]string) map[string]float64 {
+	if len(properties) == 0 {
+		return nil
+	}
+	all := make(map[string]float64, len(properties))
+	for name, text := range properties {
+		if q, err := resource.ParseQuantity(text); err == nil {
+			all[name] = q.AsApproximateFloat64()
+		}
+	}
+	return all
+}
+
+// counts reports whether the decisions of a policy count for balance.
+func (p *pass) counts(policy int) bool {
+	spec := p.Policies[policy].Spec
+	return spec != nil && spec.Number > 0
+}
+
+func (p *pass) addLoad(clusterTypes []int32, n int) {
+	for _, c := range clusterTypes {
+		p.load[c] += n
+	}
+}
+
+// prior returns the cluster types that the policy chose for a deployment target before, ascending. A policy without a
+// decision for it takes those that hold it and that no other policy's decisions explain. If the generation changed, there
+// are none. A policy that places on all that fit has no decisions: all that hold the target count.
+func (p *pass) prior(policy, target int) []int32 {
+	name := p.Targets[target]
+	spec := p.Policies[policy].Spec
+	if !spec.Decides() {
+		return p.indexes(p.Earlier.Holds[name])
+	}
+	earlier, known := p.Earlier.Decisions[p.Policies[policy].Name]
+	if known && earlier.Generation != spec.Generation {
+		return nil
+	}
+	if chosen, decided := earlier.Targets[name]; decided {
+		return p.indexes(chosen)
+	}
+	held := p.indexes(p.Earlier.Holds[name])
+	if len(held) > 0 && p.explained == nil {
+		p.explained = newExplained(p.Fleet)
+	}
+	return slices.DeleteFunc(held, func(c int32) bool {
+		return p.explained.by(policy, name, p.Fleet.ClusterTypes[c].Name)
+	})
+}
+
+// indexes returns the indexes of cluster types, ascending, without those that are gone.
+func (p *pass) indexes(names []string) []int32 {
+	if len(names) == 0 {
+		return nil
+	}
+	all := make([]int32, 0, len(names))
+	for _, name := range names {
+		if i, ok := p.index[name]; ok {
+			all = append(all, i)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// policy decides for all deployment targets of a policy, and reports whether the pass goes on.
+func (p *pass) policy(ctx context.Context, i int) bool {
+	policy := &p.Policies[i]
+	c := p.newChooser(policy)
+	chosen := make([][]int32, 0, len(policy.Targets))
+	total := 0
+	for n, t := range policy.Targets {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return false
+		}
+		prior := p.prior(i, t)
+		if p.load != nil && p.counts(i) {
+			p.addLoad(prior, -1)
+		}
+		chosenHere := c.choose(t, prior)
+		if p.load != nil && p.counts(i) {
+			p.addLoad(chosenHere, 1)
+		}
+		total += len(chosenHere)
+		if p.Most > 0 && total > p.Most {
+			p.Exceeds, p.Chosen = i, total
+			return false
+		}
+		chosen = append(chosen, chosenHere)
+	}
+	p.chosen[i] = chosen
+	return true
+}
+
+// explained are the earlier decisions of the policies that still decide, by deployment target.
+type explained map[string][]earlierChoice
+
+type earlierChoice struct {
+	policy       int
+	clusterTypes []string
+}
+
+func newExplained(f *Fleet) explained {
+	e := explained{}
+	for i, policy := range f.Policies {
+		if !policy.Spec.Decides() {
+			continue
+		}
+		for target, clusterTypes := range f.Earlier.Decisions[policy.Name].Targets {
+			e[target] = append(e[target], earlierChoice{i, clusterTypes})
+		}
+	}
+	return e
+}
+
+// by reports whether the earlier decisions of another policy place the target on the cluster type.
+func (e explained) by(policy int, target, clusterType string) bool {
+	return slices.ContainsFunc(e[target], func(c earlierChoice) bool {
+		return c.policy != policy && slices.Contains(c.clusterTypes, clusterType)
+	})
+}
+
+// number is how many cluster types a deployment target gets.
+func (s *Spec) number() int {
+	if s == nil || s.Number <= 0 {
+		return math.MaxInt
+	}
+	return s.Number
+}

@@ -1,0 +1,118 @@
+package placement
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Reason says why a policy places a deployment target on a cluster type that its selector takes, or does not.
+type Reason struct {
+	ClusterType int
+	Placed      bool
+	Kept        bool // placed as it was there before
+	// Score and Scores are set where the cluster type fits: the sum, and each preference's part times its weight.
+	Score  int
+	Scores []int
+	Off    string // what kept it off, as half a sentence; empty: placed
+}
+
+// Reasons decides again and calls visit for each decision that wanted asks for, with a reason for each cluster type
+// that the policy's selector takes.
+func Reasons(
+	ctx context.Context, f *Fleet, wanted func(policy, target int) bool, visit func(policy, target int, reasons []Reason),
+) {
+	p := newPass(f)
+	for i := range f.Policies {
+		p.trace = func(c *choice, chosen []int32) {
+			if wanted(i, c.target) {
+				visit(i, c.target, c.reasons(chosen))
+			}
+		}
+		if ctx.Err() != nil || !p.policy(ctx, i) {
+			return
+		}
+	}
+}
+
+func (d *choice) reasons(chosen []int32) []Reason {
+	var prefer []Preference
+	if d.policy.Spec != nil {
+		prefer = d.policy.Spec.Prefer
+		d.score(d.fit)
+	}
+	kept := d.kept
+	for _, s := range d.spreads {
+		s.start(chosen)
+	}
+	all := make([]Reason, len(d.policy.ClusterTypes))
+	for n, i := range d.policy.ClusterTypes {
+		c := int32(i) //nolint:gosec // there are no 2^31 cluster types
+		r := Reason{ClusterType: i, Placed: slices.Contains(chosen, c), Kept: slices.Contains(kept, c)}
+		fits := slices.Contains(d.fit, c)
+		if fits && d.policy.Spec != nil {
+			r.Score = d.scores[c]
+			for _, p := range prefer {
+				scoreOf := d.balance()
+				if !p.Balance {
+					scoreOf = d.property(p.Property, d.fit)
+				}
+				r.Scores = append(r.Scores, p.Weight*scoreOf(c))
+			}
+		}
+		if !r.Placed {
+			r.Off = d.off(c, fits, len(chosen))
+		}
+		all[n] = r
+	}
+	return all
+}
+
+// off says what kept a cluster type off.
+func (d *choice) off(c int32, fits bool, chosen int) string {
+	at := d.pass.ClusterTypes[c]
+	if !d.named(int(c)) {
+		return "placement names others"
+	}
+	for _, s := range d.spreads {
+		if s.hard() && s.of[c] < 0 {
+			return fmt.Sprintf("it has no label %q, which the spread needs", s.Key)
+		}
+	}
+	if !fits {
+		for _, taint := range at.Taints {
+			if !d.policy.Spec.tolerates(taint) {
+				return fmt.Sprintf("the taint %s is not tolerated", taint)
+			}
+		}
+	}
+	if number := d.policy.Spec.number(); chosen >= number {
+		return fmt.Sprintf("others fill the number of %d", number)
+	}
+	if _, beyond := d.skewOf(c); beyond != nil {
+		return fmt.Sprintf("one more with the label %q %q would exceed the spread's maximum skew of %d",
+			beyond.Key, at.Labels[beyond.Key], beyond.MaxSkew)
+	}
+	return "the policy does not decide on it"
+}
+
+// Shortfall is a deployment target for which a policy with a number found fewer cluster types.
+type Shortfall struct {
+	Policy, Target int
+	Found          int
+}
+
+// Shortfalls returns the shortfalls by policy, then by deployment target.
+func (o *Outcome) Shortfalls() (all []Shortfall) {
+	for i, policy := range o.fleet.Policies {
+		if policy.Spec == nil || policy.Spec.Number == 0 {
+			continue
+		}
+		o.Each(i, func(target int, clusterTypes []int32) {
+			if len(clusterTypes) < policy.Spec.Number {
+				all = append(all, Shortfall{i, target, len(clusterTypes)})
+			}
+		})
+	}
+	return all
+}

@@ -1,0 +1,66 @@
+package placement
+
+// The best score of one preference; the worst is its negative.
+const bestScore = 100
+
+// score sets the scores of cluster types that fit, as the prioritizers of Open Cluster Management: each preference
+// scores from -100 to 100, times its weight.
+func (c *chooser) score(fit []int32) {
+	if c.scores == nil {
+		c.scores = make([]int, len(c.pass.ClusterTypes))
+	}
+	for _, i := range fit {
+		c.scores[i] = 0
+	}
+	for _, p := range c.policy.Spec.Prefer {
+		scoreOf := c.balance()
+		if !p.Balance {
+			scoreOf = c.property(p.Property, fit)
+		}
+		for _, i := range fit {
+			c.scores[i] += p.Weight * scoreOf(i)
+		}
+	}
+}
+
+// property scores by where a property lies between its least and its greatest value among the cluster types that fit
+// and have it. One without it scores 0.
+func (c *chooser) property(name string, fit []int32) func(int32) int {
+	least, most, any := 0.0, 0.0, false
+	for _, i := range fit {
+		v, ok := c.pass.properties[i][name]
+		switch {
+		case !ok:
+		case !any:
+			least, most, any = v, v, true
+		default:
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	return func(i int32) int {
+		v, ok := c.pass.properties[i][name]
+		switch {
+		case !ok:
+			return 0
+		case most-least == 0:
+			return bestScore
+		}
+		ratio := (v - least) / (most - least)
+		return int((ratio - 0.5) * 2 * bestScore)
+	}
+}
+
+// balance scores by how many deployment targets of others a cluster type holds, against the most of any.
+func (c *chooser) balance() func(int32) int {
+	most := 0
+	for _, n := range c.pass.load {
+		most = max(most, n)
+	}
+	return func(i int32) int {
+		if c.pass.load == nil || c.pass.load[i] == 0 {
+			return bestScore
+		}
+		usage := float64(c.pass.load[i]) / float64(most)
+		return 2 * int(bestScore*(0.5-usage))
+	}
+}

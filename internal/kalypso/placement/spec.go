@@ -1,0 +1,122 @@
+// Package placement decides on which of the cluster types that fit a policy places a deployment target: the part of
+// Open Cluster Management's Placement that is a pure function of what a plan knows. Its spread follows KubeFleet's
+// topology spread constraints. It does no I/O.
+package placement
+
+import (
+	"slices"
+)
+
+// The effects of a [Taint].
+const (
+	// NoSelect keeps off every deployment target that does not tolerate the taint.
+	NoSelect = "NoSelect"
+	// NoSelectIfNew keeps off those that the cluster type does not hold yet.
+	NoSelectIfNew = "NoSelectIfNew"
+)
+
+// Effects lists the effects of a [Taint].
+var Effects = []string{NoSelect, NoSelectIfNew}
+
+// Taint keeps deployment targets off a cluster type, unless the policy tolerates it.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"` // one of [Effects]
+}
+
+// String returns the taint as kubectl writes it: key=value:effect.
+func (t Taint) String() string {
+	text := t.Key
+	if t.Value != "" {
+		text += "=" + t.Value
+	}
+	return text + ":" + t.Effect
+}
+
+// The operators of a [Toleration]. An empty operator means Equal.
+const (
+	Equal  = "Equal"
+	Exists = "Exists"
+)
+
+// Operators lists the operators of a [Toleration].
+var Operators = []string{Equal, Exists}
+
+// Toleration lets a policy place on cluster types with a taint.
+type Toleration struct {
+	Key      string `json:"key,omitempty"` // empty: all taints; then the operator is Exists
+	Operator string `json:"operator,omitempty"`
+	Value    string `json:"value,omitempty"`
+	Effect   string `json:"effect,omitempty"` // empty: all effects
+}
+
+// tolerates follows the rules of Kubernetes.
+func (t Toleration) tolerates(taint Taint) bool {
+	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+		return false
+	}
+	return t.Operator == Exists || t.Value == taint.Value
+}
+
+// The weights of a [Preference] range from MinWeight to MaxWeight, without 0.
+const (
+	MinWeight     = -10
+	MaxWeight     = 10
+	DefaultWeight = 1
+)
+
+// Preference prefers cluster types by a property, or by how few deployment targets they hold.
+type Preference struct {
+	Property string // empty: Balance
+	Balance  bool
+	Weight   int
+}
+
+// The values of [Spread.WhenUnsatisfiable]. An empty value means DoNotSchedule.
+const (
+	DoNotSchedule  = "DoNotSchedule"
+	ScheduleAnyway = "ScheduleAnyway"
+)
+
+// Unsatisfiables lists the values of [Spread.WhenUnsatisfiable].
+var Unsatisfiables = []string{DoNotSchedule, ScheduleAnyway}
+
+// DefaultMaxSkew is the default of [Spread.MaxSkew].
+const DefaultMaxSkew = 1
+
+// Spread spreads each deployment target over the values of a label of the cluster types.
+type Spread struct {
+	Key               string
+	MaxSkew           int
+	WhenUnsatisfiable string
+}
+
+func (s Spread) hard() bool { return s.WhenUnsatisfiable != ScheduleAnyway }
+
+// Spec is the placement of a policy.
+type Spec struct {
+	// Number is how many cluster types each deployment target gets; 0: all that fit.
+	Number int
+	// Names are the only cluster types that the policy takes, of those that its selector takes; nil: no restriction.
+	Names       []string
+	Tolerations []Toleration
+	Prefer      []Preference
+	Spread      []Spread
+	// Generation forgets the earlier decisions of the policy where it differs from theirs.
+	Generation string
+}
+
+// Decides reports whether the policy places on some of the cluster types that fit, so that its decisions are kept: it
+// has a number, or a spread that passes over cluster types. A nil spec places on all.
+func (s *Spec) Decides() bool {
+	return s != nil && (s.Number > 0 || slices.ContainsFunc(s.Spread, Spread.hard))
+}
+
+func (s *Spec) tolerates(taint Taint) bool {
+	return s != nil && slices.ContainsFunc(s.Tolerations, func(t Toleration) bool { return t.tolerates(taint) })
+}
+
+func (s *Spec) balances() bool {
+	return s != nil && slices.ContainsFunc(s.Prefer, func(p Preference) bool { return p.Balance })
+}
