@@ -31,7 +31,7 @@ turn() {
   if [ "${FLEET:-1}" != 0 ]; then
     (cd "$2" && go build -trimpath -o "$provider" .)
     echo "pkg: terraform" >>"$results"
-    "$scratch/bench" -provider "$provider" -only planning -runs 1 -benchmarks >>"$results"
+    scripts/terraform.sh "$scratch/bench" -provider "$provider" -only planning -runs 1 -benchmarks >>"$results"
   fi
 }
 

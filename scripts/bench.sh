@@ -19,7 +19,7 @@ go build -trimpath -o bin/bench/terraform-provider-kalypso .
 {
   echo "Commit $(git describe --always --dirty 2>/dev/null || echo unknown)."
   echo
-  go run ./internal/testing/bench -provider bin/bench/terraform-provider-kalypso -runs "${RUNS:-3}"
+  scripts/terraform.sh go run ./internal/testing/bench -provider bin/bench/terraform-provider-kalypso -runs "${RUNS:-3}"
   echo
   echo "Reading, from a server on loopback:"
   go test -count=1 -v -run 'TestWorkloadsFetches|TestLookAtFleet' \

@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+terraform=$(scripts/terraform.sh)
 branch=dev
 plans=bin/demo
 work=$(mktemp -d "${TMPDIR:-/tmp}/kalypso-demo.XXXXXX")
@@ -34,7 +35,7 @@ in_repo() {
 
 # tf COMMAND ARGS…: runs Terraform on the copy of the quickstart.
 tf() {
-  terraform -chdir="$work/quickstart" "$@"
+  "$terraform" -chdir="$work/quickstart" "$@"
 }
 
 # plan NAME ARGS…: plans into $work/NAME.tfplan, and writes the whole text to $plans/NAME.txt.
@@ -80,7 +81,7 @@ cat >"$work/terraform.rc" <<RC
 disable_checkpoint = true
 provider_installation {
   dev_overrides {
-    "registry.terraform.io/terraform-kalypso/kalypso" = "$PWD/bin"
+    "terraform-kalypso/kalypso" = "$PWD/bin"
   }
 }
 RC

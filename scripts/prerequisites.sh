@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks for the named commands, and installs what it can: openssh-server, etcd-server and git through apt, as root.
-# Then it lists all missing commands, and where to get them.
+# Checks for the named commands, and installs what it can: openssh-server, etcd-server and git through apt, as root, and
+# OpenTofu from its Go module. Then it lists all missing commands, and where to get them.
 #
 # usage: scripts/prerequisites.sh go|git|terraform|sshd|etcd …
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 missing=()
 
@@ -53,16 +54,17 @@ check_git() {
   have git || missing+=("Git: https://git-scm.com/downloads")
 }
 
+# A machine without Terraform and OpenTofu gets OpenTofu, from its Go module.
 check_terraform() {
-  if ! have terraform; then
-    missing+=("Terraform 1.8 or newer: https://developer.hashicorp.com/terraform/install")
-    return
-  fi
-  local version
-  version=$(TF_CLI_CONFIG_FILE='' CHECKPOINT_DISABLE=1 terraform version 2>/dev/null |
-    sed -n 's/^Terraform v\([0-9.]*\).*/\1/p')
-  at_least 1.8 "${version:-0}" ||
-    missing+=("Terraform 1.8 or newer, found ${version:-none}: https://developer.hashicorp.com/terraform/install")
+  scripts/terraform.sh >/dev/null 2>&1 && return
+  case ${TERRAFORM:-} in
+  '' | tofu)
+    echo "Found no ${TERRAFORM:-terraform or tofu} of version 1.8 or newer. Building OpenTofu into bin/, once: it takes" \
+      "about six minutes of CPU time and 2 GB of memory …" >&2
+    make --no-print-directory "$PWD/bin/tofu" >&2 && return
+    ;;
+  esac
+  missing+=("${TERRAFORM:-Terraform or OpenTofu} 1.8 or newer: https://developer.hashicorp.com/terraform/install or https://opentofu.org/docs/intro/install")
 }
 
 check_sshd() {

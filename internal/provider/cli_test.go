@@ -73,7 +73,7 @@ func overriding(folder string) string {
 	return fmt.Sprintf(`disable_checkpoint = true
 provider_installation {
   dev_overrides {
-    "registry.terraform.io/terraform-kalypso/kalypso" = %q
+    "terraform-kalypso/kalypso" = %q
   }
 }
 `, folder)

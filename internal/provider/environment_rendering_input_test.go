@@ -170,7 +170,11 @@ func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 	return got
 }
 
-var blanks = regexp.MustCompile(`\s+`)
+var (
+	blanks = regexp.MustCompile(`\s+`)
+	// found is what newer CLIs add to their own words on a type that does not fit: what it is instead.
+	found = regexp.MustCompile(` required, but have [a-z ]+\.`)
+)
 
 // diagnostics are those in Terraform's JSON output as text: where, what, and why. They are sorted, as Terraform walks its
 // graph in any order.
@@ -200,7 +204,7 @@ func diagnostics(t *testing.T, output string) string {
 		}
 		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
 		all = append(all, fmt.Sprintf("%s, %s line %d: %s\n%s: %s\n%s\n", d.Address, d.Range.Filename, d.Range.Start.Line,
-			blanks.ReplaceAllString(strings.TrimSpace(code), " "), d.Severity, d.Summary, strings.TrimRight(d.Detail, "\n")))
+			blanks.ReplaceAllString(strings.TrimSpace(code), " "), d.Severity, d.Summary, found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required.")))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n\n")

@@ -89,7 +89,7 @@ func (b *bench) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs, and the largest peak.\n",
 		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"),
-		version("terraform", "version"), b.runs)
+		version(terraformCLI(), "version"), b.runs)
 }
 
 func cpu() string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) 
 		return nil, err
 	}
 	config := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n"+
-		"  dev_overrides {\n    \"registry.terraform.io/terraform-kalypso/kalypso\" = %q\n  }\n}\n", filepath.Dir(b.provider))
+		"  dev_overrides {\n    \"terraform-kalypso/kalypso\" = %q\n  }\n}\n", filepath.Dir(b.provider))
 	if err := os.WriteFile(filepath.Join(dir, "terraform.rc"), []byte(config), 0o600); err != nil {
 		return nil, err
 	}
@@ -48,8 +49,11 @@ func (r *root) plan(ctx context.Context) (sample, error) {
 	return r.terraform(ctx, "plan", "-detailed-exitcode", "-no-color")
 }
 
+// terraformCLI returns the command or path of Terraform or OpenTofu.
+func terraformCLI() string { return cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform") }
+
 func (r *root) terraform(ctx context.Context, args ...string) (s sample, err error) {
-	cmd := exec.CommandContext(ctx, "terraform", args...) //nolint:gosec // the CLI
+	cmd := exec.CommandContext(ctx, terraformCLI(), args...) //nolint:gosec // the CLI
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(r.dir, "terraform.rc"), "CHECKPOINT_DISABLE=1")
 	var out bytes.Buffer
