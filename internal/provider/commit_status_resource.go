@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
@@ -111,7 +112,31 @@ func nullableTime(t time.Time) types.String {
 }
 
 func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_commit_status"
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_commit_status", mutableIdentity
+}
+
+// commitStatusIdentity identifies a status.
+var commitStatusIdentity = resourceIdentity{
+	{name: "repo", state: path.Root("repo"), required: true, description: "URL of the repo."},
+	{name: "commit", state: path.Root("commit"), required: true, description: "Full hash of the commit. Null if the deployment has none yet."},
+	{name: "context", state: path.Root("context"), required: true, description: "Context of the status."},
+}
+
+func (r *commitStatus) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = commitStatusIdentity.schema()
+}
+
+// identify sets the identity by a state. The commit may be the deployment's.
+func (r *commitStatus) identify(ctx context.Context, state *tfsdk.State, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
+	commitStatusIdentity.set(ctx, state, to, diags)
+	if to == nil || state.Raw.IsNull() {
+		return
+	}
+	var m commitStatusModel
+	diags.Append(state.Get(ctx, &m)...)
+	if commit := m.on(); commit != "" {
+		diags.Append(to.SetAttribute(ctx, path.Root("commit"), commit)...)
+	}
 }
 
 func (r *commitStatus) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -221,6 +246,7 @@ func isDue(times []byte, renewAfter string) bool {
 }
 
 func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var plan commitStatusModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
@@ -237,6 +263,7 @@ func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, r
 
 // Update posts another status, also for another commit or context: a status can't be withdrawn.
 func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var plan commitStatusModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if resp.Diagnostics.HasError() {
@@ -280,6 +307,7 @@ func (r *commitStatus) set(ctx context.Context, plan *commitStatusModel, limit t
 // Read reads the last status in the context, whoever posted it. A context without a status, or a commit that the repo lost, is
 // absence. A repo that is not visible is an error.
 func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.data.known || state.on() == "" {
@@ -320,9 +348,13 @@ const statusImportForm = "<repo>@<commit>#<context>"
 var statusImportID = regexp.MustCompile(`^(.+?)@([0-9a-f]{40})#(.+)$`)
 
 func (r *commitStatus) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	parts := statusImportID.FindStringSubmatch(req.ID)
+	id := req.ID
+	if given := commitStatusIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
+		id = fmt.Sprintf("%s@%s#%s", given["repo"], given["commit"], given["context"])
+	}
+	parts := statusImportID.FindStringSubmatch(id)
 	if parts == nil {
-		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q is not of the form %s, with the commit's full hash.", req.ID, statusImportForm))
+		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q is not of the form %s, with the commit's full hash.", id, statusImportForm))
 		return
 	}
 	if !r.data.known {

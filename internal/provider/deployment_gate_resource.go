@@ -23,6 +23,7 @@ var (
 	_ resource.ResourceWithConfigure      = (*deploymentGate)(nil)
 	_ resource.ResourceWithValidateConfig = (*deploymentGate)(nil)
 	_ resource.ResourceWithModifyPlan     = (*deploymentGate)(nil)
+	_ resource.ResourceWithIdentity       = (*deploymentGate)(nil)
 )
 
 // deploymentGate waits until clusters run a rendering.
@@ -31,7 +32,18 @@ type deploymentGate struct{ data *providerData }
 func newDeploymentGate() resource.Resource { return &deploymentGate{} }
 
 func (g *deploymentGate) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_deployment_gate"
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_deployment_gate", mutableIdentity
+}
+
+// deploymentGateIdentity identifies a gate by the rendering that it waits for. Gates are not imported.
+var deploymentGateIdentity = resourceIdentity{
+	{name: "repo", state: path.Root("gitops_repo").AtName("repo"), required: true, description: "URL of the GitOps repo."},
+	{name: "branch", state: path.Root("gitops_repo").AtName("branch"), required: true, description: "Branch of the repo."},
+	{name: "path", state: path.Root("gitops_repo").AtName("path"), description: "Path of the rendering in the repo. Null for the root."},
+}
+
+func (g *deploymentGate) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = deploymentGateIdentity.schema()
 }
 
 func (g *deploymentGate) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -84,6 +96,7 @@ func (g *deploymentGate) read(ctx context.Context, from getter, diags *diag.Diag
 
 // Create waits.
 func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer deploymentGateIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var times timeouts.Value
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
 	limit, ds := times.Create(ctx, defaultGateTime)
@@ -95,6 +108,7 @@ func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest,
 
 // Update waits again: for another tree, or with other expectations.
 func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer deploymentGateIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var times timeouts.Value
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
 	limit, ds := times.Update(ctx, defaultGateTime)
@@ -105,7 +119,9 @@ func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest,
 }
 
 // Read keeps what the last wait found: whether it still holds is another question, which kalypso_deployment_state answers.
-func (g *deploymentGate) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
+func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	deploymentGateIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+}
 
 // Delete forgets.
 func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,21 @@ func parseImportID(id string) (environment string, at delivery.Destination, err 
 	return environment, at, nil
 }
 
+// renderingIdentity identifies a rendering by its environment and place.
+var renderingIdentity = resourceIdentity{
+	{name: "environment", state: path.Root("environment"), required: true, description: "The environment."},
+	{name: "repo", state: path.Root("gitops_repo").AtName("repo"), required: true, description: "URL of the GitOps repo."},
+	{name: "branch", state: path.Root("gitops_repo").AtName("branch"), required: true, description: "Branch of the repo."},
+	{name: "path", state: path.Root("gitops_repo").AtName("path"), description: "Path of the rendering in the repo. Null for the root."},
+}
+
 // ImportState reads a rendering's record from its branch.
 func (r *environmentRendering) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	environment, at, err := parseImportID(req.ID)
+	if given := renderingIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
+		environment, at = given["environment"], delivery.Destination{Repo: given["repo"], Branch: given["branch"]}
+		at.Path, err = delivery.CleanPath(cmp.Or(given["path"], "."))
+	}
 	if err != nil {
 		resp.Diagnostics.AddError("Invalid import ID", err.Error()+".")
 		return

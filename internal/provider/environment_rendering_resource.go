@@ -26,6 +26,7 @@ var (
 	_ resource.ResourceWithConfigure   = (*environmentRendering)(nil)
 	_ resource.ResourceWithModifyPlan  = (*environmentRendering)(nil)
 	_ resource.ResourceWithImportState = (*environmentRendering)(nil)
+	_ resource.ResourceWithIdentity    = (*environmentRendering)(nil)
 )
 
 // The time an operation has where timeouts says nothing.
@@ -40,7 +41,11 @@ type environmentRendering struct{ data *providerData }
 func newEnvironmentRendering() resource.Resource { return &environmentRendering{} }
 
 func (r *environmentRendering) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_environment_rendering"
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_environment_rendering", mutableIdentity
+}
+
+func (r *environmentRendering) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = renderingIdentity.schema()
 }
 
 func (r *environmentRendering) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -53,6 +58,7 @@ func (r *environmentRendering) Configure(_ context.Context, req resource.Configu
 
 // Create delivers the tree. Where it fails there is no state; the next one finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer renderingIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.write(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
 	}
@@ -60,6 +66,7 @@ func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRe
 
 // Update delivers a changed tree, and only then changes the state.
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer renderingIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	state := readModel(ctx, req.State, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -230,6 +237,7 @@ func (r *environmentRendering) bring(ctx context.Context, d *delivery.Desired, b
 
 // Read compares what is ours on the branch with what was delivered, and keeps what it finds in private state.
 func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	renderingIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
 	state := readModel(ctx, req.State, diags)
 	if diags.HasError() {

@@ -20,20 +20,27 @@ import (
 // ImportState implements resource.ResourceWithImportState. The ID is the path of a file with Kalypso YAML, relative to
 // Terraform's working directory, and #name where the file holds several objects of the kind.
 func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	found, err := r.find(req.ID)
+	id := req.ID
+	if given := modelIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
+		if id = given["file"]; given["name"] != "" {
+			id += "#" + given["name"]
+		}
+	}
+	found, err := r.find(id)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot import "+req.ID, printable.Text(err.Error()))
+		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
 		return
 	}
 	arguments := r.values(found)
 	// The manifest follows from the arguments, as in every plan.
 	o, ps := r.object(fleet.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
 	if err := ps.Err(); err != nil {
-		resp.Diagnostics.AddError("Cannot import "+req.ID, printable.Text(err.Error()))
+		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
 		return
 	}
 	manifest := r.manifest(o, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, r.withManifest(arguments, manifest))...)
+	modelIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 }
 
 // find reads the object of the kind that an import ID names.

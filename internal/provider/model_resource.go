@@ -19,6 +19,7 @@ var (
 	_ resource.ResourceWithValidateConfig = (*modelResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*modelResource)(nil)
 	_ resource.ResourceWithImportState    = (*modelResource)(nil)
+	_ resource.ResourceWithIdentity       = (*modelResource)(nil)
 )
 
 // modelResource is the resource of one kind of Kalypso object. It exists in state only and contacts nothing.
@@ -29,7 +30,19 @@ func newModelResource(m *model) func() resource.Resource {
 }
 
 func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + r.name
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_"+r.name, mutableIdentity
+}
+
+// modelIdentity identifies an object by its name. Like an import ID, an import names the file that holds it.
+var modelIdentity = resourceIdentity{
+	{name: "name", state: path.Root("name"), description: "Name of the object. An import needs it only if the file holds several objects of the kind."},
+	{name: "file", required: true, description: "Path of the file with Kalypso YAML that an import reads, relative to Terraform's working directory. " +
+		"The state does not keep it."},
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *modelResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = modelIdentity.schema()
 }
 
 func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -119,14 +132,18 @@ func (r *modelResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 // Create implements resource.Resource.
 func (r *modelResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	resp.Diagnostics.Append(resp.State.Set(ctx, r.planned(ctx, req.Plan, &resp.Diagnostics))...)
+	modelIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 }
 
-// Read implements resource.Resource: there is nothing but the state.
-func (r *modelResource) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
+// Read implements resource.Resource: the object exists in the state only.
+func (r *modelResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	modelIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+}
 
 // Update implements resource.Resource.
 func (r *modelResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	resp.Diagnostics.Append(resp.State.Set(ctx, r.planned(ctx, req.Plan, &resp.Diagnostics))...)
+	modelIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 }
 
 // Delete implements resource.Resource: the framework removes the state.

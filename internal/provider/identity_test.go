@@ -1,0 +1,142 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// knowsIdentity reports whether the CLI knows the identity of resources: Terraform and OpenTofu do from 1.12 on.
+func (r *root) knowsIdentity() bool {
+	r.t.Helper()
+	found := regexp.MustCompile(`v1\.(\d+)\.`).FindStringSubmatch(r.succeed("version").stdout)
+	if found == nil {
+		r.t.Fatal("the CLI does not tell its version")
+	}
+	minor, err := strconv.Atoi(found[1])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return minor >= 12
+}
+
+// expectIdentity fails the test unless the state holds an identity of a resource. A CLI that knows no identities keeps none.
+func (r *root) expectIdentity(address string, want map[string]any) {
+	r.t.Helper()
+	if !r.knowsIdentity() {
+		want = nil
+	}
+	var state struct {
+		Resources []struct {
+			Type, Name string
+			Instances  []struct {
+				Identity map[string]any `json:"identity"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(r.succeed("state", "pull").stdout), &state); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, resource := range state.Resources {
+		if resource.Type+"."+resource.Name == address {
+			if diff := cmp.Diff(want, resource.Instances[0].Identity); diff != "" {
+				r.t.Errorf("identity of %s (-want +got):\n%s", address, diff)
+			}
+			return
+		}
+	}
+	r.t.Errorf("the state holds no %s", address)
+}
+
+// importByIdentity imports a resource that the configuration has, and reports whether the CLI can. An older one refuses the
+// block.
+func (r *root) importByIdentity(address, identity string) bool {
+	r.t.Helper()
+	r.write("import.tf", fmt.Sprintf("import {\n  to = %s\n  identity = %s\n}\n", address, identity))
+	if !r.knowsIdentity() {
+		r.expectError([]string{`"identity"`}, "plan", "-no-color")
+		r.write("import.tf", "")
+		return false
+	}
+	r.apply()
+	r.write("import.tf", "")
+	return true
+}
+
+// Every resource has an identity, which follows its arguments.
+func TestEveryResourceHasAnIdentity(t *testing.T) {
+	ctx := t.Context()
+	for _, create := range provider.New("test")().Resources(ctx) {
+		made := create()
+		var metadata resource.MetadataResponse
+		made.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: "kalypso"}, &metadata)
+		if _, ok := made.(resource.ResourceWithIdentity); !ok || !metadata.ResourceBehavior.MutableIdentity {
+			t.Errorf("%s has no identity that can change", metadata.TypeName)
+		}
+	}
+}
+
+// The identity of a rendering says where it is. It follows the arguments, and an import takes it.
+func TestAccRenderingIdentity(t *testing.T) {
+	t.Parallel()
+	const address = "kalypso_environment_rendering.this"
+	r := newRendering(t, gitserver.InitBare(t))
+	identity := map[string]any{"environment": "dev", "repo": "file://" + r.repo, "branch": "dev", "path": nil}
+	r.options("create_branch", true, "guardrails", anyRemoval)
+	r.apply()
+	r.expectIdentity(address, identity)
+
+	r.place("path", "clusters", "branch", "feature&x=1")
+	r.apply()
+	identity["path"], identity["branch"] = "clusters", "feature&x=1"
+	r.expectIdentity(address, identity)
+	r.expectEmptyPlan()
+
+	r.succeed("state", "rm", address)
+	imported := r.importByIdentity(address, fmt.Sprintf(
+		`{ environment = "dev", repo = "file://%s", branch = "feature&x=1", path = "clusters" }`, r.repo))
+	if imported {
+		r.expectEmptyPlan()
+		r.expectIdentity(address, identity)
+	}
+}
+
+// The identity of an object is its name. An import takes it with the file.
+func TestAccModelIdentity(t *testing.T) {
+	t.Parallel()
+	const address = "kalypso_config.this"
+	object := func(name string) string {
+		return fmt.Sprintf("resource \"kalypso_config\" \"this\" {\n  name = %q\n  data = { region = \"west\" }\n}\n", name)
+	}
+	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": object("first")})
+	r.apply()
+	r.expectIdentity(address, map[string]any{"name": "first", "file": nil})
+	r.write("main.tf", object("second"))
+	r.apply()
+	r.expectIdentity(address, map[string]any{"name": "second", "file": nil})
+	r.expectEmptyPlan()
+
+	r.succeed("state", "rm", address)
+	r.write("objects.yaml", `apiVersion: v1
+kind: ConfigMap
+metadata: {name: first, labels: {platform-config: "true"}}
+data: {region: east}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: second, labels: {platform-config: "true"}}
+data: {region: west}
+`)
+	if r.importByIdentity(address, `{ name = "second", file = "objects.yaml" }`) {
+		r.expectEmptyPlan()
+		r.expectIdentity(address, map[string]any{"name": "second", "file": nil})
+	}
+}
