@@ -1,0 +1,48 @@
+// Package limit reads bounds that are a number, or a percentage of a total.
+package limit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limit is a number, or a percentage of a total. The zero value allows none.
+type Limit struct {
+	Number     int
+	Percentage bool
+}
+
+// Parse reads "12" or "50%".
+func Parse(text string) (Limit, error) {
+	number, percentage := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || percentage && n > 100 {
+		return Limit{}, fmt.Errorf("%q is neither a number, such as \"12\", nor a percentage from \"0%%\" to \"100%%\"", text)
+	}
+	return Limit{n, percentage}, nil
+}
+
+// String returns the limit as it is written.
+func (l Limit) String() string {
+	if l.Percentage {
+		return strconv.Itoa(l.Number) + "%"
+	}
+	return strconv.Itoa(l.Number)
+}
+
+// Allows reports whether n of total are within the limit.
+func (l Limit) Allows(n, total int) bool {
+	if l.Percentage {
+		return n*100 <= l.Number*total
+	}
+	return n <= l.Number
+}
+
+// RoundUp returns the number that the limit stands for: a percentage of total is rounded up.
+func (l Limit) RoundUp(total int) int {
+	if l.Percentage {
+		return (l.Number*total + 99) / 100
+	}
+	return l.Number
+}

@@ -1,0 +1,310 @@
+package rollout_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+)
+
+// simulation is a fleet, its branch and its clusters, which random edits, applies and reports change.
+type simulation struct {
+	*testing.T
+	seed     uint64
+	random   *rand.Rand
+	rollout  rollout.Rollout
+	clock    time.Time
+	target   map[string]rollout.Folder
+	branch   map[string]string
+	before   *rollout.State
+	original map[string]string // the branch as it was when the rollout began
+	clusters map[string]deployment.FolderState
+	observed []*rollout.Observation // all of them, as late ones come back
+	version  int
+}
+
+var rings = []string{"0", "1", "2"}
+
+func newSimulation(t *testing.T, seed uint64) *simulation {
+	s := &simulation{
+		T: t, seed: seed, random: rand.New(rand.NewPCG(seed, 18)), clock: time.Unix(1_800_000_000, 0),
+		target: map[string]rollout.Folder{}, branch: map[string]string{}, clusters: map[string]deployment.FolderState{},
+	}
+	for _, ring := range rings[:1+s.random.IntN(len(rings))] {
+		stage := rollout.Stage{Name: "ring " + ring, Soak: time.Duration(s.random.IntN(3)) * time.Minute}
+		stage.Selector.MatchLabels = map[string]string{"ring": ring}
+		if s.random.IntN(2) == 0 {
+			stage.MaxConcurrency = &limit.Limit{Number: 1 + s.random.IntN(60), Percentage: s.random.IntN(2) == 0}
+		}
+		s.rollout.Stages = append(s.rollout.Stages, stage)
+	}
+	s.rollout.Stages[len(s.rollout.Stages)-1].Selector = fleet.Selector{}
+	for range 1 + s.random.IntN(8) {
+		s.add()
+	}
+	return s
+}
+
+// add adds a cluster type, or changes the one of that name.
+func (s *simulation) add() {
+	s.version++
+	name := fmt.Sprintf("type-%d", s.random.IntN(10))
+	was, there := s.target[name]
+	f := rollout.Folder{
+		Hash: fmt.Sprint("tree ", s.random.IntN(4)), Assignments: s.random.IntN(5), // a tree may come back
+		Labels: map[string]string{"ring": rings[s.random.IntN(len(rings))]},
+	}
+	if there {
+		f.Labels = was.Labels
+	}
+	if f.Assignments == 0 {
+		f.Hash = "empty"
+	}
+	s.target[name] = f
+}
+
+func (s *simulation) edit() {
+	switch names := slices.Sorted(maps.Keys(s.target)); {
+	case len(names) > 0 && s.random.IntN(4) == 0:
+		delete(s.target, names[s.random.IntN(len(names))])
+	default:
+		s.add()
+	}
+}
+
+// report lets clusters sync what the branch holds, each in its own time, and some of them fail.
+func (s *simulation) report(healthy bool) {
+	for _, name := range slices.Sorted(maps.Keys(s.branch)) {
+		hash := s.branch[name]
+		was, known := s.clusters[name]
+		switch {
+		case known && was.Tree == hash && was.Verdict == deployment.Success && (healthy || s.random.IntN(10) > 0):
+			continue
+		case healthy || s.random.IntN(2) == 0:
+			s.clusters[name] = deployment.FolderState{
+				Tree: hash, Counts: deployment.Counts{Total: 2, Current: 2}, Verdict: deployment.Success, Since: s.clock,
+			}
+		case s.random.IntN(6) == 0:
+			s.clusters[name] = deployment.FolderState{
+				Tree: hash, Counts: deployment.Counts{Total: 2, Failed: 1, Current: 1}, Verdict: deployment.Failure, Since: s.clock,
+			}
+		default:
+			s.clusters[name] = deployment.FolderState{
+				Tree: hash, Counts: deployment.Counts{Total: 2, Progressing: 2}, Verdict: deployment.Pending,
+			}
+		}
+	}
+	s.observed = append(s.observed, &rollout.Observation{At: s.clock, Folders: maps.Clone(s.clusters)})
+}
+
+// observe hands over the last observation, or a late one, or none.
+func (s *simulation) observe() {
+	n := len(s.observed)
+	switch {
+	case n == 0 || s.random.IntN(10) == 0:
+		s.rollout.Observed = nil
+	case s.random.IntN(5) == 0:
+		s.rollout.Observed = s.observed[s.random.IntN(n)]
+	default:
+		s.rollout.Observed = s.observed[n-1]
+	}
+}
+
+func (s *simulation) situation() rollout.Situation {
+	return rollout.Situation{
+		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: fmt.Sprint(s.version),
+		Delivered: maps.Clone(s.branch), Seen: maps.Clone(s.branch), Before: s.before,
+	}
+}
+
+func (s *simulation) hashes() map[string]string {
+	all := map[string]string{}
+	for name, f := range s.target {
+		all[name] = f.Hash
+	}
+	return all
+}
+
+// apply takes the next step, and checks all that it must hold.
+func (s *simulation) apply() {
+	s.Helper()
+	step := s.rollout.Next(s.situation())
+	s.check(step)
+	if len(step.Taken) > 0 {
+		if !s.underWay() {
+			s.original = maps.Clone(s.branch)
+		}
+		for _, name := range step.Taken {
+			if f, wanted := s.target[name]; wanted {
+				s.branch[name] = f.Hash
+			} else {
+				delete(s.branch, name)
+			}
+		}
+		s.clock = s.clock.Add(time.Second)
+	}
+	if after := step.After; after != s.before {
+		now := *after
+		now.At = s.clock
+		s.before = &now
+	}
+	again := s.rollout.Next(s.situation())
+	if len(again.Taken) > 0 || again.Complete() != step.Complete() {
+		s.Fatalf("seed %d: the plan after an apply takes %v (complete: %t, was %t)",
+			s.seed, again.Taken, again.Complete(), step.Complete())
+	}
+	if step.Complete() != maps.Equal(s.branch, s.hashes()) {
+		s.Fatalf("seed %d: complete: %t\n%s", s.seed, step.Complete(), cmp.Diff(s.branch, s.hashes()))
+	}
+	if step.Complete() && s.underWay() {
+		s.Fatal("the rollout is complete and under way")
+	}
+}
+
+// settled is the plain rule of a cluster type that is right and settled.
+func (s *simulation) settled(name string) (settled, atOnce bool) {
+	f := s.target[name]
+	switch o := s.rollout.Observed; {
+	case s.branch[name] != f.Hash:
+		return false, false
+	case f.Assignments == 0:
+		return true, true
+	case o == nil, s.before != nil && o.At.Before(s.before.At):
+		return false, false
+	default:
+		return o.Folders[name].Tree == f.Hash && o.Folders[name].Verdict == deployment.Success, false
+	}
+}
+
+func (s *simulation) stage(name string) int {
+	for i, stage := range s.rollout.Stages {
+		if ok, err := fleet.SelectorMatches("", &stage.Selector, s.target[name].Labels); err == nil && ok {
+			return i
+		}
+	}
+	s.Fatal("no stage")
+	return 0
+}
+
+// goesBack is the plain rule of what goes back to its tree from before the rollout.
+func (s *simulation) goesBack(name string) bool {
+	return s.underWay() && s.branch[name] != s.original[name] && s.target[name].Hash == s.original[name]
+}
+
+// check holds a step against plain rules.
+func (s *simulation) check(step *rollout.Step) {
+	s.Helper()
+	taken := map[string]bool{}
+	for _, name := range step.Taken {
+		taken[name] = true
+	}
+	for name, hash := range s.branch {
+		if s.goesBack(name) && hash != s.target[name].Hash && !taken[name] {
+			s.Fatalf("seed %d: %s goes back to before the rollout, and is not taken", s.seed, name)
+		}
+	}
+	for _, name := range step.Taken {
+		f, wanted := s.target[name]
+		if s.branch[name] == f.Hash && wanted {
+			s.Fatalf("seed %d: %s is taken and right", s.seed, name)
+		}
+		if s.goesBack(name) {
+			continue
+		}
+		last := len(s.rollout.Stages)
+		if wanted {
+			last = s.stage(name)
+		}
+		s.checkEarlier(name, last, taken)
+		if wanted && f.Assignments > 0 {
+			s.checkRoom(last, taken)
+		}
+	}
+}
+
+// checkEarlier checks that all stages before one are right, settled and soaked, but for what settles with the commit.
+func (s *simulation) checkEarlier(of string, last int, taken map[string]bool) {
+	s.Helper()
+	latest := map[int]time.Time{}
+	for name := range s.target {
+		i := s.stage(name)
+		settled, atOnce := s.settled(name)
+		switch {
+		case i >= last || taken[name] && s.target[name].Assignments == 0 || atOnce:
+		case !settled:
+			s.Fatalf("seed %d: %s is taken before %s of stage %d settled", s.seed, of, name, i)
+		case s.rollout.Observed.Folders[name].Since.After(latest[i]):
+			latest[i] = s.rollout.Observed.Folders[name].Since
+		}
+	}
+	for i, since := range latest {
+		if s.rollout.Observed.At.Sub(since) < s.rollout.Stages[i].Soak {
+			s.Fatalf("seed %d: %s is taken before the soak of stage %d is over", s.seed, of, i)
+		}
+	}
+}
+
+// checkRoom checks that no more of a stage are unsettled than it allows, and that none has failed.
+func (s *simulation) checkRoom(i int, taken map[string]bool) {
+	s.Helper()
+	size, unsettled, back := 0, 0, 0
+	for name, f := range s.target {
+		if s.stage(name) != i {
+			continue
+		}
+		size++
+		settled, _ := s.settled(name)
+		switch {
+		case taken[name] && s.goesBack(name):
+			back++ // at once, whatever the bound says
+		case taken[name] && f.Assignments > 0, s.branch[name] == f.Hash && !settled:
+			unsettled++
+		}
+		o := s.rollout.Observed
+		if o != nil && s.branch[name] == f.Hash && o.Folders[name].Tree == f.Hash &&
+			o.Folders[name].Verdict == deployment.Failure && f.Assignments > 0 {
+			s.Fatalf("seed %d: a wave begins after %s failed", s.seed, name)
+		}
+	}
+	if l := s.rollout.Stages[i].MaxConcurrency; l != nil && unsettled+back > max(back, l.RoundUp(size)) {
+		s.Fatalf("seed %d: %d of %d cluster types of stage %d are unsettled, and %s may be", s.seed, unsettled, size, i, l)
+	}
+}
+
+// Random fleets, stages, reports (late, lost, failing, of an earlier tree) and edits in the middle: no folder is
+// written before its wave, and every rollout ends once reports are good.
+func TestRandomRollouts(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(1000) {
+		s := newSimulation(t, seed)
+		for range 60 {
+			s.clock = s.clock.Add(time.Duration(s.random.IntN(90)) * time.Second)
+			if s.random.IntN(8) == 0 {
+				s.edit()
+			}
+			s.report(false)
+			s.observe()
+			s.apply()
+		}
+		for range 80 {
+			s.clock = s.clock.Add(time.Minute)
+			s.report(true)
+			s.rollout.Observed = s.observed[len(s.observed)-1]
+			s.apply()
+		}
+		if !maps.Equal(s.branch, s.hashes()) {
+			t.Fatalf("seed %d: the rollout did not end: %s", seed, cmp.Diff(s.branch, s.hashes()))
+		}
+	}
+}
+
+func (s *simulation) underWay() bool { return s.before != nil && s.before.UnderWay() }

@@ -1,0 +1,177 @@
+// Package rollout decides which folders of a changed tree an apply commits: those of the next wave.
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+)
+
+// Rollout configures how a tree reaches the cluster types: stage by stage, in waves.
+type Rollout struct {
+	Stages   []Stage
+	Observed *Observation // nil: nothing was observed
+	// Skip is the hash of a tree that goes to all cluster types at once; "" for none.
+	Skip string
+	// StagesUnknown, ObservedUnknown and SkipUnknown say what is not known yet.
+	StagesUnknown, ObservedUnknown, SkipUnknown bool
+}
+
+// Stage is a group of cluster types that are changed together.
+type Stage struct {
+	Name     string
+	Selector fleet.Selector // of cluster types
+	// MaxConcurrency bounds how many cluster types of the stage may be changed and not settled yet; nil: all of them.
+	MaxConcurrency *limit.Limit
+	// Soak is how long the clusters of the stage have to run the change before the next stage begins.
+	Soak time.Duration
+}
+
+// Observation is what clusters run, as far as that was observed.
+type Observation struct {
+	At       time.Time
+	Folders  map[string]deployment.FolderState // by cluster type
+	Problems []deployment.Problem
+}
+
+// Progress is how far a rollout is. The record on the branch holds it.
+type Progress struct {
+	TargetTreeHash string `json:"target_tree_hash"` // what the fleet renders to
+	PromotedCommit string `json:"promoted_commit,omitempty"`
+	Stage          string `json:"stage"` // of the last commit; "": it went to all cluster types at once
+	// Complete says that the branch holds the target.
+	Complete bool `json:"complete"`
+	// From are the hashes of the folders that the rollout has written, as they were before it; "": the folder was absent.
+	From map[string]string `json:"from,omitempty"`
+}
+
+// UnderWay reports whether the branch holds a part of the target alone.
+func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
+
+// Same reports whether two records need no commit to become each other: neither rollout is under way, or both are the
+// same.
+func (p *Progress) Same(other *Progress) bool {
+	return p.UnderWay() == other.UnderWay()
+}
+
+// State is a rollout's progress with what only the private state holds.
+type State struct {
+	Progress
+	Wave int       `json:"wave,omitempty"` // of the stage, counted from 1; 0: not known
+	At   time.Time `json:"at"`             // time of the last commit
+}
+
+// Status tells the stage and the wave of the last commit; "" without a rollout.
+func (s *State) Status() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Stage == "":
+		return "all at once"
+	case s.Wave == 0:
+		return s.Stage
+	}
+	return fmt.Sprintf("%s, wave %d", s.Stage, s.Wave)
+}
+
+// progress returns the progress of s; nil where there is none.
+func (s *State) progress() *Progress {
+	if s == nil {
+		return nil
+	}
+	return &s.Progress
+}
+
+// removalStage is the name of the stage that removes the folders of removed cluster types.
+const removalStage = "removed cluster types"
+
+// Validate checks the stages, and that each cluster type is in one. path leads to the rollout.
+func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...fleet.Step) (ps fleet.Problems) {
+	if r.StagesUnknown {
+		return nil
+	}
+	report := func(summary, detail string, steps ...fleet.Step) {
+		ps = append(ps, fleet.Problem{Summary: summary, Detail: detail, Path: slices.Concat(path, steps)})
+	}
+	stages := fleet.Attr("stages")
+	if len(r.Stages) == 0 {
+		report("Missing stages", "A rollout needs at least one stage.", stages)
+		return ps
+	}
+	index := map[string]int{}
+	for i, s := range r.Stages {
+		at := []fleet.Step{stages, fleet.Index(i)}
+		other, twice := index[s.Name]
+		switch {
+		case fleet.IsUnknown(s.Name):
+		case strings.TrimSpace(s.Name) == "":
+			report("Missing name", "Each stage needs a name: plans and commit messages name it.",
+				append(at, fleet.Attr("name"))...)
+		case twice:
+			report("Stage given twice", fmt.Sprintf("Stages %d and %d both have the name %q. Give each stage a name of its own.",
+				other+1, i+1, s.Name),
+				append(at, fleet.Attr("name"))...)
+		default:
+			index[s.Name] = i
+		}
+		selector := slices.Concat(path, at, []fleet.Step{fleet.Attr("cluster_type_selector")})
+		ps = append(ps, fleet.ValidateSelector(&s.Selector, selector...)...)
+		if l := s.MaxConcurrency; l != nil && l.Number == 0 {
+			report("Invalid limit",
+				"max_concurrency lets no cluster type change, so the rollout would never end. Set at least 1, or 1%.",
+				append(at, fleet.Attr("max_concurrency"))...)
+		}
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	var unmatched []string
+	for _, ct := range clusterTypes {
+		if _, ok, known := r.stageOf(ct.Labels); !ok && known {
+			unmatched = append(unmatched, ct.Name)
+		}
+	}
+	if len(unmatched) > 0 {
+		slices.Sort(unmatched)
+		report("Cluster types in no stage", fmt.Sprintf("No stage selects these cluster types:\n%s\n"+
+			"Add a last stage with cluster_type_selector = { match_all = true }, or compare their labels with the selectors.",
+			fleet.IndentedList(unmatched, maxListed)), stages)
+	}
+	return ps
+}
+
+// stageOf returns the first stage that selects the labels. known is false where that depends on what is not known yet.
+func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) {
+	for i, s := range r.Stages {
+		if selectorUnknown(&s.Selector) || fleet.AnyUnknown(labels) && selects(&s.Selector) {
+			return 0, false, false
+		}
+		if matches, err := fleet.SelectorMatches("", &s.Selector, labels); err == nil && matches {
+			return i, true, true
+		}
+	}
+	return 0, false, true
+}
+
+// selects reports whether a selector looks at labels.
+func selects(s *fleet.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
+
+func selectorUnknown(s *fleet.Selector) bool {
+	if fleet.AnyUnknown(s.MatchLabels) {
+		return true
+	}
+	for _, e := range s.MatchExpressions {
+		if fleet.IsUnknown(e.Key) || fleet.IsUnknown(string(e.Operator)) || slices.ContainsFunc(e.Values, fleet.IsUnknown) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxListed is how many cluster types, or problems, a text lists.
+const maxListed = 20
