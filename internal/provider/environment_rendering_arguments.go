@@ -30,6 +30,7 @@ type rendering struct {
 	fleet                         *fleet.Fleet
 	onDrift, preview, unscheduled string
 	requireKnown                  bool
+	assignmentsKnown              bool // those of all cluster types
 	// reviewable says that it is known how people are told of the change, and sourcesKnown that the commits are known.
 	reviewable, sourcesKnown bool
 }
@@ -262,7 +263,7 @@ func (r *rendering) describable() bool {
 func (r *rendering) run(ctx context.Context) fleet.Problems {
 	progress := logProgress(ctx, logEvery)
 	made, ps := engine.Run(ctx, r.fleet, func(done, total int) { progress("render", done, total) })
-	r.Tree = made.Tree
+	r.Tree, r.assignmentsKnown = made.Tree, made.AssignmentsKnown && made.Tree != nil
 	switch {
 	case !made.AssignmentsKnown && r.requireKnown:
 		return append(ps, fleet.Problem{

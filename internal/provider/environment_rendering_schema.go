@@ -139,7 +139,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				},
 				"require_known": schema.BoolAttribute{
 					Optional:            true,
-					MarkdownDescription: "Refuse a plan whose assignments are not known yet. The default is `false`.",
+					MarkdownDescription: "Refuse a plan in which the assignments of a cluster type are not known yet. The default is `false`.",
 				},
 				"unscheduled": unscheduled.attribute("What to do about deployment targets that no policy places."),
 			},

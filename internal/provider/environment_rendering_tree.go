@@ -24,8 +24,10 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 func (m *environmentRenderingModel) setRendered(r *rendering) error {
 	m.Assignments, m.Folders = r.assignments(), r.folders()
 	m.AssignmentCount, m.Unscheduled, m.TreeHash = types.Int64Unknown(), types.ListUnknown(types.StringType), types.StringUnknown()
-	if r.Tree != nil {
+	if r.assignmentsKnown {
 		m.AssignmentCount = types.Int64Value(int64(r.Inventory().Count()))
+	}
+	if r.Tree != nil && len(r.Tree.Schedule.Undecided) == 0 {
 		m.Unscheduled = stringListOf(r.unscheduledTargets())
 	}
 	if r.Known() {
@@ -58,6 +60,9 @@ func assignmentsOf(inv delivery.Inventory) types.Map {
 			}
 		}
 		all[clusterType] = types.MapValueMust(types.StringType, targets)
+		if folder.Undecided {
+			all[clusterType] = types.MapUnknown(types.StringType)
+		}
 	}
 	return types.MapValueMust(mapOfStrings, all)
 }
@@ -84,11 +89,14 @@ func (r *rendering) folders() types.Map {
 func foldersOf(at delivery.Destination, inv delivery.Inventory) types.Map {
 	all := make(map[string]attr.Value, len(inv))
 	for name, folder := range inv {
-		hash := types.StringValue(folder.Hash.String())
+		hash, count := types.StringValue(folder.Hash.String()), types.Int64Value(int64(len(folder.Targets)))
 		if folder.Unknown {
 			hash = types.StringUnknown()
 		}
-		all[name] = folderValue(at, name, hash, types.Int64Value(int64(len(folder.Targets))))
+		if folder.Undecided {
+			count = types.Int64Unknown()
+		}
+		all[name] = folderValue(at, name, hash, count)
 	}
 	return types.MapValueMust(folderType, all)
 }
@@ -119,6 +127,9 @@ func (r *rendering) files() (types.Map, error) {
 		all[tree.PromotedCommitFile] = types.StringValue(r.PromotedCommit)
 	}
 	for i, folder := range r.Tree.Folders {
+		if folder.Undecided {
+			return unknown, nil
+		}
 		for f := range r.Tree.Files(i) {
 			path := r.Destination.Join(folder.ClusterType + "/" + f.Path)
 			switch {

@@ -24,6 +24,8 @@ type unknowns struct {
 	files       []string // those whose content is open
 	all         bool     // which files there are
 	targets     []string // whose hashes are open, besides those of files
+	undecided   []string // cluster types of which it is open what is on them
+	unscheduled bool     // what no policy places, besides with schedule
 }
 
 var (
@@ -53,11 +55,16 @@ var unknownCases = map[string]unknowns{
 	"template_ref":     {tree: true, all: true, targets: []string{"b/hello-test"}},
 	"manifest_value":   filesOf("a/hello-test/reconciler.yaml", "b/hello-test/reconciler.yaml"),
 	"environment":      assigned,
-	"cluster_label":    assigned,
+	"cluster_label":    {undecided: []string{"b"}, tree: true, all: true},
+	"cluster_config":   filesOf("b/hello-test/platform-config.yaml"),
+	"cluster_unread":   nothing,
 	"cluster_name":     everything,
 	"cluster_map":      everything,
 	"cluster_keys":     everything,
 	"target_label":     assigned,
+	"target_one":       {undecided: []string{"a"}, unscheduled: true, tree: true, all: true},
+	"target_read":      filesOf("a/hello-test/namespace.yaml", "b/hello-test/namespace.yaml"),
+	"target_unread":    nothing,
 	"target_name":      assigned,
 	"target_list":      assigned,
 	"target_elsewhere": nothing,
@@ -131,8 +138,8 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 	t.Helper()
 	for attribute, want := range map[string]bool{
 		"assignments":      open.assignments,
-		"assignment_count": open.schedule,
-		"unscheduled":      open.schedule,
+		"assignment_count": open.schedule || len(open.undecided) > 0,
+		"unscheduled":      open.schedule || open.unscheduled,
 		"folders":          open.folders,
 		"tree_hash":        open.tree,
 		"files":            open.all,
@@ -152,17 +159,18 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 		if open.paths {
 			folders = append(folders, name+"/path")
 		}
-		if open.schedule {
+		undecided := open.schedule || slices.Contains(open.undecided, name)
+		if undecided {
 			folders = append(folders, name+"/assignments")
 		}
-		if open.schedule || slices.ContainsFunc(targets, func(target string) bool { return path.Dir(target) == name }) {
+		if undecided || slices.ContainsFunc(targets, func(target string) bool { return path.Dir(target) == name }) {
 			folders = append(folders, name+"/tree_hash")
 		}
 	}
 	slices.Sort(folders)
 	want := map[string][]string{"files": open.files, "folders": folders}
 	if c.After["assignments"] != nil {
-		want["assignments"] = targets
+		want["assignments"] = slices.Sorted(slices.Values(slices.Concat(open.undecided, targets)))
 	}
 	for attribute, want := range want {
 		if diff := cmp.Diff(want, unknownMembers(c, attribute), cmpopts.EquateEmpty()); diff != "" {
@@ -338,7 +346,7 @@ func TestAccModule(t *testing.T) {
 }
 
 // TestAccUnknownClusterType: of a cluster type whose cluster this very apply creates, a label that nothing looks at leaves all
-// known. One that a policy looks at decides what goes where, and require_known names it.
+// known. One that a policy looks at decides what goes on this cluster type, and nothing else; require_known names it.
 func TestAccUnknownClusterType(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
@@ -361,15 +369,34 @@ resource "kalypso_environment_rendering" "this" {
   workloads           = { app = { name = "app", deployment_targets = [{ name = "web", environment = "dev" }] } }
   scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_expressions = [{ key = var.selected, operator = "Exists" }] } } }
   delivery            = { strategy = "none" }
-  guardrails          = { require_known = true }
+  guardrails          = { require_known = var.require_known }
+}
+
+variable "require_known" {
+  type    = bool
+  default = true
 }
 `})
+	const address = "kalypso_environment_rendering.this"
 	r.expectError([]string{"Assignments not known", `cluster_types["new"].labels["region"]`}, "plan", "-no-color", "-var", "selected=region")
+
+	r.env = append(r.env, "TF_VAR_selected=region", "TF_VAR_require_known=false")
+	c := r.plan()[address]
+	expectUnknown(t, c, unknowns{undecided: []string{"new"}, unscheduled: false, tree: true})
+	if diff := cmp.Diff(map[string]any{"large": []any{"app-web"}}, placed(c.After["assignments"])); diff != "" {
+		t.Errorf("assignments known (-want +got):\n%s", diff)
+	}
+	r.applyPlan()
+	expectApplied(t, c, r.state()[address])
+	r.expectEmptyPlan()
+	r.succeed("destroy", "-auto-approve")
+	r.env = append(r.env, "TF_VAR_require_known=true")
+
 	r.env = append(r.env, "TF_VAR_selected=size")
-	planned := r.plan()["kalypso_environment_rendering.this"]
+	planned := r.plan()[address]
 	r.applyPlan()
 	r.expectEmptyPlan()
-	state := r.state()["kalypso_environment_rendering.this"]
+	state := r.state()[address]
 	for _, name := range []string{"assignments", "folders", "tree_hash"} {
 		if diff := cmp.Diff(state[name], planned.After[name]); diff != "" || planned.After[name] == nil {
 			t.Errorf("%s (-applied +planned):\n%s", name, diff)

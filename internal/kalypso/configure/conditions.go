@@ -54,7 +54,7 @@ func (c *conditions) ofClusterType(ct *fleet.ClusterType) matchedConditions {
 		case fleet.DeploymentTargetLabel, fleet.WorkloadLabel:
 			return "", false
 		}
-		return ct.Labels[label], true
+		return valueOf(ct.Labels, label), true
 	})
 }
 
@@ -68,31 +68,54 @@ func (c *conditions) ofTarget(t *fleet.DeploymentTarget) matchedConditions {
 		case fleet.WorkloadLabel:
 			return t.Workload.Name, true
 		}
-		return t.Labels[label], true
+		return valueOf(t.Labels, label), true
 	})
 }
 
-// matching returns the conditions that the label values meet. A label without a value meets none.
+// valueOf returns the value of a label: [fleet.Unknown] if it is not known.
+func valueOf(labels map[string]string, label string) string {
+	if _, unknown := labels[fleet.Unknown]; unknown {
+		return fleet.Unknown
+	}
+	return labels[label]
+}
+
+// matching returns the conditions that the label values meet. A label without a value meets none. One whose value is not
+// known may meet any that asks for it.
 func (c *conditions) matching(value func(label string) (string, bool)) matchedConditions {
 	var h matchedConditions
 	for _, label := range c.labels {
-		if v, ok := value(label); ok {
-			if n, ok := c.numbers[condition{label, v}]; ok {
-				h = append(h, n)
+		v, ok := value(label)
+		switch n, asked := c.numbers[condition{label, v}]; {
+		case !ok:
+		case fleet.IsUnknown(v):
+			for cond, n := range c.numbers {
+				if cond.label == label {
+					h.maybe = append(h.maybe, n)
+				}
 			}
+		case asked:
+			h.met = append(h.met, n)
 		}
 	}
+	slices.Sort(h.maybe)
 	return h
 }
 
-// matchedConditions are the numbers of the conditions that a cluster type or a deployment target meets.
-type matchedConditions []int
+// matchedConditions are the numbers of the conditions that a cluster type or a deployment target meets, and of those that
+// it may meet, as labels of it are not known yet.
+type matchedConditions struct{ met, maybe []int }
 
-// mapKey encodes numbers as a map key.
-func mapKey(numbers []int) string {
+// mapKey encodes the conditions as a map key.
+func (h matchedConditions) mapKey() string { return mapKey([]int{len(h.met)}, h.met, h.maybe) }
+
+// mapKey encodes lists of numbers as a map key.
+func mapKey(lists ...[]int) string {
 	var key []byte
-	for _, n := range numbers {
-		key = binary.AppendUvarint(key, uint64(n)) //nolint:gosec // indexes are not negative
+	for _, numbers := range lists {
+		for _, n := range numbers {
+			key = binary.AppendUvarint(key, uint64(n)) //nolint:gosec // indexes are not negative
+		}
 	}
 	return string(key)
 }
@@ -124,25 +147,36 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 	return a
 }
 
-// matching returns, in order, the items whose conditions are all met by cluster or target.
-func (a *conditionIndex) matching(cluster, target matchedConditions) []int {
-	holds := func(n int) bool { return slices.Contains(cluster, n) || slices.Contains(target, n) }
-	found := slices.Clone(a.always)
-	file := func(n int) {
-		for _, i := range a.byCondition[n] {
-			if !slices.ContainsFunc(a.needs[i], func(n int) bool { return !holds(n) }) {
-				found = append(found, i)
+// matching returns, in order, the items whose conditions are all met by cluster or target, and those whose conditions
+// may all be met.
+func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsure []int) {
+	sets := [][]int{cluster.met, target.met, cluster.maybe, target.maybe}
+	met := sets[:2]
+	sure = slices.Clone(a.always)
+	for i, set := range sets {
+		for _, n := range set {
+			if anyContains(sets[:i], n) {
+				continue
+			}
+			for _, item := range a.byCondition[n] {
+				switch needs := a.needs[item]; {
+				case allContained(met, needs):
+					sure = append(sure, item)
+				case allContained(sets, needs):
+					unsure = append(unsure, item)
+				}
 			}
 		}
 	}
-	for _, n := range cluster {
-		file(n)
-	}
-	for _, n := range target {
-		if !slices.Contains(cluster, n) {
-			file(n)
-		}
-	}
-	slices.Sort(found)
-	return found
+	slices.Sort(sure)
+	slices.Sort(unsure)
+	return sure, unsure
+}
+
+func anyContains(sets [][]int, n int) bool {
+	return slices.ContainsFunc(sets, func(set []int) bool { return slices.Contains(set, n) })
+}
+
+func allContained(sets [][]int, numbers []int) bool {
+	return !slices.ContainsFunc(numbers, func(n int) bool { return !anyContains(sets, n) })
 }

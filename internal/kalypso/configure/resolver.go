@@ -84,7 +84,7 @@ func (r *resolver) addPlatformConfig(config *fleet.Config) []int {
 		return nil
 	}
 	if fleet.AnyUnknown(config.Labels) { // it may not apply
-		s.markUnknown(slices.Collect(maps.Keys(s.texts))...)
+		s.markAllUnknown()
 	}
 	return r.conditions.numbersOf(config.Labels)
 }
@@ -187,7 +187,7 @@ func (r *resolver) lookup(cluster, target int) *applicable {
 
 // setNumber returns the index of h in sets.
 func (r *resolver) setNumber(h matchedConditions) int {
-	key := mapKey(h)
+	key := h.mapKey()
 	i, ok := r.setIndex[key]
 	if !ok {
 		i = len(r.sets)
@@ -198,21 +198,27 @@ func (r *resolver) setNumber(h matchedConditions) int {
 }
 
 func (r *resolver) resolve(cluster, target matchedConditions) *applicable {
-	indexes := r.sourceIndex.matching(cluster, target)
-	key := mapKey(indexes)
+	sure, unsure := r.sourceIndex.matching(cluster, target)
+	key := mapKey([]int{len(sure)}, sure, unsure)
 	values, ok := r.bySources[key]
 	if ok {
 		values.Shared = true
 	} else {
+		indexes := slices.Concat(sure, unsure)
+		slices.Sort(indexes) // the merge order
 		sources := make([]*source, len(indexes))
 		for n, i := range indexes {
 			sources[n] = r.sources[i]
+			if slices.Contains(unsure, i) {
+				sources[n] = sources[n].unsure()
+			}
 		}
 		values = newValues(sources)
 		r.bySources[key] = values
 	}
 	found := &applicable{Values: values, compiled: r.compiled}
-	for _, i := range r.schemaIndex.matching(cluster, target) {
+	schemas, _ := r.schemaIndex.matching(cluster, target)
+	for _, i := range schemas {
 		found.schemas = append(found.schemas, r.schemas[i])
 	}
 	return found

@@ -1,6 +1,8 @@
 package configure
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -60,6 +62,17 @@ func newSource(config *fleet.Config, path string, data map[string]string) *sourc
 // markUnknown marks keys as unknown.
 func (s *source) markUnknown(keys ...string) {
 	s.unknown = append(s.unknown, keys...)
+}
+
+// markAllUnknown marks all keys as unknown, because the source may not apply.
+func (s *source) markAllUnknown() { s.markUnknown(slices.Collect(maps.Keys(s.texts))...) }
+
+// unsure returns the source as one that may not apply.
+func (s *source) unsure() *source {
+	other := newSource(s.config, s.path, s.texts)
+	other.markUnknown(s.unknown...)
+	other.markAllUnknown()
+	return other
 }
 
 // values parses the texts once and returns the values.

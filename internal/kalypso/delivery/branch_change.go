@@ -16,6 +16,7 @@ import (
 // ours, or become ours.
 type BranchChange struct {
 	Adoption     Adoption
+	Undecided    []string            // cluster types of which it is not known yet what changes
 	ClusterTypes []ClusterTypeChange // those that change, by name; none if the branch holds no folders of ours
 }
 
@@ -43,6 +44,11 @@ func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*
 		return change, nil
 	}
 	all := planned.Held.changesTo(planned.Wanted)
+	for _, name := range planned.Wanted.Names() {
+		if planned.Wanted[name].Undecided {
+			change.Undecided = append(change.Undecided, name)
+		}
+	}
 	share := max(1, maxCompared/max(1, len(all)))
 	var compared []string // cluster type/deployment target
 	for _, ct := range all {
@@ -126,9 +132,13 @@ func (c *BranchChange) Lines(most int) []string {
 	var lines []string
 	for i, ct := range c.ClusterTypes {
 		if i == most {
-			return append(lines, fmt.Sprintf("and %s", fleet.Count(len(c.ClusterTypes)-most, "more cluster type")))
+			lines = append(lines, fmt.Sprintf("and %s", fleet.Count(len(c.ClusterTypes)-most, "more cluster type")))
+			break
 		}
 		lines = append(lines, ct.lines()...)
+	}
+	if len(c.Undecided) > 0 {
+		lines = append(lines, "not known before the apply: "+firstOf(c.Undecided, listedTargets))
 	}
 	return lines
 }

@@ -26,7 +26,7 @@ type Desired struct {
 	Strategy       Strategy
 	Destination    Destination
 	Environment    string
-	Tree           *tree.Tree                    // what the fleet renders to; nil: the assignments are not known yet
+	Tree           *tree.Tree                    // what the fleet renders to; nil: no assignments are known yet
 	PromotedCommit string                        // empty: none
 	Origins        []string                      // keys of manifests that name a place in Git, for the record
 	Sources        origin.Sources                // the commits of those places

@@ -74,6 +74,9 @@ func (g Guardrails) CheckFirst(wanted Inventory) error {
 		return nil
 	}
 	for _, folder := range wanted {
+		if folder.Undecided {
+			return nil
+		}
 		for _, target := range folder.Targets {
 			if !target.Empty || target.Unknown {
 				return nil
@@ -134,11 +137,12 @@ func (g Guardrails) toRemoveAll(total int) string {
 	return strings.Join(arguments, " and ")
 }
 
-// removedBy returns the targets that go with a change, sorted, and how many there are before it.
+// removedBy returns the targets that go with a change, sorted, and how many there are before it. Of a folder of which it is
+// not known yet which targets there are, none goes: the apply knows, and judges again.
 func (inv Inventory) removedBy(after Inventory, replaced bool) (removed []string, total int) {
 	for name, folder := range inv {
 		total += len(folder.Targets)
-		if !replaced && after[name].Hash == folder.Hash {
+		if !replaced && (after[name].Hash == folder.Hash || after[name].Undecided) {
 			continue
 		}
 		for was, now := range pairs(folder.Targets, after[name].Targets) {

@@ -20,6 +20,8 @@ type Folder struct {
 	Hash    tree.Hash `json:"hash"`
 	Targets []Target  `json:"targets,omitempty"` // by name
 	Unknown bool      `json:"-"`                 // Hash is not known yet; only of what a plan desires
+	// Undecided says that it is not known yet which targets there are: none here. Then Hash is unknown too.
+	Undecided bool `json:"-"`
 }
 
 // Target is the folder of a deployment target in the folder of a cluster type.
@@ -65,7 +67,7 @@ var errTarget = errors.New("not the hash and the name of a deployment target")
 func InventoryOf(t *tree.Tree) Inventory {
 	inventory := make(Inventory, len(t.Folders))
 	for _, folder := range t.Folders {
-		f := Folder{Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)), Unknown: folder.Unknown}
+		f := Folder{Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)), Unknown: folder.Unknown, Undecided: folder.Undecided}
 		for i, target := range folder.Targets {
 			f.Targets[i] = newTarget(target.Name, target.Hash, target.Empty)
 			f.Targets[i].Unknown = target.Unknown
@@ -96,7 +98,10 @@ func (inv Inventory) Equal(other Inventory) bool {
 // mayBecome reports whether wanted holds the same files, as far as those are known.
 func (inv Inventory) mayBecome(wanted Inventory) bool {
 	return maps.EqualFunc(inv, wanted, func(was, is Folder) bool {
-		if !is.Unknown {
+		switch {
+		case is.Undecided:
+			return true
+		case !is.Unknown:
 			return was.Hash == is.Hash
 		}
 		for old, young := range pairs(was.Targets, is.Targets) {
@@ -184,12 +189,16 @@ func (inv Inventory) sameAs(after Inventory, most int) []describe.ClusterType {
 	return same
 }
 
-// changesTo returns the cluster types whose folders differ, with the targets that do and those that do not.
+// changesTo returns the cluster types whose folders differ, with the targets that do and those that do not. It skips those
+// of which that is not known yet.
 func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 	var changes []describe.ClusterType
 	for _, name := range inv.differing(after) {
 		was, held := inv[name]
 		is, wanted := after[name]
+		if is.Undecided {
+			continue
+		}
 		ct := describe.ClusterType{Name: name}
 		switch {
 		case !held:

@@ -13,29 +13,29 @@ import (
 
 // Result is the result of the stages.
 type Result struct {
-	// AssignmentsKnown reports whether all inputs of the assignments are known; see [schedule.AssignmentsKnown].
+	// AssignmentsKnown reports whether the assignments of all cluster types are known.
 	AssignmentsKnown bool
-	// Schedule and Configuration are nil unless the assignments are known and the fleet is valid. Failing templates
-	// and schema violations do not count.
+	// Schedule and Configuration are nil unless the assignments of a cluster type are known and the fleet is valid.
+	// Failing templates and schema violations do not count.
 	Schedule      *schedule.Schedule
 	Configuration *configure.Configuration
-	// Tree is nil unless the assignments are known and there is no error.
+	// Tree is nil unless the assignments of a cluster type are known and there is no error.
 	Tree *tree.Tree
 }
 
 // Run sorts the fleet and runs all stages on all CPUs. It reports the problems of all stages, sorted: an error in one
-// stage does not stop the next. If the assignments are not known, it only checks the objects. It calls progress, if
+// stage does not stop the next. If no assignments are known, it only checks the objects. It calls progress, if
 // not nil, after each folder, from one goroutine at a time. Once ctx is done, it stops with an error among the
 // problems.
 func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, fleet.Problems) {
 	problems := f.Validate(ctx)
 
-	decided := schedule.AssignmentsKnown(f)
-	assignments := &schedule.Schedule{}
-	if decided {
+	assignments, some, all := &schedule.Schedule{}, false, false
+	if schedule.NamesKnown(f) {
 		var ps fleet.Problems
 		assignments, ps = schedule.New(ctx, f)
 		problems = append(problems, ps...)
+		some, all = assignments.Known()
 	}
 	problems = append(problems, f.ValidateReferences(assignments.Assigned)...)
 
@@ -48,16 +48,16 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 
 	files, ps := tree.Build(ctx, assignments, renderer, progress)
 
-	result := &Result{AssignmentsKnown: decided}
+	result := &Result{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // what was under way failed for no other reason
 		stopped := fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err}
 		return result, append(problems, stopped)
 	}
 	problems = append(problems, ps...)
-	if decided && valid {
+	if some && valid {
 		result.Schedule, result.Configuration = assignments, configuration
 	}
-	if decided && !problems.HasErrors() {
+	if some && !problems.HasErrors() {
 		result.Tree = files
 	}
 	problems.Sort()

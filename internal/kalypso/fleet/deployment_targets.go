@@ -119,8 +119,12 @@ func (f *Fleet) workspaces() workspaces {
 }
 
 // of returns the workspace of the registration that the Workload came from. The Workload's Flux owner label names it:
-// <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts.
+// <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts. It is [Unknown]
+// if one of these is.
 func (ws workspaces) of(w *Workload) string {
+	if _, unknown := w.Labels[Unknown]; unknown || IsUnknown(w.Labels[FluxOwnerLabel]) {
+		return Unknown
+	}
 	if name, ok := strings.CutPrefix(w.Labels[FluxOwnerLabel], ws.prefix); ok {
 		if r, ok := ws.registrations[name]; ok {
 			return r.Workspace

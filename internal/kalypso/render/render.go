@@ -202,8 +202,13 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		Manifests:            a.Target.Manifests,
 		ConfigData:           merged.Data,
 	}}
-	if len(merged.Unknown) > 0 || fleet.AnyUnknown(a.Target.Manifests) {
-		s.unknown = map[string]map[string]bool{"ConfigData": merged.Unknown, "Manifests": unknownKeys(a.Target.Manifests)}
+	if t := a.Target; len(merged.Unknown) > 0 || fleet.AnyUnknown(t.Manifests) || fleet.AnyUnknown(t.Labels) {
+		s.unknown = map[string]map[string]bool{
+			"ConfigData": merged.Unknown, "Manifests": unknownKeys(t.Manifests), "Labels": unknownKeys(t.Labels),
+		}
+		if fleet.IsUnknown(t.Workspace) { // then the label of the workspace is unknown too
+			s.unknown["Workspace"] = map[string]bool{fleet.Unknown: true}
+		}
 	}
 	parts := w.templates[a.ClusterType]
 	for i, name := range []string{ReconcilerFile, NamespaceFile, PlatformConfigFile} {

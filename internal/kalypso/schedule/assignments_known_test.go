@@ -38,15 +38,15 @@ func TestDecided(t *testing.T) {
 		{"cluster type's label that a config looks at", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = unknown
 			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true", "a": "b"}}}}
-		}, false},
+		}, true},
 		{"cluster type's label that the key of an azure-app-config looks at", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = unknown
 			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{"a.b.KEY": "1"}}}
-		}, false},
+		}, true},
 		{"cluster type's label that a schema looks at", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = unknown
 			f.ConfigSchemas = []*fleet.ConfigSchema{{Meta: fleet.Meta{Name: "s", Labels: map[string]string{"a": "b"}}}}
-		}, false},
+		}, true},
 		{"cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].Reconciler = fleet.Unknown }, true},
 		{"template", func(f *fleet.Fleet) {
 			f.Templates = []*fleet.Template{{Meta: fleet.Meta{Name: fleet.Unknown}, Manifests: []string{fleet.Unknown}}}
@@ -75,9 +75,26 @@ func TestDecided(t *testing.T) {
 		}, false},
 		{"policy without targets", func(f *fleet.Fleet) { f.Policies[0].Workspace, f.Workloads = fleet.Unknown, nil }, true},
 		{"workload's name", func(f *fleet.Fleet) { f.Workloads[0].Name = fleet.Unknown }, false},
-		{"workload's label", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = fleet.Unknown }, false},
+		{"workload's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = fleet.Unknown }, true},
+		{"workload's label that a policy looks at", func(f *fleet.Fleet) {
+			f.Workloads[0].Labels["a"] = fleet.Unknown
+			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
+		}, false},
 		{"target's name", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Name = fleet.Unknown }, false},
-		{"target's label", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = unknown }, false},
+		{"target's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = unknown }, true},
+		{"target's label that a policy looks at", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[0].Labels = unknown
+			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
+		}, false},
+		{"target's label that a policy looks at which another label keeps away", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[0].Labels = unknown
+			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b", "tier": "gold"}
+		}, true},
+		{"target's label that a policy of no cluster type looks at", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[0].Labels = unknown
+			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
+			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"tier": "gold"}
+		}, true},
 		{"target's storage", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests = all }, true},
 		{"target's environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Environment = fleet.Unknown }, false},
 		{"target of another environment", func(f *fleet.Fleet) {
@@ -92,13 +109,20 @@ func TestDecided(t *testing.T) {
 		{"targets as a whole", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets = []fleet.Target{{Name: fleet.Unknown, Environment: fleet.Unknown}}
 		}, false},
-		{
-			"workspace of the workload's registration",
-			func(f *fleet.Fleet) { f.Registrations[0].Workspace = fleet.Unknown },
-			false,
-		},
+		{"workspace of the workload's registration that nothing looks at", func(f *fleet.Fleet) {
+			f.Registrations[0].Workspace = fleet.Unknown
+		}, true},
+		{"workspace of the workload's registration that a policy looks at", func(f *fleet.Fleet) {
+			f.Registrations[0].Workspace, f.Policies[0].Workspace = fleet.Unknown, "team"
+		}, false},
+		{"owner of the workload, whose workspace a policy looks at", func(f *fleet.Fleet) {
+			f.Workloads[0].Labels[fleet.FluxOwnerLabel], f.Policies[0].Workspace = fleet.Unknown, "team"
+		}, false},
 		{"workspace of another registration", func(f *fleet.Fleet) { f.Registrations[1].Workspace = fleet.Unknown }, true},
-		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = fleet.Unknown }, false},
+		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = fleet.Unknown }, true},
+		{"name of the workload's registration, whose workspace a policy looks at", func(f *fleet.Fleet) {
+			f.Registrations[0].Name, f.Policies[0].Workspace = fleet.Unknown, "team"
+		}, false},
 		{"name of another registration", func(f *fleet.Fleet) { f.Registrations[1].Name = fleet.Unknown }, true},
 		{"repo of a registration", func(f *fleet.Fleet) { f.Registrations[0].Repo = fleet.Unknown }, true},
 	}
@@ -118,8 +142,19 @@ func TestDecided(t *testing.T) {
 				Registrations: []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "team"}}, {Meta: fleet.Meta{Name: "other"}}},
 			}
 			tt.set(f)
-			if got := schedule.AssignmentsKnown(f); got != tt.want {
-				t.Errorf("decided: %v", got)
+			decided := schedule.NamesKnown(f)
+			if decided {
+				made, problems := schedule.New(t.Context(), f)
+				if err := problems.Err(); err != nil {
+					t.Fatal(err)
+				}
+				_, decided = made.Known()
+			}
+			if decided != tt.want {
+				t.Errorf("decided: %v", decided)
+			}
+			if inputs := schedule.UnknownInputs(f); !decided && len(inputs) == 0 {
+				t.Error("nothing is named that is not known")
 			}
 		})
 	}
@@ -136,10 +171,11 @@ func TestUnknownInputs(t *testing.T) {
 		},
 		Policies: []*fleet.SchedulingPolicy{{
 			Meta: fleet.Meta{Name: "west", Origin: from("scheduling_policies", "west")}, Workspace: fleet.Unknown,
-			ClusterTypes: fleet.Selector{MatchLabels: map[string]string{"region": "west"}},
+			ClusterTypes:      fleet.Selector{MatchLabels: map[string]string{"region": "west"}},
+			DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"tier": "gold"}},
 		}},
 		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app", Origin: from("workloads", "app")}, Targets: []fleet.Target{
-			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev", Labels: map[string]string{"tier": fleet.Unknown}},
+			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev", Labels: map[string]string{"tier": fleet.Unknown, "size": fleet.Unknown}},
 		}}},
 	}
 	if diff := cmp.Diff([]string{

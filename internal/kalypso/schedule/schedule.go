@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -20,6 +18,7 @@ type Schedule struct {
 	Placements      []Placement               // one for each cluster type, also without assignments
 	Targets         []*fleet.DeploymentTarget // all targets of the environment
 	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
+	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may have
 	AssignmentCount int                       // of all placements
 }
 
@@ -27,6 +26,8 @@ type Schedule struct {
 type Placement struct {
 	ClusterType *fleet.ClusterType
 	Assignments []Assignment
+	// Undecided means that the assignments depend on values that are not known yet. Then there are none here.
+	Undecided bool
 }
 
 // Assignment assigns a deployment target to a cluster type.
@@ -37,7 +38,8 @@ type Assignment struct {
 	Policies    []*fleet.SchedulingPolicy // the policies that made it, by name
 }
 
-// New sorts and schedules a fleet whose assignments are known; see [AssignmentsKnown]. It reports deployment targets
+// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A label or a selector that is not known yet
+// leaves the placements undecided that depend on it. New reports deployment targets
 // with the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with
 // an invalid selector assigns nothing, and an object with an invalid name is not assigned. With more assignments than
 // the fleet's limit there are none. Once ctx is done, the rest is left out.
@@ -49,28 +51,39 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	quota := quota{most: f.Limits.WithDefaults().Assignments, by: make([]int, len(f.Policies))}
 
 	selections := make([]selection, len(f.Policies))
-	scheduled := make([]bool, len(targets))
+	scheduled, maybeScheduled := make([]bool, len(targets)), make([]bool, len(targets))
+	labelsOfTargets := make([]labelSet, len(targets))
+	for i, t := range targets {
+		labelsOfTargets[i] = newLabelSet(t.Labels)
+	}
 	for i, p := range f.Policies {
 		if ctx.Err() != nil {
 			return s, problems
 		}
-		selections[i] = selectTargets(p, targets)
+		selections[i] = selectTargets(p, targets, labelsOfTargets)
 	}
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
 	for _, ct := range f.ClusterTypes {
 		clear(policiesOf)
+		undecided := false
+		labelsOfClusterType := newLabelSet(ct.Labels)
 		for i, p := range f.Policies {
 			if ctx.Err() != nil {
 				return s, problems
 			}
-			if !selections[i].clusterTypes.Matches(labels.Set(ct.Labels)) {
-				continue
-			}
-			quota.by[i] += len(selections[i].targets)
-			for _, t := range selections[i].targets {
+			sure, maybe := selections[i].on(labelsOfClusterType)
+			quota.by[i] += len(sure)
+			for _, t := range sure {
 				policiesOf[t] = append(policiesOf[t], p)
 				scheduled[t] = true
 			}
+			for _, t := range maybe {
+				undecided, maybeScheduled[t] = true, true
+			}
+		}
+		if undecided {
+			s.Placements = append(s.Placements, Placement{ClusterType: ct, Undecided: true})
+			continue
 		}
 		if !quota.take(policiesOf) {
 			s.Placements, s.AssignmentCount = nil, 0
@@ -82,7 +95,11 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 		problems = append(problems, ps...)
 	}
 	for i, t := range targets {
-		if !scheduled[i] {
+		switch {
+		case scheduled[i]:
+		case maybeScheduled[i]:
+			s.Undecided = append(s.Undecided, t)
+		default:
 			s.Unscheduled = append(s.Unscheduled, t)
 		}
 	}
@@ -97,6 +114,17 @@ func (s *Schedule) Assigned(ct *fleet.ClusterType) bool {
 		s.Placements,
 		func(p Placement) bool { return p.ClusterType == ct && len(p.Assignments) > 0 },
 	)
+}
+
+// Known reports whether any and whether all placements are decided. If there are none, all are.
+func (s *Schedule) Known() (some, all bool) {
+	undecided := 0
+	for _, p := range s.Placements {
+		if p.Undecided {
+			undecided++
+		}
+	}
+	return undecided == 0 || undecided < len(s.Placements), undecided == 0
 }
 
 // quota counts assignments.
@@ -136,29 +164,6 @@ func (q *quota) problems(policies []*fleet.SchedulingPolicy) fleet.Problems {
 			"raise the limit. "+
 			"The policies that make the most:\n%s", q.all, q.most, fleet.IndentedList(lines, shown)),
 	}}
-}
-
-type selection struct {
-	clusterTypes labels.Selector
-	targets      []int // indexes of the deployment targets
-}
-
-func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget) selection {
-	byLabels, err := metav1.LabelSelectorAsSelector(&p.DeploymentTargets)
-	if err != nil {
-		return selection{clusterTypes: labels.Nothing()}
-	}
-	clusterTypes, err := metav1.LabelSelectorAsSelector(&p.ClusterTypes)
-	if err != nil {
-		return selection{clusterTypes: labels.Nothing()}
-	}
-	sel := selection{clusterTypes: clusterTypes}
-	for i, t := range targets {
-		if (p.Workspace == "" || p.Workspace == t.Workspace) && byLabels.Matches(labels.Set(t.Labels)) {
-			sel.targets = append(sel.targets, i)
-		}
-	}
-	return sel
 }
 
 func assign(

@@ -41,9 +41,10 @@ type Hash = gitobject.Hash
 // Folder is the folder of a cluster type.
 type Folder struct {
 	ClusterType string
-	Hash        Hash
+	Hash        Hash     // meaningless if Unknown is set
 	Targets     []Target // sorted by name
 	Unknown     bool
+	Undecided   bool // it is not known yet which targets there are: none here
 }
 
 // Target is the folder of a deployment target.
@@ -98,7 +99,8 @@ func Build(
 // build renders the folder i.
 func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
 	rendered := t.renderTargets(ctx, i)
-	folder := Folder{ClusterType: t.Schedule.Placements[i].ClusterType.Name, Targets: make([]Target, len(rendered))}
+	p := &t.Schedule.Placements[i]
+	folder := Folder{ClusterType: p.ClusterType.Name, Targets: make([]Target, len(rendered)), Unknown: p.Undecided, Undecided: p.Undecided}
 	entries := make([]entry, 0, len(rendered)+1)
 	entries = append(entries, readme)
 	var failures []failure

@@ -96,12 +96,33 @@ locals {
     ] } } }
 
     # What decides the assignments.
-    environment      = { environment = "${local.still}dev" }
-    cluster_label    = { cluster_types = merge(local.base.cluster_types, { b = merge(local.base.cluster_types.b, { labels = { region = local.moving == "one" ? "east" : "north" } }) }) }
-    cluster_name     = { cluster_types = merge(local.base.cluster_types, { b = merge(local.base.cluster_types.b, { name = "b-${local.moving}" }) }) }
-    cluster_map      = { cluster_types = local.whole.cluster_types }
-    cluster_keys     = { cluster_types = { for name in toset([local.moving]) : name => merge(local.base.cluster_types.a, { name = name }) } }
-    target_label     = { workloads = { hello = { name = "hello", deployment_targets = [{ name = "test", environment = "dev", labels = { purpose = local.moving == "two" ? "idle" : "test" }, manifests = { repo = "r" } }] } } }
+    environment   = { environment = "${local.still}dev" }
+    cluster_label = { cluster_types = merge(local.base.cluster_types, { b = merge(local.base.cluster_types.b, { labels = { region = local.moving == "one" ? "east" : "north" } }) }) }
+    cluster_config = {
+      cluster_types = merge(local.base.cluster_types, { b = merge(local.base.cluster_types.b, { labels = { region = "east", zone = local.moving } }) })
+      configs       = merge(local.base.configs, { zone = { name = "zone", labels = { zone = "one" }, data = { B = "3" } } })
+    }
+    cluster_unread = { cluster_types = merge(local.base.cluster_types, { b = merge(local.base.cluster_types.b, { labels = { region = "east", zone = local.moving } }) }) }
+    cluster_name   = { cluster_types = merge(local.base.cluster_types, { b = merge(local.base.cluster_types.b, { name = "b-${local.moving}" }) }) }
+    cluster_map    = { cluster_types = local.whole.cluster_types }
+    cluster_keys   = { cluster_types = { for name in toset([local.moving]) : name => merge(local.base.cluster_types.a, { name = name }) } }
+    target_label   = { workloads = { hello = { name = "hello", deployment_targets = [{ name = "test", environment = "dev", labels = { purpose = local.moving == "two" ? "idle" : "test" }, manifests = { repo = "r" } }] } } }
+    target_one = {
+      workloads = { hello = { name = "hello", deployment_targets = [
+        { name = "test", environment = "dev", labels = { purpose = "test", tier = "iron" }, manifests = { repo = "r" } },
+        { name = "idle", environment = "dev", labels = { purpose = "idle", tier = local.moving == "one" ? "gold" : "iron" }, manifests = { repo = "r" } },
+      ] } }
+      scheduling_policies = merge(local.base.scheduling_policies, { gold = {
+        name                       = "gold"
+        deployment_target_selector = { match_labels = { tier = "gold" } }
+        cluster_type_selector      = { match_labels = { region = "west" } }
+      } })
+    }
+    target_read = {
+      workloads = { hello = { name = "hello", deployment_targets = [{ name = "test", environment = "dev", labels = { purpose = "test", tier = local.moving }, manifests = { repo = "r" } }] } }
+      templates = merge(local.base.templates, { namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\ntier: {{ .Labels.tier }}\n"] } })
+    }
+    target_unread    = { workloads = { hello = { name = "hello", deployment_targets = [{ name = "test", environment = "dev", labels = { purpose = "test", tier = local.moving }, manifests = { repo = "r" } }] } } }
     target_name      = { workloads = { hello = { name = "hello", deployment_targets = [{ name = local.moving, environment = "dev", labels = { purpose = "test" }, manifests = { repo = "r" } }] } } }
     target_list      = { workloads = { hello = { name = "hello", deployment_targets = local.whole.workloads.hello.deployment_targets } } }
     target_elsewhere = { workloads = merge(local.base.workloads, { other = { name = "other", deployment_targets = [{ name = local.moving, environment = "stage" }] } }) }

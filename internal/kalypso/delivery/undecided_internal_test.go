@@ -1,0 +1,51 @@
+package delivery
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestUndecided: a folder of which it is not known yet which targets there are takes nothing away, changes nothing that
+// can be told, and is no reason to refuse a create. The others are judged as ever.
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	target := func(name string, hash byte) Target { return Target{Name: name, Hash: ShortHash{hash}} }
+	folder := func(hash byte, targets ...Target) Folder {
+		f := Folder{Targets: targets}
+		f.Hash[0] = hash
+		return f
+	}
+	undecided := Folder{Unknown: true, Undecided: true}
+	held := Inventory{"a": folder(1, target("x", 1), target("y", 2)), "b": folder(2, target("x", 3))}
+	strict := Guardrails{MaxRemoved: Limit{Number: 0}}
+
+	same := Inventory{"a": held["a"], "b": undecided}
+	if !held.mayBecome(same) {
+		t.Error("a tree that may be the same is taken for another")
+	}
+	if err := strict.Check(held, same, false); err != nil {
+		t.Errorf("nothing is known to go: %v", err)
+	}
+	if changes := Changes(held, same); len(changes) > 0 {
+		t.Errorf("nothing is known to change: %v", changes)
+	}
+	if err := strict.CheckFirst(Inventory{"b": undecided}); err != nil {
+		t.Errorf("the tree may not be empty: %v", err)
+	}
+
+	fewer := Inventory{"a": folder(3, target("x", 1)), "b": undecided}
+	if held.mayBecome(fewer) {
+		t.Error("another tree is taken for the same")
+	}
+	if err := strict.Check(held, fewer, false); err == nil {
+		t.Error("a target that goes is not seen")
+	}
+	if diff := cmp.Diff(map[string]string{"a": "+0 -1 ~0"}, Changes(held, fewer)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	change := &BranchChange{Undecided: []string{"b"}}
+	if diff := cmp.Diff([]string{"not known before the apply: b"}, change.Lines(1)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}

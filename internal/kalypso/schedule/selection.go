@@ -1,0 +1,145 @@
+package schedule
+
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// selection is what a policy selects.
+type selection struct {
+	clusterTypes selector
+	targets      []int // indexes of the deployment targets
+	maybe        []int // of those that depend on values that are not known yet
+}
+
+func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget, labels []labelSet) selection {
+	byLabels, err := newSelector(&p.DeploymentTargets)
+	if err != nil {
+		return selection{}
+	}
+	clusterTypes, err := newSelector(&p.ClusterTypes)
+	if err != nil {
+		return selection{}
+	}
+	sel := selection{clusterTypes: clusterTypes}
+	for i, t := range targets {
+		switch min(matchWorkspace(p.Workspace, t.Workspace), byLabels.match(labels[i])) {
+		case yes:
+			sel.targets = append(sel.targets, i)
+		case maybe:
+			sel.maybe = append(sel.maybe, i)
+		}
+	}
+	return sel
+}
+
+// on returns the targets that the policy assigns to a cluster type, and those that it may assign.
+func (s *selection) on(clusterType labelSet) (sure, unsure []int) {
+	if len(s.targets)+len(s.maybe) == 0 {
+		return nil, nil
+	}
+	switch s.clusterTypes.match(clusterType) {
+	case yes:
+		return s.targets, s.maybe
+	case maybe:
+		return nil, slices.Concat(s.targets, s.maybe)
+	}
+	return nil, nil
+}
+
+// certainty says whether a selector matches. The lesser one counts if two conditions must hold.
+type certainty int
+
+const (
+	no certainty = iota
+	maybe
+	yes
+)
+
+func matchWorkspace(selected, workspace string) certainty {
+	switch {
+	case selected == "":
+		return yes
+	case fleet.IsUnknown(selected) || fleet.IsUnknown(workspace):
+		return maybe
+	case selected == workspace:
+		return yes
+	}
+	return no
+}
+
+// selector is a label selector of which parts may not be known yet.
+type selector struct {
+	known   labels.Selector // without those parts
+	partial bool            // there are such parts
+}
+
+func newSelector(s *fleet.Selector) (selector, error) {
+	if !selectorUnknown(s) {
+		known, err := metav1.LabelSelectorAsSelector(s)
+		return selector{known: known}, err
+	}
+	rest := fleet.Selector{MatchLabels: maps.Clone(s.MatchLabels)}
+	maps.DeleteFunc(rest.MatchLabels, func(key, value string) bool { return fleet.IsUnknown(key) || fleet.IsUnknown(value) })
+	for _, r := range s.MatchExpressions {
+		if !requirementUnknown(r) {
+			rest.MatchExpressions = append(rest.MatchExpressions, r)
+		}
+	}
+	known, err := metav1.LabelSelectorAsSelector(&rest)
+	return selector{known, true}, err
+}
+
+func selectorUnknown(s *fleet.Selector) bool {
+	return fleet.AnyUnknown(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, requirementUnknown)
+}
+
+func requirementUnknown(r metav1.LabelSelectorRequirement) bool {
+	return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) || slices.ContainsFunc(r.Values, fleet.IsUnknown)
+}
+
+// labelSet holds labels of which some may not be known yet.
+type labelSet struct {
+	labels.Set
+	partial bool // some are not known
+}
+
+func newLabelSet(all map[string]string) labelSet { return labelSet{all, fleet.AnyUnknown(all)} }
+
+// unknown reports whether the value of a label, or whether it exists, is not known.
+func (l labelSet) unknown(key string) bool {
+	_, whole := l.Set[fleet.Unknown]
+	return whole || fleet.IsUnknown(l.Set[key])
+}
+
+// match reports whether the selector matches labels. Only the labels that it selects by count.
+func (s selector) match(l labelSet) certainty {
+	if !s.partial && !l.partial {
+		if s.known.Matches(l.Set) {
+			return yes
+		}
+		return no
+	}
+	requirements, selectable := s.known.Requirements()
+	if !selectable {
+		return no
+	}
+	result := yes
+	if s.partial {
+		result = maybe
+	}
+	for _, r := range requirements {
+		switch {
+		case l.unknown(r.Key()):
+			result = maybe
+		case !r.Matches(l.Set):
+			return no
+		}
+	}
+	return result
+}
