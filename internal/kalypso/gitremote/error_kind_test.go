@@ -81,6 +81,8 @@ func TestFind(t *testing.T) {
 		{[]string{"https://git.acme.io"}, "https://GIT.acme.io:443/acme/gitops", "https://git.acme.io"},
 		{[]string{"https://git.acme.io:8443"}, "https://git.acme.io/acme/gitops", ""},
 		{[]string{"https://git.acme.io"}, "http://git.acme.io/acme/gitops", ""},
+		{[]string{"https://git.acme.io:8080"}, "http://git.acme.io:8080/acme/gitops", ""},
+		{[]string{"ssh://git.acme.io:443"}, "https://git.acme.io/acme/gitops", ""},
 		{[]string{"https://git.acme.io", "https://git.acme.io/acme", "https://git.acme.io/ac"}, "https://git.acme.io/acme/x",
 			"https://git.acme.io/acme"},
 		{[]string{"https://git.acme.io/acme/gitops"}, "https://git.acme.io/acme/gitops.git",

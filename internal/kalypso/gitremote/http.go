@@ -147,6 +147,8 @@ func (h *httpSession) statusError(res *http.Response) error {
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		e.kind = ErrUnauthorized
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect: // net/http cannot send a pack again
+		e.kind = ErrRedirected
 	case http.StatusNotFound, http.StatusGone:
 		e.kind = ErrRepoNotFound
 	case http.StatusRequestEntityTooLarge:

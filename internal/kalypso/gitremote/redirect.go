@@ -11,12 +11,13 @@ import (
 // maxRedirects bounds the redirects of one request.
 const maxRedirects = 10
 
-// checkRedirect allows redirects of GET requests only, as Git does, and none from https to http. A push must stay on
-// the requested server, since nobody chose the repository behind a redirect.
+// checkRedirect allows redirects of GET requests only, as Git does, and none from https to http. net/http turns a
+// redirected POST into a GET for some statuses, so the first request decides. A push must stay on the requested server,
+// since nobody chose the repository behind a redirect.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	asked, to := requestedRepo(via[0].URL), requestedRepo(next.URL)
 	switch before := via[len(via)-1]; {
-	case next.Method != http.MethodGet:
+	case via[0].Method != http.MethodGet:
 		return fmt.Errorf("%w: the server redirects a later request; use the URL that it redirects to",
 			ErrRedirected)
 	case next.URL.Scheme != schemeHTTP && next.URL.Scheme != schemeHTTPS:

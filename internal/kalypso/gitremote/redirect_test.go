@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -94,6 +96,67 @@ func TestRedirectToSSH(t *testing.T) {
 		{URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
 	}).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrRedirected)
+}
+
+// TestRedirectToPlainHTTP: a redirect from https to http is not followed.
+func TestRedirectToPlainHTTP(t *testing.T) {
+	plain, url := gitserver.Serve(t, gitserver.InitBare(t))
+	secure, asked := gitserver.Serve(t, gitserver.InitBare(t), gitserver.WithTLS())
+	secure.Fail(gitserver.Fault{Status: http.StatusFound, Header: http.Header{"Location": {url + "/info/refs"}}})
+	_, err := open(t, asked, []gitremote.Credential{{URL: secure.URL, CACertificate: secure.CA}}).Ref(t.Context(), main)
+	is(t, err, gitremote.ErrRedirected)
+	if got := plain.Requests(); len(got) > 0 {
+		t.Errorf("the plain server got %+v", got)
+	}
+}
+
+// TestRedirectLoop: the number of redirects is bounded.
+func TestRedirectLoop(t *testing.T) {
+	_, origin := redirecting(t)
+	origin.to = origin.URL + "/team"
+	_, err := open(t, origin.URL+"/team", nil).Ref(t.Context(), main)
+	is(t, err, gitremote.ErrRedirected)
+	if n := len(origin.got); n != 10 || !strings.Contains(err.Error(), "more than 10 times") {
+		t.Errorf("after %d requests: %v", n, err)
+	}
+}
+
+// TestRedirectedPost: neither a fetch nor a pack follows a redirect of any status.
+func TestRedirectedPost(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
+	target, elsewhere := gitserver.Serve(t, repo)
+	server, url := gitserver.Serve(t, repo)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, service := range []string{"git-upload-pack", "git-receive-pack"} {
+			for _, to := range []string{elsewhere, server.URL + "/other.git"} {
+				server.ClearFaults()
+				server.ResetLog()
+				server.Fail(gitserver.Fault{
+					Service: service, Method: http.MethodPost, Status: status,
+					Header: http.Header{"Location": {to + "/" + service}},
+				})
+				r := open(t, url, nil)
+				var err error
+				if service == "git-upload-pack" {
+					err = readAll(t.Context(), r, head)
+				} else {
+					push := gitremote.PushRequest{Branch: main, Old: plumbing.NewHash(head), Pack: strings.NewReader("pack"), Size: 4}
+					err = pushTo(t.Context(), r, push)
+				}
+				is(t, err, gitremote.ErrRedirected)
+				got := target.Requests()
+				for _, request := range server.Requests() {
+					if strings.Contains(request.Path, "other") {
+						got = append(got, request)
+					}
+				}
+				if len(got) > 0 {
+					t.Errorf("%s, %d: the target got %+v", service, status, got)
+				}
+			}
+		}
+	}
 }
 
 // TestRedirectedBody: no body behind a redirect is shown, not even from this machine.

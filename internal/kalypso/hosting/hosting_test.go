@@ -83,3 +83,12 @@ func TestCheckStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorIsPrintable: nothing that a host or the network says reaches a terminal as it is.
+func TestErrorIsPrintable(t *testing.T) {
+	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
+	err := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil + " said", Cause: errors.New(evil)}
+	if text := err.Error(); strings.Count(text, shown) != 3 || strings.ContainsAny(text, "\x1b\u202e") {
+		t.Errorf("got %q", text)
+	}
+}

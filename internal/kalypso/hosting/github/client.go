@@ -29,6 +29,8 @@ type Config struct {
 	UserAgent  string            // "": the library's
 	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
 	Clock      Clock             // nil: the machine's
+	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
+	HeaderTimeout time.Duration
 	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
 	Secrets *redact.Secrets
 	// OnRetry, if set, is called before each wait for another attempt.
@@ -62,7 +64,7 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	if c.Transport == nil {
-		c.Transport = network()
+		c.Transport = network(cmp.Or(c.HeaderTimeout, headerTimeout))
 	}
 	if c.Clock == nil {
 		c.Clock = machineClock{}
@@ -101,16 +103,17 @@ func newAPI(c Config, at endpoints, auth *authorization) *github.Client {
 	return api
 }
 
-// answerTimeout bounds the time until an answer begins.
-const answerTimeout = time.Minute
+// headerTimeout is the default of [Config.HeaderTimeout].
+const headerTimeout = time.Minute
 
-func network() http.RoundTripper {
+// network returns a transport with Go's defaults, which have no timeout for an answer to begin.
+func network(headerTimeout time.Duration) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
-	t.ResponseHeaderTimeout = answerTimeout
+	t.ResponseHeaderTimeout = headerTimeout
 	return t
 }
 

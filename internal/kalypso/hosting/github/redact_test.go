@@ -3,7 +3,10 @@ package github_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +95,29 @@ func (p *place) authorization() string {
 // escaped is JSON with its underscores and slashes escaped, as a server may.
 func escaped(text string) string {
 	return strings.NewReplacer("_", `\u005f`, "/", `\/`).Replace(text)
+}
+
+// TestTokenRequestWords: what a server says to an app that asks for its token is shown without what the app sent.
+func TestTokenRequestWords(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"message": "refused: %s"}`, r.Header.Get("Authorization"))
+	}))
+	defer server.Close()
+	app := githubfake.New(t).AddApp(t)
+	client, err := github.New(github.Config{BaseURL: server.URL, Clock: newClock(), App: &github.App{
+		ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := client.Repo(server.URL + "/acme/gitops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = repo.Read(t.Context(), 1)
+	expectError(t, err, hosting.ErrUnauthenticated, "refused: Bearer (secret)")
 }
 
 // TestNetworkWords: so is what is no answer.

@@ -171,6 +171,20 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// A server that takes requests and does not answer is asked again, as one that is not available.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
+	p.fake.Fail("", "", 2, githubfake.Slow(time.Minute))
+	impatient := p.as(github.Config{Token: p.fake.Token, HeaderTimeout: 200 * time.Millisecond})
+	must(t)(impatient.Read(t.Context(), opened.Number))
+	expectWaits(t, p, seconds(1, 2))
+	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
+	_, err := impatient.Read(p.within(2*time.Second), opened.Number)
+	expectError(t, err, hosting.ErrUnavailable, "timeout awaiting response headers")
+}
+
 // The last request that a limit allows is no reason to refuse the next one by the machine's clock: GitHub decides.
 func TestLimitUsedUp(t *testing.T) {
 	t.Parallel()
