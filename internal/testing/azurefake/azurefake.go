@@ -130,7 +130,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"error": "invalid_client",
-			"error_description": "AADSTS7000215: Invalid client secret provided: " + r.FormValue("client_secret") +
+			"error_description": "AADSTS7000215: Invalid client secret provided: " + r.FormValue("client_secret") + assertion +
 				"\r\nTrace ID: x",
 		})
 		return

@@ -241,6 +241,9 @@ func TestErrors(t *testing.T) {
 		"a redirect": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://127.0.0.1:9", http.StatusFound)
 		}}, want: "HTTP 302"},
+		"the token repeated": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+			azurefake.Error(400, "BadRequest", "you sent "+r.Header.Get("Authorization"))(w, r)
+		}}, want: "you sent Bearer (secret)"},
 		"an answer of 100 MB": {instead: []http.HandlerFunc{huge, huge, huge, huge, huge, huge}, want: "an answer is larger than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,6 +301,13 @@ func TestOIDC(t *testing.T) {
 			}
 		})
 	}
+	t.Run("refused", func(t *testing.T) {
+		t.Setenv("ARM_OIDC_TOKEN", "canary-refused")
+		_, err := source.Reports(t.Context(), rendering)
+		if err == nil || !strings.Contains(err.Error(), "Invalid client secret provided: (secret)") || strings.Contains(err.Error(), "canary") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("GitHub Actions", func(t *testing.T) {
 		actions := newActions(t)
 		t.Setenv("ACTIONS_ID_TOKEN_REQUEST_URL", actions+"/token?api-version=1")

@@ -16,6 +16,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
 // Config says how Azure is reached, and as whom.
@@ -84,15 +86,21 @@ func (c Config) cloud() cloud.Configuration {
 	return made
 }
 
-// credential is who asks: a client with its secret, a client with the token of the pipeline, or whoever the environment says.
-func (c Config) credential(options azcore.ClientOptions) (azcore.TokenCredential, error) {
+// credential returns who asks: a client with its secret, a client with the token of the pipeline, or whoever the
+// environment names. It adds the pipeline's token to secrets.
+func (c Config) credential(options azcore.ClientOptions, secrets *redact.Secrets) (azcore.TokenCredential, error) {
 	switch {
 	case c.ClientSecret != "":
 		return azidentity.NewClientSecretCredential(c.TenantID, c.ClientID, c.ClientSecret, &azidentity.ClientSecretCredentialOptions{
 			ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery,
 		})
 	case c.UseOIDC:
-		return azidentity.NewClientAssertionCredential(c.TenantID, c.ClientID, pipelineToken, &azidentity.ClientAssertionCredentialOptions{
+		assertion := func(ctx context.Context) (string, error) {
+			token, err := pipelineToken(ctx)
+			secrets.Add(token)
+			return token, err
+		}
+		return azidentity.NewClientAssertionCredential(c.TenantID, c.ClientID, assertion, &azidentity.ClientAssertionCredentialOptions{
 			ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery,
 		})
 	}
@@ -142,7 +150,7 @@ func requestToken(ctx context.Context, from, bearer string) (string, error) {
 		return "", failed
 	}
 	req.Header.Set("Authorization", "Bearer "+bearer)
-	resp, err := transport().Do(req)
+	resp, err := transport(&redact.Secrets{}).Do(req)
 	if err != nil {
 		return "", failed
 	}

@@ -47,11 +47,11 @@ func connect(config Config, scope Scope) (*graph, error) {
 	g := &graph{scope: scope, secrets: &redact.Secrets{}}
 	g.secrets.Add(config.ClientSecret)
 	options := azcore.ClientOptions{
-		Cloud: config.cloud(), Transport: transport(),
+		Cloud: config.cloud(), Transport: transport(g.secrets),
 		Retry:     policy.RetryOptions{MaxRetries: tries, RetryDelay: time.Second},
 		Telemetry: policy.TelemetryOptions{ApplicationID: "terraform-kalypso"},
 	}
-	credential, err := config.credential(options)
+	credential, err := config.credential(options, g.secrets)
 	if err != nil {
 		return nil, g.explain(err)
 	}
@@ -210,18 +210,24 @@ func (g *graph) words(resp *http.Response) string {
 }
 
 // transport follows no redirect, which would take the token along, and reads no more of an answer than it may have.
-func transport() *http.Client {
+func transport(secrets *redact.Secrets) *http.Client {
 	return &http.Client{
-		Transport:     bounded{http.DefaultTransport},
+		Transport:     bounded{http.DefaultTransport, secrets},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
 var errTooLarge = fmt.Errorf("an answer is larger than %d MiB; narrow subscriptions or management_groups", maxAnswer>>20)
 
-type bounded struct{ next http.RoundTripper }
+// bounded bounds the answers, and notes the tokens that it sends: a server may repeat them.
+type bounded struct {
+	next    http.RoundTripper
+	secrets *redact.Secrets
+}
 
 func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	_, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	b.secrets.Add(token)
 	resp, err := b.next.RoundTrip(req)
 	if err == nil {
 		resp.Body = &boundedBody{resp.Body, maxAnswer}

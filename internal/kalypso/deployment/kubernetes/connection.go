@@ -137,6 +137,7 @@ func (c Connection) connect() (*client, error) {
 		return nil, err
 	}
 	date, secrets := &serverDate{}, &redact.Secrets{}
+	secrets.Add(config.Password)
 	config.UserAgent, config.WarningHandler = "terraform-provider-kalypso", rest.NoWarnings{}
 	config.QPS, config.Burst, config.Timeout = -1, 0, requestTime
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next, date, secrets} })

@@ -194,6 +194,13 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// forbid answers as an API server does that does not allow a request.
+func forbid(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusForbidden)
+	fmt.Fprintf(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": %q}`, message)
+}
+
 // A cluster that has neither Flux nor Argo CD, that hangs, refuses, answers endlessly, redirects, or is not there, is offline;
 // the others are asked all the same.
 func TestOffline(t *testing.T) {
@@ -202,6 +209,11 @@ func TestOffline(t *testing.T) {
 		s := httptest.NewServer(f)
 		t.Cleanup(s.Close)
 		return config(s.URL)
+	}
+	secure := func(f http.HandlerFunc) string { // in clear, no credential is sent
+		s := httptest.NewTLSServer(f)
+		t.Cleanup(s.Close)
+		return strings.Replace(config(s.URL), "server:", "insecure-skip-tls-verify: true, server:", 1)
 	}
 	hang := make(chan struct{})
 	t.Cleanup(func() { close(hang) })
@@ -232,6 +244,13 @@ func TestOffline(t *testing.T) {
 				}
 			}
 		})},
+		"repeats": {Kubeconfig: secure(func(w http.ResponseWriter, r *http.Request) {
+			forbid(w, "you sent "+r.Header.Get("Authorization"))
+		})},
+		"repeats-password": {Kubeconfig: strings.Replace(secure(func(w http.ResponseWriter, r *http.Request) {
+			_, password, _ := r.BasicAuth()
+			forbid(w, "you sent "+password+", "+r.Header.Get("Authorization"))
+		}), "token: canary-token", "username: me, password: canary-password", 1)},
 		"not-there": {Kubeconfig: config("http://" + closed.Addr().String())},
 		"html":      {Kubeconfig: server(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })},
 	}
@@ -241,7 +260,8 @@ func TestOffline(t *testing.T) {
 	}
 	said := map[string]string{}
 	for _, r := range reports {
-		if r.Health != deployment.Offline || r.Folder != "" || strings.Contains(r.Message, "canary") {
+		secret := strings.Contains(r.Message, "canary") || strings.Contains(r.Message, "bWU6Y2FuYXJ5") // "me:canary", in base64
+		if r.Health != deployment.Offline || r.Folder != "" || secret {
 			t.Errorf("%+v", r)
 		}
 		said[r.Cluster] = r.Message
@@ -249,6 +269,7 @@ func TestOffline(t *testing.T) {
 	for name, want := range map[string]string{
 		"empty": "neither the custom resources of Flux nor those of Argo CD", "hangs": "did not answer", "redirect": "", "huge": "an answer is larger than 16 MiB",
 		"not-there": "connection refused", "html": "",
+		"repeats": "you sent Bearer (secret)", "repeats-password": "you sent (secret), Basic (secret)",
 	} {
 		if got, there := said[name]; !there || !strings.Contains(got, want) {
 			t.Errorf("%s says %q", name, got)
