@@ -31,6 +31,8 @@ var clusterTypeModel = &model{
 			MarkdownDescription: "Name of the template, of type `config`, that renders the platform configuration: `platform-config.yaml`. " +
 				"The default renders a ConfigMap `platform-config` with the values.",
 		},
+		"taints":     taintsArgument(),
+		"properties": propertiesArgument(),
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {
 		return &fleet.ClusterType{
@@ -38,6 +40,8 @@ var clusterTypeModel = &model{
 			Reconciler:       d.string("reconciler"),
 			NamespaceService: d.string("namespace_service"),
 			ConfigType:       d.string("config_type"),
+			Taints:           decodeTaints(d),
+			Properties:       d.stringMap("properties"),
 		}
 	},
 	encode: func(o fleet.Object) values {
@@ -48,6 +52,8 @@ var clusterTypeModel = &model{
 			"reconciler":        ct.Reconciler,
 			"namespace_service": ct.NamespaceService,
 			"config_type":       ct.ConfigType,
+			"taints":            encodeTaints(ct.Taints),
+			"properties":        ct.Properties,
 		}
 	},
 }

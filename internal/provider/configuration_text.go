@@ -41,13 +41,14 @@ func resourceText(address string, arguments map[string]attr.Value, references ma
 func argumentOrder(arguments map[string]attr.Value) []string {
 	rank := func(name string) int {
 		_, scalar := scalarText(arguments[name])
+		_, number := arguments[name].(basetypes.Int64Value)
 		_, text := arguments[name].(basetypes.StringValue)
 		switch {
 		case name == "name":
 			return 0
 		case name == "labels":
 			return 1
-		case scalar || text:
+		case scalar || number || text:
 			return 2
 		}
 		return 3
@@ -64,6 +65,8 @@ func valueText(v attr.Value, depth int) string {
 	}
 	switch v := v.(type) {
 	case basetypes.BoolValue:
+		return v.String()
+	case basetypes.Int64Value:
 		return v.String()
 	case basetypes.StringValue:
 		return stringText(v.ValueString(), depth)

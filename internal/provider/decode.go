@@ -104,6 +104,22 @@ func (d decoder) int(name string) *int {
 	return &n
 }
 
+// number is int for a domain that tells an unknown number by [fleet.UnknownNumber].
+func (d decoder) number(name string) *int {
+	if d.isUnknown(name) {
+		return new(fleet.UnknownNumber)
+	}
+	return d.int(name)
+}
+
+// numberOr is number with a default for null.
+func (d decoder) numberOr(name string, otherwise int) int {
+	if n := d.number(name); n != nil {
+		return *n
+	}
+	return otherwise
+}
+
 // strings reads a list of strings.
 func (d decoder) strings(name string) []string {
 	if d.isUnknown(name) {

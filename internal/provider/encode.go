@@ -10,8 +10,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// values holds the arguments of one object as Go values: string, bool, []string, map[string]string, values, []values.
+// values holds the arguments of one object as Go values: string, bool, *int, []string, exactStrings, map[string]string,
+// values, []values.
 type values map[string]any
+
+// exactStrings is a list of strings of which an empty one means something else than none.
+type exactStrings []string
 
 // encode converts v, which has a type of [values], to a value of type t. It makes absent and empty values null, so that
 // generated configuration leaves them out. See [terraformJSON] for strings.
@@ -27,6 +31,11 @@ func encode(t attr.Type, v any) attr.Value {
 			return types.BoolValue(true)
 		}
 		return types.BoolNull()
+	case basetypes.Int64Type:
+		if n, _ := v.(*int); n != nil {
+			return types.Int64Value(int64(*n))
+		}
+		return types.Int64Null()
 	case types.MapType:
 		set, _ := v.(map[string]string)
 		if len(set) == 0 {
@@ -59,6 +68,10 @@ func encodeList(t types.ListType, v any) attr.Value {
 	case []string:
 		for _, s := range list {
 			all = append(all, types.StringValue(s))
+		}
+	case exactStrings:
+		if list != nil {
+			return stringListOf(list)
 		}
 	case []values:
 		for _, object := range list {

@@ -33,6 +33,10 @@ func optional(attributes map[string]schema.Attribute) map[string]schema.Attribut
 			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil
 			all[name] = a
+		case schema.Int64Attribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
+			a.Required, a.Optional, a.Validators = false, true, nil
+			all[name] = a
 		case schema.MapAttribute:
 			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 // awkward is a string with all that Terraform, YAML and JSON treat specially.
@@ -25,7 +26,13 @@ func meta(name string, labels map[string]string) fleet.Meta {
 var objects = map[string][]fleet.Object{
 	"cluster_type": {
 		&fleet.ClusterType{Meta: meta("a", nil), Reconciler: "r", NamespaceService: "n"},
-		&fleet.ClusterType{Meta: meta("a", map[string]string{"x": "", "y": "z"}), Reconciler: "r", NamespaceService: "n", ConfigType: "c"},
+		&fleet.ClusterType{
+			Meta: meta("a", map[string]string{"x": "", "y": "z"}), Reconciler: "r", NamespaceService: "n", ConfigType: "c",
+			Taints: []placement.Taint{
+				{Key: "pci", Value: "true", Effect: placement.NoSelect}, {Key: "old", Effect: placement.NoSelectIfNew},
+			},
+			Properties: map[string]string{"cpu": "64", "memory": "256Gi"},
+		},
 	},
 	"template": {
 		&fleet.Template{Meta: meta("a", nil), Type: "config", Manifests: []string{""}},
@@ -47,12 +54,25 @@ var objects = map[string][]fleet.Object{
 	"scheduling_policy": {
 		&fleet.SchedulingPolicy{Meta: meta("a", nil)},
 		&fleet.SchedulingPolicy{Meta: meta("a", nil), Workspace: "w"},
+		&fleet.SchedulingPolicy{Meta: meta("a", nil), Placement: &placement.Spec{}},
+		&fleet.SchedulingPolicy{Meta: meta("a", nil), Placement: &placement.Spec{Names: []string{}}},
 		&fleet.SchedulingPolicy{
 			Meta: meta("a", map[string]string{"x": "y"}), Workspace: "w",
 			DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"x": ""}},
 			ClusterTypes: fleet.Selector{MatchExpressions: []metav1.LabelSelectorRequirement{
 				{Key: "k", Operator: "In", Values: []string{"a", ""}}, {Key: "l", Operator: "Exists"},
 			}},
+			Placement: &placement.Spec{
+				Number: new(2), Names: []string{"large", "small"},
+				Tolerations: []placement.Toleration{
+					{Operator: placement.Exists}, {Key: "pci", Operator: placement.Equal, Value: "true", Effect: placement.NoSelect},
+				},
+				Prefer: []placement.Preference{{Property: "cost", Weight: -2}, {Balance: true, Weight: 1}},
+				Spread: []placement.Spread{
+					{Key: "region", MaxSkew: 1}, {Key: "zone", MaxSkew: 2, WhenUnsatisfiable: placement.ScheduleAnyway},
+				},
+				Generation: "2",
+			},
 		},
 	},
 	"workload": {

@@ -10,8 +10,8 @@ var schedulingPolicyModel = &model{
 	kind:      fleet.KindSchedulingPolicy,
 	name:      "scheduling_policy",
 	attribute: "scheduling_policies",
-	description: "A scheduling policy: it assigns every deployment target that it selects to every cluster type that it selects. What " +
-		"several policies choose is one assignment.\n\n" +
+	description: "A scheduling policy: it assigns every deployment target that it selects to every cluster type that it selects, or with " +
+		"`placement` to some of them. What several policies choose is one assignment.\n\n" +
 		"A selector that selects everything must say `match_all = true`, so that a variable that happens to be null or empty never does.",
 	nameDescription:   "Name of the policy: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the policy. They select nothing. Keys and values follow the Kubernetes rules.",
@@ -31,6 +31,7 @@ var schedulingPolicyModel = &model{
 			MarkdownDescription: "Which cluster types they are assigned to: those that meet all requirements given here.",
 			Attributes:          selectorArguments("cluster types", map[string]schema.Attribute{}),
 		},
+		"placement": placementArgument(),
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {
 		targets := requiredSelector(d, "deployment_target_selector", true)
@@ -40,6 +41,7 @@ var schedulingPolicyModel = &model{
 			Workspace:         targets.workspace,
 			DeploymentTargets: targets.labels,
 			ClusterTypes:      clusterTypes.labels,
+			Placement:         decodePlacement(d),
 		}
 	},
 	encode: func(o fleet.Object) values {
@@ -49,6 +51,7 @@ var schedulingPolicyModel = &model{
 			"labels":                     p.Labels,
 			"deployment_target_selector": encodeSelector(selector{p.Workspace, p.DeploymentTargets}),
 			"cluster_type_selector":      encodeSelector(selector{labels: p.ClusterTypes}),
+			"placement":                  encodePlacement(p.Placement),
 		}
 	},
 }

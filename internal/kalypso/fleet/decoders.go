@@ -14,9 +14,7 @@ import (
 type Decoder func(document []byte) (o Object, unknown []string, err error)
 
 var decoders = map[Kind]Decoder{
-	KindClusterType: DecoderOf(func(m Meta, s clusterTypeSpec) Object {
-		return &ClusterType{m, s.Reconciler, s.NamespaceService, s.ConfigType}
-	}),
+	KindClusterType: decodeClusterType,
 	KindTemplate: DecoderOf(func(m Meta, s templateSpec) Object {
 		t := &Template{Meta: m, Type: s.Type, ContentType: s.ContentType}
 		for _, manifest := range s.Manifests {
@@ -24,11 +22,8 @@ var decoders = map[Kind]Decoder{
 		}
 		return t
 	}),
-	KindConfigSchema: DecoderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
-	KindSchedulingPolicy: DecoderOf(func(m Meta, s schedulingPolicySpec) Object {
-		dts := s.DeploymentTargetSelector
-		return &SchedulingPolicy{m, dts.Workspace, dts.LabelSelector, s.ClusterTypeSelector.LabelSelector}
-	}),
+	KindConfigSchema:     DecoderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
+	KindSchedulingPolicy: decodeSchedulingPolicy,
 	KindWorkload: DecoderOf(func(m Meta, s workloadSpec) Object {
 		w := &Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}
 		for _, t := range s.DeploymentTargets {

@@ -42,8 +42,9 @@ type (
 // The output documents.
 type (
 	metaOutput struct {
-		Name   string            `json:"name"`
-		Labels map[string]string `json:"labels,omitempty"`
+		Name        string            `json:"name"`
+		Labels      map[string]string `json:"labels,omitempty"`
+		Annotations annotations       `json:"annotations,omitempty"`
 	}
 	objectOutput[S any] struct {
 		APIVersion string     `json:"apiVersion"`

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 // Unknown stands for a string that Terraform learns during apply. In a map or list of which nothing is known, it is
@@ -87,6 +89,8 @@ type ClusterType struct {
 	Reconciler       string // name of a Template
 	NamespaceService string // name of a Template
 	ConfigType       string // name of a Template; empty: the built-in ConfigMap
+	Taints           []placement.Taint
+	Properties       map[string]string // name → Kubernetes quantity
 }
 
 // Template renders one file of an assignment.
@@ -140,6 +144,7 @@ type SchedulingPolicy struct {
 	Workspace         string // empty: any
 	DeploymentTargets Selector
 	ClusterTypes      Selector
+	Placement         *placement.Spec // nil: on all cluster types that fit
 }
 
 // Workload is an application and its deployment targets.
@@ -199,6 +204,8 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
 	Limits        Limits
+	// Earlier is what placement keeps of the time before.
+	Earlier placement.Earlier
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool
 }

@@ -69,5 +69,12 @@ func write[S any](o Object, spec S) objectOutput[S] {
 
 func metaOf(o Object) metaOutput {
 	m := o.Metadata()
-	return metaOutput{m.Name, m.Labels}
+	out := metaOutput{Name: m.Name, Labels: m.Labels}
+	switch o := o.(type) {
+	case *ClusterType:
+		out.Annotations = o.annotations()
+	case *SchedulingPolicy:
+		out.Annotations = o.annotations()
+	}
+	return out
 }

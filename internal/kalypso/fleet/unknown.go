@@ -12,6 +12,16 @@ func HasUnknown(o Object) bool {
 	if IsUnknown(m.Name) || AnyUnknown(m.Labels) {
 		return true
 	}
+	switch o := o.(type) { // their annotations hold YAML, which escapes the sentinel
+	case *ClusterType:
+		if o.placementUnknown() {
+			return true
+		}
+	case *SchedulingPolicy:
+		if len(o.PlacementUnknown()) > 0 {
+			return true
+		}
+	}
 	text, err := json.Marshal(documentOf(o))
 	quoted, _ := json.Marshal(Unknown)
 	return err != nil || strings.Contains(string(text), strings.Trim(string(quoted), `"`))

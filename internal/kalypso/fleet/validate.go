@@ -13,8 +13,8 @@ import (
 )
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
-// objects, and Workloads with too many targets. It stops once ctx is done. [Fleet.ValidateReferences] checks the
-// templates that cluster types name.
+// objects, Workloads with too many targets, and placements that name what no cluster type has. It stops once ctx is done.
+// [Fleet.ValidateReferences] checks the templates that cluster types name.
 func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems
@@ -42,6 +42,7 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 		seen[id] = o
 	}
 	ps = append(ps, f.checkTargetsPerWorkload()...)
+	ps = append(ps, f.checkPlacements()...)
 	ps.Sort()
 	return ps
 }
@@ -72,6 +73,7 @@ func (ct *ClusterType) Validate() Problems {
 	ps := ct.validateMeta()
 	ps.require(&ct.Meta, "reconciler", ct.Reconciler)
 	ps.require(&ct.Meta, "namespace_service", ct.NamespaceService)
+	ps = append(ps, ct.validateTaints()...)
 	return ps.forObject(ct)
 }
 
@@ -126,6 +128,7 @@ func (p *SchedulingPolicy) Validate() Problems {
 	}
 	ps = append(ps, ValidateSelector(&p.DeploymentTargets, Attr("deployment_target_selector"))...)
 	ps = append(ps, ValidateSelector(&p.ClusterTypes, Attr("cluster_type_selector"))...)
+	ps = append(ps, p.validatePlacement()...)
 	return ps.forObject(p)
 }
 

@@ -35,6 +35,8 @@ func (p Problem) YAMLPath() string {
 	switch p.Path[0].Attribute {
 	case "name", "labels":
 		b.WriteString("metadata")
+	case "taints", "properties", "placement":
+		b.WriteString("metadata.annotations[kalypso.io/" + p.Path[0].Attribute + "]")
 	case "data":
 	default:
 		b.WriteString("spec")
@@ -43,6 +45,9 @@ func (p Problem) YAMLPath() string {
 		step.Visit(func(attribute string) {
 			if i > 0 && strings.HasSuffix(p.Path[i-1].Attribute, "_selector") && attribute != "workspace" {
 				b.WriteString(".labelSelector")
+			}
+			if i == 0 && strings.HasSuffix(b.String(), "]") { // an annotation is named already
+				return
 			}
 			if b.Len() > 0 {
 				b.WriteByte('.')

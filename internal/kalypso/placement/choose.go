@@ -32,10 +32,10 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 		}
 	}
 	for _, i := range c.selected {
-		switch new, held := c.fits(i); {
-		case new:
+		switch asNew, asHeld := c.fits(i); {
+		case asNew:
 			c.fit = append(c.fit, i)
-		case held:
+		case asHeld:
 			c.held = append(c.held, i)
 		}
 	}
@@ -49,19 +49,19 @@ func (c *chooser) named(i int) bool {
 }
 
 // fits reports whether a cluster type fits for a new deployment target, and for one that it holds.
-func (c *chooser) fits(i int32) (new, held bool) {
+func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.hard() && d.of[i] < 0 }) {
 		return false, false
 	}
-	new, held = true, true
+	asNew, asHeld = true, true
 	for _, taint := range c.pass.ClusterTypes[i].Taints {
 		if c.policy.Spec.tolerates(taint) {
 			continue
 		}
-		new = false
-		held = held && taint.Effect == NoSelectIfNew
+		asNew = false
+		asHeld = asHeld && taint.Effect == NoSelectIfNew
 	}
-	return new, held
+	return asNew, asHeld
 }
 
 // choice is the decision on one deployment target: the cluster types that fit it, and those of them that it keeps, as

@@ -25,7 +25,7 @@ type decision struct {
 		Properties map[string]string `json:"properties"`
 	} `json:"cluster_types"`
 	MatchLabels map[string]string      `json:"match_labels"`
-	Number      int                    `json:"number"`
+	Number      *int                   `json:"number"`
 	Prefer      []placement.Preference `json:"prefer"`
 	Tolerations []placement.Toleration `json:"tolerations"`
 	Prior       []string               `json:"prior"` // what the target had
@@ -102,7 +102,7 @@ func (c *decision) decide(t *testing.T) []string {
 	}
 	f.Policies = []placement.Policy{policy}
 	f.Earlier.Decisions = placement.Decisions{"policy": {Targets: map[string][]string{"the-target": c.Prior}}}
-	if c.Number == 0 {
+	if c.Number == nil {
 		f.Earlier = placement.Earlier{Holds: map[string][]string{"the-target": c.Prior}}
 	}
 	c.addLoad(f)
@@ -119,7 +119,7 @@ func (c *decision) decide(t *testing.T) []string {
 // addLoad adds a policy that decides after the one of the case, with a deployment target for each that a cluster type
 // holds.
 func (c *decision) addLoad(f *placement.Fleet) {
-	others := placement.Policy{Name: "others", Spec: &placement.Spec{Number: 1}}
+	others := placement.Policy{Name: "others", Spec: &placement.Spec{Number: new(1)}}
 	earlier := placement.PolicyDecisions{Targets: map[string][]string{}}
 	for i, ct := range f.ClusterTypes {
 		others.ClusterTypes = append(others.ClusterTypes, i)

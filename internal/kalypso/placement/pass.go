@@ -138,7 +138,7 @@ func quantities(properties map[string]string) map[string]float64 {
 // counts reports whether the decisions of a policy count for balance.
 func (p *pass) counts(policy int) bool {
 	spec := p.Policies[policy].Spec
-	return spec != nil && spec.Number > 0
+	return spec != nil && spec.Number != nil
 }
 
 func (p *pass) addLoad(clusterTypes []int32, n int) {
@@ -246,8 +246,8 @@ func (e explained) by(policy int, target, clusterType string) bool {
 
 // number is how many cluster types a deployment target gets.
 func (s *Spec) number() int {
-	if s == nil || s.Number <= 0 {
+	if s == nil || s.Number == nil {
 		return math.MaxInt
 	}
-	return s.Number
+	return *s.Number
 }

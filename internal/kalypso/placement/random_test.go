@@ -89,9 +89,9 @@ func wrong(f *Fleet, o *Outcome) string {
 					problem = "does not fit: " + at
 				}
 			}
-			number := spec.Number
-			if number == 0 {
-				number = len(fit)
+			number := len(fit)
+			if spec.Number != nil {
+				number = *spec.Number
 			}
 			if len(chosen) > number {
 				problem = "more than the number: " + at
@@ -241,7 +241,10 @@ func randomPolicy(r *rand.Rand, f *Fleet, name string) Policy {
 	if r.IntN(5) == 0 {
 		return p
 	}
-	spec := &Spec{Number: r.IntN(5)}
+	spec := &Spec{}
+	if n := r.IntN(5); n > 0 {
+		spec.Number = &n
+	}
 	if r.IntN(6) == 0 {
 		spec.Names = []string{}
 		for _, ct := range f.ClusterTypes {

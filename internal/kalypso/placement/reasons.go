@@ -105,11 +105,11 @@ type Shortfall struct {
 // Shortfalls returns the shortfalls by policy, then by deployment target.
 func (o *Outcome) Shortfalls() (all []Shortfall) {
 	for i, policy := range o.fleet.Policies {
-		if policy.Spec == nil || policy.Spec.Number == 0 {
+		if policy.Spec == nil || policy.Spec.Number == nil {
 			continue
 		}
 		o.Each(i, func(target int, clusterTypes []int32) {
-			if len(clusterTypes) < policy.Spec.Number {
+			if len(clusterTypes) < *policy.Spec.Number {
 				all = append(all, Shortfall{i, target, len(clusterTypes)})
 			}
 		})

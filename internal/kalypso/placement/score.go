@@ -26,13 +26,13 @@ func (c *chooser) score(fit []int32) {
 // property scores by where a property lies between its least and its greatest value among the cluster types that fit
 // and have it. One without it scores 0.
 func (c *chooser) property(name string, fit []int32) func(int32) int {
-	least, most, any := 0.0, 0.0, false
+	least, most, found := 0.0, 0.0, false
 	for _, i := range fit {
 		v, ok := c.pass.properties[i][name]
 		switch {
 		case !ok:
-		case !any:
-			least, most, any = v, v, true
+		case !found:
+			least, most, found = v, v, true
 		default:
 			least, most = min(least, v), max(most, v)
 		}

@@ -96,8 +96,8 @@ func (s Spread) hard() bool { return s.WhenUnsatisfiable != ScheduleAnyway }
 
 // Spec is the placement of a policy.
 type Spec struct {
-	// Number is how many cluster types each deployment target gets; 0: all that fit.
-	Number int
+	// Number is how many cluster types each deployment target gets; nil: all that fit.
+	Number *int
 	// Names are the only cluster types that the policy takes, of those that its selector takes; nil: no restriction.
 	Names       []string
 	Tolerations []Toleration
@@ -110,7 +110,7 @@ type Spec struct {
 // Decides reports whether the policy places on some of the cluster types that fit, so that its decisions are kept: it
 // has a number, or a spread that passes over cluster types. A nil spec places on all.
 func (s *Spec) Decides() bool {
-	return s != nil && (s.Number > 0 || slices.ContainsFunc(s.Spread, Spread.hard))
+	return s != nil && (s.Number != nil || slices.ContainsFunc(s.Spread, Spread.hard))
 }
 
 func (s *Spec) tolerates(taint Taint) bool {

@@ -39,7 +39,7 @@ func TestSkewChange(t *testing.T) {
 	}
 }
 
-// labelled returns cluster types with labels: name, key, value, key, value …
+// labelled returns cluster types from rows of a name and pairs of a label's key and value.
 func labelled(rows ...[]string) (all []ClusterType) {
 	for _, row := range rows {
 		ct := ClusterType{Name: row[0], Labels: map[string]string{}}
@@ -63,24 +63,24 @@ func TestSpread(t *testing.T) {
 		earlier      []string
 		want         []string
 	}{
-		"over two regions": {twoOfEach, Spec{Number: 2, Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "b1"}},
+		"over two regions": {twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "b1"}},
 		"the number beyond the regions": {
-			twoOfEach, Spec{Number: 4, Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "b1", "b2"},
+			twoOfEach, Spec{Number: new(4), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "b1", "b2"},
 		},
 		"as far as the skew allows": {
-			twoOfEach, Spec{Number: 9, Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "a3", "b1", "b2"},
+			twoOfEach, Spec{Number: new(9), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "a3", "b1", "b2"},
 		},
 		"not beyond the skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
-			Spec{Number: 4, Spread: []Spread{{Key: "r", MaxSkew: 1}}}, nil, []string{"a1", "a2", "b1"},
+			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 1}}}, nil, []string{"a1", "a2", "b1"},
 		},
 		"a wider skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
-			Spec{Number: 4, Spread: []Spread{{Key: "r", MaxSkew: 2}}}, nil, []string{"a1", "a2", "a3", "b1"},
+			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 2}}}, nil, []string{"a1", "a2", "a3", "b1"},
 		},
 		"soft, beyond the skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
-			Spec{Number: 4, Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}},
+			Spec{Number: new(4), Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}},
 			nil, []string{"a1", "a2", "a3", "b1"},
 		},
 		"a soft spread goes before the score": {
@@ -90,7 +90,7 @@ func TestSpread(t *testing.T) {
 				{Name: "b1", Labels: map[string]string{"r": "b"}, Properties: map[string]string{"cpu": "1"}},
 			},
 			Spec{
-				Number: 2, Prefer: []Preference{{Property: "cpu", Weight: 10}},
+				Number: new(2), Prefer: []Preference{{Property: "cpu", Weight: 10}},
 				Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}},
 			},
 			nil, []string{"a1", "b1"},
@@ -100,29 +100,29 @@ func TestSpread(t *testing.T) {
 				{Name: "a1", Labels: map[string]string{"r": "a"}, Properties: map[string]string{"cpu": "1"}},
 				{Name: "b1", Labels: map[string]string{"r": "b"}, Properties: map[string]string{"cpu": "2"}},
 			},
-			Spec{Number: 1, Prefer: []Preference{{Property: "cpu", Weight: 1}}, Spread: []Spread{{Key: "r"}}},
+			Spec{Number: new(1), Prefer: []Preference{{Property: "cpu", Weight: 1}}, Spread: []Spread{{Key: "r"}}},
 			nil, []string{"b1"},
 		},
 		"hard, without the label": {
 			labelled([]string{"a1"}, []string{"b1", "r", "b"}),
-			Spec{Number: 2, Spread: []Spread{{Key: "r"}}}, nil, []string{"b1"},
+			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"b1"},
 		},
 		"soft, without the label": {
 			labelled([]string{"a1"}, []string{"b1", "r", "b"}),
-			Spec{Number: 1, Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}}, nil, []string{"a1"},
+			Spec{Number: new(1), Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}}, nil, []string{"a1"},
 		},
 		"a tainted domain is a domain": {
 			[]ClusterType{
 				{Name: "a1", Labels: map[string]string{"r": "a"}}, {Name: "a2", Labels: map[string]string{"r": "a"}},
 				{Name: "b1", Labels: map[string]string{"r": "b"}, Taints: []Taint{{"k", "", NoSelect}}},
 			},
-			Spec{Number: 2, Spread: []Spread{{Key: "r"}}}, nil, []string{"a1"},
+			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"a1"},
 		},
 		"what is there stays, beyond the skew too": {
-			twoOfEach, Spec{Number: 3, Spread: []Spread{{Key: "region"}}}, []string{"a1", "a2", "a3"}, []string{"a1", "a2", "a3"},
+			twoOfEach, Spec{Number: new(3), Spread: []Spread{{Key: "region"}}}, []string{"a1", "a2", "a3"}, []string{"a1", "a2", "a3"},
 		},
 		"the other region completes what is there": {
-			twoOfEach, Spec{Number: 2, Spread: []Spread{{Key: "region"}}}, []string{"b2"}, []string{"a1", "b2"},
+			twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, []string{"b2"}, []string{"a1", "b2"},
 		},
 		"without a number, all that the spread allows": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
@@ -133,7 +133,7 @@ func TestSpread(t *testing.T) {
 				[]string{"c1", "x", "1", "y", "2"}, []string{"c2", "x", "2", "y", "2"},
 				[]string{"c3", "x", "2", "y", "2"}, []string{"c4", "x", "2", "y", "1"}, []string{"c5", "x", "1", "y", "2"},
 			),
-			Spec{Number: 4, Spread: []Spread{{Key: "x", MaxSkew: 2}, {Key: "y", MaxSkew: 1}}},
+			Spec{Number: new(4), Spread: []Spread{{Key: "x", MaxSkew: 2}, {Key: "y", MaxSkew: 1}}},
 			[]string{"c2", "c3", "c4"}, []string{"c2", "c3", "c4"},
 		},
 		"two hard spreads, two violate, the better of the others": {
@@ -141,7 +141,7 @@ func TestSpread(t *testing.T) {
 				[]string{"c1", "x", "1", "y", "3"}, []string{"c2", "x", "2", "y", "2"},
 				[]string{"c3", "x", "3", "y", "2"}, []string{"c4", "x", "2", "y", "1"},
 			),
-			Spec{Number: 3, Spread: []Spread{{Key: "x", MaxSkew: 1}, {Key: "y", MaxSkew: 1}}},
+			Spec{Number: new(3), Spread: []Spread{{Key: "x", MaxSkew: 1}, {Key: "y", MaxSkew: 1}}},
 			[]string{"c1", "c4"}, []string{"c1", "c3", "c4"},
 		},
 	} {

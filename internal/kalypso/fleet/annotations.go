@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+)
+
+// The annotations that hold placement, each as YAML. They are no fields of spec: where the operator still renders other
+// environments, Flux refuses what its CRDs do not declare.
+const (
+	TaintsAnnotation     = "kalypso.io/taints"     // of a ClusterType
+	PropertiesAnnotation = "kalypso.io/properties" // of a ClusterType
+	PlacementAnnotation  = "kalypso.io/placement"  // of a SchedulingPolicy
+)
+
+// annotations are those of a document, as far as Kalypso interprets them.
+type annotations map[string]string
+
+// annotation reads the YAML of an annotation. Without it, into stays as it is.
+func annotation(all json.RawMessage, name string, into any) error {
+	var given map[string]json.RawMessage
+	_ = json.Unmarshal(all, &given) // annotations of a wrong type are nobody's
+	if given[name] == nil {
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(given[name], &text); err != nil {
+		return fmt.Errorf("annotation %s: expected YAML as a string", name)
+	}
+	data, err := yamlToJSON(text)
+	if err != nil {
+		return fmt.Errorf("annotation %s: %w", name, err)
+	}
+	unknown, err := decode(data, into)
+	switch {
+	case err != nil:
+		return fmt.Errorf("annotation %s: %s", name, document{text: text}.describe(err, data))
+	case len(unknown) > 0:
+		return fmt.Errorf("annotation %s: it has no field %s", name, strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
+// add writes a value as an annotation.
+func (a annotations) add(name string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	text, err := yaml.JSONToYAML(escapeUnprintable(data))
+	if err != nil {
+		panic(err) // it is JSON
+	}
+	a[name] = string(text)
+}
+
+// scalarText is a string; a number is taken for its text.
+type scalarText string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *scalarText) UnmarshalJSON(data []byte) error {
+	var n json.Number
+	if json.Unmarshal(data, &n) == nil && data[0] != '"' {
+		*s = scalarText(n)
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(s))
+}
+
+// The YAML of the annotations. Taints are as in [placement.Taint].
+type (
+	placementYAML struct {
+		NumberOfClusterTypes *int                   `json:"numberOfClusterTypes,omitempty"`
+		Names                []string               `json:"names,omitzero"`
+		Tolerations          []placement.Toleration `json:"tolerations,omitempty"`
+		Prefer               []preferenceYAML       `json:"prefer,omitempty"`
+		Spread               []spreadYAML           `json:"spread,omitempty"`
+		Generation           scalarText             `json:"generation,omitempty"`
+	}
+	preferenceYAML struct {
+		Property string `json:"property,omitempty"`
+		Balance  bool   `json:"balance,omitempty"`
+		Weight   *int   `json:"weight,omitempty"`
+	}
+	spreadYAML struct {
+		Key               string `json:"key"`
+		MaxSkew           *int   `json:"maxSkew,omitempty"`
+		WhenUnsatisfiable string `json:"whenUnsatisfiable,omitempty"`
+	}
+)
+
+func (y *placementYAML) spec() *placement.Spec {
+	if y == nil {
+		return nil
+	}
+	s := &placement.Spec{
+		Number: y.NumberOfClusterTypes, Names: y.Names, Tolerations: y.Tolerations, Generation: string(y.Generation),
+	}
+	for _, p := range y.Prefer {
+		s.Prefer = append(s.Prefer, placement.Preference{
+			Property: p.Property, Balance: p.Balance, Weight: valueOr(p.Weight, placement.DefaultWeight),
+		})
+	}
+	for _, spread := range y.Spread {
+		s.Spread = append(s.Spread, placement.Spread{
+			Key: spread.Key, MaxSkew: valueOr(spread.MaxSkew, placement.DefaultMaxSkew),
+			WhenUnsatisfiable: spread.WhenUnsatisfiable,
+		})
+	}
+	return s
+}
+
+func valueOr(n *int, otherwise int) int {
+	if n == nil {
+		return otherwise
+	}
+	return *n
+}
+
+func placementOutput(s *placement.Spec) placementYAML {
+	y := placementYAML{
+		NumberOfClusterTypes: s.Number, Names: s.Names, Tolerations: s.Tolerations, Generation: scalarText(s.Generation),
+	}
+	for _, p := range s.Prefer {
+		y.Prefer = append(y.Prefer, preferenceYAML{p.Property, p.Balance, &p.Weight})
+	}
+	for _, spread := range s.Spread {
+		y.Spread = append(y.Spread, spreadYAML{spread.Key, &spread.MaxSkew, spread.WhenUnsatisfiable})
+	}
+	return y
+}
+
+func decodeClusterType(document []byte) (Object, []string, error) {
+	var y objectInput[clusterTypeSpec]
+	unknown, err := decode(document, &y)
+	ct := &ClusterType{
+		Meta:       Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
+		Reconciler: y.Spec.Reconciler, NamespaceService: y.Spec.NamespaceService, ConfigType: y.Spec.ConfigType,
+	}
+	if err == nil {
+		err = annotation(y.Metadata.Annotations, TaintsAnnotation, &ct.Taints)
+	}
+	properties := map[string]scalarText{}
+	if err == nil {
+		err = annotation(y.Metadata.Annotations, PropertiesAnnotation, &properties)
+	}
+	for name, quantity := range properties {
+		if ct.Properties == nil {
+			ct.Properties = map[string]string{}
+		}
+		ct.Properties[name] = string(quantity)
+	}
+	return ct, unknown, err
+}
+
+func (ct *ClusterType) annotations() annotations {
+	all := annotations{}
+	if len(ct.Taints) > 0 {
+		all.add(TaintsAnnotation, ct.Taints)
+	}
+	if len(ct.Properties) > 0 {
+		all.add(PropertiesAnnotation, ct.Properties)
+	}
+	return all
+}
+
+func decodeSchedulingPolicy(document []byte) (Object, []string, error) {
+	var y objectInput[schedulingPolicySpec]
+	unknown, err := decode(document, &y)
+	targets := y.Spec.DeploymentTargetSelector
+	p := &SchedulingPolicy{
+		Meta:      Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
+		Workspace: targets.Workspace, DeploymentTargets: targets.LabelSelector,
+		ClusterTypes: y.Spec.ClusterTypeSelector.LabelSelector,
+	}
+	var given *placementYAML
+	if err == nil {
+		err = annotation(y.Metadata.Annotations, PlacementAnnotation, &given)
+	}
+	p.Placement = given.spec()
+	return p, unknown, err
+}
+
+func (p *SchedulingPolicy) annotations() annotations {
+	all := annotations{}
+	if p.Placement != nil {
+		all.add(PlacementAnnotation, placementOutput(p.Placement))
+	}
+	return all
+}

@@ -1,0 +1,263 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+)
+
+// UnknownNumber stands for a whole number that Terraform learns during apply, as [Unknown] does for a string.
+const UnknownNumber = math.MinInt
+
+// validateTaints checks the taints of a cluster type, and that its properties are quantities.
+func (ct *ClusterType) validateTaints() (ps Problems) {
+	for i, taint := range ct.Taints {
+		at := func(name string) []Step { return []Step{Attr("taints"), Index(i), Attr(name)} }
+		ps.taintKey(taint.Key, at("key"))
+		ps.labelValue(taint.Value, fmt.Sprintf("Invalid value of taint %q", taint.Key), at("value")...)
+		ps.oneOf("effect", taint.Effect, placement.Effects, at("effect"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(ct.Properties)) {
+		at := []Step{Attr("properties"), Key(name)}
+		if IsUnknown(name) {
+			continue
+		}
+		if msgs := validation.IsQualifiedName(name); len(msgs) > 0 {
+			ps.add("Invalid property name", validationDetail(name, msgs), at...)
+		}
+		if text := ct.Properties[name]; !IsUnknown(text) {
+			if _, err := resource.ParseQuantity(text); err != nil {
+				ps.add("Invalid quantity", fmt.Sprintf("The property %q is %q. A property is a Kubernetes quantity: a number with "+
+					"a suffix, such as 64, 500m or 256Gi.", name, text), at...)
+			}
+		}
+	}
+	return ps
+}
+
+func (ps *Problems) taintKey(key string, at []Step) {
+	switch {
+	case IsUnknown(key):
+	case key == "":
+		ps.add("Missing key", "The taint has no key.", at...)
+	default:
+		if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
+			ps.add("Invalid taint key", validationDetail(key, msgs), at...)
+		}
+	}
+}
+
+// oneOf checks a value of an enumeration that has to be there.
+func (ps *Problems) oneOf(name, value string, allowed []string, at []Step) {
+	switch {
+	case IsUnknown(value) || slices.Contains(allowed, value):
+	case value == "":
+		ps.add("Missing "+name, fmt.Sprintf("%s is not set. It is one of %s.", name, strings.Join(allowed, ", ")), at...)
+	default:
+		ps.add("Invalid "+name, fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", ")), at...)
+	}
+}
+
+// validatePlacement checks the placement of a policy by itself.
+func (p *SchedulingPolicy) validatePlacement() (ps Problems) {
+	s := p.Placement
+	if s == nil {
+		return nil
+	}
+	at := func(steps ...Step) []Step { return append([]Step{Attr("placement")}, steps...) }
+	number := p.field("number_of_cluster_types")
+	if s.Number != nil && *s.Number < 1 && *s.Number != UnknownNumber {
+		ps.add("Invalid number of cluster types", fmt.Sprintf("%s is %d. It is a number from 1. Remove it to place on all "+
+			"cluster types that fit.", number, *s.Number), at(Attr("number_of_cluster_types"))...)
+	}
+	for i, name := range s.Names {
+		if name == "" {
+			ps.add("Missing name", "The name of a cluster type is empty.", at(Attr("names"), Index(i))...)
+		}
+	}
+	for i, t := range s.Tolerations {
+		ps = append(ps, validateToleration(t, at(Attr("tolerations"), Index(i)))...)
+	}
+	for i, preference := range s.Prefer {
+		ps = append(ps, validatePreference(preference, at(Attr("prefer"), Index(i)))...)
+	}
+	first := map[string]bool{}
+	for i, spread := range s.Spread {
+		at := at(Attr("spread"), Index(i))
+		ps = append(ps, p.validateSpread(spread, at)...)
+		if first[spread.Key] && spread.Key != "" && !IsUnknown(spread.Key) {
+			ps.add("Two spreads of one key", fmt.Sprintf("The label %q has two spreads. Remove one of them.", spread.Key),
+				append(at, Attr("key"))...)
+		}
+		first[spread.Key] = true
+	}
+	return ps
+}
+
+func validateToleration(t placement.Toleration, at []Step) (ps Problems) {
+	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
+	if t.Operator != "" {
+		ps.oneOf("operator", t.Operator, placement.Operators, below("operator"))
+	}
+	if t.Effect != "" {
+		ps.oneOf("effect", t.Effect, placement.Effects, below("effect"))
+	}
+	if anyOf(IsUnknown, t.Key, t.Operator, t.Value) {
+		return ps
+	}
+	switch {
+	case t.Key == "" && t.Operator != placement.Exists:
+		ps.add("Toleration without a key", "A toleration without a key holds for all taints; then its operator is Exists. "+
+			"Set the key, or operator = \"Exists\".", below("key")...)
+	case t.Key != "":
+		ps.taintKey(t.Key, below("key"))
+	}
+	if t.Operator == placement.Exists && t.Value != "" {
+		ps.add("Toleration with a value", "The operator Exists tolerates all values. Remove the value, or use Equal.",
+			below("value")...)
+	}
+	ps.labelValue(t.Value, "Invalid value of a toleration", below("value")...)
+	return ps
+}
+
+func anyOf(holds func(string) bool, texts ...string) bool { return slices.ContainsFunc(texts, holds) }
+
+func validatePreference(p placement.Preference, at []Step) (ps Problems) {
+	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
+	if (p.Weight < placement.MinWeight || p.Weight > placement.MaxWeight || p.Weight == 0) && p.Weight != UnknownNumber {
+		ps.add("Invalid weight", fmt.Sprintf("The weight is %d. It is a number from %d to %d, and not 0.",
+			p.Weight, placement.MinWeight, placement.MaxWeight), below("weight")...)
+	}
+	switch {
+	case IsUnknown(p.Property):
+	case p.Property == "" && !p.Balance:
+		ps.add("Nothing to prefer by", "Set property, or balance = true.", at...)
+	case p.Property != "" && p.Balance:
+		ps.add("Two things to prefer by", fmt.Sprintf("property is %q, and balance is true. Give each an element of its own.",
+			p.Property), below("balance")...)
+	case p.Property != "":
+		if msgs := validation.IsQualifiedName(p.Property); len(msgs) > 0 {
+			ps.add("Invalid property name", validationDetail(p.Property, msgs), below("property")...)
+		}
+	}
+	return ps
+}
+
+func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []Step) (ps Problems) {
+	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
+	switch {
+	case s.Key == "":
+		ps.add("Missing key", "The spread has no key: the label whose values it spreads over.", below("key")...)
+	case !IsUnknown(s.Key):
+		ps.labelKey(s.Key, below("key")...)
+	}
+	if s.MaxSkew < 1 && s.MaxSkew != UnknownNumber {
+		ps.add("Invalid maximum skew", fmt.Sprintf("%s is %d. It is a number from 1.", p.field("max_skew"), s.MaxSkew),
+			below("max_skew")...)
+	}
+	if s.WhenUnsatisfiable != "" {
+		ps.oneOf(p.field("when_unsatisfiable"), s.WhenUnsatisfiable, placement.Unsatisfiables, below("when_unsatisfiable"))
+	}
+	return ps
+}
+
+// checkPlacements reports what the placement of a policy names and no cluster type has: a name, a spread's label. A
+// preferred property that none has is a warning.
+func (f *Fleet) checkPlacements() (ps Problems) {
+	if f.Incomplete || slices.ContainsFunc(f.ClusterTypes, (*ClusterType).unnamed) {
+		return nil
+	}
+	has := func(holds func(*ClusterType) bool) bool {
+		return len(f.ClusterTypes) == 0 || slices.ContainsFunc(f.ClusterTypes, holds)
+	}
+	for _, p := range f.Policies {
+		if p.Placement == nil {
+			continue
+		}
+		var of Problems
+		for i, name := range p.Placement.Names {
+			if name != "" && !IsUnknown(name) && !has(func(ct *ClusterType) bool { return ct.Name == name }) {
+				of.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the name. "+
+					"There are:\n%s", name, IndentedList(f.clusterTypeNames(), mostListed)),
+					Attr("placement"), Attr("names"), Index(i))
+			}
+		}
+		for i, spread := range p.Placement.Spread {
+			key := spread.Key
+			if key != "" && !IsUnknown(key) && !has(func(ct *ClusterType) bool { return mayHave(ct.Labels, key) }) {
+				of.add("Unknown spread key", fmt.Sprintf("No cluster type has the label %q. Check the spelling, or set the label.",
+					key), Attr("placement"), Attr("spread"), Index(i), Attr("key"))
+			}
+		}
+		for i, preference := range p.Placement.Prefer {
+			name := preference.Property
+			if name != "" && !IsUnknown(name) && !has(func(ct *ClusterType) bool { return mayHave(ct.Properties, name) }) {
+				of.warn("Unknown property", fmt.Sprintf("No cluster type has the property %q, so it decides nothing. Check the "+
+					"spelling, or set the property.", name), Attr("placement"), Attr("prefer"), Index(i), Attr("property"))
+			}
+		}
+		ps = append(ps, of.forObject(p)...)
+	}
+	return ps
+}
+
+func (ct *ClusterType) unnamed() bool { return IsUnknown(ct.Name) }
+
+// mayHave reports whether the map has the key, or may have it once all is known.
+func mayHave(m map[string]string, key string) bool {
+	_, ok := m[key]
+	_, unknown := m[Unknown]
+	return ok || unknown
+}
+
+func (f *Fleet) clusterTypeNames() []string {
+	names := make([]string, len(f.ClusterTypes))
+	for i, ct := range f.ClusterTypes {
+		names[i] = ct.Name
+	}
+	return names
+}
+
+// placementUnknown reports whether anything of the taints and properties is not known yet.
+func (ct *ClusterType) placementUnknown() bool {
+	return AnyUnknown(ct.Properties) || slices.ContainsFunc(ct.Taints, taintUnknown)
+}
+
+func taintUnknown(t placement.Taint) bool { return anyOf(IsUnknown, t.Key, t.Value, t.Effect) }
+
+// PlacementUnknown returns the attributes of the placement that are not known yet, such as .placement.names.
+func (p *SchedulingPolicy) PlacementUnknown() (attributes []string) {
+	s := p.Placement
+	if s == nil {
+		return nil
+	}
+	for _, a := range []struct {
+		name    string
+		unknown bool
+	}{
+		{"number_of_cluster_types", s.Number != nil && *s.Number == UnknownNumber},
+		{"names", slices.ContainsFunc(s.Names, IsUnknown)},
+		{"tolerations", slices.ContainsFunc(s.Tolerations, func(t placement.Toleration) bool {
+			return anyOf(IsUnknown, t.Key, t.Operator, t.Value, t.Effect)
+		})},
+		{"prefer", slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool {
+			return IsUnknown(p.Property) || p.Weight == UnknownNumber
+		})},
+		{"spread", slices.ContainsFunc(s.Spread, func(s placement.Spread) bool {
+			return IsUnknown(s.Key) || s.MaxSkew == UnknownNumber || IsUnknown(s.WhenUnsatisfiable)
+		})},
+		{"generation", IsUnknown(s.Generation)},
+	} {
+		if a.unknown {
+			attributes = append(attributes, ".placement."+a.name)
+		}
+	}
+	return attributes
+}
