@@ -227,10 +227,16 @@ func (f *Fleet) clusterTypeNames() []string {
 
 // placementUnknown reports whether anything of the taints and properties is not known yet.
 func (ct *ClusterType) placementUnknown() bool {
-	return AnyUnknown(ct.Properties) || slices.ContainsFunc(ct.Taints, taintUnknown)
+	return AnyUnknown(ct.Properties) || slices.ContainsFunc(ct.Taints, TaintUnknown)
 }
 
-func taintUnknown(t placement.Taint) bool { return anyOf(IsUnknown, t.Key, t.Value, t.Effect) }
+// TaintUnknown reports whether anything of a taint is not known yet.
+func TaintUnknown(t placement.Taint) bool { return anyOf(IsUnknown, t.Key, t.Value, t.Effect) }
+
+// TolerationUnknown reports whether anything of a toleration is not known yet.
+func TolerationUnknown(t placement.Toleration) bool {
+	return anyOf(IsUnknown, t.Key, t.Operator, t.Value, t.Effect)
+}
 
 // PlacementUnknown returns the attributes of the placement that are not known yet, such as .placement.names.
 func (p *SchedulingPolicy) PlacementUnknown() (attributes []string) {
@@ -244,9 +250,7 @@ func (p *SchedulingPolicy) PlacementUnknown() (attributes []string) {
 	}{
 		{"number_of_cluster_types", s.Number != nil && *s.Number == UnknownNumber},
 		{"names", slices.ContainsFunc(s.Names, IsUnknown)},
-		{"tolerations", slices.ContainsFunc(s.Tolerations, func(t placement.Toleration) bool {
-			return anyOf(IsUnknown, t.Key, t.Operator, t.Value, t.Effect)
-		})},
+		{"tolerations", slices.ContainsFunc(s.Tolerations, TolerationUnknown)},
 		{"prefer", slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool {
 			return IsUnknown(p.Property) || p.Weight == UnknownNumber
 		})},

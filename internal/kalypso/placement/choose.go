@@ -55,7 +55,7 @@ func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	}
 	asNew, asHeld = true, true
 	for _, taint := range c.pass.ClusterTypes[i].Taints {
-		if c.policy.Spec.tolerates(taint) {
+		if c.policy.Spec.Tolerates(taint) {
 			continue
 		}
 		asNew = false

@@ -73,10 +73,15 @@ func (o *Outcome) Decisions() Decisions {
 			continue
 		}
 		decided := PolicyDecisions{p.Spec.Generation, make(map[string][]string, len(o.chosen[i]))}
+		var last []int32
+		names := []string{}
 		o.Each(i, func(target int, clusterTypes []int32) {
-			names := make([]string, len(clusterTypes))
-			for n, c := range clusterTypes {
-				names[n] = o.fleet.ClusterTypes[c].Name
+			if !slices.Equal(clusterTypes, last) { // else they share the names
+				names = make([]string, len(clusterTypes))
+				for n, c := range clusterTypes {
+					names[n] = o.fleet.ClusterTypes[c].Name
+				}
+				last = clusterTypes
 			}
 			decided.Targets[o.fleet.Targets[target]] = names
 		})
@@ -95,6 +100,11 @@ type pass struct {
 	// load is how many deployment targets of policies with a number each cluster type holds: as they were, and once
 	// decided, as they are. Nil: no policy balances.
 	load []int
+	// indexed are the names that indexes had last, and their indexes: most deployment targets share theirs.
+	indexed struct {
+		names   []string
+		indexes []int32
+	}
 	// trace, if not nil, hears of each decision.
 	trace func(c *choice, chosen []int32)
 }
@@ -163,7 +173,7 @@ func (p *pass) prior(policy, target int) []int32 {
 	if chosen, decided := earlier.Targets[name]; decided {
 		return p.indexes(chosen)
 	}
-	held := p.indexes(p.Earlier.Holds[name])
+	held := slices.Clone(p.indexes(p.Earlier.Holds[name]))
 	if len(held) > 0 && p.explained == nil {
 		p.explained = newExplained(p.Fleet)
 	}
@@ -177,6 +187,9 @@ func (p *pass) indexes(names []string) []int32 {
 	if len(names) == 0 {
 		return nil
 	}
+	if last := p.indexed.names; len(last) == len(names) && &last[0] == &names[0] {
+		return p.indexed.indexes
+	}
 	all := make([]int32, 0, len(names))
 	for _, name := range names {
 		if i, ok := p.index[name]; ok {
@@ -184,7 +197,8 @@ func (p *pass) indexes(names []string) []int32 {
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	p.indexed.names, p.indexed.indexes = names, slices.Compact(all)
+	return p.indexed.indexes
 }
 
 // policy decides for all deployment targets of a policy, and reports whether the pass goes on.

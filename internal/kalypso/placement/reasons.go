@@ -81,7 +81,7 @@ func (d *choice) off(c int32, fits bool, chosen int) string {
 	}
 	if !fits {
 		for _, taint := range at.Taints {
-			if !d.policy.Spec.tolerates(taint) {
+			if !d.policy.Spec.Tolerates(taint) {
 				return fmt.Sprintf("the taint %s is not tolerated", taint)
 			}
 		}

@@ -113,7 +113,8 @@ func (s *Spec) Decides() bool {
 	return s != nil && (s.Number != nil || slices.ContainsFunc(s.Spread, Spread.hard))
 }
 
-func (s *Spec) tolerates(taint Taint) bool {
+// Tolerates reports whether a toleration of the policy holds for the taint.
+func (s *Spec) Tolerates(taint Taint) bool {
 	return s != nil && slices.ContainsFunc(s.Tolerations, func(t Toleration) bool { return t.tolerates(taint) })
 }
 

@@ -5,26 +5,32 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 // NamesKnown reports whether it is known which cluster types and deployment targets there are. Targets of other
 // environments do not count.
 func NamesKnown(f *fleet.Fleet) bool { return len(unknownNames(f)) == 0 }
 
-// UnknownInputs returns the attributes that assignments depend on and that are not known yet, sorted: names, and labels,
-// workspaces and selectors that policies select by. Targets of other environments do not count. Without targets,
+// UnknownInputs returns the attributes that assignments depend on and that are not known yet, sorted: names, labels,
+// workspaces and selectors that policies select by, and what placement looks at. Targets of other environments do not count. Without targets,
 // policies do not count either.
 func UnknownInputs(f *fleet.Fleet) []string {
 	inputs := unknownNames(f)
 	var ofClusterTypes, ofTargets selectedKeys
+	preferred := selectedKeys{}
 	workspaces := false
 	for _, p := range f.Policies {
 		ofClusterTypes.add(&p.ClusterTypes)
+		ofClusterTypes.addSpread(p.Placement)
 		ofTargets.add(&p.DeploymentTargets)
+		preferred.addPreferred(p.Placement)
 		workspaces = workspaces || p.Workspace != ""
 	}
 	for _, ct := range f.ClusterTypes {
 		inputs.addLabels(ct, ".labels", ct.Labels, ofClusterTypes)
+		inputs.addIf(slices.ContainsFunc(ct.Taints, fleet.TaintUnknown), ct, ".taints")
+		inputs.addLabels(ct, ".properties", ct.Properties, preferred)
 	}
 	for _, w := range f.Workloads {
 		rendered := false
@@ -47,6 +53,9 @@ func UnknownInputs(f *fleet.Fleet) []string {
 			inputs.addIf(fleet.IsUnknown(p.Workspace), p, ".deployment_target_selector.workspace")
 			inputs.addIf(selectorUnknown(&p.DeploymentTargets), p, ".deployment_target_selector")
 			inputs.addIf(selectorUnknown(&p.ClusterTypes), p, ".cluster_type_selector")
+			for _, attribute := range p.PlacementUnknown() {
+				inputs.addIf(true, p, attribute)
+			}
 		}
 	}
 	slices.Sort(inputs)
@@ -118,5 +127,27 @@ func (k *selectedKeys) add(s *fleet.Selector) {
 	}
 	for _, e := range s.MatchExpressions {
 		(*k)[e.Key] = true
+	}
+}
+
+// addSpread adds the labels that a placement spreads over.
+func (k selectedKeys) addSpread(s *placement.Spec) {
+	if s == nil {
+		return
+	}
+	for _, spread := range s.Spread {
+		k[spread.Key] = true
+	}
+}
+
+// addPreferred adds the properties that a placement prefers by.
+func (k selectedKeys) addPreferred(s *placement.Spec) {
+	if s == nil {
+		return
+	}
+	for _, p := range s.Prefer {
+		if !p.Balance {
+			k[p.Property] = true
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 // Schedule holds the assignments of a fleet, sorted by cluster type and deployment target.
@@ -20,6 +21,10 @@ type Schedule struct {
 	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
 	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may have
 	AssignmentCount int                       // of all placements
+
+	// placement is what was decided on, and outcome how. Nil: each policy places on all that it selects.
+	placement *placement.Fleet
+	outcome   *placement.Outcome
 }
 
 // Placement holds the assignments of one cluster type.
@@ -38,8 +43,8 @@ type Assignment struct {
 	Policies    []*fleet.SchedulingPolicy // the policies that made it, by name
 }
 
-// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A label or a selector that is not known yet
-// leaves the placements undecided that depend on it. New reports deployment targets
+// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A label, a selector, or what placement looks at,
+// that is not known yet leaves the placements undecided that depend on it. New reports deployment targets
 // with the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with
 // an invalid selector assigns nothing, and an object with an invalid name is not assigned. With more assignments than
 // the fleet's limit there are none. Once ctx is done, the rest is left out.
@@ -62,16 +67,21 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 		}
 		selections[i] = selectTargets(p, targets, labelsOfTargets)
 	}
+	labelsOfClusterTypes := make([]labelSet, len(f.ClusterTypes))
+	for c, ct := range f.ClusterTypes {
+		labelsOfClusterTypes[c] = newLabelSet(ct.Labels)
+	}
+	placing := s.place(ctx, f, selections, labelsOfClusterTypes, &quota)
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
-	for _, ct := range f.ClusterTypes {
+	for c, ct := range f.ClusterTypes {
 		clear(policiesOf)
 		undecided := false
-		labelsOfClusterType := newLabelSet(ct.Labels)
 		for i, p := range f.Policies {
 			if ctx.Err() != nil {
 				return s, problems
 			}
-			sure, maybe := selections[i].on(labelsOfClusterType)
+			sure, maybe := selections[i].on(labelsOfClusterTypes[c])
+			sure, maybe = placing.on(i, c, sure, maybe)
 			quota.by[i] += len(sure)
 			for _, t := range sure {
 				policiesOf[t] = append(policiesOf[t], p)
@@ -89,9 +99,9 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 			s.Placements, s.AssignmentCount = nil, 0
 			continue
 		}
-		placement, ps := assign(f.Environment, ct, targets, policiesOf)
-		s.Placements = append(s.Placements, placement)
-		s.AssignmentCount += len(placement.Assignments)
+		assigned, ps := assign(f.Environment, ct, targets, policiesOf)
+		s.Placements = append(s.Placements, assigned)
+		s.AssignmentCount += len(assigned.Assignments)
 		problems = append(problems, ps...)
 	}
 	for i, t := range targets {
@@ -179,7 +189,7 @@ func assign(
 			count++
 		}
 	}
-	placement := Placement{ClusterType: ct, Assignments: make([]Assignment, 0, count)}
+	assigned := Placement{ClusterType: ct, Assignments: make([]Assignment, 0, count)}
 	for i, policies := range policiesOf {
 		if len(policies) == 0 {
 			continue
@@ -194,9 +204,9 @@ func assign(
 			}
 			continue
 		}
-		placement.Assignments = append(placement.Assignments, Assignment{ct, targets[i], namespace, policies})
+		assigned.Assignments = append(assigned.Assignments, Assignment{ct, targets[i], namespace, policies})
 	}
-	return placement, problems
+	return assigned, problems
 }
 
 func namesAreValid(names ...string) bool {

@@ -1,0 +1,64 @@
+package schedule_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// placedFleet has 5,000 deployment targets of 10 policies, which go on 20 cluster types each: 100,000 assignments. With a
+// number, each policy chooses 20 of 40.
+func placedFleet(number bool) *fleet.Fleet {
+	f := &fleet.Fleet{Environment: "dev"}
+	clusterTypes := 20
+	if number {
+		clusterTypes *= 2
+	}
+	for i := range clusterTypes {
+		f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
+			Meta:       fleet.Meta{Name: fmt.Sprintf("ct-%03d", i), Labels: map[string]string{"region": fmt.Sprint(i % 4)}},
+			Properties: map[string]string{"cost": fmt.Sprint(i * 7 % 11)},
+		})
+	}
+	for i := range 10 {
+		team := map[string]string{"team": fmt.Sprint(i)}
+		p := &fleet.SchedulingPolicy{
+			Meta: fleet.Meta{Name: fmt.Sprint("policy-", i)}, DeploymentTargets: fleet.Selector{MatchLabels: team},
+		}
+		if number {
+			p.Placement = &placement.Spec{
+				Number: new(20), Prefer: []placement.Preference{{Property: "cost", Weight: -2}},
+			}
+		}
+		f.Policies = append(f.Policies, p)
+		for n := range 500 {
+			f.Workloads = append(f.Workloads, &fleet.Workload{
+				Meta:    fleet.Meta{Name: fmt.Sprintf("app-%d-%03d", i, n), Labels: team},
+				Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
+			})
+		}
+	}
+	return f
+}
+
+// BenchmarkPlacement schedules 100,000 assignments without a number, with one, and with one and the earlier decisions.
+func BenchmarkPlacement(b *testing.B) {
+	kept := placedFleet(true)
+	first, _ := schedule.New(b.Context(), kept)
+	kept.Earlier.Decisions = first.Decisions()
+	for _, c := range []struct {
+		name  string
+		fleet *fleet.Fleet
+	}{{"without", placedFleet(false)}, {"number", placedFleet(true)}, {"kept", kept}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if s, ps := schedule.New(b.Context(), c.fleet); s.AssignmentCount != 100_000 || len(ps) > 0 {
+					b.Fatalf("%d assignments, %v", s.AssignmentCount, ps)
+				}
+			}
+		})
+	}
+}

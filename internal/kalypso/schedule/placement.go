@@ -1,0 +1,199 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+)
+
+// places reports whether anything in the fleet may keep a policy from placing on all cluster types that it selects.
+func places(f *fleet.Fleet) bool {
+	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
+		slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement != nil })
+}
+
+// placing is what placement makes of the policies' selections.
+type placing struct {
+	// unsure says of each policy and each cluster type whether it is not known yet which targets the policy places there.
+	unsure [][]bool
+	// targets are those that a policy places on a cluster type: policy → cluster type → targets.
+	targets [][][]int
+}
+
+// on returns the targets that a policy places on a cluster type, and those that it may place, out of those that its
+// selectors take.
+func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBePlaced []int) {
+	switch {
+	case p == nil:
+		return sure, maybe
+	case p.unsure[policy][clusterType]:
+		return nil, slices.Concat(sure, maybe)
+	case p.targets == nil:
+		return nil, maybe
+	}
+	return p.targets[policy][clusterType], maybe
+}
+
+// place decides on which of the cluster types that a policy selects it places each target. Nil: each policy places on all
+// that it selects.
+func (s *Schedule) place(
+	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
+) *placing {
+	if !places(f) {
+		return nil
+	}
+	p := &placing{unsure: unsurePlacements(f, selections, clusterTypes)}
+	s.placement = s.placementFleet(f, selections, clusterTypes, p.unsure)
+	s.outcome = placement.Decide(ctx, s.placement)
+	switch {
+	case s.outcome.Exceeds >= 0:
+		quota.all, quota.by[s.outcome.Exceeds] = s.outcome.Chosen, s.outcome.Chosen
+	case ctx.Err() == nil:
+		p.targets = byClusterType(s.placement, s.outcome)
+	}
+	return p
+}
+
+// placementFleet returns what placement decides on: what is known.
+func (s *Schedule) placementFleet(
+	f *fleet.Fleet, selections []selection, clusterTypes []labelSet, unsure [][]bool,
+) *placement.Fleet {
+	p := &placement.Fleet{Earlier: f.Earlier, Most: f.Limits.WithDefaults().Assignments}
+	for _, ct := range f.ClusterTypes {
+		p.ClusterTypes = append(p.ClusterTypes, placement.ClusterType{
+			Name: ct.Name, Labels: ct.Labels, Taints: ct.Taints, Properties: ct.Properties,
+		})
+	}
+	p.Targets = make([]string, len(s.Targets))
+	for i, t := range s.Targets {
+		p.Targets[i] = t.Name
+	}
+	p.Policies = make([]placement.Policy, len(f.Policies))
+	for i, policy := range f.Policies {
+		p.Policies[i] = placement.Policy{Name: policy.Name, Spec: policy.Placement}
+		for c, labels := range clusterTypes {
+			if sure, _ := selections[i].on(labels); len(sure) > 0 && !unsure[i][c] {
+				p.Policies[i].ClusterTypes = append(p.Policies[i].ClusterTypes, c)
+			}
+		}
+		if !policy.Placement.Decides() || !slices.Contains(unsure[i], true) {
+			p.Policies[i].Targets = selections[i].targets
+		}
+	}
+	return p
+}
+
+// byClusterType turns an outcome round: policy → cluster type → targets.
+func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
+	all := make([][][]int, len(f.Policies))
+	for i := range f.Policies {
+		counts, total := make([]int, len(f.ClusterTypes)), 0
+		o.Each(i, func(_ int, clusterTypes []int32) {
+			total += len(clusterTypes)
+			for _, c := range clusterTypes {
+				counts[c]++
+			}
+		})
+		all[i] = make([][]int, len(f.ClusterTypes))
+		memory := make([]int, total)
+		for c, n := range counts {
+			all[i][c], memory = memory[:0:n], memory[n:]
+		}
+		o.Each(i, func(target int, clusterTypes []int32) {
+			for _, c := range clusterTypes {
+				all[i][c] = append(all[i][c], target)
+			}
+		})
+	}
+	return all
+}
+
+// unsurePlacements says of each policy and cluster type whether it depends on values that are not known yet what the
+// policy places there: policy → cluster type. A policy that chooses among the cluster types looks at all that it may
+// select. Where a policy balances, what one policy with a number does not know yet, none knows.
+func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
+	unsure := make([][]bool, len(f.Policies))
+	balances, unknown := false, false
+	for i, p := range f.Policies {
+		unsure[i] = make([]bool, len(f.ClusterTypes))
+		some := false
+		for c, ct := range f.ClusterTypes {
+			sure, maybe := selections[i].on(clusterTypes[c])
+			if len(sure)+len(maybe) > 0 && mayName(p.Placement, ct.Name) {
+				unsure[i][c] = fitUnknown(p.Placement, ct) || p.Placement.Decides() && (len(maybe) > 0 || scoreUnknown(p.Placement, ct))
+				some = some || unsure[i][c]
+			}
+		}
+		some = some || len(p.PlacementUnknown()) > 0
+		if some && p.Placement.Decides() {
+			markSelected(unsure[i], f, i, &selections[i], clusterTypes)
+		}
+		if hasNumber(p) {
+			unknown = unknown || some
+			balances = balances || slices.ContainsFunc(p.Placement.Prefer, func(p placement.Preference) bool { return p.Balance })
+		}
+	}
+	if balances && unknown {
+		for i, p := range f.Policies {
+			if hasNumber(p) {
+				markSelected(unsure[i], f, i, &selections[i], clusterTypes)
+			}
+		}
+	}
+	return unsure
+}
+
+func hasNumber(p *fleet.SchedulingPolicy) bool {
+	return p.Placement != nil && p.Placement.Number != nil
+}
+
+// markSelected marks the cluster types that a policy may select.
+func markSelected(marks []bool, f *fleet.Fleet, policy int, s *selection, clusterTypes []labelSet) {
+	for c, labels := range clusterTypes {
+		sure, maybe := s.on(labels)
+		marks[c] = marks[c] || len(sure)+len(maybe) > 0 && mayName(f.Policies[policy].Placement, f.ClusterTypes[c].Name)
+	}
+}
+
+// mayName reports whether the names of a placement take a cluster type, or may once they are known.
+func mayName(s *placement.Spec, name string) bool {
+	return s == nil || s.Names == nil || slices.Contains(s.Names, name) || slices.ContainsFunc(s.Names, fleet.IsUnknown)
+}
+
+// fitUnknown reports whether it depends on values that are not known yet whether a cluster type that the placement may name
+// fits.
+func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
+	if s != nil && s.Names != nil && !slices.Contains(s.Names, ct.Name) {
+		return true // some names are not known
+	}
+	return slices.ContainsFunc(ct.Taints, func(taint placement.Taint) bool {
+		switch {
+		case s.Tolerates(taint):
+			return false
+		case fleet.TaintUnknown(taint):
+			return true
+		}
+		return s != nil && slices.ContainsFunc(s.Tolerations, fleet.TolerationUnknown)
+	})
+}
+
+// scoreUnknown reports whether a property or a label of a cluster type that the placement looks at is not known yet.
+func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
+	unknown := func(m map[string]string, key string) bool {
+		_, whole := m[fleet.Unknown]
+		return whole || fleet.IsUnknown(m[key])
+	}
+	return slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool { return !p.Balance && unknown(ct.Properties, p.Property) }) ||
+		slices.ContainsFunc(s.Spread, func(s placement.Spread) bool { return unknown(ct.Labels, s.Key) })
+}
+
+// Decisions returns what the policies that choose among the cluster types decided, for the next run to keep. It is empty
+// if there is no such policy.
+func (s *Schedule) Decisions() placement.Decisions {
+	if s.outcome == nil {
+		return placement.Decisions{}
+	}
+	return s.outcome.Decisions()
+}

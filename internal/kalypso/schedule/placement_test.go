@@ -1,0 +1,241 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// scheduled returns the cluster types of each deployment target; those that are undecided as "?".
+func scheduled(t *testing.T, f *fleet.Fleet) map[string][]string {
+	t.Helper()
+	s, ps := schedule.New(t.Context(), f)
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	all := map[string][]string{}
+	for _, p := range s.Placements {
+		if p.Undecided {
+			all["?"] = append(all["?"], p.ClusterType.Name)
+		}
+		for _, a := range p.Assignments {
+			all[a.Target.Name] = append(all[a.Target.Name], p.ClusterType.Name)
+		}
+	}
+	return all
+}
+
+func clusterType(name, region string, taints ...placement.Taint) *fleet.ClusterType {
+	return &fleet.ClusterType{
+		Meta: fleet.Meta{Name: name, Labels: map[string]string{"region": region}}, Taints: taints,
+		Properties: map[string]string{"cost": "1"},
+	}
+}
+
+func workload(name, team string) *fleet.Workload {
+	return &fleet.Workload{
+		Meta:    fleet.Meta{Name: name, Labels: map[string]string{"team": team}},
+		Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
+	}
+}
+
+func policyOf(team string, s *placement.Spec) *fleet.SchedulingPolicy {
+	return &fleet.SchedulingPolicy{
+		Meta: fleet.Meta{Name: "policy-" + team}, Placement: s,
+		DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"team": team}},
+	}
+}
+
+// TestPlacementOfPolicies schedules with taints, numbers and earlier decisions, and with values that are not known yet.
+func TestPlacementOfPolicies(t *testing.T) {
+	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
+	unknownTaint := placement.Taint{Key: "pci", Value: fleet.Unknown, Effect: placement.NoSelect}
+	for name, c := range map[string]struct {
+		change func(f *fleet.Fleet)
+		want   map[string][]string
+	}{
+		"nothing": {func(*fleet.Fleet) {}, map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}}},
+		"a taint, of every policy": {
+			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{taint} },
+			map[string][]string{"x-web": {"b", "c"}, "y-web": {"b", "c"}},
+		},
+		"a taint that one tolerates": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Taints = []placement.Taint{taint}
+				f.Policies[0].Placement = &placement.Spec{Tolerations: []placement.Toleration{{Operator: placement.Exists}}}
+			},
+			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
+		},
+		"a taint for new ones": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Taints = []placement.Taint{{Key: "old", Effect: placement.NoSelectIfNew}}
+				f.Earlier.Holds = map[string][]string{"x-web": {"a"}}
+			},
+			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
+		},
+		"a number": {
+			func(f *fleet.Fleet) { f.Policies[0].Placement = &placement.Spec{Number: new(1)} },
+			map[string][]string{"x-web": {"a"}, "y-web": {"a", "b", "c"}},
+		},
+		"a number and an earlier decision": {
+			func(f *fleet.Fleet) {
+				f.Policies[0].Placement = &placement.Spec{Number: new(1)}
+				f.Earlier.Decisions = placement.Decisions{"policy-x": {Targets: map[string][]string{"x-web": {"c"}}}}
+			},
+			map[string][]string{"x-web": {"c"}, "y-web": {"a", "b", "c"}},
+		},
+		"balance": {
+			func(f *fleet.Fleet) {
+				for _, p := range f.Policies {
+					p.Placement = &placement.Spec{Number: new(1), Prefer: []placement.Preference{{Balance: true, Weight: 1}}}
+				}
+			},
+			map[string][]string{"x-web": {"a"}, "y-web": {"b"}},
+		},
+		"an unknown taint, all policies": {
+			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint} },
+			map[string][]string{"?": {"a"}, "x-web": {"b", "c"}, "y-web": {"b", "c"}},
+		},
+		"an unknown taint that all tolerate": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
+				for _, p := range f.Policies {
+					p.Placement = &placement.Spec{Tolerations: []placement.Toleration{{Operator: placement.Exists}}}
+				}
+			},
+			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}},
+		},
+		"an unknown taint, a number": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
+				f.Policies[0].Placement = &placement.Spec{Number: new(1), Names: []string{"a", "b"}}
+				f.Policies[1].Placement = &placement.Spec{Number: new(1), Names: []string{"c"}}
+			},
+			map[string][]string{"?": {"a", "b"}, "y-web": {"c"}},
+		},
+		"an unknown property that one looks at": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Properties["cost"] = fleet.Unknown
+				f.Policies[0].Placement = &placement.Spec{
+					Number: new(1), Names: []string{"a", "b"}, Prefer: []placement.Preference{{Property: "cost", Weight: 1}},
+				}
+				f.Policies[1].Placement = &placement.Spec{Number: new(1), Names: []string{"c"}}
+			},
+			map[string][]string{"?": {"a", "b"}, "y-web": {"c"}},
+		},
+		"an unknown property that nobody looks at": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Properties["cost"] = fleet.Unknown
+				f.Policies[0].Placement = &placement.Spec{Number: new(1)}
+			},
+			map[string][]string{"x-web": {"a"}, "y-web": {"a", "b", "c"}},
+		},
+		"an unknown property, and another policy that balances": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Properties["cost"] = fleet.Unknown
+				f.Policies[0].Placement = &placement.Spec{
+					Number: new(1), Names: []string{"a", "b"}, Prefer: []placement.Preference{{Property: "cost", Weight: 1}},
+				}
+				f.Policies[1].Placement = &placement.Spec{
+					Number: new(1), Names: []string{"c"}, Prefer: []placement.Preference{{Balance: true, Weight: 1}},
+				}
+			},
+			map[string][]string{"?": {"a", "b", "c"}},
+		},
+		"an unknown label that a policy spreads over": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[2].Labels["region"] = fleet.Unknown
+				f.Policies[0].Placement = &placement.Spec{
+					Number: new(1), Names: []string{"b", "c"}, Spread: []placement.Spread{{Key: "region", MaxSkew: 1}},
+				}
+				f.Policies[1].Placement = &placement.Spec{Names: []string{"a"}}
+			},
+			map[string][]string{"?": {"b", "c"}, "y-web": {"a"}},
+		},
+		"unknown names": {
+			func(f *fleet.Fleet) {
+				f.Policies[0].Placement = &placement.Spec{Names: []string{fleet.Unknown}}
+				f.Policies[1].Placement = &placement.Spec{Names: []string{"a"}}
+			},
+			map[string][]string{"?": {"a", "b", "c"}},
+		},
+		"an unknown number": {
+			func(f *fleet.Fleet) { f.Policies[0].Placement = &placement.Spec{Number: new(fleet.UnknownNumber)} },
+			map[string][]string{"?": {"a", "b", "c"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fleet.Fleet{
+				Environment:  "dev",
+				ClusterTypes: []*fleet.ClusterType{clusterType("a", "1"), clusterType("b", "1"), clusterType("c", "2")},
+				Policies:     []*fleet.SchedulingPolicy{policyOf("x", nil), policyOf("y", nil)},
+				Workloads:    []*fleet.Workload{workload("x", "x"), workload("y", "y")},
+			}
+			c.change(f)
+			known := len(schedule.UnknownInputs(f)) == 0
+			got := scheduled(t, f)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if _, undecided := c.want["?"]; undecided && known {
+				t.Error("no input is said to be unknown")
+			}
+		})
+	}
+}
+
+// TestPlacementIgnoresOrder schedules random fleets whose objects come in another order.
+func TestPlacementIgnoresOrder(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		f := randomFleet(r)
+		want, _ := schedule.New(t.Context(), f)
+		shuffle(r, f.ClusterTypes)
+		shuffle(r, f.Policies)
+		shuffle(r, f.Workloads)
+		got, _ := schedule.New(t.Context(), f)
+		if diff := cmp.Diff(want.Decisions(), got.Decisions()); diff != "" {
+			t.Fatalf("seed %d: decisions (-want +got):\n%s", seed, diff)
+		}
+		if want.AssignmentCount != got.AssignmentCount {
+			t.Fatalf("seed %d: %d assignments, then %d", seed, want.AssignmentCount, got.AssignmentCount)
+		}
+	}
+}
+
+func shuffle[E any](r *rand.Rand, all []E) {
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+}
+
+func randomFleet(r *rand.Rand) *fleet.Fleet {
+	f := &fleet.Fleet{Environment: "dev"}
+	for i := range 2 + r.IntN(6) {
+		ct := clusterType(fmt.Sprint("c", i), fmt.Sprint(r.IntN(3)))
+		ct.Properties["cost"] = fmt.Sprint(r.IntN(4))
+		if r.IntN(4) == 0 {
+			ct.Taints = []placement.Taint{{Key: "k", Effect: placement.Effects[r.IntN(2)]}}
+		}
+		f.ClusterTypes = append(f.ClusterTypes, ct)
+	}
+	for i := range 1 + r.IntN(4) {
+		s := &placement.Spec{Number: new(1 + r.IntN(3))}
+		s.Prefer = slices.DeleteFunc([]placement.Preference{
+			{Property: "cost", Weight: r.IntN(5) - 2}, {Balance: true, Weight: 1 + r.IntN(2)},
+		}, func(placement.Preference) bool { return r.IntN(2) == 0 })
+		if r.IntN(2) == 0 {
+			s.Spread = []placement.Spread{{Key: "region", MaxSkew: 1}}
+		}
+		f.Policies = append(f.Policies, policyOf(fmt.Sprint(i), s))
+		for n := range r.IntN(4) {
+			f.Workloads = append(f.Workloads, workload(fmt.Sprintf("w%d-%d", i, n), fmt.Sprint(i)))
+		}
+	}
+	return f
+}
