@@ -349,57 +349,38 @@ func TestAccModule(t *testing.T) {
 // known. One that a policy looks at decides what goes on this cluster type, and nothing else; require_known names it.
 func TestAccUnknownClusterType(t *testing.T) {
 	t.Parallel()
-	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
-variable "selected" {
-  type = string
-}
+	const folder, address = "testdata/TestAccUnknownClusterType/", "kalypso_environment_rendering.this"
+	for name, open := range map[string]unknowns{"size": nothing, "region": {undecided: []string{"new"}, tree: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRootFrom(t, folder)
+			r.write("terraform.tf", terraformBlock)
+			r.env = append(r.env, "TF_VAR_selected="+name)
+			r.apply()
 
-resource "terraform_data" "cluster" {
-  input = "westeurope"
-}
+			o := r.terraform("plan", "-no-color", "-var=create=true", "-var=require_known=true")
+			refused := len(open.undecided) > 0
+			if refused != (o.code == 1) {
+				t.Errorf("require_known: exit code %d\n%s", o.code, o.stderr)
+			}
+			if refused {
+				expectText(t, folder+name+"_refused.txt", printed(o.stderr))
+			}
 
-resource "kalypso_environment_rendering" "this" {
-  environment = "dev"
-  cluster_types = {
-    large = { name = "large", labels = { size = "large", region = "northeurope" }, reconciler = "t", namespace_service = "t" }
-    new   = { name = "new", labels = { size = "large", region = terraform_data.cluster.output }, reconciler = "t", namespace_service = "t" }
-  }
-  templates           = { t = { name = "t", type = "reconciler", manifests = ["a: {{ .Namespace }}"] } }
-  configs             = { large = { name = "large", labels = { size = "large" }, data = { A = "1" } } }
-  workloads           = { app = { name = "app", deployment_targets = [{ name = "web", environment = "dev" }] } }
-  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_expressions = [{ key = var.selected, operator = "Exists" }] } } }
-  delivery            = { strategy = "none" }
-  guardrails          = { require_known = var.require_known }
-}
-
-variable "require_known" {
-  type    = bool
-  default = true
-}
-`})
-	const address = "kalypso_environment_rendering.this"
-	r.expectError([]string{"Assignments not known", `cluster_types["new"].labels["region"]`}, "plan", "-no-color", "-var", "selected=region")
-
-	r.env = append(r.env, "TF_VAR_selected=region", "TF_VAR_require_known=false")
-	c := r.plan()[address]
-	expectUnknown(t, c, unknowns{undecided: []string{"new"}, unscheduled: false, tree: true})
-	if diff := cmp.Diff(map[string]any{"large": []any{"app-web"}}, placed(c.After["assignments"])); diff != "" {
-		t.Errorf("assignments known (-want +got):\n%s", diff)
-	}
-	r.applyPlan()
-	expectApplied(t, c, r.state()[address])
-	r.expectEmptyPlan()
-	r.succeed("destroy", "-auto-approve")
-	r.env = append(r.env, "TF_VAR_require_known=true")
-
-	r.env = append(r.env, "TF_VAR_selected=size")
-	planned := r.plan()[address]
-	r.applyPlan()
-	r.expectEmptyPlan()
-	state := r.state()[address]
-	for _, name := range []string{"assignments", "folders", "tree_hash"} {
-		if diff := cmp.Diff(state[name], planned.After[name]); diff != "" || planned.After[name] == nil {
-			t.Errorf("%s (-applied +planned):\n%s", name, diff)
-		}
+			r.env = append(r.env, "TF_VAR_create=true")
+			c := r.plan()[address]
+			expectText(t, folder+name+".txt", printed(r.succeed("show", "-no-color", "plan").stdout))
+			expectUnknown(t, c, open)
+			want := map[string]any{"large": []any{"app-web"}}
+			if len(open.undecided) == 0 {
+				want["new"] = []any{"app-web"}
+			}
+			if diff := cmp.Diff(want, placed(c.After["assignments"])); diff != "" {
+				t.Errorf("assignments that are known (-want +got):\n%s", diff)
+			}
+			r.applyPlan()
+			expectApplied(t, c, r.state()[address])
+			r.expectEmptyPlan()
+		})
 	}
 }
