@@ -68,7 +68,7 @@ resource "kalypso_environment_rendering" "dev" {
 		"https://git.invalid/":            "https://none.invalid/",
 		"https://git.invalid/acme/plane":  planeURL,
 		"git@git.invalid:acme/":           ssh.URL(filepath.Dir(app)) + "/",
-		"https://git.invalid/acme/gitops": gitops,
+		"https://git.invalid/acme/gitops": "file://" + gitops,
 	}
 	set(mirrors)
 	r.apply()

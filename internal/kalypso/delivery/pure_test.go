@@ -160,6 +160,7 @@ func TestGuardrails(t *testing.T) {
 		{"number allows", number(2), four, inventory("large/a=1", "small/c=1"), false, nil, ""},
 		{"zero", number(0), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
 		{"all", number(100), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4 deployment target folders. If that is meant, set guardrails.allow_empty = true. What"},
+		{"the only one", number(1), inventory("large/a=1"), inventory("large"), false, []string{"large/a"}, "takes away the only deployment target folder. If that is meant, set guardrails.allow_empty = true. What"},
 		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"}, `set guardrails.allow_empty = true and guardrails.max_removed = "100%". What`},
 		{"all allowed", empty, four, nil, false, nil, ""},
 		{"emptied", number(0), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
