@@ -49,15 +49,15 @@ type commitStatusModel struct {
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
 }
 
-// toStatus and fromStatus convert the status. Null is the empty text; the context keeps its case.
+// toStatus and fromStatus convert the status. Null converts to the empty string; the context keeps its case.
 func (m *commitStatusModel) toStatus() hosting.Status {
 	s := hosting.Status{
 		Context: m.Context.ValueString(), State: hosting.StatusState(m.State.ValueString()),
 		Description: m.Description.ValueString(), TargetURL: m.TargetURL.ValueString(),
 	}
-	if m.reports() {
-		s.State = hosting.StatusState(m.deployed("verdict"))
-		if summary := []rune(m.deployed("summary")); len(summary) > hosting.MaxStatusDescription {
+	if m.hasDeployment() {
+		s.State = hosting.StatusState(m.deploymentAttribute("verdict"))
+		if summary := []rune(m.deploymentAttribute("summary")); len(summary) > hosting.MaxStatusDescription {
 			s.Description = string(summary[:hosting.MaxStatusDescription-1]) + "…"
 		} else {
 			s.Description = string(summary)
@@ -68,40 +68,41 @@ func (m *commitStatusModel) toStatus() hosting.Status {
 
 func (m *commitStatusModel) fromStatus(s hosting.Status) {
 	m.TargetURL, m.SetAt = nullable(s.TargetURL), nullableTime(s.SetAt)
-	if !m.reports() {
+	if !m.hasDeployment() {
 		m.State, m.Description = types.StringValue(string(s.State)), nullable(s.Description)
 		return
 	}
-	// Another description of the same verdict is no other status: a deployment's counts change with every look.
+	// A new description of the same verdict does not change the status: a deployment's counts change with every check.
 	attributes := maps.Clone(m.Deployment.Attributes())
 	attributes["verdict"] = types.StringValue(string(s.State))
 	m.Deployment = types.ObjectValueMust(deploymentTypes, attributes)
 }
 
-// reports tells whether the status is that of a deployment.
-func (m *commitStatusModel) reports() bool { return !m.Deployment.IsNull() }
+// hasDeployment tells whether the status is that of a deployment.
+func (m *commitStatusModel) hasDeployment() bool { return !m.Deployment.IsNull() }
 
-// deployed is a known attribute of the deployment, "" where there is none.
-func (m *commitStatusModel) deployed(name string) string {
+// deploymentAttribute returns a known attribute of the deployment, or "".
+func (m *commitStatusModel) deploymentAttribute(name string) string {
 	v, _ := m.Deployment.Attributes()[name].(types.String)
 	return v.ValueString()
 }
 
-// on is the commit that the status is of; "" where the deployment has none.
-func (m *commitStatusModel) on() string {
-	if m.reports() {
-		return m.deployed("promoted_commit")
+// targetCommit returns the commit that gets the status, or "" if the deployment has none.
+func (m *commitStatusModel) targetCommit() string {
+	if m.hasDeployment() {
+		return m.deploymentAttribute("promoted_commit")
 	}
 	return m.Commit.ValueString()
 }
 
-// says is what of the model makes another status of it: of a deployment its verdict, and not what changes with every look.
-func (m *commitStatusModel) says() [3]any {
+// identity returns the values that need a new status if they change. Of a deployment that includes the verdict, but not
+// its summary, which changes with every check.
+func (m *commitStatusModel) identity() [3]any {
 	status := m.toStatus()
-	if m.reports() {
+	if m.hasDeployment() {
 		status.Description = ""
 	}
-	return [3]any{m.Repo.ValueString(), m.on(), status}
+	return [3]any{m.Repo.ValueString(), m.targetCommit(), status}
 }
 
 func nullableTime(t time.Time) types.String {
@@ -118,23 +119,37 @@ func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest,
 // commitStatusIdentity identifies a status.
 var commitStatusIdentity = resourceIdentity{
 	{name: "repo", state: path.Root("repo"), required: true, description: "URL of the repo."},
-	{name: "commit", state: path.Root("commit"), required: true, description: "Full hash of the commit. Null if the deployment has none yet."},
+	{
+		name:        "commit",
+		state:       path.Root("commit"),
+		required:    true,
+		description: "Full hash of the commit. Null if the deployment has none yet.",
+	},
 	{name: "context", state: path.Root("context"), required: true, description: "Context of the status."},
 }
 
-func (r *commitStatus) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+func (r *commitStatus) IdentitySchema(
+	_ context.Context,
+	_ resource.IdentitySchemaRequest,
+	resp *resource.IdentitySchemaResponse,
+) {
 	resp.IdentitySchema = commitStatusIdentity.schema()
 }
 
 // identify sets the identity by a state. The commit may be the deployment's.
-func (r *commitStatus) identify(ctx context.Context, state *tfsdk.State, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
+func (r *commitStatus) identify(
+	ctx context.Context,
+	state *tfsdk.State,
+	to *tfsdk.ResourceIdentity,
+	diags *diag.Diagnostics,
+) {
 	commitStatusIdentity.set(ctx, state, to, diags)
 	if to == nil || state.Raw.IsNull() {
 		return
 	}
 	var m commitStatusModel
 	diags.Append(state.Get(ctx, &m)...)
-	if commit := m.on(); commit != "" {
+	if commit := m.targetCommit(); commit != "" {
 		diags.Append(to.SetAttribute(ctx, path.Root("commit"), commit)...)
 	}
 }
@@ -147,9 +162,13 @@ func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureReques
 	r.data, _ = req.ProviderData.(*providerData)
 }
 
-// ModifyPlan reports what can be known without asking anybody, and plans a status where another one is to be said, or the last
-// one, as it was read, is older than renew_after. Else what is in state stays, also of the deployment.
-func (r *commitStatus) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// ModifyPlan reports errors that it can find without a request. It plans a new status if the status changes, or if the
+// last one was older than renew_after when it was read. Otherwise it keeps the state, including the deployment.
+func (r *commitStatus) ModifyPlan(
+	ctx context.Context,
+	req resource.ModifyPlanRequest,
+	resp *resource.ModifyPlanResponse,
+) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -173,16 +192,16 @@ func (r *commitStatus) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 		return
 	}
 	plan.SetAt = types.StringUnknown()
-	if plan.isKnown() && plan.says() == state.says() && !isDue(known, plan.RenewAfter.ValueString()) {
+	if plan.isKnown() && plan.identity() == state.identity() && !isDue(known, plan.RenewAfter.ValueString()) {
 		plan.SetAt = state.SetAt
-		if plan.reports() {
+		if plan.hasDeployment() {
 			plan.Deployment = state.Deployment
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 }
 
-// isKnown reports whether all that the status says is known.
+// isKnown reports whether all values of the status are known.
 func (m *commitStatusModel) isKnown() bool {
 	for _, v := range []attr.Value{m.Repo, m.Commit, m.Context, m.State, m.Description, m.TargetURL, m.Deployment} {
 		if v.IsUnknown() {
@@ -197,29 +216,46 @@ func (m *commitStatusModel) isKnown() bool {
 	return true
 }
 
-// checkStatus reports what does not go together.
+// checkStatus reports arguments that conflict or are missing.
 func checkStatus(m commitStatusModel, diags *diag.Diagnostics) {
 	given := map[string]types.String{"commit": m.Commit, "state": m.State, "description": m.Description}
 	for _, name := range []string{"commit", "state", "description"} {
 		switch missing := given[name].IsNull(); {
-		case m.reports() && !missing:
-			diags.AddAttributeError(path.Root(name), "Two statuses", name+" comes out of deployment. Remove one of the two.")
-		case !m.reports() && missing && name != "description":
-			diags.AddAttributeError(path.Root(name), "Missing "+name, "Set commit and state, or deployment, which holds both.")
+		case m.hasDeployment() && !missing:
+			diags.AddAttributeError(
+				path.Root(name),
+				"Two statuses",
+				name+" is set and comes from deployment too. Remove one of the two.",
+			)
+		case !m.hasDeployment() && missing && name != "description":
+			diags.AddAttributeError(
+				path.Root(name),
+				"Missing "+name,
+				"Set commit and state, or deployment, which contains both.",
+			)
 		}
 	}
-	if commit := m.deployed("promoted_commit"); commit != "" {
+	if commit := m.deploymentAttribute("promoted_commit"); commit != "" {
 		if err := hosting.CheckCommit(commit); err != nil {
-			diags.AddAttributeError(path.Root("deployment"), "Invalid promoted commit", fmt.Sprintf("%q: %s", commit, fleet.Sentence(err)))
+			diags.AddAttributeError(
+				path.Root("deployment"),
+				"Invalid promoted commit",
+				fmt.Sprintf("%q: %s", commit, fleet.Sentence(err)),
+			)
 		}
 	}
-	if m.reports() && m.isKnown() && m.on() == "" {
-		diags.AddAttributeWarning(path.Root("deployment"), "No status is set",
-			"The deployment has no promoted commit: nothing was promoted there yet, or the branch holds no rendering. Once it has one, the status is set.")
+	if m.hasDeployment() && m.isKnown() && m.targetCommit() == "" {
+		diags.AddAttributeWarning(
+			path.Root("deployment"),
+			"No status is set",
+			"The deployment has no promoted commit: nothing was promoted there yet, or the branch contains no rendering. The "+
+				"status is set once it has one.",
+		)
 	}
 }
 
-// statusTimesKey is where private state keeps when the last status was set and read, by the host's clock: a plan may not look.
+// statusTimesKey is the key in private state of the times when the last status was set and read, by the host's clock. A
+// plan makes no requests.
 const statusTimesKey = "times"
 
 type statusTimes struct {
@@ -227,7 +263,7 @@ type statusTimes struct {
 	SeenAt time.Time `json:"seen_at"`
 }
 
-func timesOf(s hosting.Status) []byte {
+func encodeTimes(s hosting.Status) []byte {
 	text, err := json.Marshal(statusTimes{s.SetAt, s.SeenAt})
 	if err != nil {
 		panic(err) // times marshal
@@ -261,7 +297,7 @@ func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 }
 
-// Update posts another status, also for another commit or context: a status can't be withdrawn.
+// Update posts a new status, also for a new commit or context. The old status stays, because it can't be deleted.
 func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var plan commitStatusModel
@@ -282,35 +318,40 @@ func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, r
 	}
 }
 
-// set sets the status, if there is a commit that it is of, and returns its times for private state.
-func (r *commitStatus) set(ctx context.Context, plan *commitStatusModel, limit time.Duration, diags *diag.Diagnostics) []byte {
+// set sets the status if there is a commit, and returns its times for private state.
+func (r *commitStatus) set(
+	ctx context.Context,
+	plan *commitStatusModel,
+	limit time.Duration,
+	diags *diag.Diagnostics,
+) []byte {
 	plan.SetAt = types.StringNull()
 	checkStatus(*plan, diags)
 	repo := r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), diags)
-	if diags.HasError() || plan.on() == "" {
-		return timesOf(hosting.Status{})
+	if diags.HasError() || plan.targetCommit() == "" {
+		return encodeTimes(hosting.Status{})
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	set, err := repo.SetStatus(ctx, plan.on(), plan.toStatus())
+	set, err := repo.SetStatus(ctx, plan.targetCommit(), plan.toStatus())
 	if err != nil {
 		appendHostError(diags, path.Root("repo"), err)
 		return nil
 	}
 	plan.SetAt = nullableTime(set.SetAt)
 	tflog.Info(ctx, "set the commit's status", map[string]any{
-		"commit": plan.on(), "context": plan.Context.ValueString(), "state": string(plan.toStatus().State),
+		"commit": plan.targetCommit(), "context": plan.Context.ValueString(), "state": string(plan.toStatus().State),
 	})
-	return timesOf(set)
+	return encodeTimes(set)
 }
 
-// Read reads the last status in the context, whoever posted it. A context without a status, or a commit that the repo lost, is
-// absence. A repo that is not visible is an error.
+// Read reads the last status in the context, whoever posted it. It removes the resource from state if there is no
+// status or the commit no longer exists. It reports an error if the repo is not visible.
 func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.known || state.on() == "" {
+	if resp.Diagnostics.HasError() || !r.data.known || state.targetCommit() == "" {
 		return
 	}
 	repo := r.data.hostedRepo(state.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
@@ -321,10 +362,14 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, err := repo.Status(ctx, state.on(), state.Context.ValueString())
+	found, err := repo.Status(ctx, state.targetCommit(), state.Context.ValueString())
 	switch {
 	case errors.Is(err, hosting.ErrCommitNotFound):
-		resp.Diagnostics.AddAttributeWarning(path.Root("commit"), "The commit is gone", fleet.Sentence(err)+" Its status is planned anew.")
+		resp.Diagnostics.AddAttributeWarning(
+			path.Root("commit"),
+			"The commit is gone",
+			fleet.Sentence(err)+" A new status is planned.",
+		)
 		resp.State.RemoveResource(ctx)
 	case err != nil:
 		appendHostError(&resp.Diagnostics, path.Root("repo"), err)
@@ -333,13 +378,13 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	default:
 		state.fromStatus(*found)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, timesOf(*found))...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, encodeTimes(*found))...)
 	}
 }
 
-// Delete does nothing: GitHub keeps statuses forever.
+// Delete does nothing, because GitHub keeps statuses forever.
 func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
-	tflog.Info(ctx, "left the commit's status as it is; statuses can't be deleted")
+	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
 }
 
 // statusImportForm is the form of an import ID. Repos may contain an @, contexts a #.
@@ -347,18 +392,28 @@ const statusImportForm = "<repo>@<commit>#<context>"
 
 var statusImportID = regexp.MustCompile(`^(.+?)@([0-9a-f]{40})#(.+)$`)
 
-func (r *commitStatus) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+func (r *commitStatus) ImportState(
+	ctx context.Context,
+	req resource.ImportStateRequest,
+	resp *resource.ImportStateResponse,
+) {
 	id := req.ID
 	if given := commitStatusIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
 		id = fmt.Sprintf("%s@%s#%s", given["repo"], given["commit"], given["context"])
 	}
 	parts := statusImportID.FindStringSubmatch(id)
 	if parts == nil {
-		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q is not of the form %s, with the commit's full hash.", id, statusImportForm))
+		resp.Diagnostics.AddError(
+			"Invalid import ID",
+			fmt.Sprintf("%q is not of the form %s, with the commit's full hash.", id, statusImportForm),
+		)
 		return
 	}
 	if !r.data.known {
-		resp.Diagnostics.AddError("Provider configuration not known yet", "An import reads the status, and the provider's credentials are known after apply.")
+		resp.Diagnostics.AddError(
+			"Provider configuration not known yet",
+			"Import reads the status, but the provider's credentials are known after apply.",
+		)
 		return
 	}
 	for i, attribute := range []string{"repo", "commit", "context"} {

@@ -36,7 +36,11 @@ func newStatusRoot(t *testing.T) *statusRoot {
 	s.on = s.fake.AddRepo(t, "acme/control-plane")
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "hello\n"})
 	s.write("terraform.tf", terraformBlock)
-	s.vars = map[string]any{"github": map[string]any{"base_url": s.fake.URL, "token": s.fake.Token}, "repo": s.on.URL, "commit": s.commit}
+	s.vars = map[string]any{
+		"github": map[string]any{"base_url": s.fake.URL, "token": s.fake.Token},
+		"repo":   s.on.URL,
+		"commit": s.commit,
+	}
 	s.set("state", "pending")
 	return s
 }
@@ -54,7 +58,7 @@ func (s *statusRoot) set(pairs ...any) {
 	s.write("terraform.tfvars.json", string(text))
 }
 
-// expectStatus compares what GitHub has been told of the commit.
+// expectStatus compares the commit's status on GitHub, and how often it was set.
 func (s *statusRoot) expectStatus(context, state string, posted int) {
 	s.t.Helper()
 	if got, n := s.on.Status(s.commit, context); got != state || n != posted {
@@ -62,7 +66,8 @@ func (s *statusRoot) expectStatus(context, state string, posted int) {
 	}
 }
 
-// A status is created, planned empty, changed in place, imported, put right where others changed it, and left by destroy.
+// A status is created, planned without changes, updated in place, imported and corrected after others changed it.
+// Destroy leaves it.
 func TestAccCommitStatus(t *testing.T) {
 	needTerraform(t)
 	fake := githubfake.New(t)
@@ -76,42 +81,67 @@ func TestAccCommitStatus(t *testing.T) {
 			}
 		}
 	}
-	step := func(before func(), action plancheck.ResourceActionType, state string, more config.Variables) resource.TestStep {
+	step := func(before func(), action plancheck.ResourceActionType, state string,
+		more config.Variables) resource.TestStep {
 		variables := config.Variables{
-			"github": config.ObjectVariable(map[string]config.Variable{"base_url": config.StringVariable(fake.URL), "token": config.StringVariable(fake.Token)}),
-			"repo":   config.StringVariable(on.URL + ".git"), "commit": config.StringVariable(commit), "state": config.StringVariable(state),
+			"github": config.ObjectVariable(
+				map[string]config.Variable{"base_url": config.StringVariable(fake.URL), "token": config.StringVariable(fake.Token)},
+			),
+			"repo": config.StringVariable(
+				on.URL + ".git",
+			),
+			"commit": config.StringVariable(commit),
+			"state":  config.StringVariable(state),
 		}
 		for name, v := range more {
 			variables[name] = v
 		}
 		return resource.TestStep{
-			// The configuration has a provider block, and so the provider belongs to the step.
-			ProtoV6ProviderFactories: factories, PreConfig: before, ConfigDirectory: config.StaticDirectory("testdata/TestAccCommitStatus"), ConfigVariables: variables,
+			// The configuration has a provider block, so the step needs the provider.
+			ProtoV6ProviderFactories: factories,
+			PreConfig:                before,
+			ConfigDirectory:          config.StaticDirectory("testdata/TestAccCommitStatus"),
+			ConfigVariables:          variables,
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(statusAddress, action)},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			},
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(statusAddress, tfjsonpath.New("state"), knownvalue.StringExact(state))},
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(statusAddress, tfjsonpath.New("state"), knownvalue.StringExact(state)),
+			},
 		}
 	}
-	told := config.Variables{"description": config.StringVariable("Rolled out"), "target_url": config.StringVariable("https://ci.acme.io/runs/1")}
+	told := config.Variables{
+		"description": config.StringVariable("Rolled out"),
+		"target_url":  config.StringVariable("https://ci.acme.io/runs/1"),
+	}
 	import1 := step(nil, plancheck.ResourceActionNoop, "success", told)
 	import1.ConfigPlanChecks, import1.ConfigStateChecks = resource.ConfigPlanChecks{}, nil
-	import1.ResourceName, import1.ImportState, import1.ImportStateVerify, import1.ImportStateVerifyIdentifierAttribute = statusAddress, true, true, "commit"
+	import1.ResourceName, import1.ImportState = statusAddress, true
+	import1.ImportStateVerify, import1.ImportStateVerifyIdentifierAttribute = true, "commit"
 	import1.ImportStateId = on.URL + ".git@" + commit + "#kalypso/dev"
 	wrong := import1
 	wrong.ImportStateVerify, wrong.ImportStateId = false, on.URL+"@main#kalypso/dev"
 	wrong.ExpectError = says("Invalid import ID")
 	absent := wrong
-	absent.ImportStateId, absent.ExpectError = on.URL+"@"+commit+"#another", says("Cannot import non-existent remote object")
+	absent.ImportStateId, absent.ExpectError = on.URL+"@"+commit+"#another", says(
+		"Cannot import non-existent remote object",
+	)
 	resource.Test(t, resource.TestCase{
 		Steps: []resource.TestStep{
 			step(nil, plancheck.ResourceActionCreate, "pending", nil),
 			step(func() { check("pending", 1)(t) }, plancheck.ResourceActionNoop, "pending", nil),
 			step(nil, plancheck.ResourceActionUpdate, "success", told),
-			import1, wrong, absent,
-			// Somebody else, and in other letters.
-			step(func() { check("success", 2)(t); on.SetStatus(commit, "Kalypso/DEV", "failure") }, plancheck.ResourceActionUpdate, "success", told),
+			import1,
+			wrong,
+			absent,
+			// Somebody else sets it, in different case.
+			step(
+				func() { check("success", 2)(t); on.SetStatus(commit, "Kalypso/DEV", "failure") },
+				plancheck.ResourceActionUpdate,
+				"success",
+				told,
+			),
 			step(func() { check("success", 3)(t) }, plancheck.ResourceActionNoop, "success", told),
 		},
 	})
@@ -119,7 +149,8 @@ func TestAccCommitStatus(t *testing.T) {
 	gitserver.Fsck(t, on.Path)
 }
 
-// Another commit, context or repo is an update: nothing is replaced, and what was said stays said. New timeouts say nothing.
+// A new commit, context or repo is an update: nothing is replaced, and the old status stays. New timeouts set no
+// status.
 func TestAccCommitStatusMoves(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -144,14 +175,23 @@ func TestAccCommitStatusMoves(t *testing.T) {
 	s.expectStatus("kalypso/dev2", "pending", 1)
 }
 
-// What GitHub has lost is planned anew, what it does not show is an error: a status without its commit, a repo without the right.
+// A status whose commit no longer exists is planned again. A repo that is not visible is an error.
 func TestAccCommitStatusAbsence(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
 	s.apply()
 	s.fake.AddToken("canary-foreign", "eve", nil)
 	s.set("github", map[string]any{"base_url": s.fake.URL, "token": "canary-foreign"})
-	s.expectError([]string{"Repo not found, or not visible", "GitHub answers the same to both", "Read status kalypso/dev of commit " + s.commit, "(HTTP 404)"}, "plan", "-no-color")
+	s.expectError(
+		[]string{
+			"Repo not found, or not visible",
+			"GitHub answers the same to both",
+			"Read status kalypso/dev of commit " + s.commit,
+			"(HTTP 404)",
+		},
+		"plan",
+		"-no-color",
+	)
 	s.set("github", map[string]any{"base_url": s.fake.URL, "token": "canary-wrong"})
 	s.expectError([]string{"GitHub does not accept the credential", "Bad credentials"}, "plan", "-no-color")
 	s.set("github", map[string]any{"base_url": s.fake.URL, "token": s.fake.Token})
@@ -174,7 +214,8 @@ func TestAccCommitStatusAbsence(t *testing.T) {
 	s.expectNoCanary()
 }
 
-// A backend that fails is waited for as long as it asks, within timeouts; a failed update leaves the state as it was.
+// The resource waits for a failing backend as long as it asks, within timeouts. A failed update leaves the state
+// unchanged.
 func TestAccCommitStatusFailingBackend(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -185,10 +226,20 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 
 	s.fake.Fail("POST", "/statuses/", -1, githubfake.ServerError(502, 0))
 	s.set("state", "success", "timeouts", map[string]any{"update": "1s"})
-	s.expectError([]string{"GitHub can't be reached", "Bad Gateway", "Set status kalypso/dev of commit " + s.commit}, "apply", "-no-color", "-auto-approve")
+	s.expectError(
+		[]string{"GitHub can't be reached", "Bad Gateway", "Set status kalypso/dev of commit " + s.commit},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	s.fake.ClearFailures()
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.Forbidden("Resource not accessible by integration"))
-	s.expectError([]string{"GitHub does not allow it", "Resource not accessible by integration"}, "apply", "-no-color", "-auto-approve")
+	s.expectError(
+		[]string{"GitHub does not allow it", "Resource not accessible by integration"},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	if plan := s.terraform("plan", "-no-color", "-detailed-exitcode"); plan.code != 2 {
 		t.Errorf("the failed update was stored: %s", plan.text())
 	}
@@ -198,7 +249,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	s.expectNoCanary()
 }
 
-// An app sets statuses too; its key is nowhere in what is left behind.
+// An app can set statuses too. Nothing that remains contains its key.
 func TestAccCommitStatusByApp(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -214,7 +265,7 @@ func TestAccCommitStatusByApp(t *testing.T) {
 	s.expectNoCanary("PRIVATE KEY", "ghs_", "eyJhbGciOi") // as a signed token begins
 }
 
-// expectNoCanary fails the test where a secret was printed or is in the state.
+// expectNoCanary fails the test if a secret was printed or is in the state.
 func (s *statusRoot) expectNoCanary(more ...string) {
 	s.t.Helper()
 	state := readFile(s.t, filepath.Join(s.folder, "terraform.tfstate"))
@@ -225,17 +276,54 @@ func (s *statusRoot) expectNoCanary(more ...string) {
 	}
 }
 
-// What is wrong is said at plan, on its argument, all together; nobody is asked.
+// Plan reports all errors together, each on its argument, without a request.
 func TestAccCommitStatusInvalid(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
-	s.set("repo", "https://me:canary-in-url@acme.io/x", "commit", "main", "context", strings.Repeat("x", 256), "state", "done",
-		"description", strings.Repeat("ü", 141), "target_url", "ci.acme.io")
+	s.set(
+		"repo",
+		"https://me:canary-in-url@acme.io/x",
+		"commit",
+		"main",
+		"context",
+		strings.Repeat("x", 256),
+		"state",
+		"done",
+		"description",
+		strings.Repeat("ü", 141),
+		"target_url",
+		"ci.acme.io",
+	)
 	s.expectError([]string{
-		"contains a user name or password", "A full commit hash is required", "between 1 and 255, got: 256", `"pending" "success" "failure" "error"`, "between 1 and 140, got: 141", "An absolute URL is required",
+		"contains a user name or password",
+		"A full commit hash is required",
+		"between 1 and 255, got: 256",
+		`"pending" "success" "failure" "error"`,
+		"between 1 and 140, got: 141",
+		"An absolute URL is required",
 	}, "plan", "-no-color")
-	s.set("repo", "https://github.com/acme/control-plane", "commit", s.commit, "context", "x", "state", "success", "description", nil, "target_url", nil)
-	s.expectError([]string{"Repo is not on the GitHub server", "Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL}, "plan", "-no-color")
+	s.set(
+		"repo",
+		"https://github.com/acme/control-plane",
+		"commit",
+		s.commit,
+		"context",
+		"x",
+		"state",
+		"success",
+		"description",
+		nil,
+		"target_url",
+		nil,
+	)
+	s.expectError(
+		[]string{
+			"Repo is not on the GitHub server",
+			"Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL,
+		},
+		"plan",
+		"-no-color",
+	)
 	s.set("repo", s.on.URL, "commit", nil)
 	s.expectError([]string{"Missing commit", "Set commit and state, or deployment"}, "plan", "-no-color")
 	if n := len(s.fake.Requests()); n != 0 {
@@ -243,16 +331,28 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 	}
 }
 
-// A commit, repo and token that are known after apply alone are planned; what they turn out to be is checked then.
+// A commit, repo and token that are known only after apply are planned. Apply checks their values.
 func TestAccCommitStatusUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
-	s.write("main.tf", strings.NewReplacer("var.commit", "terraform_data.later.output.commit", "var.github", "terraform_data.later.output.github", "var.target_url", "terraform_data.later.output.page").
-		Replace(readFile(t, "testdata/TestAccCommitStatus/main.tf"))+`
+	s.write(
+		"main.tf",
+		strings.NewReplacer(
+			"var.commit",
+			"terraform_data.later.output.commit",
+			"var.github",
+			"terraform_data.later.output.github",
+			"var.target_url",
+			"terraform_data.later.output.page",
+		).
+			Replace(
+				readFile(t, "testdata/TestAccCommitStatus/main.tf"),
+			)+`
 resource "terraform_data" "later" {
   input = { commit = var.commit, github = var.github, page = var.target_url }
 }
-`)
+`,
+	)
 	s.set("commit", "v1", "target_url", "https://me:canary@acme.io")
 	s.expectError([]string{"Invalid commit", "Invalid target URL"}, "apply", "-no-color", "-auto-approve")
 	s.set("target_url", nil)
@@ -262,15 +362,20 @@ resource "terraform_data" "later" {
 	s.expectEmptyPlan()
 }
 
-// deployment is a deployment's state as the data source tells it.
+// deployment returns a deployment's state as the data source returns it.
 func deployment(commit any, verdict, summary string) map[string]any {
 	return map[string]any{
-		"promoted_commit": commit, "verdict": verdict, "summary": summary, "observed_at": time.Now().Format(time.RFC3339Nano), "folders": map[string]any{},
+		"promoted_commit": commit,
+		"verdict":         verdict,
+		"summary":         summary,
+		"observed_at":     time.Now().Format(time.RFC3339Nano),
+		"folders":         map[string]any{},
 	}
 }
 
-// The verdict of a deployment goes onto the commit that it was found for. What changes with every look changes nothing; another
-// verdict, another commit, and what others said are one more status; where nothing was promoted, nothing is said.
+// The verdict of a deployment becomes the status of its promoted commit. Values that change with every check change
+// nothing. Another verdict, another commit or a status of others sets a new one. Without a promoted commit, no status
+// is set.
 func TestAccCommitStatusDeployment(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -283,7 +388,7 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.set("deployment", deployment(s.commit, "pending", "1 of 2 clusters current."))
 	s.apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
-	// Another time, other counts, the same verdict.
+	// Another time and other counts with the same verdict change nothing.
 	s.set("deployment", deployment(s.commit, "pending", "2 of 3 clusters current."))
 	s.expectEmptyPlan()
 	s.apply()
@@ -308,12 +413,16 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	}
 
 	s.set("commit", s.commit, "description", "x")
-	s.expectError([]string{"Two statuses", "commit comes out of deployment", "description comes out of deployment"}, "plan", "-no-color")
+	s.expectError(
+		[]string{"Two statuses", "commit is set and comes from deployment too", "description is set and comes from deployment too"},
+		"plan",
+		"-no-color",
+	)
 	s.set("commit", nil, "description", nil, "deployment", deployment("v1.2", "success", ""))
 	s.expectError([]string{"Invalid promoted commit", "A full commit hash is required"}, "plan", "-no-color")
 }
 
-// A status that is older than renew_after when a plan reads it is set anew, by the host's clock; a younger one is not.
+// A status that is older than renew_after when plan reads it, by the host's clock, is set again; a younger one is not.
 func TestAccCommitStatusRenews(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -337,5 +446,5 @@ func TestAccCommitStatusRenews(t *testing.T) {
 	s.expectStatus("kalypso/dev", "success", 4)
 	s.expectEmptyPlan()
 	s.set("renew_after", "soon")
-	s.expectError([]string{`"soon" is no duration`}, "plan", "-no-color")
+	s.expectError([]string{`"soon" is not a duration`}, "plan", "-no-color")
 }

@@ -121,7 +121,7 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 	}
 	if d.string("on_error") == errorsLastGood {
 		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
-			return lastOrigins(ctx, c.data.Client, at)
+			return deliveredOrigins(ctx, c.data.Client, at)
 		}
 	}
 	return request

@@ -10,8 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A server that takes a request, or a connection, and says nothing ends a data source's time, not the patience of
-// whoever waits for the plan.
+// A data source times out if a server accepts a request or a connection and does not answer.
 func TestAccDataSourceTimeouts(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -44,7 +43,7 @@ func TestAccDataSourceTimeouts(t *testing.T) {
 	}
 }
 
-// What a busy server could not answer is asked for again, within a plan as within an apply.
+// Requests to a busy server are retried, during plan and during apply.
 func TestAccBusyServer(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t, gitserver.WithFilter())

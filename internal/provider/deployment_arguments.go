@@ -21,17 +21,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// defaultLookTime is how long a look at a deployment may take where nobody says.
-const defaultLookTime = 5 * time.Minute
+// defaultReadTimeout is the default of timeouts.read of kalypso_deployment_state.
+const defaultReadTimeout = 5 * time.Minute
 
-// deploymentArguments are the arguments that say which deployment is looked at, and by what it is judged.
+// deploymentArguments returns the arguments that select a deployment and configure its verdict.
 func deploymentArguments() map[string]schema.Attribute {
 	text := func(description string) schema.StringAttribute {
 		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
 	}
 	limit := func(description string) schema.StringAttribute {
 		a := text(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
-		a.Validators = []validator.String{valid{"limit", func(s string) error { _, err := deployment.ParseLimit(s); return err }}}
+		a.Validators = []validator.String{
+			valid{"limit", func(s string) error { _, err := deployment.ParseLimit(s); return err }},
+		}
 		return a
 	}
 	span := func(description string) schema.StringAttribute {
@@ -42,37 +44,47 @@ func deploymentArguments() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"gitops_repo": schema.SingleNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Where the rendering goes, as in its `gitops_repo`.",
+			MarkdownDescription: "Destination of the rendering, as in its `gitops_repo`.",
 			Attributes: map[string]schema.Attribute{
 				"repo":   text("URL of the GitOps repo. Required."),
 				"branch": text("Branch of the repo. Required."),
-				"path":   text("Path of the rendering in the repo. Without it the root."),
+				"path":   text("Path of the rendering in the repo. The default is the root."),
 			},
 		},
 		"source": schema.SingleNestedAttribute{
-			Required:            true,
-			MarkdownDescription: "Who reports what runs on the clusters. At least one of these; several are taken together.",
-			Attributes:          sourceAttributes(text),
+			Required: true,
+			MarkdownDescription: "What reports the state of the clusters. Set at least one; the reports of several are " +
+				"combined.",
+			Attributes: sourceAttributes(text),
 		},
 		"expected": schema.MapNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "The clusters that have to follow a folder, by cluster type. A cluster type that is not named here needs one current cluster.",
+			Optional: true,
+			MarkdownDescription: "The clusters that must follow a folder, by cluster type. A cluster type that is not listed " +
+				"here needs one current cluster.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"clusters": schema.ListAttribute{
-					Optional: true, ElementType: types.StringType,
-					MarkdownDescription: "The clusters by name, as the source names them. Others that follow the folder are named and not counted.",
+					Optional:    true,
+					ElementType: types.StringType,
+					MarkdownDescription: "Names of the clusters, as the source names them. Other clusters that follow the folder " +
+						"are listed as problems but not counted.",
 				},
 				"minimum": schema.Int64Attribute{
-					Optional:            true,
-					MarkdownDescription: "How many current clusters there have to be. The default is `1`; with `0`, a folder that no cluster follows is a success.",
+					Optional: true,
+					MarkdownDescription: "Number of clusters that must be current. The default is `1`; with `0`, a folder that no " +
+						"cluster follows is a success.",
 				},
 			}},
 		},
-		"progress_deadline": span("How long a cluster may progress or be unhealthy before it counts as failed, counted from the later of the folder's last " +
-			"commit and the last transition of the cluster's condition. The default is `1h`."),
-		"stale_after":     span("How old a report of `source.reports` may be. The default is `1h`."),
-		"max_failed":      limit("How many clusters of a folder may have failed without the folder's verdict being `failure`."),
-		"max_unavailable": limit("How many clusters of a folder may be stale, offline, suspended or missing without the folder being `pending`."),
+		"progress_deadline": span(
+			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the folder's last " +
+				"commit or the " +
+				"last transition of the cluster's condition, whichever is later. The default is `1h`.",
+		),
+		"stale_after": span("Maximum age of a report in `source.reports`. The default is `1h`."),
+		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),
+		"max_unavailable": limit(
+			"How many clusters of a folder may be stale, offline, suspended or missing before the folder becomes `pending`.",
+		),
 	}
 }
 
@@ -81,7 +93,12 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 	for _, s := range deployment.ReportStates {
 		states = append(states, string(s))
 	}
-	state := text("What the cluster says: " + "`" + strings.Join(states, "`, `") + "`. `current` says that what was synced is healthy. Required.")
+	state := text(
+		"State of the cluster: " + "`" + strings.Join(
+			states,
+			"`, `",
+		) + "`. `current` means that everything synced is healthy. Required.",
+	)
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
 	names := func(description string) schema.ListAttribute {
 		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
@@ -89,8 +106,9 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 	return map[string]schema.Attribute{
 		"azure_resource_graph": schema.SingleNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Azure Resource Graph, which is asked what the Flux configurations of Arc and AKS clusters sync. A cluster's name is its ARM ID. " +
-				"At least one of these.",
+			MarkdownDescription: "Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync. A " +
+				"cluster's name is its ARM ID. " +
+				"Set at least one of these.",
 			Attributes: map[string]schema.Attribute{
 				"subscriptions":     names("IDs of subscriptions."),
 				"management_groups": names("Names of management groups."),
@@ -98,47 +116,39 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 		},
 		"kubernetes": schema.SingleNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "The clusters themselves, which are asked what Flux and Argo CD sync.",
+			MarkdownDescription: "Asks the clusters themselves what Flux and Argo CD sync.",
 			Attributes: map[string]schema.Attribute{
-				"clusters": names("Names of clusters in `clusters` of the provider. Required."),
+				"clusters": names("Names from `clusters` of the provider. Required."),
 			},
 		},
 		"reports": schema.ListNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Reports that are kept somewhere, such as in a file: of clusters that are connected now and then, or never. Any Terraform value " +
-				"does, such as `jsondecode(file(\"reports.json\"))`.",
+			MarkdownDescription: "Stored reports, such as those in a file, of clusters that are connected rarely or never. " +
+				"Any Terraform value " +
+				"works, such as `jsondecode(file(\"reports.json\"))`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"cluster":  text("Name of the cluster. Required."),
 				"folder":   text("Folder that the cluster follows, below the rendering's path: the cluster type's name. Required."),
-				"revision": text("What was synced: `branch@sha1:hash`, `branch/hash` or the full hash of a commit."),
+				"revision": text("Synced revision: `branch@sha1:hash`, `branch/hash` or the full hash of a commit."),
 				"state":    state,
-				"time":     text("When the cluster said so, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale."),
-				"message":  text("What the cluster says besides, for people."),
+				"time": text(
+					"When the cluster reported, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale.",
+				),
+				"message": text("Message for people."),
 			}},
 		},
 	}
 }
 
-func checkDuration(text string) error {
-	d, err := time.ParseDuration(text)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%q is no duration, such as \"90s\", \"15m\" or \"1h\"", text)
-	case d <= 0:
-		return fmt.Errorf("%q is not longer than no time", text)
-	}
-	return nil
-}
-
-// deploymentRequest is which deployment is looked at.
+// deploymentRequest tells which deployment to observe, and how.
 type deploymentRequest struct {
 	observe.Request
-	later bool // what the provider needs to ask a source is known after apply
+	configUnknown bool // the provider's configuration for a source is known after apply
 }
 
-// readDeployment reads the arguments. What is wrong with them is reported; what is not known yet is left out.
+// readDeployment reads the arguments. It reports errors and skips unknown values.
 func (p *providerData) readDeployment(d decoder) deploymentRequest {
-	request := deploymentRequest{Request: observe.Request{At: readDeploymentPlace(d), Wait: defaultLookTime}}
+	request := deploymentRequest{Request: observe.Request{At: readDestination(d), Wait: defaultReadTimeout}}
 	request.Rules = deployment.Rules{
 		Deadline:       readDuration(d, "progress_deadline", deployment.DefaultDeadline),
 		StaleAfter:     readDuration(d, "stale_after", deployment.DefaultStaleAfter),
@@ -152,7 +162,7 @@ func (p *providerData) readDeployment(d decoder) deploymentRequest {
 		at := newDecoder(e, d.problems, d.at(fleet.Attr("expected"), fleet.Key(name))...)
 		expected := deployment.Expectation{Clusters: at.strings("clusters"), Minimum: at.int("minimum")}
 		if expected.Minimum != nil && *expected.Minimum < 0 {
-			at.report("Invalid minimum", "minimum is less than 0.", fleet.Attr("minimum"))
+			at.report("Invalid minimum", "minimum must be 0 or more.", fleet.Attr("minimum"))
 		}
 		request.Rules.Expected[name] = expected
 	}
@@ -162,8 +172,8 @@ func (p *providerData) readDeployment(d decoder) deploymentRequest {
 	return request
 }
 
-// readDeploymentPlace reads gitops_repo.
-func readDeploymentPlace(d decoder) delivery.Destination {
+// readDestination reads the argument gitops_repo.
+func readDestination(d decoder) delivery.Destination {
 	repo, given := d.object("gitops_repo")
 	if !given || repo.unknown {
 		return delivery.Destination{}
@@ -190,28 +200,31 @@ func readDuration(d decoder, name string, otherwise time.Duration) time.Duration
 	if given, err := time.ParseDuration(d.string(name)); err == nil && given > 0 {
 		return given
 	}
-	return otherwise // what is wrong, the schema says
+	return otherwise // the validator reports an invalid value
 }
 
 func readLimit(d decoder, name string) deployment.Limit {
 	limit, err := deployment.ParseLimit(d.string(name))
 	if err != nil {
-		return deployment.Limit{} // what is wrong, the schema says
+		return deployment.Limit{} // the validator reports an invalid value
 	}
 	return limit
 }
 
-// readDeploymentSources reads the sources. None at all is reported.
+// readDeploymentSources reads the sources. It reports an error if there is none.
 func (p *providerData) readDeploymentSources(d decoder, request *deploymentRequest) {
 	if given, ok := d.object("azure_resource_graph"); ok {
-		scope := azure.Scope{Subscriptions: given.strings("subscriptions"), ManagementGroups: given.strings("management_groups")}
+		scope := azure.Scope{
+			Subscriptions:    given.strings("subscriptions"),
+			ManagementGroups: given.strings("management_groups"),
+		}
 		if !given.unknown && len(scope.Subscriptions)+len(scope.ManagementGroups) == 0 {
-			given.report("Missing scope", "azure_resource_graph names neither subscriptions nor management_groups.")
+			given.report("Missing scope", "azure_resource_graph needs subscriptions or management_groups.")
 		}
 		source := azure.Source{Scope: scope}
 		if p != nil {
 			source.Config = p.azure.Config
-			request.later = request.later || p.azure.later
+			request.configUnknown = request.configUnknown || p.azure.unknown
 		}
 		request.Sources = append(request.Sources, source)
 	}
@@ -222,11 +235,11 @@ func (p *providerData) readDeploymentSources(d decoder, request *deploymentReque
 		request.Sources = append(request.Sources, readReports(d))
 	}
 	if len(request.Sources) == 0 {
-		d.report("Missing source", "source names nobody who reports what runs: set at least one of its arguments.")
+		d.report("Missing source", "source is empty: set at least one of its arguments.")
 	}
 }
 
-// readKubernetes finds the clusters that are named in the provider's configuration, once that is there.
+// readKubernetes returns the connections of the listed clusters from the provider's configuration, once it is known.
 func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kubernetes.Source {
 	source := kubernetes.Source{}
 	if d.unknown {
@@ -234,7 +247,7 @@ func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kub
 	}
 	named := d.strings("clusters")
 	if len(named) == 0 {
-		d.report("Missing clusters", "kubernetes names no clusters. Name those of the provider's clusters that are to be read.",
+		d.report("Missing clusters", "kubernetes lists no clusters. List names from clusters of the provider.",
 			fleet.Attr("clusters"))
 	}
 	for i, name := range named {
@@ -244,12 +257,15 @@ func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kub
 		at := []fleet.Step{fleet.Attr("clusters"), fleet.Index(i)}
 		connection, there := p.clusters.known[name]
 		switch {
-		case p.clusters.all || p.clusters.later[name]:
-			request.later = true
+		case p.clusters.allUnknown || p.clusters.unknown[name]:
+			request.configUnknown = true
 			continue
 		case !there:
 			names := strings.Join(p.clusters.names(), ", ")
-			d.report("No such cluster", fmt.Sprintf("clusters of the provider holds no %q. It holds: %s.", name, cmp.Or(names, "none")), at...)
+			d.report(
+				"No such cluster",
+				fmt.Sprintf("clusters of the provider has no %q. It has: %s.", name, cmp.Or(names, "none")),
+				at...)
 			continue
 		}
 		if err := connection.Check(); err != nil {
@@ -260,22 +276,32 @@ func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kub
 	return source
 }
 
-// readReports reads reports that somebody kept.
-func readReports(d decoder) observe.Kept {
-	kept := observe.Kept{}
+// readReports reads the argument reports.
+func readReports(d decoder) observe.Recorded {
+	kept := observe.Recorded{}
 	if d.isUnknown("reports") {
 		return kept
 	}
 	for _, r := range d.objects("reports") {
 		report := deployment.Report{
-			Cluster: r.string("cluster"), Folder: strings.TrimPrefix(strings.TrimSuffix(r.string("folder"), "/"), "./"), Revision: r.string("revision"),
-			Health: deployment.Health(r.string("state")), Message: r.string("message"), Kept: true,
+			Cluster: r.string(
+				"cluster",
+			),
+			Folder:   strings.TrimPrefix(strings.TrimSuffix(r.string("folder"), "/"), "./"),
+			Revision: r.string("revision"),
+			Health:   deployment.Health(r.string("state")),
+			Message:  r.string("message"),
+			Recorded: true,
 		}
 		for _, argument := range []struct{ name, value string }{
 			{"cluster", report.Cluster}, {"folder", report.Folder}, {"state", string(report.Health)},
 		} {
 			if argument.value == "" {
-				r.report("Incomplete report", "A report needs cluster, folder and state; "+argument.name+" is not set.", fleet.Attr(argument.name))
+				r.report(
+					"Incomplete report",
+					"A report needs cluster, folder and state; "+argument.name+" is not set.",
+					fleet.Attr(argument.name),
+				)
 			}
 		}
 		if text := r.string("time"); text != "" && !fleet.IsUnknown(text) {

@@ -39,10 +39,18 @@ func (g *deploymentGate) Metadata(_ context.Context, req resource.MetadataReques
 var deploymentGateIdentity = resourceIdentity{
 	{name: "repo", state: path.Root("gitops_repo").AtName("repo"), required: true, description: "URL of the GitOps repo."},
 	{name: "branch", state: path.Root("gitops_repo").AtName("branch"), required: true, description: "Branch of the repo."},
-	{name: "path", state: path.Root("gitops_repo").AtName("path"), description: "Path of the rendering in the repo. Null for the root."},
+	{
+		name:        "path",
+		state:       path.Root("gitops_repo").AtName("path"),
+		description: "Path of the rendering in the repo. Null for the root.",
+	},
 }
 
-func (g *deploymentGate) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+func (g *deploymentGate) IdentitySchema(
+	_ context.Context,
+	_ resource.IdentitySchemaRequest,
+	resp *resource.IdentitySchemaResponse,
+) {
 	resp.IdentitySchema = deploymentGateIdentity.schema()
 }
 
@@ -50,107 +58,144 @@ func (g *deploymentGate) Schema(ctx context.Context, _ resource.SchemaRequest, r
 	resp.Schema = deploymentGateSchema(ctx)
 }
 
-// Configure keeps the provider's configuration.
+// Configure stores the provider's configuration.
 func (g *deploymentGate) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	g.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports what is wrong with the arguments as far as they are known.
-func (g *deploymentGate) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+// ValidateConfig reports errors in the known arguments.
+func (g *deploymentGate) ValidateConfig(
+	ctx context.Context,
+	req resource.ValidateConfigRequest,
+	resp *resource.ValidateConfigResponse,
+) {
 	g.read(ctx, req.Config, &resp.Diagnostics)
 }
 
-// ModifyPlan reports what the provider's configuration does not fit. Nothing is contacted.
-func (g *deploymentGate) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+// ModifyPlan checks the arguments against the provider's configuration. It contacts nothing.
+func (g *deploymentGate) ModifyPlan(
+	ctx context.Context,
+	req resource.ModifyPlanRequest,
+	resp *resource.ModifyPlanResponse,
+) {
 	if !req.Plan.Raw.IsNull() {
 		g.read(ctx, req.Plan, &resp.Diagnostics)
 	}
 }
 
-// gateRequest is what is waited for, and how often it is looked.
+// gateRequest tells what to wait for, and how often to check.
 type gateRequest struct {
 	deploymentRequest
 	interval time.Duration
 }
 
-// read reads the arguments. What is wrong with them, as far as they are known, is reported.
-func (g *deploymentGate) read(ctx context.Context, from getter, diags *diag.Diagnostics) (map[string]attr.Value, gateRequest) {
+// read reads the arguments and reports errors in the known ones.
+func (g *deploymentGate) read(
+	ctx context.Context,
+	from getter,
+	diags *diag.Diagnostics,
+) (map[string]attr.Value, gateRequest) {
 	var ps fleet.Problems
 	arguments := getObject(ctx, from, diags)
 	d := decoder{arguments: arguments, problems: &ps}
 	request := gateRequest{g.data.readDeployment(d), readDuration(d, "poll_interval", defaultPollInterval)}
 	request.Goal = observe.Goal{TreeHash: d.string("tree_hash"), Commit: d.string("commit")}
 	if request.Goal == (observe.Goal{}) {
-		d.report("Nothing to wait for", "Both tree_hash and commit are null. They are the rendering's, and commit_sha is null as long as its pull request "+
-			"is not merged: wait with the gate until then, such as with count.", fleet.Attr("commit"))
+		d.report(
+			"Nothing to wait for",
+			"Both tree_hash and commit are null. The rendering's commit_sha is null until its pull request is "+
+				"merged: create the gate after that, such as with count.",
+			fleet.Attr("commit"),
+		)
 	}
 	if len(request.Sources) == 1 {
-		if _, kept := request.Sources[0].(observe.Kept); kept {
-			d.report("Reports do not change", "source names reports alone, which stay as they are while the gate waits. Use kalypso_deployment_state for them, "+
-				"or name another source.", fleet.Attr("source"))
+		if _, kept := request.Sources[0].(observe.Recorded); kept {
+			d.report(
+				"Reports do not change",
+				"source contains only reports, which don't change while the gate waits. Use kalypso_deployment_state for them, "+
+					"or add another source.",
+				fleet.Attr("source"),
+			)
 		}
 	}
 	appendProblems(diags, ps)
 	return arguments, request
 }
 
-// Create waits.
+// Create waits for the deployment.
 func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer deploymentGateIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var times timeouts.Value
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
-	limit, ds := times.Create(ctx, defaultGateTime)
+	limit, ds := times.Create(ctx, defaultGateTimeout)
 	resp.Diagnostics.Append(ds...)
 	if passed := g.wait(ctx, req.Plan, limit, &resp.Diagnostics); passed != nil {
 		resp.Diagnostics.Append(setObject(ctx, &resp.State, passed)...)
 	}
 }
 
-// Update waits again: for another tree, or with other expectations.
+// Update waits again, for another tree or with other expectations.
 func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer deploymentGateIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var times timeouts.Value
 	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
-	limit, ds := times.Update(ctx, defaultGateTime)
+	limit, ds := times.Update(ctx, defaultGateTimeout)
 	resp.Diagnostics.Append(ds...)
 	if passed := g.wait(ctx, req.Plan, limit, &resp.Diagnostics); passed != nil {
 		resp.Diagnostics.Append(setObject(ctx, &resp.State, passed)...)
 	}
 }
 
-// Read keeps what the last wait found: whether it still holds is another question, which kalypso_deployment_state answers.
+// Read keeps the result of the last wait. kalypso_deployment_state tells whether it still holds.
 func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	deploymentGateIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 }
 
-// Delete forgets.
+// Delete removes the gate from state only.
 func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// wait waits for a success and returns the state; nil where an error was reported.
-func (g *deploymentGate) wait(ctx context.Context, plan getter, limit time.Duration, diags *diag.Diagnostics) map[string]attr.Value {
+// wait waits for a success and returns the state, or nil if it reported an error.
+func (g *deploymentGate) wait(
+	ctx context.Context,
+	plan getter,
+	limit time.Duration,
+	diags *diag.Diagnostics,
+) map[string]attr.Value {
 	arguments, request := g.read(ctx, plan, diags)
 	if diags.HasError() {
 		return nil
 	}
-	if !g.data.known || request.later {
-		diags.AddError("Provider configuration not known", "The gate asks clusters, and what the provider needs for that is not known.")
+	if !g.data.known || request.configUnknown {
+		diags.AddError(
+			"Provider configuration not known",
+			"The gate asks clusters, but the provider's configuration for that is not known.",
+		)
 		return nil
 	}
 	request.Client = g.data.Client
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	seen, err := observe.Await(bounded, request.Request, request.interval, time.Now, func(seen *observe.Observation, err error) {
-		logWaiting(ctx, seen, err)
-	})
+	seen, err := observe.Await(
+		bounded,
+		request.Request,
+		request.interval,
+		time.Now,
+		func(seen *observe.Observation, err error) {
+			logWaiting(ctx, seen, err)
+		},
+	)
 	switch {
 	case ctx.Err() != nil:
-		diags.AddError("The gate was interrupted", "Nothing was concluded. The next apply waits again.")
+		diags.AddError("The gate was interrupted", "The next apply waits again.")
 	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError("The deployment is not complete in time", fmt.Sprintf("After %s: %s The next apply waits again; timeouts says how long.", limit, sayState(seen)))
+		diags.AddError(
+			"The deployment is not complete in time",
+			fmt.Sprintf("After %s: %s The next apply waits again. To wait longer, raise timeouts.", limit, describeState(seen)),
+		)
 	case err != nil:
 		appendDeploymentError(diags, request.At, err)
 	case seen.Verdict != deployment.Success:
-		diags.AddError("The deployment failed", sayState(seen)+" Once that is put right, the next apply waits again.")
+		diags.AddError("The deployment failed", describeState(seen)+" Fix this; the next apply waits again.")
 	default:
 		tflog.Info(ctx, "the deployment is complete", map[string]any{"head": seen.Head, "summary": seen.Summary})
 		arguments["head"], arguments["summary"] = types.StringValue(seen.Head), types.StringValue(seen.Summary)
@@ -170,10 +215,10 @@ func logWaiting(ctx context.Context, seen *observe.Observation, err error) {
 	tflog.Info(ctx, "waiting for the deployment", fields)
 }
 
-// sayState is the state with its problems, for an error.
-func sayState(seen *observe.Observation) string {
+// describeState describes the state and its problems for an error.
+func describeState(seen *observe.Observation) string {
 	if seen == nil {
-		return "nothing could be seen of it."
+		return "the deployment could not be read."
 	}
 	text := seen.Summary
 	if seen.Awaits != "" {
@@ -184,10 +229,10 @@ func sayState(seen *observe.Observation) string {
 		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
 	}
 	if len(lines) > 0 {
-		text += "\n" + fleet.IndentedList(lines, shownProblems) + "\n"
+		text += "\n" + fleet.IndentedList(lines, maxGateProblems) + "\n"
 	}
 	return text
 }
 
-// shownProblems is how many problems an error shows.
-const shownProblems = 20
+// maxGateProblems limits how many problems an error shows.
+const maxGateProblems = 20

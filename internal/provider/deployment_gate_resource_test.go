@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// gateRoot is a root module with a gate that asks an Azure.
+// gateRoot is a root module with a gate that asks a fake Azure.
 type gateRoot struct {
 	*deploymentRoot
 	fake *azurefake.Server
@@ -19,7 +19,10 @@ type gateRoot struct {
 
 func newGateRoot(t *testing.T) *gateRoot {
 	t.Helper()
-	g := &gateRoot{&deploymentRoot{newRootFrom(t, "testdata/TestAccDeploymentGate"), gitserver.InitBare(t), map[string]any{}}, azurefake.New(t)}
+	g := &gateRoot{
+		&deploymentRoot{newRootFrom(t, "testdata/TestAccDeploymentGate"), gitserver.InitBare(t), map[string]any{}},
+		azurefake.New(t),
+	}
 	g.write("terraform.tf", terraformBlock)
 	g.set("gitops_repo", map[string]any{"repo": "file://" + g.repo, "branch": "stage", "path": "fleet"})
 	provider := filepath.Join(g.folder, "provider.tf")
@@ -30,7 +33,7 @@ func newGateRoot(t *testing.T) *gateRoot {
 	return g
 }
 
-// report is what a cluster says: which commit it applied, and whether it is well.
+// report sets what a cluster reports: the commit that it applied, and its compliance.
 func (g *gateRoot) report(commit, compliance string) {
 	row := azurefake.Configuration(azurefake.AKS("a"), "file://"+g.repo, "stage", "./fleet/large", "stage@sha1:"+commit)
 	properties, _ := row["properties"].(map[string]any)
@@ -38,20 +41,22 @@ func (g *gateRoot) report(commit, compliance string) {
 	g.fake.Set("kubernetesconfigurationresources", row)
 }
 
-// after runs f once Azure was asked so many more times.
+// after runs f after that many more queries to Azure.
 func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
 	done := make(chan struct{})
 	from := len(g.fake.Queries())
 	go func() {
 		defer close(done)
-		for end := time.Now().Add(time.Minute); len(g.fake.Queries()) < from+queries && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); len(g.fake.Queries()) < from+queries &&
+			time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		}
 		f()
 	}()
 	return done
 }
 
-// A gate waits until the clusters run the tree, keeps that without asking anybody, waits again for another tree, and forgets.
+// A gate waits until the clusters run the tree. Refresh makes no request. A new tree makes the gate wait again. Destroy
+// only removes it from state.
 func TestAccDeploymentGate(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
@@ -62,7 +67,11 @@ func TestAccDeploymentGate(t *testing.T) {
 	done := g.after(3, func() { g.report(first, "Compliant") })
 	out := g.apply()
 	<-done
-	if n := strings.Count(out.stderr, "waiting for the deployment"); n < 3 || !strings.Contains(out.stderr, "1 clusters current") {
+	if n := strings.Count(
+		out.stderr,
+		"waiting for the deployment",
+	); n < 3 ||
+		!strings.Contains(out.stderr, "1 clusters current") {
 		t.Errorf("the progress was logged %d times:\n%s", n, out.stderr)
 	}
 	state := g.state()["kalypso_deployment_gate.this"]
@@ -77,14 +86,19 @@ func TestAccDeploymentGate(t *testing.T) {
 		t.Errorf("a plan asked Azure %d times", n-asked)
 	}
 
-	// Another tree: a failure is an error that lists the problems, and leaves the state as it was.
+	// With another tree, a failure is an error that lists the problems and leaves the state unchanged.
 	second := g.render(nil, map[string]string{"large": "two"})
 	tree := treeHashOf(t, g.repo, second)
 	g.set("goal", map[string]any{"tree_hash": tree})
 	g.set("options", map[string]any{"progress_deadline": "1h"})
 	g.report(second, "Non-Compliant")
-	// Azure's condition has no transition, and the commit is of 2023: past the deadline.
-	g.expectError([]string{"The deployment failed", "failed: large " + azurefake.AKS("a"), "unhealthy for longer than 1h"}, "apply", "-no-color", "-auto-approve")
+	// Azure's condition has no transition time and the commit is from 2023, so the deadline has passed.
+	g.expectError(
+		[]string{"The deployment failed", "failed: large " + azurefake.AKS("a"), "unhealthy for longer than 1h"},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	if state := g.state()["kalypso_deployment_gate.this"]; state["head"] != first || state["commit"] != first {
 		t.Errorf("after a failure the state is %v", state)
 	}
@@ -101,15 +115,15 @@ func TestAccDeploymentGate(t *testing.T) {
 	}
 }
 
-// treeHashOf is the hash of a tree with the folder large of a commit alone.
+// treeHashOf returns the hash of a tree that contains only the folder large of a commit.
 func treeHashOf(t *testing.T, repo, commit string) string {
 	t.Helper()
 	large := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", commit+":fleet/large"))
 	return gitserver.MkTree(t, repo, "040000 tree "+large+"\tlarge\n")
 }
 
-// The end of the time is an error that lists the problems, and a failed create leaves no state; a branch that does not hold
-// what is awaited is waited for, whatever the verdict.
+// A timeout is an error that lists the problems, and a failed create leaves no state. The gate waits for a branch that
+// lacks the goal, whatever the verdict.
 func TestAccDeploymentGateTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
@@ -117,19 +131,37 @@ func TestAccDeploymentGateTimeout(t *testing.T) {
 	g.set("goal", map[string]any{"commit": first})
 	g.set("options", map[string]any{"timeouts": map[string]any{"create": "2s"}})
 	g.report(first, "Pending")
-	g.expectError([]string{"The deployment is not complete in time", "After 2s", "progressing: large " + azurefake.AKS("a") + ": Kustomization fleet-cluster: not ready"},
-		"apply", "-no-color", "-auto-approve")
+	g.expectError(
+		[]string{
+			"The deployment is not complete in time",
+			"After 2s",
+			"progressing: large " + azurefake.AKS("a") + ": Kustomization fleet-cluster: not ready",
+		},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	if state := g.state(); len(state) != 0 {
 		t.Errorf("a failed create left %v", state)
 	}
 	g.report(first, "Compliant")
 	g.set("goal", map[string]any{"commit": strings.Repeat("e", 40)})
-	g.expectError([]string{"not complete in time", `does not hold the commit ` + strings.Repeat("e", 40)}, "apply", "-no-color", "-auto-approve")
+	g.expectError(
+		[]string{"not complete in time", `does not contain the commit ` + strings.Repeat("e", 40)},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	g.set("goal", map[string]any{"tree_hash": strings.Repeat("e", 40)})
-	g.expectError([]string{"not complete in time", "and not " + strings.Repeat("e", 40)}, "apply", "-no-color", "-auto-approve")
+	g.expectError(
+		[]string{"not complete in time", "instead of " + strings.Repeat("e", 40)},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 }
 
-// Interrupting ends the wait at once.
+// An interrupt ends the wait at once.
 func TestAccDeploymentGateInterrupt(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
@@ -152,13 +184,17 @@ func TestAccDeploymentGateInterrupt(t *testing.T) {
 	}
 }
 
-// What can't be waited for is said at plan, and what is null by then at apply.
+// A gate that can't pass is an error of plan, and of apply if a value turns out to be null.
 func TestAccDeploymentGateInvalid(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
 	commit := g.render(nil, map[string]string{"large": "one"})
 	g.set("goal", map[string]any{})
-	g.expectError([]string{"Nothing to wait for", "commit_sha is null as long as its pull request is not merged"}, "plan", "-no-color")
+	g.expectError(
+		[]string{"Nothing to wait for", "commit_sha is null until its pull request is merged"},
+		"plan",
+		"-no-color",
+	)
 	g.set("goal", map[string]any{"commit": "main"})
 	g.expectError([]string{"Invalid commit"}, "plan", "-no-color")
 	g.set("goal", map[string]any{"commit": commit})

@@ -12,47 +12,54 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// How often, and for how long, a gate looks where nobody says.
+// The defaults of poll_interval and timeouts.
 const (
 	defaultPollInterval = 15 * time.Second
-	defaultGateTime     = time.Hour
+	defaultGateTimeout  = time.Hour
 )
 
 func deploymentGateSchema(ctx context.Context) schema.Schema {
 	attributes := deploymentArguments()
 	attributes["tree_hash"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "The tree that has to be on the branch: `tree_hash` of the rendering. This or `commit` is required.",
-		Validators:          []validator.String{valid{"tree hash", hosting.CheckCommit}},
+		Optional: true,
+		MarkdownDescription: "The tree that the branch must contain: `tree_hash` of the rendering. This or `commit` is " +
+			"required.",
+		Validators: []validator.String{valid{"tree hash", hosting.CheckCommit}},
 	}
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "The commit that has to be on the branch: `commit_sha` of the rendering. Null, as before its pull request is merged, is an error " +
+		MarkdownDescription: "The commit that the branch must contain: `commit_sha` of the rendering, which is null until " +
+			"its pull request is merged. Null is an error " +
 			"without `tree_hash`.",
 		Validators: []validator.String{valid{"commit", hosting.CheckCommit}},
 	}
 	attributes["poll_interval"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: fmt.Sprintf("How long to wait between two looks. The default is `%s`.", defaultPollInterval),
+		MarkdownDescription: fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval),
 		Validators:          []validator.String{valid{"duration", checkDuration}},
 	}
 	attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
-		Create: true, Update: true,
-		CreateDescription: "How long to wait. The default is `1h`.", UpdateDescription: "How long to wait. The default is `1h`.",
+		Create:            true,
+		Update:            true,
+		CreateDescription: "How long to wait. The default is `1h`.",
+		UpdateDescription: "How long to wait. The default is `1h`.",
 	})
 	for name, description := range map[string]string{
-		"head":        "The commit at the branch's head when the wait ended.",
-		"summary":     "The state then, in a line.",
+		"head":        "The commit at the branch's head at that time.",
+		"summary":     "The state at that time, in one line.",
 		"observed_at": "When the wait ended.",
 	} {
 		attributes[name] = schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return schema.Schema{
-		MarkdownDescription: "Waits until the clusters run a rendering: for those who want an apply that ends when it runs, and not when it is committed. " +
-			"It takes the arguments of `kalypso_deployment_state` and looks until the verdict is `success`. A `failure`, or the end of the time, is an " +
+		MarkdownDescription: "Waits until the clusters run a rendering, so that apply ends when the rendering runs, not " +
+			"when it is committed. " +
+			"It takes the arguments of `kalypso_deployment_state` and checks until the verdict is `success`. A `failure` or a " +
+			"timeout is an " +
 			"error that lists the problems; the next apply waits again.\n\n" +
-			"A refresh contacts nothing, and a destroy forgets. Put the gate into a root module of its own, with the status that is written when it " +
-			"passes: while it waits it holds the lock of its state, and no hotfix should have to wait for that.",
+			"Refresh contacts nothing, and destroy only removes the gate from state. Put the gate into its own root module, " +
+			"with the status that it " +
+			"allows: while the gate waits, it holds the state lock, and no hotfix should wait for that.",
 		Attributes: attributes,
 	}
 }

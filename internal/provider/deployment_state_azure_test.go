@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/azurefake"
 )
 
-// azureRoot makes the module ask an Azure.
+// azureRoot makes the module ask a fake Azure.
 func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
 	d.t.Helper()
 	d.env = append(d.env, "SSL_CERT_FILE="+s.CA)
@@ -24,15 +24,27 @@ provider "kalypso" {
 }
 `)
 	d.set("azure", map[string]any{
-		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": secret, "disable_instance_discovery": true,
-		"endpoint": map[string]any{"active_directory_authority_host": s.URL, "resource_manager_endpoint": s.URL, "resource_manager_audience": s.URL},
+		"tenant_id":                  azurefake.Tenant,
+		"client_id":                  azurefake.Client,
+		"client_secret":              secret,
+		"disable_instance_discovery": true,
+		"endpoint": map[string]any{
+			"active_directory_authority_host": s.URL,
+			"resource_manager_endpoint":       s.URL,
+			"resource_manager_audience":       s.URL,
+		},
 	})
-	d.set("source_of_reports", map[string]any{"azure_resource_graph": map[string]any{"subscriptions": []string{"s"}, "management_groups": []string{}}})
+	d.set(
+		"source_of_reports",
+		map[string]any{
+			"azure_resource_graph": map[string]any{"subscriptions": []string{"s"}, "management_groups": []string{}},
+		},
+	)
 }
 
-// Azure Resource Graph is asked what the Flux configurations of the branch say: what they hold decides, no configuration at all
-// is no success, an Azure that does not answer leaves the verdict pending with a warning, one that refuses is an error, and the
-// secret is in nothing that is left behind.
+// The Flux configurations in Azure Resource Graph decide the verdict, and none at all is no success. If Azure does not
+// answer, the verdict is pending with a warning; if it refuses, that is an error. Nothing that remains contains the
+// secret.
 func TestAccDeploymentStateAzure(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -60,23 +72,49 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 	if diff := cmp.Diff([]string{"offline " + azurefake.Cluster("b")}, d.look().states()); diff != "" {
 		t.Errorf("offline (-want +got):\n%s", diff)
 	}
-	// A source that does not answer in time.
+	// The source does not answer in time.
 	broken := azurefake.Error(http.StatusServiceUnavailable, "ServiceUnavailable", "x")
 	s.Instead(broken, broken, broken, broken, broken, broken)
 	d.set("options", map[string]any{"timeouts": map[string]any{"read": "1s"}})
-	if out := d.apply().text(); !strings.Contains(out, "A source did not answer") || !strings.Contains(out, "Azure Resource Graph: no answer in time") ||
-		!strings.Contains(out, `"verdict" = "pending"`) || !strings.Contains(out, "no answer: Azure Resource Graph") {
+	if out := d.apply().text(); !strings.Contains(out, "A source did not answer") ||
+		!strings.Contains(out, "Azure Resource Graph: no answer in time") ||
+		!strings.Contains(out, `"verdict" = "pending"`) ||
+		!strings.Contains(out, "no answer: Azure Resource Graph") {
 		t.Errorf("no answer: %s", out)
 	}
 	s.Recover()
 	d.set("options", map[string]any{})
-	s.Instead(azurefake.Error(http.StatusForbidden, "AuthorizationFailed", "The client does not have authorization over the subscription"))
-	d.expectError([]string{"A source can't be used", "HTTP 403 AuthorizationFailed", "does not have authorization over the subscription"}, "plan", "-no-color")
-	s.Instead(azurefake.Page(map[string]any{"totalRecords": 3, "count": 1, "data": []any{row(azurefake.AKS("a"), commit)}, "facets": []any{}, "resultTruncated": "true"}))
+	s.Instead(
+		azurefake.Error(
+			http.StatusForbidden,
+			"AuthorizationFailed",
+			"The client does not have authorization over the subscription",
+		),
+	)
+	d.expectError(
+		[]string{
+			"A source can't be used",
+			"HTTP 403 AuthorizationFailed",
+			"does not have authorization over the subscription",
+		},
+		"plan",
+		"-no-color",
+	)
+	s.Instead(
+		azurefake.Page(
+			map[string]any{
+				"totalRecords":    3,
+				"count":           1,
+				"data":            []any{row(azurefake.AKS("a"), commit)},
+				"facets":          []any{},
+				"resultTruncated": "true",
+			},
+		),
+	)
 	d.expectError([]string{"A source can't be used", "the answer lacks a page"}, "plan", "-no-color")
 
 	d.azure(s, "canary-wrong")
-	d.expectError([]string{"does not accept the credential"}, "plan", "-no-color")
+	d.expectError([]string{"rejects the credential"}, "plan", "-no-color")
 	d.set("azure", map[string]any{"client_secret": "canary-alone"})
 	d.expectError([]string{"Azure can't be used", "need tenant_id and client_id"}, "plan", "-no-color")
 	d.set("azure", map[string]any{"environment": "moon"})

@@ -13,20 +13,25 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// clusterObjects are the objects of Flux on a cluster that follows the folder large of a repo, at a commit.
+// clusterObjects returns the Flux objects of a cluster that follows the folder large of a repo, at a commit.
 func clusterObjects(repo, commit, status string) []string {
 	return []string{
 		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\n" +
 			"spec: {interval: 1m, url: '" + repo + "', ref: {branch: stage}}\n",
-		fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: fleet, namespace: flux-system}\n"+
-			"spec: {interval: 1m, prune: true, path: ./fleet/large, sourceRef: {kind: GitRepository, name: fleet}}\n"+
-			"status: {observedGeneration: 1, lastAppliedRevision: 'stage@sha1:%s', conditions: [{type: Ready, status: %q, reason: R, message: not yet, "+
-			"lastTransitionTime: '2026-01-31T12:00:00Z'}]}\n", commit, status),
+		fmt.Sprintf(
+			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: fleet, namespace: flux-system}\n"+
+				"spec: {interval: 1m, prune: true, path: ./fleet/large, sourceRef: {kind: GitRepository, name: fleet}}\n"+
+				"status: {observedGeneration: 1, lastAppliedRevision: 'stage@sha1:%s', conditions: [{type: Ready, status: %q, "+
+				"reason: R, message: not yet, "+
+				"lastTransitionTime: '2026-01-31T12:00:00Z'}]}\n",
+			commit,
+			status,
+		),
 	}
 }
 
-// Clusters are asked what Flux syncs: what they hold decides, what does not answer is offline, and the credentials are in
-// nothing that is left behind.
+// The Flux objects on clusters decide the verdict. A cluster that does not answer is offline. Nothing that remains
+// contains the credentials.
 func TestAccDeploymentStateClusters(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -35,7 +40,9 @@ func TestAccDeploymentStateClusters(t *testing.T) {
 	url := server.URL + "/" + filepath.Base(d.repo)
 	d.set("gitops_repo", map[string]any{"repo": url, "branch": "stage", "path": "fleet"})
 	commit := d.render(nil, map[string]string{"large": "one"})
-	cluster := apiserver.Start(t, apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories)...)
+	cluster := apiserver.Start(
+		t,
+		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories)...)
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(file, []byte(cluster.Kubeconfig(apiserver.Reader)), 0o600); err != nil {
 		t.Fatal(err)
@@ -51,7 +58,9 @@ provider "kalypso" {
 `)
 	d.set("clusters", map[string]any{
 		"aks-1": map[string]any{"kubeconfig": file, "context": "fleet"},
-		"aks-2": map[string]any{"kubeconfig": strings.Replace(cluster.Kubeconfig("canary-token"), cluster.Host, "127.0.0.1:9", 1)},
+		"aks-2": map[string]any{
+			"kubeconfig": strings.Replace(cluster.Kubeconfig("canary-token"), cluster.Host, "127.0.0.1:9", 1),
+		},
 	})
 	asks := func(names ...string) {
 		d.set("source_of_reports", map[string]any{"kubernetes": map[string]any{"clusters": names}})
@@ -68,14 +77,19 @@ provider "kalypso" {
 	cluster.Apply(t, clusterObjects(url, commit, "Unknown")...)
 	d.set("options", map[string]any{"progress_deadline": "1000000h"})
 	seen := d.look()
-	if diff := cmp.Diff([]string{"progressing aks-1"}, seen.states()); diff != "" || !strings.Contains(seen.Problems[0].Message, "Kustomization flux-system/fleet: not ready: not yet") {
+	if diff := cmp.Diff(
+		[]string{"progressing aks-1"},
+		seen.states(),
+	); diff != "" ||
+		!strings.Contains(seen.Problems[0].Message, "Kustomization flux-system/fleet: not ready: not yet") {
 		t.Errorf("not ready (-want +got):\n%s\n%+v", diff, seen.Problems)
 	}
-	// What stands in the folder is judged too: the folder now holds a Kustomization that the cluster does not.
+	// Objects in the folder count too: the folder now contains a Kustomization that the cluster lacks.
 	cluster.Apply(t, clusterObjects(url, d.render(nil, map[string]string{
 		"large": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: apps}\n",
 	}), "True")...)
-	if seen := d.look(); seen.Verdict != "pending" || !strings.Contains(seen.Problems[0].Message, "Kustomization apps/shop: not ready: the folder holds it") {
+	if seen := d.look(); seen.Verdict != "pending" ||
+		!strings.Contains(seen.Problems[0].Message, "Kustomization apps/shop: not ready: the folder contains it") {
 		t.Errorf("an object in the folder: %+v", seen)
 	}
 	asks("aks-1", "aks-2")
@@ -84,12 +98,19 @@ provider "kalypso" {
 	}
 
 	asks("aks-1", "aks-3")
-	d.expectError([]string{"No such cluster", `holds no "aks-3". It holds: aks-1, aks-2.`}, "plan", "-no-color")
-	d.set("clusters", map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}, "aks-3": map[string]any{}})
+	d.expectError([]string{"No such cluster", `has no "aks-3". It has: aks-1, aks-2.`}, "plan", "-no-color")
+	d.set(
+		"clusters",
+		map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}, "aks-3": map[string]any{}},
+	)
 	d.expectError([]string{"Missing kubeconfig"}, "plan", "-no-color")
 	d.set("clusters", map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}})
 	asks("aks-1")
-	d.expectError([]string{"The cluster can't be used", `no context "none"; it has: fleet`, "source.kubernetes.clusters[0]"}, "plan", "-no-color")
+	d.expectError(
+		[]string{"The cluster can't be used", `no context "none"; it has: fleet`, "source.kubernetes.clusters[0]"},
+		"plan",
+		"-no-color",
+	)
 
 	for name, data := range filesBelow(t, d.folder) {
 		if name != "terraform.tfvars.json" && strings.Contains(string(data), "canary") {
@@ -101,7 +122,8 @@ provider "kalypso" {
 	}
 }
 
-// A cluster whose kubeconfig is known after apply is not asked: pending, with a warning, while all else is planned.
+// A cluster whose kubeconfig is known after apply is not asked: the verdict is pending, with a warning, and the rest is
+// planned.
 func TestAccDeploymentStateUnknownCluster(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)

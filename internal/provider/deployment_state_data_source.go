@@ -23,12 +23,16 @@ var (
 	_ datasource.DataSourceWithValidateConfig = (*deploymentState)(nil)
 )
 
-// deploymentState says whether the clusters run what a branch holds.
+// deploymentState tells whether the clusters run what a branch contains.
 type deploymentState struct{ data *providerData }
 
 func newDeploymentState() datasource.DataSource { return &deploymentState{} }
 
-func (s *deploymentState) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (s *deploymentState) Metadata(
+	_ context.Context,
+	req datasource.MetadataRequest,
+	resp *datasource.MetadataResponse,
+) {
 	resp.TypeName = req.ProviderTypeName + "_deployment_state"
 }
 
@@ -36,19 +40,27 @@ func (s *deploymentState) Schema(_ context.Context, _ datasource.SchemaRequest, 
 	resp.Schema = deploymentStateSchema()
 }
 
-// Configure keeps the provider's configuration.
-func (s *deploymentState) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+// Configure stores the provider's configuration.
+func (s *deploymentState) Configure(
+	_ context.Context,
+	req datasource.ConfigureRequest,
+	resp *datasource.ConfigureResponse,
+) {
 	s.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports what is wrong with the arguments as far as they are known.
-func (s *deploymentState) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+// ValidateConfig reports errors in the known arguments.
+func (s *deploymentState) ValidateConfig(
+	ctx context.Context,
+	req datasource.ValidateConfigRequest,
+	resp *datasource.ValidateConfigResponse,
+) {
 	var ps fleet.Problems
 	s.data.readDeployment(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
 	appendProblems(&resp.Diagnostics, ps)
 }
 
-// Read looks once, whatever it sees. Terraform asks for it once all arguments are known.
+// Read observes the deployment once. Terraform calls it when all arguments are known.
 func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	arguments := getObject(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -66,7 +78,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	seen := s.data.look(ctx, request, &resp.Diagnostics)
+	seen := s.data.observeDeployment(ctx, request, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -74,14 +86,22 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	resp.Diagnostics.Append(setObject(ctx, &resp.State, arguments)...)
 }
 
-// look looks at a deployment. While the provider's configuration is not known, nothing is contacted, and nothing concluded.
-func (p *providerData) look(ctx context.Context, request deploymentRequest, diags *diag.Diagnostics) *observe.Observation {
-	if !p.known || request.later {
-		diags.AddWarning("The state of the deployment is not known yet",
-			"The configuration of the provider depends on values that are known after apply, so that nothing is contacted. The verdict is pending.")
+// observeDeployment observes a deployment. If the provider's configuration is unknown, it contacts nothing and returns
+// a pending verdict.
+func (p *providerData) observeDeployment(
+	ctx context.Context,
+	request deploymentRequest,
+	diags *diag.Diagnostics,
+) *observe.Observation {
+	if !p.known || request.configUnknown {
+		diags.AddWarning(
+			"The state of the deployment is not known yet",
+			"The provider's configuration depends on values that are known after apply, so nothing was contacted. The verdict "+
+				"is pending.",
+		)
 		return &observe.Observation{
 			Branch:  deployment.Branch{Name: request.At.Branch},
-			Outcome: deployment.Outcome{Verdict: deployment.Pending, Summary: "The configuration of the provider is not known yet."},
+			Outcome: deployment.Outcome{Verdict: deployment.Pending, Summary: "The provider's configuration is not known yet."},
 			At:      time.Now(),
 		}
 	}
@@ -91,17 +111,17 @@ func (p *providerData) look(ctx context.Context, request deploymentRequest, diag
 		appendDeploymentError(diags, request.At, err)
 		return nil
 	}
-	for _, silent := range seen.Silent {
+	for _, silent := range seen.Unanswered {
 		diags.AddAttributeWarning(path.Root("source"), "A source did not answer", fleet.Sentence(silent)+
-			" So nothing is concluded: the verdict is pending. The next run asks again.")
+			" The verdict is pending. The next run asks again.")
 	}
-	tflog.Info(ctx, "looked at a deployment", map[string]any{
+	tflog.Info(ctx, "read the deployment state", map[string]any{
 		"head": seen.Head, "verdict": string(seen.Verdict), "summary": seen.Summary, "problems": len(seen.Problems),
 	})
 	return seen
 }
 
-// appendDeploymentError turns an error of a look into a diagnostic: of the repo, or of a source.
+// appendDeploymentError turns an error of the repo or of a source into a diagnostic.
 func appendDeploymentError(diags *diag.Diagnostics, at delivery.Destination, err error) {
 	var remote *gitremote.Error
 	var source *observe.SourceError

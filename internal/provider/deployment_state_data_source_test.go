@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// deploymentRoot is a root module that looks at the branch "stage" of a repo.
+// deploymentRoot is a root module that observes the branch "stage" of a repo.
 type deploymentRoot struct {
 	*root
 	repo string
@@ -35,7 +35,7 @@ func (d *deploymentRoot) set(name string, value any) {
 	d.write("terraform.tfvars.json", toJSON(d.t, d.vars))
 }
 
-// reports are all that the clusters say.
+// reports sets all reports of the clusters.
 func (d *deploymentRoot) reports(all ...map[string]any) {
 	d.t.Helper()
 	if all == nil {
@@ -44,10 +44,15 @@ func (d *deploymentRoot) reports(all ...map[string]any) {
 	d.set("source_of_reports", map[string]any{"reports": all})
 }
 
-// render commits a rendering to the branch: the contents of the folders of cluster types, with targets of these names.
+// render commits a rendering to the branch: the contents of the cluster types' folders, with targets of these names.
 func (d *deploymentRoot) render(record map[string]any, folders map[string]string) string {
 	d.t.Helper()
-	all := map[string]any{"version": 1, "environment": "stage", "cluster_types": []string{}, "promoted_commit": strings.Repeat("c", 40)}
+	all := map[string]any{
+		"version":         1,
+		"environment":     "stage",
+		"cluster_types":   []string{},
+		"promoted_commit": strings.Repeat("c", 40),
+	}
 	files := map[string]string{"README.md": "GitOps\n"}
 	var names []string
 	for name, content := range folders {
@@ -62,7 +67,7 @@ func (d *deploymentRoot) render(record map[string]any, folders map[string]string
 	return gitserver.Seed(d.t, d.repo, "stage", files)
 }
 
-// look runs the data source and returns what it tells.
+// look runs the data source and returns its attributes.
 func (d *deploymentRoot) look() deploymentSeen {
 	d.t.Helper()
 	d.apply()
@@ -91,7 +96,7 @@ type deploymentSeen struct {
 	Clusters map[string][]struct{ Folder, Revision, State string }
 }
 
-// states are the problems as "state cluster".
+// states formats the problems as "state cluster".
 func (s deploymentSeen) states() (all []string) {
 	for _, p := range s.Problems {
 		all = append(all, p.State+" "+p.Cluster)
@@ -99,7 +104,7 @@ func (s deploymentSeen) states() (all []string) {
 	return all
 }
 
-// report is a report of a cluster that follows the folder large.
+// report returns a report of a cluster that follows the folder large.
 func report(cluster, commit string, more ...string) map[string]any {
 	r := map[string]any{
 		"cluster": cluster, "folder": "large", "revision": "stage@sha1:" + commit, "state": "current",
@@ -111,14 +116,15 @@ func report(cluster, commit string, more ...string) map[string]any {
 	return r
 }
 
-// A deployment is followed from the first commit to a success, through a commit that leaves the folder as it is, a new tree,
-// a rollback, and a rollout.
+// The data source follows a deployment from the first commit to success, through a commit that does not change the
+// folder, a new tree, a rollback and a rollout.
 func TestAccDeploymentState(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
 
 	seen := d.look()
-	if seen.Head != nil || seen.Complete != nil || seen.PromotedCommit != nil || len(seen.Folders) != 0 || seen.Verdict != "pending" {
+	if seen.Head != nil || seen.Complete != nil || seen.PromotedCommit != nil || len(seen.Folders) != 0 ||
+		seen.Verdict != "pending" {
 		t.Errorf("no branch: %+v", seen)
 	}
 	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "GitOps\n"})
@@ -134,33 +140,42 @@ func TestAccDeploymentState(t *testing.T) {
 	d.set("options", map[string]any{"detail": "clusters"})
 	seen = d.look()
 	tree := strings.TrimSpace(gitserver.Git(t, d.repo, "rev-parse", first+":fleet/large"))
-	if seen.Verdict != "success" || *seen.Head != first || *seen.PromotedCommit != strings.Repeat("c", 40) || !*seen.Complete ||
-		*seen.Folders["large"].TreeHash != tree || seen.Folders["large"].Current != 2 || seen.Folders["large"].Since == nil || len(seen.Problems) != 0 {
+	if seen.Verdict != "success" || *seen.Head != first || *seen.PromotedCommit != strings.Repeat("c", 40) ||
+		!*seen.Complete ||
+		*seen.Folders["large"].TreeHash != tree || seen.Folders["large"].Current != 2 ||
+		seen.Folders["large"].Since == nil ||
+		len(seen.Problems) != 0 {
 		t.Errorf("deployed: %+v", seen)
 	}
-	if diff := cmp.Diff(map[string]struct{ Current, Total int }{"shop-web": {2, 2}}, seen.Targets); diff != "" || len(seen.Clusters["a"]) != 1 {
+	if diff := cmp.Diff(
+		map[string]struct{ Current, Total int }{"shop-web": {2, 2}},
+		seen.Targets,
+	); diff != "" ||
+		len(seen.Clusters["a"]) != 1 {
 		t.Errorf("the details: %+v", seen)
 	}
 	if _, err := time.Parse(time.RFC3339, seen.ObservedAt); err != nil {
 		t.Error(err)
 	}
 
-	// A newer commit that leaves the folder as it is makes no cluster wait.
+	// A newer commit that does not change the folder makes no cluster wait.
 	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "more\n"})
 	if seen := d.look(); seen.Verdict != "success" || *seen.Head == first {
 		t.Errorf("another file changed: %+v", seen)
 	}
-	// A new tree is not there yet. Its commit is of 2023, and so the deadline is over, unless it is long.
+	// No cluster runs the new tree yet. Its commit is from 2023, so only a long deadline has not passed.
 	second := d.render(nil, map[string]string{"large": "two"})
-	if seen := d.look(); seen.Verdict != "failure" || seen.Folders["large"].Failed != 2 || seen.Problems[0].Cluster != "a" {
+	if seen := d.look(); seen.Verdict != "failure" || seen.Folders["large"].Failed != 2 ||
+		seen.Problems[0].Cluster != "a" {
 		t.Errorf("an older tree past the deadline: %+v", seen)
 	}
 	d.set("options", map[string]any{"progress_deadline": "1000000h"})
 	d.reports(report("a", second), report("b", first))
-	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Progressing != 1 || seen.Targets != nil || seen.Clusters != nil {
+	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Progressing != 1 || seen.Targets != nil ||
+		seen.Clusters != nil {
 		t.Errorf("an older tree: %+v", seen)
 	}
-	// A rollback is not proven by an earlier report of the same tree.
+	// An earlier report of the same tree does not prove a rollback.
 	third := d.render(nil, map[string]string{"large": "one"})
 	if diff := cmp.Diff([]string{"progressing a", "progressing b"}, d.look().states()); diff != "" {
 		t.Errorf("rolled back (-want +got):\n%s", diff)
@@ -169,7 +184,10 @@ func TestAccDeploymentState(t *testing.T) {
 	if seen := d.look(); seen.Verdict != "success" {
 		t.Errorf("rolled back, and there: %+v", seen)
 	}
-	fourth := d.render(map[string]any{"rollout": map[string]any{"complete": false, "stage": "canary"}}, map[string]string{"large": "one"})
+	fourth := d.render(
+		map[string]any{"rollout": map[string]any{"complete": false, "stage": "canary"}},
+		map[string]string{"large": "one"},
+	)
 	d.reports(report("a", fourth))
 	if seen := d.look(); seen.Verdict != "pending" || *seen.Complete || seen.Folders["large"].Verdict != "success" {
 		t.Errorf("a rollout is under way: %+v", seen)
@@ -181,7 +199,7 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 }
 
-// The rows of the table that reports can show, from the arguments to what is told.
+// The data source implements the rows of the table that reports can show.
 func TestAccDeploymentStateRows(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -196,21 +214,39 @@ func TestAccDeploymentStateRows(t *testing.T) {
 		large   string // its verdict
 		states  []string
 	}{
-		{"not healthy", map[string]any{"progress_deadline": "1000000h"}, []map[string]any{report("a", head, "state", "failed", "message", "boom")}, "pending", "pending", []string{"progressing a"}},
-		{"failed past the deadline", nil, []map[string]any{report("a", head, "state", "progressing")}, "failure", "failure", []string{"failed a"}},
-		{"max_failed", map[string]any{"max_failed": 1}, []map[string]any{report("a", head, "state", "failed"), report("b", head)}, "success", "success", []string{"failed a"}},
+		{"not healthy", map[string]any{"progress_deadline": "1000000h"},
+			[]map[string]any{report("a", head, "state", "failed", "message", "boom")}, "pending", "pending",
+			[]string{"progressing a"}},
+		{"failed past the deadline", nil, []map[string]any{report("a", head, "state", "progressing")}, "failure", "failure",
+			[]string{"failed a"}},
+		{"max_failed", map[string]any{"max_failed": 1}, []map[string]any{report("a", head, "state", "failed"),
+			report("b", head)}, "success", "success", []string{"failed a"}},
 		{"stale", nil, []map[string]any{report("a", head, "time", hour(2))}, "pending", "pending", []string{"stale a"}},
-		{"stale_after", map[string]any{"stale_after": "3h"}, []map[string]any{report("a", head, "time", hour(2))}, "success", "success", nil},
-		{"suspended", nil, []map[string]any{report("a", head, "state", "suspended")}, "pending", "pending", []string{"suspended a"}},
-		{"max_unavailable", map[string]any{"max_unavailable": "50%"}, []map[string]any{report("a", head, "state", "suspended"), report("b", head)}, "success", "success", []string{"suspended a"}},
-		{"missing by name", map[string]any{"expected": map[string]any{"large": map[string]any{"clusters": []string{"a", "b"}}}}, []map[string]any{report("a", head), report("c", head)}, "pending", "pending", []string{"missing b", "unexpected c"}},
-		{"missing by number", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 2}}}, []map[string]any{report("a", head)}, "pending", "pending", []string{"missing "}},
-		{"none needed", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 0}}}, nil, "success", "success", nil},
-		{"a folder that is not at head", nil, []map[string]any{report("a", head), report("a", head, "folder", "gone")}, "success", "success", []string{"unexpected a"}},
-		{"an expected cluster type that is not there", map[string]any{"expected": map[string]any{"huge": map[string]any{}}}, []map[string]any{report("a", head)}, "pending", "success", []string{"missing "}},
-		{"not on the branch", nil, []map[string]any{report("a", strings.Repeat("d", 40))}, "pending", "pending", []string{"progressing a"}},
-		{"another branch", nil, []map[string]any{report("a", head, "revision", "prod@sha1:"+head)}, "pending", "pending", []string{"progressing a"}},
-		{"of the future", nil, []map[string]any{report("a", head, "time", hour(-1))}, "pending", "pending", []string{"progressing a"}},
+		{"stale_after", map[string]any{"stale_after": "3h"}, []map[string]any{report("a", head, "time", hour(2))}, "success",
+			"success", nil},
+		{"suspended", nil, []map[string]any{report("a", head, "state", "suspended")}, "pending", "pending",
+			[]string{"suspended a"}},
+		{"max_unavailable", map[string]any{"max_unavailable": "50%"},
+			[]map[string]any{report("a", head, "state", "suspended"), report("b", head)}, "success", "success",
+			[]string{"suspended a"}},
+		{"missing by name",
+			map[string]any{"expected": map[string]any{"large": map[string]any{"clusters": []string{"a", "b"}}}},
+			[]map[string]any{report("a", head), report("c", head)}, "pending", "pending",
+			[]string{"missing b", "unexpected c"}},
+		{"missing by number", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 2}}},
+			[]map[string]any{report("a", head)}, "pending", "pending", []string{"missing "}},
+		{"none needed", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": 0}}}, nil, "success",
+			"success", nil},
+		{"a folder that is not at head", nil, []map[string]any{report("a", head), report("a", head, "folder", "gone")},
+			"success", "success", []string{"unexpected a"}},
+		{"an expected cluster type that is not there", map[string]any{"expected": map[string]any{"huge": map[string]any{}}},
+			[]map[string]any{report("a", head)}, "pending", "success", []string{"missing "}},
+		{"not on the branch", nil, []map[string]any{report("a", strings.Repeat("d", 40))}, "pending", "pending",
+			[]string{"progressing a"}},
+		{"another branch", nil, []map[string]any{report("a", head, "revision", "prod@sha1:"+head)}, "pending", "pending",
+			[]string{"progressing a"}},
+		{"of the future", nil, []map[string]any{report("a", head, "time", hour(-1))}, "pending", "pending",
+			[]string{"progressing a"}},
 	} {
 		d.set("options", test.options)
 		if test.options == nil {
@@ -218,7 +254,8 @@ func TestAccDeploymentStateRows(t *testing.T) {
 		}
 		d.reports(append(test.reports, small(report("s", head)))...)
 		seen := d.look()
-		if seen.Verdict != test.verdict || seen.Folders["large"].Verdict != test.large || seen.Folders["small"].Verdict != "success" {
+		if seen.Verdict != test.verdict || seen.Folders["large"].Verdict != test.large ||
+			seen.Folders["small"].Verdict != "success" {
 			t.Errorf("%s: %s, large %s: %+v", test.name, seen.Verdict, seen.Folders["large"].Verdict, seen.Problems)
 		}
 		if diff := cmp.Diff(test.states, seen.states()); diff != "" {
@@ -227,17 +264,48 @@ func TestAccDeploymentStateRows(t *testing.T) {
 	}
 }
 
-// What of the arguments can't be is said at plan, with its place; a repo or a record that can't be read is an error too.
+// An invalid argument is an error of plan at its path. A repo or record that can't be read is an error too.
 func TestAccDeploymentStateInvalid(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
 	d.set("gitops_repo", map[string]any{"repo": "https://me:canary@acme.io/x", "path": "../x"})
-	d.set("options", map[string]any{"max_failed": "101%", "max_unavailable": "some", "stale_after": "1 day", "progress_deadline": "-1h", "detail": "all"})
-	d.expectError([]string{`"101%" is neither a number`, `"some" is neither`, `"1 day" is no duration`, `"-1h" is not longer`, `"folders" "targets" "clusters"`}, "plan", "-no-color")
+	d.set(
+		"options",
+		map[string]any{
+			"max_failed":        "101%",
+			"max_unavailable":   "some",
+			"stale_after":       "1 day",
+			"progress_deadline": "-1h",
+			"detail":            "all",
+		},
+	)
+	d.expectError(
+		[]string{
+			`"101%" is neither a number`,
+			`"some" is neither`,
+			`"1 day" is not a duration`,
+			`"-1h" is not greater than 0`,
+			`"folders" "targets" "clusters"`,
+		},
+		"plan",
+		"-no-color",
+	)
 	d.set("options", map[string]any{"expected": map[string]any{"large": map[string]any{"minimum": -1}}})
 	d.reports(map[string]any{"cluster": "a", "time": "yesterday"})
-	d.expectError([]string{"contains a user name or password", "Missing branch", "climbs out of the repo", "minimum is less than 0", "folder is not set", "state is not set",
-		`"yesterday" is no time`, "source.reports[0].time"}, "plan", "-no-color")
+	d.expectError(
+		[]string{
+			"contains a user name or password",
+			"Missing branch",
+			"climbs out of the repo",
+			"minimum must be 0 or more",
+			"folder is not set",
+			"state is not set",
+			`"yesterday" is no time`,
+			"source.reports[0].time",
+		},
+		"plan",
+		"-no-color",
+	)
 	if strings.Contains(d.printed.String(), "canary") {
 		t.Error("a secret is in the errors")
 	}
@@ -252,7 +320,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 	d.expectError([]string{"The branch can't be read", "it is of version 99"}, "plan", "-no-color")
 }
 
-// While the provider's credentials are not known nothing is contacted: pending, with a warning.
+// If the provider's credentials are unknown, nothing is contacted: the verdict is pending, with a warning.
 func TestAccDeploymentStateUnknownProvider(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -273,7 +341,7 @@ provider "kalypso" {
 	}
 }
 
-// Of many problems the first hundred are told.
+// Only the first hundred problems are listed.
 func TestAccDeploymentStateManyProblems(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -283,7 +351,8 @@ func TestAccDeploymentStateManyProblems(t *testing.T) {
 		all = append(all, report(fmt.Sprintf("c%03d", i), head, "state", "suspended"))
 	}
 	d.reports(all...)
-	if seen := d.look(); len(seen.Problems) != 100 || seen.Folders["large"].Suspended != 150 || seen.Problems[99].Cluster != "c099" {
+	if seen := d.look(); len(seen.Problems) != 100 || seen.Folders["large"].Suspended != 150 ||
+		seen.Problems[99].Cluster != "c099" {
 		t.Errorf("%d problems, %+v", len(seen.Problems), seen.Folders)
 	}
 }

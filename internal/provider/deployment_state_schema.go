@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 )
 
-// How much the data source tells.
+// The values of detail.
 const (
 	detailFolders  = "folders"
 	detailTargets  = "targets"
@@ -26,81 +26,127 @@ var details = enumeration{detailFolders, detailTargets, detailClusters}
 
 func deploymentStateSchema() schema.Schema {
 	arguments := deploymentArguments()
-	arguments["detail"] = details.attribute("How much is told: the folders of cluster types, with `targets` deployment targets too, with `clusters` targets and clusters.")
+	arguments["detail"] = details.attribute(
+		"How much to return: the folders of cluster types; with `targets` also deployment targets; with `clusters` also " +
+			"targets and clusters.",
+	)
 	arguments["timeouts"] = resource.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: "How long the sources have to answer.",
+		Optional: true, MarkdownDescription: "Time limits.",
 		Attributes: map[string]resource.Attribute{"read": resource.StringAttribute{
-			Optional: true, MarkdownDescription: fmt.Sprintf("A duration. The default is `%s`. What did not answer by then makes the verdict `pending`.", "5m"),
+			Optional: true,
+			MarkdownDescription: fmt.Sprintf(
+				"How long the sources have to answer, as a duration. The default is `%s`. If a source does not answer in time, "+
+					"the verdict is `pending`.",
+				"5m",
+			),
 			Validators: []validator.String{valid{"duration", checkDuration}},
 		}},
 	}
 	attributes := dataSourceArguments(arguments)
 	maps.Copy(attributes, deploymentStateComputed())
 	return schema.Schema{
-		MarkdownDescription: "Whether the clusters run what a branch of the GitOps repo holds. Every run looks once and waits for nothing: what is on its " +
-			"way is `pending`.\n\n" +
-			"A cluster is current when the folder that it follows has, in the commit that it reports, the tree that it has at the branch's head, and had " +
-			"no other one since; and when it reports that what it synced is healthy. So a commit that leaves a folder as it is makes no cluster wait. " +
-			"What is unclear is never a success: it is `pending`, and named in `problems`. The guide *Does it run?* has the whole table.",
+		MarkdownDescription: "Tells whether the clusters run what a branch of the GitOps repo contains. It checks once per " +
+			"run and does not wait: a deployment in " +
+			"progress is `pending`.\n\n" +
+			"A cluster is current if two things hold. It reports that everything it synced is healthy. And its folder has not " +
+			"changed from the commit that " +
+			"it reports up to the branch's head. So a commit that does not change a folder makes no cluster wait. " +
+			"An unclear state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the " +
+			"full table.",
 		Attributes: attributes,
 	}
 }
 
 func deploymentStateComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"head":            computedText("The commit at the branch's head. Null where the branch, or a rendering's record on it, is not there."),
-		"promoted_commit": computedText("The promoted commit of the record at this path. Null where there is none."),
-		"complete":        schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether no rollout is under way, as the record says. Null without a head."},
-		"verdict":         computedText("`success` when the verdict of all folders is, `failure` when that of one is, else `pending`. Never `success` while a rollout is under way."),
-		"summary":         computedText("The state in a line, for people."),
-		"observed_at":     computedText("When it was looked, by the clock of this machine."),
+		"head": computedText(
+			"The commit at the branch's head. Null if the branch or the rendering's record on it does not exist.",
+		),
+		"promoted_commit": computedText("The promoted commit in the record at this path. Null if there is none."),
+		"complete": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the record shows no rollout in progress. Null without a head.",
+		},
+		"verdict": computedText(
+			"`success` if all folders have succeeded, `failure` if one has failed, else `pending`. Never `success` during a " +
+				"rollout.",
+		),
+		"summary":     computedText("The state in one line, for people."),
+		"observed_at": computedText("When the state was read, by this machine's clock."),
 		"folders": schema.MapNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "The folders of the record's cluster types, by cluster type.",
+			MarkdownDescription: "The folders of the cluster types in the record, by cluster type.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"tree_hash":   computedText("Hash of the folder's tree at head. Null where the record lists the folder and the branch does not hold it."),
-				"total":       computedNumber("How many clusters follow the folder, or are expected to."),
-				"current":     computedNumber("How many run the folder as it is at head, and are healthy."),
-				"progressing": computedNumber("How many are on their way, or unclear."),
-				"failed":      computedNumber("How many run an older tree or are unhealthy for longer than `progress_deadline`."),
-				"suspended":   computedNumber("How many are suspended."),
-				"stale":       computedNumber("How many have a report older than `stale_after` alone."),
-				"offline":     computedNumber("How many are not connected, or do not answer."),
-				"missing":     computedNumber("How many are expected and report nothing, or lack to `minimum`."),
-				"verdict":     computedText("`success`, `pending` or `failure`."),
-				"since":       computedText("When the folder came to its verdict, as far as the reports' own times say; else null."),
+				"tree_hash": computedText(
+					"Hash of the folder's tree at head. Null if the record lists the folder but the branch does not contain it.",
+				),
+				"total":       computedNumber("Number of clusters that follow the folder or are expected to."),
+				"current":     computedNumber("Number that run the folder as at head and are healthy."),
+				"progressing": computedNumber("Number that are in progress or unclear."),
+				"failed": computedNumber(
+					"Number that run an older tree or are unhealthy for longer than `progress_deadline`.",
+				),
+				"suspended": computedNumber("Number that are suspended."),
+				"stale":     computedNumber("Number whose reports are all older than `stale_after`."),
+				"offline":   computedNumber("Number that are disconnected or do not answer."),
+				"missing":   computedNumber("Number that are expected but don't report, or that are missing from `minimum`."),
+				"verdict":   computedText("`success`, `pending` or `failure`."),
+				"since": computedText(
+					"When the folder reached its verdict, as far as the reports' own times tell, else null.",
+				),
 			}},
 		},
-		"problems": computedObjects(fmt.Sprintf("What is not as it should be, those that decide first, at most %d.", deployment.MaxProblems), map[string]schema.Attribute{
-			"cluster":  computedText("The cluster. Null where it is about the folder as a whole."),
-			"folder":   computedText("The folder. Null where it is not known."),
-			"state":    computedText("What the cluster counts as: `failed`, `missing`, `offline`, `stale`, `suspended`, `progressing`; or `unexpected`, which is named and not counted."),
-			"revision": computedText("The revision that it reports."),
-			"message":  computedText("What is wrong, and the cluster's own words."),
-		}),
+		"problems": computedObjects(
+			fmt.Sprintf("What is wrong, the most important first, at most %d.", deployment.MaxProblems),
+			map[string]schema.Attribute{
+				"cluster": computedText("The cluster. Null if the problem concerns the whole folder."),
+				"folder":  computedText("The folder. Null if it is unknown."),
+				"state": computedText(
+					"State of the cluster: `failed`, `missing`, `offline`, `stale`, `suspended`, `progressing`, or `unexpected`, " +
+						"which is not counted.",
+				),
+				"revision": computedText("The revision that the cluster reports."),
+				"message":  computedText("What is wrong, with the cluster's own message."),
+			},
+		),
 		"targets": schema.MapNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "The deployment targets, over all folders. Null unless `detail` asks for it.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"current": computedNumber("On how many clusters the target's folder is current."),
-				"total":   computedNumber("On how many clusters it is to be."),
+				"current": computedNumber("Number of clusters on which the target's folder is current."),
+				"total":   computedNumber("Number of clusters that should run it."),
 			}},
 		},
 		"clusters": schema.MapAttribute{
-			Computed: true, ElementType: types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}},
-			MarkdownDescription: "The clusters, each with the folders that it follows, the revision it reports and what it counts as. Null unless `detail` asks for it.",
+			Computed:    true,
+			ElementType: types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}},
+			MarkdownDescription: "The clusters, each with the folders that it follows, the revision that it reports and its " +
+				"state. Null unless `detail` asks for it.",
 		},
 	}
 }
 
-// followedTypes are the attributes of what a cluster follows.
-var followedTypes = map[string]attr.Type{"folder": types.StringType, "revision": types.StringType, "state": types.StringType}
+// followedTypes lists the attributes of a folder that a cluster follows.
+var followedTypes = map[string]attr.Type{
+	"folder":   types.StringType,
+	"revision": types.StringType,
+	"state":    types.StringType,
+}
 
-// deploymentValues are the computed attributes.
+// deploymentValues returns the computed attributes.
 func deploymentValues(seen *observe.Observation, detail string) map[string]attr.Value {
 	all := values{
-		"head": orNil(seen.Head), "promoted_commit": orNil(seen.PromotedCommit), "verdict": string(seen.Verdict), "summary": seen.Summary,
-		"observed_at": timestamp(seen.At), "folders": folderValues(seen.Outcome.Folders), "problems": problemValues(seen.Problems),
+		"head": orNil(
+			seen.Head,
+		),
+		"promoted_commit": orNil(seen.PromotedCommit),
+		"verdict":         string(seen.Verdict),
+		"summary":         seen.Summary,
+		"observed_at": timestamp(
+			seen.At,
+		),
+		"folders":  folderValues(seen.Outcome.Folders),
+		"problems": problemValues(seen.Problems),
 	}
 	if seen.Head != "" {
 		all["complete"] = seen.Complete
@@ -122,7 +168,7 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 	return results
 }
 
-// timestamp is a time as text, nil where there is none.
+// timestamp formats a time, or returns nil for the zero time.
 func timestamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -134,8 +180,17 @@ func folderValues(folders map[string]deployment.FolderState) map[string]values {
 	all := map[string]values{}
 	for name, f := range folders {
 		all[name] = values{
-			"tree_hash": orNil(f.Tree), "total": f.Total, "current": f.Current, "progressing": f.Progressing, "failed": f.Failed,
-			"suspended": f.Suspended, "stale": f.Stale, "offline": f.Offline, "missing": f.Missing, "verdict": string(f.Verdict), "since": timestamp(f.Since),
+			"tree_hash":   orNil(f.Tree),
+			"total":       f.Total,
+			"current":     f.Current,
+			"progressing": f.Progressing,
+			"failed":      f.Failed,
+			"suspended":   f.Suspended,
+			"stale":       f.Stale,
+			"offline":     f.Offline,
+			"missing":     f.Missing,
+			"verdict":     string(f.Verdict),
+			"since":       timestamp(f.Since),
 		}
 	}
 	return all
@@ -155,7 +210,13 @@ func problemValues(problems []deployment.Problem) []values {
 	all := []values{}
 	for _, p := range problems[:min(len(problems), deployment.MaxProblems)] {
 		all = append(all, values{
-			"cluster": orNil(p.Cluster), "folder": orNil(p.Folder), "state": string(p.State), "revision": orNil(p.Revision), "message": orNil(p.Message),
+			"cluster": orNil(
+				p.Cluster,
+			),
+			"folder":   orNil(p.Folder),
+			"state":    string(p.State),
+			"revision": orNil(p.Revision),
+			"message":  orNil(p.Message),
 		})
 	}
 	return all

@@ -15,23 +15,23 @@ import (
 // yamlAttribute is the argument that takes Kalypso YAML.
 const yamlAttribute = "manifests"
 
-// reported is how many problems are shown. Terraform prints several lines for each.
-const reported = 50
+// maxProblems is how many problems are shown. Terraform prints several lines for each.
+const maxProblems = 50
 
 // appendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an object in
-// a map of a rendering, or of the YAML text that holds the object. Beyond [reported] problems, one more counts the rest.
+// a map of a rendering, or of the YAML text that holds the object. Beyond [maxProblems] problems, one more counts the rest.
 func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 	ps = slices.Clone(ps)
 	ps.Sort()
-	for _, p := range ps[:min(len(ps), reported)] {
+	for _, p := range ps[:min(len(ps), maxProblems)] {
 		diags.Append(diagnostic(p))
 	}
-	if len(ps) > reported {
-		rest := ps[reported:]
+	if len(ps) > maxProblems {
+		rest := ps[maxProblems:]
 		diags.Append(diagnostic(fleet.Problem{
 			Severity: rest[0].Severity,
 			Summary:  fleet.Count(len(rest), "more problem"),
-			Detail:   fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", reported, len(ps)),
+			Detail:   fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", maxProblems, len(ps)),
 		}))
 	}
 }

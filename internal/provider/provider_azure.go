@@ -11,38 +11,53 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// azureAttribute says how Azure is reached.
+// azureAttribute configures access to Azure.
 var azureAttribute = schema.SingleNestedAttribute{
 	Optional: true,
-	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure. Without a client, the environment says who " +
-		"asks, as for other tools of Azure: `AZURE_*` variables, a managed identity, or `az login`. Other certificates than the system's are taken " +
-		"from the file that the environment variable `SSL_CERT_FILE` names.",
+	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure. Without a " +
+		"client, the credential comes from the environment, " +
+		"as for other Azure tools: `AZURE_*` variables, a managed identity, or `az login`. To trust other certificates " +
+		"than the system's, set the " +
+		"environment variable `SSL_CERT_FILE` to a file with them.",
 	Attributes: map[string]schema.Attribute{
-		"tenant_id":     azureText("ID of the tenant."),
-		"client_id":     azureText("ID of the client (the application). With `client_secret` or `use_oidc`."),
-		"client_secret": schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "Secret of the client."},
+		"tenant_id": azureText("ID of the tenant."),
+		"client_id": azureText("ID of the client (the application). With `client_secret` or `use_oidc`."),
+		"client_secret": schema.StringAttribute{
+			Optional:            true,
+			Sensitive:           true,
+			MarkdownDescription: "Secret of the client.",
+		},
 		"use_oidc": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether the client shows the token of the pipeline in place of a secret: out of the file that `AZURE_FEDERATED_TOKEN_FILE` " +
-				"names, from `ARM_OIDC_TOKEN`, or from GitHub Actions, for a job with the permission `id-token: write`.",
+			MarkdownDescription: "Whether to use the pipeline's token instead of a secret: from the file in " +
+				"`AZURE_FEDERATED_TOKEN_FILE`, " +
+				"from `ARM_OIDC_TOKEN`, or from GitHub Actions for a job with the permission `id-token: write`.",
 		},
 		"environment": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "The cloud. One of `" + strings.Join(azure.Environments, "`, `") + "`; the default is `" + azure.Environments[0] + "`.",
-			Validators:          []validator.String{stringvalidator.OneOf(azure.Environments...)},
+			Optional: true,
+			MarkdownDescription: "The cloud. One of `" + strings.Join(
+				azure.Environments,
+				"`, `",
+			) + "`; the default is `" + azure.Environments[0] + "`.",
+			Validators: []validator.String{stringvalidator.OneOf(azure.Environments...)},
 		},
 		"endpoint": schema.SingleNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "What of the cloud lies elsewhere, as in a private cloud.",
+			MarkdownDescription: "URLs that differ from the cloud's, as in a private cloud.",
 			Attributes: map[string]schema.Attribute{
 				"active_directory_authority_host": azureText("URL of the authority, such as `https://login.microsoftonline.com/`."),
-				"resource_manager_endpoint":       azureText("URL of the resource manager, such as `https://management.azure.com/`."),
-				"resource_manager_audience":       azureText("Audience of its tokens. Without it, `resource_manager_endpoint`, else that of the cloud."),
+				"resource_manager_endpoint": azureText(
+					"URL of the resource manager, such as `https://management.azure.com/`.",
+				),
+				"resource_manager_audience": azureText(
+					"Audience of its tokens. The default is `resource_manager_endpoint`, else the cloud's audience.",
+				),
 			},
 		},
 		"disable_instance_discovery": schema.BoolAttribute{
-			Optional:            true,
-			MarkdownDescription: "Whether not to ask Microsoft whether it knows the authority, as private clouds need it. The default is `false`.",
+			Optional: true,
+			MarkdownDescription: "Whether to skip asking Microsoft about the authority, as private clouds need. The default " +
+				"is `false`.",
 		},
 	},
 }
@@ -51,10 +66,10 @@ func azureText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
 }
 
-// azureSettings say how Azure is reached.
+// azureSettings configures access to Azure.
 type azureSettings struct {
 	azure.Config
-	later bool // something of it is not known yet
+	unknown bool // some value is not known yet
 }
 
 // readAzure reads the argument azure.
@@ -70,7 +85,13 @@ func readAzure(d decoder) azureSettings {
 		known = known && is
 		return value
 	}
-	all.TenantID, all.ClientID, all.ClientSecret = given.string("tenant_id"), given.string("client_id"), given.string("client_secret")
+	all.TenantID, all.ClientID, all.ClientSecret = given.string(
+		"tenant_id",
+	), given.string(
+		"client_id",
+	), given.string(
+		"client_secret",
+	)
 	all.UseOIDC, all.DisableInstanceDiscovery = flag("use_oidc"), flag("disable_instance_discovery")
 	all.Environment = given.string("environment")
 	if endpoint, there := given.object("endpoint"); there {
@@ -81,9 +102,9 @@ func readAzure(d decoder) azureSettings {
 		}
 	}
 	e := all.Endpoint
-	all.later = !known || anyUnknown(all.TenantID, all.ClientID, all.ClientSecret, all.Environment,
+	all.unknown = !known || anyUnknown(all.TenantID, all.ClientID, all.ClientSecret, all.Environment,
 		e.ActiveDirectoryAuthorityHost, e.ResourceManagerEndpoint, e.ResourceManagerAudience)
-	if all.later {
+	if all.unknown {
 		return all
 	}
 	if err := all.Check(); err != nil {

@@ -10,41 +10,46 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// clustersAttribute says how clusters are reached.
+// clustersAttribute configures access to clusters.
 var clustersAttribute = schema.MapNestedAttribute{
 	Optional: true,
-	MarkdownDescription: "Clusters that `source.kubernetes` of `kalypso_deployment_state` reads, by the names that it gives them. " +
-		"Nothing is contacted but by what names them.",
+	MarkdownDescription: "Clusters for `source.kubernetes` of `kalypso_deployment_state`, by name. " +
+		"A cluster is contacted only if a data source or resource lists it.",
 	NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 		"kubeconfig": schema.StringAttribute{
 			Optional:            true,
 			Sensitive:           true,
-			MarkdownDescription: "The text of a kubeconfig, or the path of one. Required.",
+			MarkdownDescription: "Content of a kubeconfig, or its path. Required.",
 		},
 		"context": schema.StringAttribute{
 			Optional:            true,
-			MarkdownDescription: "Context of the kubeconfig. Without it its current one.",
+			MarkdownDescription: "Context of the kubeconfig. The default is its current context.",
 		},
 		"allow_exec": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether a program that the kubeconfig names, such as `kubelogin`, may run on this machine to get a credential. " +
-				"The default is `false`: such a kubeconfig is refused.",
+			MarkdownDescription: "Whether a program that the kubeconfig names, such as `kubelogin`, may run on this machine " +
+				"to get a credential. " +
+				"The default is `false`, which rejects such a kubeconfig.",
 		},
 	}},
 }
 
-// clusterSettings are the clusters of the provider, by name.
+// clusterSettings holds the clusters of the provider, by name.
 type clusterSettings struct {
 	known map[string]kubernetes.Connection
-	// later are those of which something is not known yet; all says that not even the names are.
-	later map[string]bool
-	all   bool
+	// unknown lists clusters with unknown values. allUnknown means that even the names are unknown.
+	unknown    map[string]bool
+	allUnknown bool
 }
 
 // readClusters reads the argument clusters.
 func readClusters(d decoder) clusterSettings {
-	all := clusterSettings{known: map[string]kubernetes.Connection{}, later: map[string]bool{}, all: d.isUnknown("clusters")}
-	if all.all {
+	all := clusterSettings{
+		known:      map[string]kubernetes.Connection{},
+		unknown:    map[string]bool{},
+		allUnknown: d.isUnknown("clusters"),
+	}
+	if all.allUnknown {
 		return all
 	}
 	v, _ := d.argument("clusters")
@@ -55,9 +60,9 @@ func readClusters(d decoder) clusterSettings {
 		c := kubernetes.Connection{Kubeconfig: given.string("kubeconfig"), Context: given.string("context"), AllowExec: allow}
 		switch {
 		case given.unknown || !allowKnown || anyUnknown(c.Kubeconfig, c.Context):
-			all.later[name] = true
+			all.unknown[name] = true
 		case c.Kubeconfig == "":
-			given.report("Missing kubeconfig", "A cluster needs kubeconfig: its text, or the path of its file.", fleet.Attr("kubeconfig"))
+			given.report("Missing kubeconfig", "A cluster needs kubeconfig: its content or its path.", fleet.Attr("kubeconfig"))
 		default:
 			all.known[name] = c
 		}
@@ -65,9 +70,9 @@ func readClusters(d decoder) clusterSettings {
 	return all
 }
 
-// names are those of all clusters, as far as they are known, sorted.
+// names returns the known names of all clusters, sorted.
 func (c clusterSettings) names() []string {
-	names := slices.Concat(slices.Collect(maps.Keys(c.known)), slices.Collect(maps.Keys(c.later)))
+	names := slices.Concat(slices.Collect(maps.Keys(c.known)), slices.Collect(maps.Keys(c.unknown)))
 	slices.Sort(names)
 	return names
 }

@@ -94,8 +94,8 @@ func readPins(d decoder) map[string]string {
 	return decoder{arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)}, path: d.path, problems: d.problems}.stringMap("pins")
 }
 
-// lastOrigins are the origins of what was last delivered to a place.
-func lastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
+// deliveredOrigins are the origins of what was last delivered to a place.
+func deliveredOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
 	if client == nil {
 		return nil, errors.New("the configuration of the provider is not known yet, so the GitOps repo can't be read")
 	}

@@ -102,7 +102,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	follow := source.FollowOptions{Pins: readPins(d), AllowLocal: w.data.allowLocal}
 	if repo, ok := d.object("gitops_repo"); ok && d.string("on_error") == errorsLastGood {
 		at := source.GitOpsRepo{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
-		follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) { return lastOrigins(ctx, w.data.Client, at) }
+		follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) { return deliveredOrigins(ctx, w.data.Client, at) }
 	}
 	appendProblems(&resp.Diagnostics, ps)
 	if resp.Diagnostics.HasError() {

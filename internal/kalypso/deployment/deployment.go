@@ -1,8 +1,8 @@
-// Package deployment judges whether the tree of a GitOps branch runs: what clusters report, held against the branch's
-// history and what is expected, gives a verdict per cluster type folder and one of the whole. It does no I/O. The packages
-// below it read the branch and the sources of reports.
+// Package deployment decides whether clusters run the tree of a GitOps branch. It compares what clusters report with
+// the history of the branch and with the expected clusters, and returns a verdict for each cluster type folder and one
+// for all of them. It does no I/O. The packages below it read the branch and the sources of reports.
 //
-// What is unclear never makes a success: it counts as progressing, stale or missing, and is named.
+// An unclear report never counts as a success. It counts as progressing, stale or missing, and becomes a [Problem].
 package deployment
 
 import (
@@ -12,53 +12,54 @@ import (
 	"time"
 )
 
-// ErrNoAnswer means that a source did not answer in time: nothing is known of it this time.
+// ErrNoAnswer means that a source did not answer in time, so its clusters are unknown.
 var ErrNoAnswer = errors.New("no answer in time")
 
-// Health is what a source says of an object that syncs a folder to a cluster.
+// Health tells how an object that syncs a folder to a cluster does, as its source reports it.
 type Health string
 
 // The values of [Health].
 const (
-	Healthy     Health = "current"     // it is synced, and what it synced is healthy
-	Progressing Health = "progressing" // it is on its way
+	Healthy     Health = "current"     // synced, and everything in it is healthy
+	Progressing Health = "progressing" // not synced or not healthy yet
 	Failed      Health = "failed"
 	Suspended   Health = "suspended"
-	Offline     Health = "offline" // the cluster is not connected, or does not answer
+	Offline     Health = "offline" // the cluster is disconnected or does not answer
 )
 
-// ReportStates are the values of [Health] that people hand in as the state of a report.
+// ReportStates lists the values of [Health] that a user may set as the state of a report.
 var ReportStates = []Health{Healthy, Progressing, Failed, Suspended}
 
-// Report is what a source says of one object on one cluster.
+// Report holds what a source says about one object on one cluster.
 type Report struct {
 	Cluster string
-	// Folder is the cluster type's folder that the cluster follows, by its path below the rendering's. "" with Offline:
-	// the source can't tell.
+	// Folder holds the path of the cluster type's folder that the cluster follows, relative to the rendering's path. It
+	// is "" with Offline if the source can't tell.
 	Folder string
-	// Object names what on the cluster says so, such as "Kustomization flux-system/fleet"; "": the cluster as a whole.
+	// Object names the reporting object on the cluster, such as "Kustomization flux-system/fleet". "" means the whole
+	// cluster.
 	Object string
-	// Revision is what was synced: branch@sha1:hash, branch/hash or a hash; see [ParseRevision].
+	// Revision names what was synced, as branch@sha1:hash, branch/hash or a hash; see [ParseRevision].
 	Revision string
 	Health   Health
-	// Within says that the object stands in the folder: its health counts, and it has no revision of the branch.
-	Within  bool
+	// Nested marks an object that the folder contains. Its health counts, and it has no revision of the branch.
+	Nested  bool
 	Message string
 
-	// Time is when the cluster said so. Zero: the source was asked just now.
+	// Time tells when the cluster reported. Zero means that the source was asked just now.
 	Time time.Time
-	// Since is the last transition of the condition behind Health. Zero: not known.
+	// Since tells when the condition behind Health last changed. Zero means unknown.
 	Since time.Time
-	// Now is the time by the clock that Time and Since are of.
+	// Now holds the present time of the clock that set Time and Since.
 	Now time.Time
-	// Kept says that the report was kept by somebody, so that [Rules.StaleAfter] bounds its age.
-	Kept bool
+	// Recorded marks a report that was stored before this run, so that [Rules.StaleAfter] limits its age.
+	Recorded bool
 }
 
-// State is what one cluster counts as in one folder.
+// State tells how one cluster counts in one folder.
 type State string
 
-// The states, as the table of a folder's counts has them.
+// The values of [State]. [Counts] counts all but StateUnexpected.
 const (
 	StateCurrent     State = "current"
 	StateProgressing State = "progressing"
@@ -67,124 +68,124 @@ const (
 	StateStale       State = "stale"
 	StateOffline     State = "offline"
 	StateMissing     State = "missing"
-	// StateUnexpected is a cluster that is named and not counted.
+	// StateUnexpected marks a cluster that is listed as a problem but not counted.
 	StateUnexpected State = "unexpected"
 )
 
-// Verdict of a folder, or of all.
+// Verdict tells whether a folder, or all of them, are deployed.
 type Verdict string
 
-// The verdicts.
+// The values of [Verdict].
 const (
 	Success Verdict = "success"
 	Pending Verdict = "pending"
 	Failure Verdict = "failure"
 )
 
-// Expectation says which clusters have to follow a folder.
+// Expectation tells which clusters must follow a folder.
 type Expectation struct {
-	Clusters []string // by name; none: whoever reports
-	Minimum  *int     // of clusters that are current; nil: one
+	Clusters []string // their names; empty: any cluster that reports
+	Minimum  *int     // number of current clusters; nil: one
 }
 
-// Defaults of [Rules].
+// The defaults of [Rules].
 const (
 	DefaultDeadline   = time.Hour
 	DefaultStaleAfter = time.Hour
 )
 
-// MaxSkew is how far in the future of its own clock a report may be.
+// MaxSkew limits how far a report's time may lie in the future of its own clock.
 const MaxSkew = 5 * time.Minute
 
-// Rules are what a verdict is found by.
+// Rules configure how verdicts are decided.
 type Rules struct {
-	Expected       map[string]Expectation // by cluster type; none: one cluster of each
-	Deadline       time.Duration          // until what is progressing counts as failed
-	StaleAfter     time.Duration          // of kept reports
-	MaxFailed      Limit                  // of a folder's clusters
+	Expected       map[string]Expectation // by cluster type; default: one cluster each
+	Deadline       time.Duration          // after which progressing counts as failed
+	StaleAfter     time.Duration          // age at which a recorded report counts as stale
+	MaxFailed      Limit                  // of a folder's clusters: failed
 	MaxUnavailable Limit                  // of a folder's clusters: stale, offline, suspended or missing
 }
 
-// Branch is what a GitOps branch holds of a rendering.
+// Branch holds what a GitOps branch contains of a rendering.
 type Branch struct {
 	Name           string
-	Head           string // full hash; "": the branch, or the record on it, is not there
-	PromotedCommit string // of the record; "": none
-	Complete       bool   // no rollout is under way
+	Head           string // full hash; "": the branch or its record does not exist
+	PromotedCommit string // from the record; "": none
+	Complete       bool   // no rollout is in progress
 	Folders        map[string]Folder
-	History        *History // of the folders; nil where there is no head
+	History        *History // of the folders; nil without a head
 }
 
-// Folder is the folder of a cluster type at the branch's head.
+// Folder describes the folder of a cluster type at the branch's head.
 type Folder struct {
-	Tree    string   // hash; "": the record lists it, and the branch does not hold it
-	Targets []string // its deployment targets, sorted
+	Tree    string   // hash; "": the record lists the folder but the branch lacks it
+	Targets []string // deployment targets, sorted
 }
 
-// World is all that a verdict follows from.
-type World struct {
+// Input holds everything that decides the verdicts.
+type Input struct {
 	Branch     Branch
 	Reports    []Report
-	Unanswered []string // the sources that did not answer, for people
+	Unanswered []string // display names of the sources that did not answer
 	Rules      Rules
 }
 
-// Counts of a folder's clusters.
+// Counts holds the number of a folder's clusters in each state.
 type Counts struct {
 	Total, Current, Progressing, Failed, Suspended, Stale, Offline, Missing int
 }
 
-// FolderState is the verdict of a folder, and how it came about.
+// FolderState holds the verdict of a folder and the counts that led to it.
 type FolderState struct {
 	Tree string
 	Counts
 	Verdict Verdict
-	Since   time.Time // when it came to its verdict, as far as reports say; zero: they do not
+	Since   time.Time // when the verdict was reached, as far as reports tell; zero: unknown
 }
 
-// Problem is one thing that is named.
+// Problem describes a cluster or a folder that is not current.
 type Problem struct {
-	Cluster  string // "": the folder as a whole
-	Folder   string // "": the cluster as a whole
+	Cluster  string // "": the whole folder
+	Folder   string // "": the whole cluster
 	State    State
 	Revision string
 	Message  string
 }
 
-// Followed is what a cluster follows.
+// Followed describes a folder that a cluster follows.
 type Followed struct {
 	Folder   string
 	Revision string
 	State    State
 }
 
-// TargetCount says on how many clusters a deployment target is current.
+// TargetCount holds on how many of its clusters a deployment target is current.
 type TargetCount struct{ Current, Total int }
 
-// Outcome is the state of a deployment.
+// Outcome holds the state of a deployment.
 type Outcome struct {
 	Verdict  Verdict
 	Summary  string
 	Folders  map[string]FolderState
-	Problems []Problem // all of them, in their order; see [MaxProblems]
+	Problems []Problem // all of them, sorted; see [MaxProblems]
 	Targets  map[string]TargetCount
 	Clusters map[string][]Followed
 }
 
-// MaxProblems is how many problems are shown.
+// MaxProblems limits how many problems are shown.
 const MaxProblems = 100
 
-// Rendering is what a source is asked about.
+// Rendering tells a source which folders to report on.
 type Rendering struct {
 	Repo    string // URL, in any form
 	Branch  string
-	Path    string   // of the rendering, from the repo's root, clean
-	Folders []string // its cluster types, sorted
-	// Files are the contents of the YAML files in a folder at head, by path. It may be called side by side.
+	Path    string   // of the rendering, relative to the repo's root, clean
+	Folders []string // cluster types, sorted
+	// Files returns the contents of the YAML files in a folder at head, by path. It is safe for concurrent use.
 	Files func(folder string) (map[string][]byte, error)
 }
 
-// FolderOf is a path from the repo's root as one below the rendering's path. ok is false where it lies elsewhere.
+// FolderOf turns a path below the repo's root into one below the rendering's path. ok is false if it lies elsewhere.
 func (r Rendering) FolderOf(from string) (folder string, ok bool) {
 	clean := strings.TrimPrefix(path.Clean("/"+from), "/")
 	if r.Path == "." {

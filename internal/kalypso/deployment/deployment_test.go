@@ -33,7 +33,8 @@ func TestParseRevision(t *testing.T) {
 }
 
 func TestParseLimit(t *testing.T) {
-	for text, want := range map[string]deployment.Limit{"0": {}, "3": {Number: 3}, "25%": {Number: 25, Percentage: true}, "100%": {Number: 100, Percentage: true}} {
+	for text, want := range map[string]deployment.Limit{"0": {}, "3": {Number: 3}, "25%": {Number: 25, Percentage: true},
+		"100%": {Number: 100, Percentage: true}} {
 		if got, err := deployment.ParseLimit(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
@@ -45,9 +46,9 @@ func TestParseLimit(t *testing.T) {
 	}
 }
 
-// since is when a folder came to its verdict, as far as the reports' own times say.
+// Since tells when a folder reached its verdict, as far as the reports' own times show.
 func TestSince(t *testing.T) {
-	quiet := func(r *deployment.Report) { r.Kept, r.Time = false, time.Time{} }
+	quiet := func(r *deployment.Report) { r.Recorded, r.Time = false, time.Time{} }
 	for _, test := range []struct {
 		name    string
 		branch  deployment.Branch
@@ -56,19 +57,25 @@ func TestSince(t *testing.T) {
 		want    time.Time
 	}{
 		{"success: with the last cluster that became current", line("B", "A"), rules(),
-			[]deployment.Report{with(at("a", "c2"), live, since(time.Hour)), with(at("b", "c2"), live, since(30*time.Minute))}, ago(30 * time.Minute)},
+			[]deployment.Report{with(at("a", "c2"), live, since(time.Hour)), with(at("b", "c2"), live, since(30*time.Minute))},
+			ago(30 * time.Minute)},
 		{"success: not before the folder was as it is", line("B", "A"), rules(),
 			[]deployment.Report{with(at("a", "c2"), live, since(48*time.Hour))}, ago(90 * time.Minute)},
-		{"success: by the time of a report that knows no transition", line("B", "A"), rules(), []deployment.Report{at("a", "c2")}, ago(time.Minute)},
+		{"success: by the time of a report that knows no transition", line("B", "A"), rules(),
+			[]deployment.Report{at("a", "c2")}, ago(time.Minute)},
 		{"success: not known", line("B", "A"), rules(), []deployment.Report{with(at("a", "c2"), quiet)}, time.Time{}},
-		{"failure: as the first cluster over the limit passed the deadline", line("B", "A"), limits("1", "0"), []deployment.Report{
-			with(at("a", "c2"), live, health(deployment.Failed), since(80*time.Minute)), with(at("b", "c2"), live, health(deployment.Failed), since(70*time.Minute)),
-			with(at("c", "c2"), live, health(deployment.Failed), since(65*time.Minute))}, ago(10 * time.Minute)},
+		{"failure: as the first cluster over the limit passed the deadline", line("B", "A"), limits("1", "0"),
+			[]deployment.Report{
+				with(at("a", "c2"), live, health(deployment.Failed), since(80*time.Minute)),
+				with(at("b", "c2"), live, health(deployment.Failed), since(70*time.Minute)),
+				with(at("c", "c2"), live, health(deployment.Failed), since(65*time.Minute))}, ago(10 * time.Minute)},
 		{"pending: with the first cluster that is", line("B", "A"), rules(),
-			[]deployment.Report{with(at("a", "c2"), live, health(deployment.Progressing), since(5*time.Minute)), with(at("b", "c2"), live, health(deployment.Progressing), since(9*time.Minute))}, ago(9 * time.Minute)},
+			[]deployment.Report{with(at("a", "c2"), live, health(deployment.Progressing), since(5*time.Minute)),
+				with(at("b", "c2"), live, health(deployment.Progressing), since(9*time.Minute))}, ago(9 * time.Minute)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := deployment.Judge(deployment.World{Branch: test.branch, Rules: test.rules, Reports: test.reports}).Folders["drone"].Since
+			got := deployment.Evaluate(deployment.Input{Branch: test.branch, Rules: test.rules,
+				Reports: test.reports}).Folders["drone"].Since
 			if !got.Equal(test.want) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
@@ -76,22 +83,28 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Problems come in the order of what decides, targets and clusters with their counts, and a summary that fits in a line.
+// Evaluate sorts problems by weight, counts targets and clusters, and writes a summary of one line.
 func TestOutcome(t *testing.T) {
 	b := line("B", "A")
 	b.Folders["drone"] = deployment.Folder{Tree: "B", Targets: []string{"shop-web"}}
 	b.Folders["large"] = deployment.Folder{Tree: "L", Targets: []string{"shop-db", "shop-web"}}
-	got := deployment.Judge(deployment.World{Branch: b, Rules: rules(), Reports: []deployment.Report{
+	got := deployment.Evaluate(deployment.Input{Branch: b, Rules: rules(), Reports: []deployment.Report{
 		with(at("z", "c2"), health(deployment.Suspended)), at("b", "c1"), at("a", "c2"), with(at("a", "c2"), folder("gone")),
 	}})
 	var problems []string
 	for _, p := range got.Problems {
 		problems = append(problems, fmt.Sprintf("%s %s/%s", p.State, p.Folder, p.Cluster))
 	}
-	if diff := cmp.Diff([]string{"failed drone/b", "missing large/", "suspended drone/z", "unexpected gone/a"}, problems); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"failed drone/b", "missing large/", "suspended drone/z", "unexpected gone/a"},
+		problems,
+	); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]deployment.TargetCount{"shop-web": {Current: 1, Total: 4}, "shop-db": {Total: 1}}, got.Targets); diff != "" {
+	if diff := cmp.Diff(
+		map[string]deployment.TargetCount{"shop-web": {Current: 1, Total: 4}, "shop-db": {Total: 1}},
+		got.Targets,
+	); diff != "" {
 		t.Errorf("targets (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]deployment.Followed{
@@ -100,20 +113,25 @@ func TestOutcome(t *testing.T) {
 	}, got.Clusters["a"]); diff != "" {
 		t.Errorf("cluster a (-want +got):\n%s", diff)
 	}
-	want := fmt.Sprintf("0 of 2 cluster types deployed at %.7s, 1 of 4 clusters current; not yet: drone, large.", hash("c2"))
+	want := fmt.Sprintf(
+		"0 of 2 cluster types deployed at %.7s, 1 of 4 clusters current; not yet: drone, large.",
+		hash("c2"),
+	)
 	if diff := cmp.Diff(want, got.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 }
 
-// A path in the repo is a folder of the rendering, however it is written, or lies elsewhere.
+// FolderOf accepts every way to write a folder of the rendering and rejects paths elsewhere.
 func TestFolderOf(t *testing.T) {
 	for _, test := range []struct {
 		path, from, folder string
 		ok                 bool
 	}{
-		{".", "./drone", "drone", true}, {".", "drone/", "drone", true}, {".", "/drone", "drone", true}, {".", "./", "", false},
-		{"clusters", "./clusters/drone", "drone", true}, {"clusters", "drone", "drone", false}, {"clusters", "clusters", "clusters", false},
+		{".", "./drone", "drone", true}, {".", "drone/", "drone", true}, {".", "/drone", "drone", true},
+		{".", "./", "", false},
+		{"clusters", "./clusters/drone", "drone", true}, {"clusters", "drone", "drone", false},
+		{"clusters", "clusters", "clusters", false},
 		{"clusters", "clusters-other/drone", "clusters-other/drone", false}, {".", "drone/shop", "drone/shop", true},
 	} {
 		folder, ok := deployment.Rendering{Path: test.path}.FolderOf(test.from)

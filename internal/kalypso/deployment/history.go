@@ -12,42 +12,43 @@ type Commit struct {
 	Time    time.Time // the committer's
 }
 
-// History is the commits of a branch, as far back as they were read, and the trees of folders in them. It answers whether
-// what a cluster synced is what the branch holds.
+// History holds the commits of a branch, as far back as they were read, and the trees of folders in them. It tells
+// whether a cluster synced what the branch holds.
 type History struct {
-	commits []Commit // all that head leads to, each after its children
-	at      map[string]int
+	commits []Commit // head and its ancestors, each after its children
+	index   map[string]int
 	parents [][]int
-	// beyond are the parents that were not read. A commit that does not lead to all of them may be older than one of them.
-	beyond  []string
-	settled []bool // by commit: all that came after it was read
-	tree    func(commit, folder string) string
-	same    map[string][]bool    // by folder, see unchanged
-	changes map[string]time.Time // by folder, see LastChange
+	// unread lists the parents that were not read. A commit that does not descend from all of them may be older than
+	// one of them.
+	unread      []string
+	determined  []bool // by commit: all that came after it was read
+	tree        func(commit, folder string) string
+	unchangedIn map[string][]bool    // by folder, see unchanged
+	changes     map[string]time.Time // by folder, see LastChange
 }
 
-// NewHistory returns the history of a head. tree gives the hash of a folder in a commit; "" where it is not there, or was
-// not read.
+// NewHistory returns the history of a head. tree returns the hash of a folder in a commit, or "" if it is absent or
+// unread.
 func NewHistory(head string, commits []Commit, tree func(commit, folder string) string) *History {
-	h := &History{at: map[string]int{}, tree: tree, same: map[string][]bool{}, changes: map[string]time.Time{}}
+	h := &History{index: map[string]int{}, tree: tree, unchangedIn: map[string][]bool{}, changes: map[string]time.Time{}}
 	h.sort(head, commits)
 	h.parents = make([][]int, len(h.commits))
 	missing := map[string]int{}
 	for i, c := range h.commits {
 		for _, p := range c.Parents {
-			if j, read := h.at[p]; read {
+			if j, read := h.index[p]; read {
 				h.parents[i] = append(h.parents[i], j)
 			} else if _, twice := missing[p]; !twice {
-				missing[p] = len(h.beyond)
-				h.beyond = append(h.beyond, p)
+				missing[p] = len(h.unread)
+				h.unread = append(h.unread, p)
 			}
 		}
 	}
-	h.settle(missing)
+	h.markDetermined(missing)
 	return h
 }
 
-// sort puts what head leads to in an order in which each commit follows its children.
+// sort orders head and its ancestors so that each commit follows its children.
 func (h *History) sort(head string, commits []Commit) {
 	all := make(map[string]Commit, len(commits))
 	for _, c := range commits {
@@ -75,7 +76,7 @@ func (h *History) sort(head string, commits []Commit) {
 		if !read {
 			continue
 		}
-		h.at[c.Hash] = len(h.commits)
+		h.index[c.Hash] = len(h.commits)
 		h.commits = append(h.commits, c)
 		for _, p := range slices.Compact(slices.Sorted(slices.Values(c.Parents))) {
 			if n, met := children[p]; met {
@@ -87,15 +88,15 @@ func (h *History) sort(head string, commits []Commit) {
 	}
 }
 
-// settle finds the commits that lead to all that was not read: what was not read came before them.
-func (h *History) settle(missing map[string]int) {
-	h.settled = make([]bool, len(h.commits))
-	words := (len(h.beyond) + 63) / 64
+// markDetermined finds the commits that descend from all unread parents: every unread commit came before them.
+func (h *History) markDetermined(missing map[string]int) {
+	h.determined = make([]bool, len(h.commits))
+	words := (len(h.unread) + 63) / 64
 	leads := make([][]uint64, len(h.commits))
 	for i := len(h.commits) - 1; i >= 0; i-- { // parents first
 		leads[i] = make([]uint64, words)
 		for _, p := range h.commits[i].Parents {
-			if j, read := h.at[p]; read {
+			if j, read := h.index[p]; read {
 				for w := range leads[i] {
 					leads[i][w] |= leads[j][w]
 				}
@@ -104,31 +105,30 @@ func (h *History) settle(missing map[string]int) {
 				leads[i][n/64] |= 1 << (n % 64)
 			}
 		}
-		h.settled[i] = true
-		for n := range h.beyond {
-			h.settled[i] = h.settled[i] && leads[i][n/64]&(1<<(n%64)) != 0
+		h.determined[i] = true
+		for n := range h.unread {
+			h.determined[i] = h.determined[i] && leads[i][n/64]&(1<<(n%64)) != 0
 		}
 	}
 }
 
-// Len is the number of commits that were read.
+// Len returns the number of commits that were read.
 func (h *History) Len() int { return len(h.commits) }
 
-// Has reports whether a commit was read, as one that the head leads to.
+// Has reports whether a commit was read and is head or one of its ancestors.
 func (h *History) Has(commit string) bool {
-	_, ok := h.at[commit]
+	_, ok := h.index[commit]
 	return ok
 }
 
-// Whole reports whether the history was read to its beginning.
-func (h *History) Whole() bool { return len(h.beyond) == 0 }
+// Complete reports whether the history was read to its beginning.
+func (h *History) Complete() bool { return len(h.unread) == 0 }
 
-// After are the commits from each of these on to the head, themselves among them: all that the branch can have been at
-// since. Commits that were not read are left out.
-func (h *History) After(commits []string) []string {
+// Descendants returns these commits and all of their descendants up to head. It ignores commits that were not read.
+func (h *History) Descendants(commits []string) []string {
 	marked := make([]bool, len(h.commits))
 	for _, c := range commits {
-		if i, read := h.at[c]; read {
+		if i, read := h.index[c]; read {
 			marked[i] = true
 		}
 	}
@@ -146,7 +146,7 @@ func (h *History) After(commits []string) []string {
 	return after
 }
 
-// FirstParents are the commits along first parents, from the head on.
+// FirstParents returns the commits along first parents, starting at head.
 func (h *History) FirstParents() []string {
 	var all []string
 	for i := 0; i < len(h.commits); {
@@ -155,7 +155,7 @@ func (h *History) FirstParents() []string {
 		if len(c.Parents) == 0 {
 			break
 		}
-		next, read := h.at[c.Parents[0]]
+		next, read := h.index[c.Parents[0]]
 		if !read {
 			break
 		}
@@ -164,8 +164,8 @@ func (h *History) FirstParents() []string {
 	return all
 }
 
-// LastChange is when a folder came to be as it is at head: the time of the commit, along first parents. Where the history
-// was not read that far back, it is that of the oldest commit that was read: the change is no younger.
+// LastChange returns the time of the commit, along first parents, that gave a folder its present tree. If the history
+// was not read that far back, it returns the time of the oldest commit read, which is an upper bound.
 func (h *History) LastChange(folder string) time.Time {
 	if at, known := h.changes[folder]; known {
 		return at
@@ -181,15 +181,15 @@ func (h *History) LastChange(folder string) time.Time {
 		}
 		at = c
 	}
-	h.changes[folder] = h.commits[h.at[at]].Time
+	h.changes[folder] = h.commits[h.index[at]].Time
 	return h.changes[folder]
 }
 
-// unchanged tells of each commit whether a folder is in it as at head, and in all commits between the two: a cluster that
-// synced it has synced nothing else since. Equal trees alone would not tell: a folder that went from A to B and back to A
-// proves nothing of a cluster that reports the first A.
+// unchanged tells for each commit whether it and all commits between it and head hold the same folder as head. A
+// cluster that synced such a commit has synced nothing else since. Equal trees alone are not enough: if a folder went
+// from A to B and back to A, a cluster that reports the first A may run B.
 func (h *History) unchanged(folder string) []bool {
-	if same, known := h.same[folder]; known {
+	if same, known := h.unchangedIn[folder]; known {
 		return same
 	}
 	same := make([]bool, len(h.commits))
@@ -206,32 +206,32 @@ func (h *History) unchanged(folder string) []bool {
 			same[p] = same[p] && same[i]
 		}
 	}
-	h.same[folder] = same
+	h.unchangedIn[folder] = same
 	return same
 }
 
-// standing is what a commit is to a folder at head.
-type standing int
+// commitState relates a commit to a folder at head.
+type commitState int
 
 const (
-	isCurrent  standing = iota // the folder is the same, and was all the time since
-	isOlder                    // the folder was another one, then or since
-	isBeyond                   // not among the commits that were read
-	isNowhere                  // all commits were read, and it is not among them
-	isUnproven                 // it was read, and not all that came after it
+	folderUnchanged commitState = iota // the folder never changed since
+	folderChanged                      // the folder differed then, or changed since
+	beyondDepth                        // older than the commits that were read
+	notOnBranch                        // not on the branch, whose whole history was read
+	undetermined                       // read, but some later commits may be unread
 )
 
-func (h *History) standing(commit, folder string) standing {
-	i, read := h.at[commit]
+func (h *History) commitState(commit, folder string) commitState {
+	i, read := h.index[commit]
 	switch {
-	case !read && h.Whole():
-		return isNowhere
+	case !read && h.Complete():
+		return notOnBranch
 	case !read:
-		return isBeyond
+		return beyondDepth
 	case !h.unchanged(folder)[i]:
-		return isOlder
-	case !h.settled[i]:
-		return isUnproven
+		return folderChanged
+	case !h.determined[i]:
+		return undetermined
 	}
-	return isCurrent
+	return folderUnchanged
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Limit is a number of clusters, or a percentage of a folder's. The zero value allows none.
+// Limit is a number of clusters, or a percentage of a folder's clusters. The zero value allows none.
 type Limit struct {
 	Number     int
 	Percentage bool
 }
 
-// ParseLimit reads "2" or "25%".
+// ParseLimit parses a number such as "2" or a percentage such as "25%".
 func ParseLimit(text string) (Limit, error) {
 	number, percentage := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(number)

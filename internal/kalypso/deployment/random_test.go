@@ -13,9 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// Nothing that clusters say, or do not say, makes a false success: in random worlds, with reports that are late, lost,
-// doubled, contradictory, of the future, of other branches, with force-pushes, merges, rollbacks and rollouts under way,
-// a success is true by a plain model of what happened. The same world in another order has the same outcome.
+// No report, and no missing report, leads to a false success. Random runs contain late, lost, doubled and contradictory
+// reports, reports from the future and of other branches, force-pushes, merges, rollbacks and rollouts. A plain model
+// of what happened confirms each success. The order of the input does not change the outcome.
 func TestNoFalseSuccess(t *testing.T) {
 	runs, successes := 5000, 0
 	if testing.Short() {
@@ -24,7 +24,7 @@ func TestNoFalseSuccess(t *testing.T) {
 	for seed := range runs {
 		w := newTruth(rand.New(rand.NewPCG(uint64(seed), 16)))
 		world := w.world()
-		got := deployment.Judge(world)
+		got := deployment.Evaluate(world)
 		if got.Verdict == deployment.Success {
 			successes++
 			if lie := w.lie(); lie != "" {
@@ -36,7 +36,7 @@ func TestNoFalseSuccess(t *testing.T) {
 		w.r.Shuffle(len(shuffled.Reports), func(i, j int) {
 			shuffled.Reports[i], shuffled.Reports[j] = shuffled.Reports[j], shuffled.Reports[i]
 		})
-		if diff := cmp.Diff(got, deployment.Judge(shuffled)); diff != "" {
+		if diff := cmp.Diff(got, deployment.Evaluate(shuffled)); diff != "" {
 			t.Fatalf("seed %d: another order, another outcome (-one +other):\n%s", seed, diff)
 		}
 	}
@@ -45,7 +45,7 @@ func TestNoFalseSuccess(t *testing.T) {
 	}
 }
 
-// truth is what happened: which trees the branch had, one after the other, and what each cluster did.
+// truth records what happened: the trees of the branch, in order, and what each cluster did.
 type truth struct {
 	r        *rand.Rand
 	commits  []commit
@@ -59,7 +59,7 @@ type truth struct {
 	events   []string
 }
 
-// cluster syncs the heads of the branch, in their order.
+// cluster syncs the heads of the branch in order.
 type cluster struct {
 	name, folder string
 	synced       int  // index in heads
@@ -75,7 +75,12 @@ func newTruth(r *rand.Rand) *truth {
 	}
 	w.push()
 	for i := range 1 + r.IntN(4) {
-		c := &cluster{name: fmt.Sprint("cluster", i), folder: w.folders[r.IntN(len(w.folders))], healthy: true, foreign: r.IntN(30) == 0}
+		c := &cluster{
+			name:    fmt.Sprint("cluster", i),
+			folder:  w.folders[r.IntN(len(w.folders))],
+			healthy: true,
+			foreign: r.IntN(30) == 0,
+		}
 		w.clusters = append(w.clusters, c)
 	}
 	w.expect()
@@ -103,7 +108,7 @@ func newTruth(r *rand.Rand) *truth {
 	return w
 }
 
-// expect says what is expected: all clusters by name, or by number.
+// expect expects all clusters, by name or by number.
 func (w *truth) expect() {
 	w.rules.Expected = map[string]deployment.Expectation{}
 	for _, f := range w.folders {
@@ -124,7 +129,7 @@ func (w *truth) expect() {
 
 func (w *truth) head() *commit { return &w.commits[0] }
 
-// commitTree puts a commit onto the branch, sometimes through a merge whose parents stand either way round.
+// commitTree commits to the branch, sometimes through a merge with its parents in either order.
 func (w *truth) commitTree(trees map[string]string) {
 	name := fmt.Sprint("k", len(w.commits))
 	parent := ""
@@ -162,12 +167,12 @@ func (w *truth) push() {
 	w.commitTree(trees)
 }
 
-// rollback brings the trees of an earlier head back.
+// rollback restores the trees of an earlier head.
 func (w *truth) rollback() {
 	w.commitTree(w.treesOf(w.heads[w.r.IntN(len(w.heads))]))
 }
 
-// forcePush has the branch begin anew, with the trees of an earlier head.
+// forcePush starts the branch anew with the trees of an earlier head.
 func (w *truth) forcePush() {
 	trees := w.treesOf(w.heads[w.r.IntN(len(w.heads))])
 	w.rewrite, w.gone = len(w.heads), len(w.commits)
@@ -186,7 +191,7 @@ func (w *truth) treesOf(name string) map[string]string {
 	return nil
 }
 
-// move has a cluster sync, fall ill or get well, and perhaps report.
+// move lets a cluster sync, become unhealthy or recover, and perhaps report.
 func (w *truth) move(c *cluster) {
 	if w.r.IntN(2) == 0 {
 		c.synced += w.r.IntN(len(w.heads) - c.synced)
@@ -199,7 +204,7 @@ func (w *truth) move(c *cluster) {
 	}
 }
 
-// report adds what a cluster says of itself. What it said before is lost, or arrives as well.
+// report adds a report of a cluster. Its earlier report is lost, or arrives as well.
 func (w *truth) report(c *cluster) {
 	if w.r.IntN(8) > 0 {
 		c.reports = nil
@@ -214,26 +219,30 @@ func (w *truth) report(c *cluster) {
 	}
 	r := deployment.Report{
 		Cluster: c.name, Folder: c.folder, Revision: fmt.Sprintf(forms[w.r.IntN(len(forms))], hash(w.heads[c.synced])),
-		Health: deployment.Healthy, Now: now, Time: ago(time.Duration(w.r.IntN(50)) * time.Minute), Kept: w.r.IntN(4) > 0,
+		Health: deployment.Healthy, Now: now, Time: ago(time.Duration(w.r.IntN(50)) * time.Minute), Recorded: w.r.IntN(4) > 0,
 	}
 	if !c.healthy {
-		r.Health = []deployment.Health{deployment.Failed, deployment.Progressing, deployment.Suspended, deployment.Offline}[w.r.IntN(4)]
+		r.Health = []deployment.Health{deployment.Failed, deployment.Progressing, deployment.Suspended,
+			deployment.Offline}[w.r.IntN(4)]
 	}
 	if w.r.IntN(20) == 0 { // of the future, and so not to be believed: the cluster may be anywhere
 		r.Time, r.Revision, c.healthy = ago(-time.Hour), hash(w.heads[len(w.heads)-1]), false
 	}
 	if w.r.IntN(20) == 0 { // too old to count, and the cluster fell ill since
-		r.Time, r.Kept, c.healthy = ago(3*time.Hour), true, false
+		r.Time, r.Recorded, c.healthy = ago(3*time.Hour), true, false
 	}
 	c.reports = append(c.reports, r)
 	if w.r.IntN(10) == 0 {
 		c.reports = append(c.reports, r)
 	}
-	w.events = append(w.events, fmt.Sprintf("%s at %s, healthy %v, says %s", c.name, w.heads[c.synced], c.healthy, r.Revision))
+	w.events = append(
+		w.events,
+		fmt.Sprintf("%s at %s, healthy %v, says %s", c.name, w.heads[c.synced], c.healthy, r.Revision),
+	)
 }
 
-// world is what there is to judge by.
-func (w *truth) world() deployment.World {
+// world returns the input to evaluate.
+func (w *truth) world() deployment.Input {
 	b := branchOf(w.commits...)
 	b.Complete = w.complete
 	var reports []deployment.Report
@@ -244,10 +253,10 @@ func (w *truth) world() deployment.World {
 		}
 		reports = append(reports, c.reports...)
 	}
-	return deployment.World{Branch: b, Reports: reports, Rules: w.rules}
+	return deployment.Input{Branch: b, Reports: reports, Rules: w.rules}
 }
 
-// lie says what is not so in the claim that everything runs; "" where the claim is true.
+// lie returns what contradicts the claim that everything runs, or "" if the claim is true.
 func (w *truth) lie() string {
 	if !w.complete {
 		return "a rollout is under way"
@@ -259,14 +268,15 @@ func (w *truth) lie() string {
 		case c.foreign:
 			return c.name + " follows another branch"
 		case c.synced < w.rewrite:
-			// It syncs what was rewritten: equal trees would be chance.
+			// It syncs a commit that was rewritten: equal trees would be a coincidence.
 			return c.name + " is at a commit that is no more on the branch"
 		case w.treesOf(w.heads[c.synced])[c.folder] != w.head().trees[c.folder]:
 			return c.name + " runs another tree"
 		}
-		// A cluster whose state changed since it spoke can't be known. One that spoke of illness was not well since.
+		// The state of a cluster that changed after its report is unknown. One that reported a failure did not recover
+		// since.
 		for _, r := range c.reports {
-			fresh := !r.Kept || now.Sub(r.Time) <= time.Hour
+			fresh := !r.Recorded || now.Sub(r.Time) <= time.Hour
 			if fresh && r.Health != deployment.Healthy {
 				return c.name + " said that it was not well"
 			}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Revision is what a source says was synced.
+// Revision names what was synced, as a source reports it.
 type Revision struct {
-	Branch string // "": it names none
-	Hash   string // full, in lower case; "": it names no commit
+	Branch string // "": none
+	Hash   string // full, in lower case; "": none
 }
 
 var fullHash = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
 
-// ParseRevision reads the forms in which Flux, Argo CD and Azure write a revision: branch@sha1:hash, branch/hash, sha1:hash
-// or a hash. A branch may be written as a reference. Of any other text nothing is known.
+// ParseRevision parses the forms in which Flux, Argo CD and Azure write a revision: branch@sha1:hash, branch/hash,
+// sha1:hash or a hash. The branch may be a full reference. From any other text it takes the branch at most.
 func ParseRevision(text string) Revision {
 	text = strings.TrimSpace(text)
 	var r Revision

@@ -11,20 +11,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Scope is what of a tenant is asked about.
+// Scope limits the query to parts of a tenant.
 type Scope struct{ Subscriptions, ManagementGroups []string }
 
-// Source is Azure Resource Graph.
+// Source reports on the clusters that Azure Resource Graph knows.
 type Source struct {
 	Config Config
 	Scope  Scope
 }
 
-// Name is the source's, for people.
+// Name implements observe.Source.
 func (Source) Name() string { return "Azure Resource Graph" }
 
-// Reports are what the Flux configurations of the rendering's repo and branch say, by cluster. An error that unwraps to
-// [deployment.ErrNoAnswer] says that Azure did not answer; from an answer that is not whole nothing is concluded.
+// Reports returns the reports of the Flux configurations that follow the rendering's repo and branch. An error that
+// wraps [deployment.ErrNoAnswer] means that Azure did not answer. An incomplete answer is an error.
 func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error) {
 	g, err := connect(s.Config, s.Scope)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	return reports, nil
 }
 
-// configurationsQuery asks for the Flux configurations of a repo, however its URL is written: which of them it is, is decided
-// here, and not there.
+// configurationsQuery asks for the Flux configurations whose URL contains the repo's path. [configuration.follows] then
+// compares the whole URL.
 func configurationsQuery(repo string) string {
 	name := ""
 	if at, err := gitremote.ParseURL(repo); err == nil {
@@ -63,20 +63,20 @@ func configurationsQuery(repo string) string {
 | order by id asc`, quote(name))
 }
 
-// connectedQuery asks which clusters that are connected by Azure Arc are connected now.
+// connectedQuery asks for the connectivity of Azure Arc clusters.
 const connectedQuery = `resources
 | where type == 'microsoft.kubernetes/connectedclusters'
 | project id, connectivityStatus = properties.connectivityStatus
 | order by id asc`
 
-// quote is a text as the query language writes it.
+// quote returns a string literal of the query language.
 func quote(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(text) + "'"
 }
 
 const connectedType = "/providers/microsoft.kubernetes/connectedclusters/"
 
-// isConnected reports whether a cluster is one that Azure Arc connects.
+// isConnected reports whether a cluster is connected through Azure Arc.
 func isConnected(cluster string) bool {
 	return strings.Contains(strings.ToLower(cluster), connectedType)
 }
@@ -90,8 +90,8 @@ type connectedCluster struct {
 	} `json:"properties"`
 }
 
-// markOffline marks the reports of clusters that are not connected: what they say is of before.
-func markOffline(ctx context.Context, g *graph, reports []deployment.Report) error {
+// markOffline marks the reports of disconnected clusters, which are outdated.
+func markOffline(ctx context.Context, g *client, reports []deployment.Report) error {
 	rows, err := query(ctx, g, connectedQuery, func(c connectedCluster) string { return c.ID })
 	if err != nil {
 		return err
@@ -102,7 +102,8 @@ func markOffline(ctx context.Context, g *graph, reports []deployment.Report) err
 	}
 	for i, r := range reports {
 		if now := status[strings.ToLower(r.Cluster)]; isConnected(r.Cluster) && !strings.EqualFold(now, "Connected") {
-			reports[i].Health, reports[i].Message = deployment.Offline, "its connectivity is not known: it is not among the connected clusters"
+			reports[i].Health, reports[i].Message = deployment.Offline, "its connectivity is unknown: it is not among the "+
+				"connected clusters"
 			if now != "" {
 				reports[i].Message = "its connectivity is " + now
 			}

@@ -25,14 +25,17 @@ const (
 
 var rendering = deployment.Rendering{Repo: repo, Branch: "stage", Path: "fleet", Folders: []string{"large", "small"}}
 
-// start starts a server that this process trusts: all of these have one certificate.
+// start starts a server that this process trusts. All of these servers share one certificate.
 func start(t *testing.T) (*azurefake.Server, azure.Source) {
 	t.Helper()
 	s := azurefake.New(t)
 	return s, azure.Source{
 		Config: azure.Config{
-			TenantID: azurefake.Tenant, ClientID: azurefake.Client, ClientSecret: azurefake.Secret, DisableInstanceDiscovery: true,
-			Endpoint: azure.Endpoint{ActiveDirectoryAuthorityHost: s.URL, ResourceManagerEndpoint: s.URL},
+			TenantID:                 azurefake.Tenant,
+			ClientID:                 azurefake.Client,
+			ClientSecret:             azurefake.Secret,
+			DisableInstanceDiscovery: true,
+			Endpoint:                 azure.Endpoint{ActiveDirectoryAuthorityHost: s.URL, ResourceManagerEndpoint: s.URL},
 		},
 		Scope: azure.Scope{Subscriptions: []string{"s"}, ManagementGroups: []string{"m"}},
 	}
@@ -62,7 +65,7 @@ func with(row map[string]any, pairs ...any) map[string]any {
 
 func statuses(all ...any) []any { return all }
 
-// Flux configurations in every state are reported as what they are.
+// Reports returns Flux configurations of every state.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)
@@ -71,10 +74,19 @@ func TestReports(t *testing.T) {
 		return azurefake.Configuration(azurefake.AKS(cluster), repo, "stage", "./fleet/large", good)
 	}
 	source0 := azurefake.Status("GitRepository", "fleet", "Compliant", "", "stored artifact")
-	s.Set(configurations,
+	s.Set(
+		configurations,
 		row("compliant"),
-		with(row("other-url"), "gitRepository", map[string]any{"url": "https://GitHub.com/Acme/GitOps.git", "repositoryRef": map[string]any{"branch": "stage"}}),
-		with(row("over-ssh"), "gitRepository", map[string]any{"url": "ssh://git@github.com/acme/gitops/", "repositoryRef": map[string]any{"branch": "stage"}}),
+		with(
+			row("other-url"),
+			"gitRepository",
+			map[string]any{"url": "https://GitHub.com/Acme/GitOps.git", "repositoryRef": map[string]any{"branch": "stage"}},
+		),
+		with(
+			row("over-ssh"),
+			"gitRepository",
+			map[string]any{"url": "ssh://git@github.com/acme/gitops/", "repositoryRef": map[string]any{"branch": "stage"}},
+		),
 		with(row("no-statuses"), "statuses", nil),
 		with(row("pending"), "complianceState", "Pending", "statuses", nil),
 		with(row("unknown"), "complianceState", "Unknown", "statuses", nil),
@@ -82,7 +94,7 @@ func TestReports(t *testing.T) {
 		with(row("suspended"), "suspend", true),
 		with(row("says-suspended"), "complianceState", "Suspended", "statuses", nil),
 		with(row("not-provisioned"), "provisioningState", "Failed", "errorMessage", "no extension"),
-		// What was fetched is ahead of what was applied.
+		// The fetched revision is ahead of the applied one.
 		with(row("fetched"), "sourceSyncedCommitId", "stage@sha1:"+strings.Repeat("a", 40)),
 		with(row("its-kustomization"), "complianceState", "Non-Compliant", "statuses", statuses(source0,
 			azurefake.Status("Kustomization", "fleet-cluster", "Non-Compliant", "", "kustomize build failed"))),
@@ -93,20 +105,29 @@ func TestReports(t *testing.T) {
 		with(row("its-source"), "complianceState", "Non-Compliant", "statuses", statuses(
 			azurefake.Status("GitRepository", "fleet", "Non-Compliant", "", "authentication required"),
 			azurefake.Status("Kustomization", "fleet-cluster", "Compliant", "", "Applied revision: "+good))),
-		with(row("two-folders"), "complianceState", "Non-Compliant",
-			"kustomizations", map[string]any{"a": map[string]any{"path": "fleet/large"}, "b": map[string]any{"path": "fleet/small/"}},
-			"statuses", statuses(source0,
+		with(
+			row("two-folders"),
+			"complianceState",
+			"Non-Compliant",
+			"kustomizations",
+			map[string]any{"a": map[string]any{"path": "fleet/large"}, "b": map[string]any{"path": "fleet/small/"}},
+			"statuses",
+			statuses(source0,
 				azurefake.Status("Kustomization", "fleet-a", "Compliant", "", "Applied revision: "+good),
 				azurefake.Status("Kustomization", "fleet-b", "Non-Compliant", "", "boom"),
-				azurefake.Status("HelmRelease", "x", "Non-Compliant", "fleet-b", "boom too"))),
+				azurefake.Status("HelmRelease", "x", "Non-Compliant", "fleet-b", "boom too")),
+		),
 		azurefake.Configuration(azurefake.Cluster("arc"), repo, "stage", "./fleet/large", good),
 		azurefake.Configuration(azurefake.Cluster("arc-offline"), repo, "stage", "./fleet/large", good),
 		azurefake.Configuration(azurefake.Cluster("arc-gone"), repo, "stage", "./fleet/large", good),
-
 		azurefake.Configuration(azurefake.AKS("other-branch"), repo, "prod", "./fleet/large", good),
 		azurefake.Configuration(azurefake.AKS("other-repo"), repo+"-labs", "stage", "./fleet/large", good),
 		azurefake.Configuration(azurefake.AKS("other-path"), repo, "stage", "./large", good),
-		with(row("a-tag"), "gitRepository", map[string]any{"url": repo, "repositoryRef": map[string]any{"branch": "stage", "tag": "v1"}}),
+		with(
+			row("a-tag"),
+			"gitRepository",
+			map[string]any{"url": repo, "repositoryRef": map[string]any{"branch": "stage", "tag": "v1"}},
+		),
 		with(row("no-reference"), "gitRepository", map[string]any{"url": repo}),
 		with(row("a-bucket"), "gitRepository", nil),
 	)
@@ -119,29 +140,54 @@ func TestReports(t *testing.T) {
 	for _, r := range reports {
 		cluster := r.Cluster[strings.LastIndex(r.Cluster, "/")+1:]
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s %s", cluster, r.Folder, r.Object, r.Health, r.Message)))
-		if !r.Now.Equal(time.Date(2026, 1, 31, 12, 2, 0, 0, time.UTC)) || r.Kept || r.Time.Format(time.RFC3339) != "2026-01-31T12:01:00Z" {
+		if !r.Now.Equal(time.Date(2026, 1, 31, 12, 2, 0, 0, time.UTC)) || r.Recorded ||
+			r.Time.Format(time.RFC3339) != "2026-01-31T12:01:00Z" {
 			t.Errorf("%s: its times are %s, %s", cluster, r.Now, r.Time)
 		}
-		if revision := deployment.ParseRevision(r.Revision); !r.Within && revision.Hash != sha {
+		if revision := deployment.ParseRevision(r.Revision); !r.Nested && revision.Hash != sha {
 			t.Errorf("%s: revision %q", cluster, r.Revision)
 		}
 	}
 	of := "large Kustomization fleet-cluster: "
 	fetches := " large GitRepository flux-system/fleet: current"
 	want := []string{
-		"compliant " + of + "current", "compliant" + fetches, "other-url " + of + "current", "other-url" + fetches, "over-ssh " + of + "current", "over-ssh" + fetches,
-		"no-statuses " + of + "current", "pending " + of + "progressing", "unknown " + of + "progressing", "non-compliant " + of + "failed no rights",
-		"suspended " + of + "suspended", "suspended" + fetches, "says-suspended " + of + "suspended", "not-provisioned " + of + "failed no extension", "not-provisioned" + fetches,
-		"fetched " + of + "current", "fetched" + fetches,
-		"its-kustomization " + of + "failed kustomize build failed", "its-kustomization" + fetches,
-		"a-child " + of + "current", "a-child" + fetches, "a-child large Kustomization flux-system/shop: current", "a-child large HelmRelease flux-system/shop: failed install retries exhausted",
-		"its-source " + of + "current", "its-source large GitRepository flux-system/fleet: failed authentication required",
-		"two-folders large Kustomization fleet-a: current", "two-folders" + fetches,
-		"two-folders small Kustomization fleet-b: failed boom", "two-folders small GitRepository flux-system/fleet: current", "two-folders small HelmRelease flux-system/x: failed boom too",
-		"arc " + of + "current", "arc" + fetches,
-		"arc-offline " + of + "offline its connectivity is Offline", "arc-offline large GitRepository flux-system/fleet: offline its connectivity is Offline",
-		"arc-gone " + of + "offline its connectivity is not known: it is not among the connected clusters",
-		"arc-gone large GitRepository flux-system/fleet: offline its connectivity is not known: it is not among the connected clusters",
+		"compliant " + of + "current",
+		"compliant" + fetches,
+		"other-url " + of + "current",
+		"other-url" + fetches,
+		"over-ssh " + of + "current",
+		"over-ssh" + fetches,
+		"no-statuses " + of + "current",
+		"pending " + of + "progressing",
+		"unknown " + of + "progressing",
+		"non-compliant " + of + "failed no rights",
+		"suspended " + of + "suspended",
+		"suspended" + fetches,
+		"says-suspended " + of + "suspended",
+		"not-provisioned " + of + "failed no extension",
+		"not-provisioned" + fetches,
+		"fetched " + of + "current",
+		"fetched" + fetches,
+		"its-kustomization " + of + "failed kustomize build failed",
+		"its-kustomization" + fetches,
+		"a-child " + of + "current",
+		"a-child" + fetches,
+		"a-child large Kustomization flux-system/shop: current",
+		"a-child large HelmRelease flux-system/shop: failed install retries exhausted",
+		"its-source " + of + "current",
+		"its-source large GitRepository flux-system/fleet: failed authentication required",
+		"two-folders large Kustomization fleet-a: current",
+		"two-folders" + fetches,
+		"two-folders small Kustomization fleet-b: failed boom",
+		"two-folders small GitRepository flux-system/fleet: current",
+		"two-folders small HelmRelease flux-system/x: failed boom too",
+		"arc " + of + "current",
+		"arc" + fetches,
+		"arc-offline " + of + "offline its connectivity is Offline",
+		"arc-offline large GitRepository flux-system/fleet: offline its connectivity is Offline",
+		"arc-gone " + of + "offline its connectivity is unknown: it is not among the connected clusters",
+		"arc-gone large GitRepository flux-system/fleet: offline its connectivity is unknown: it is not among the " +
+			"connected clusters",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)
@@ -151,7 +197,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// The text of the queries has where, project and order alone, and what is asked about.
+// The queries use only where, project and order, and contain the repo that was asked for.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)
@@ -167,14 +213,19 @@ func TestQueries(t *testing.T) {
 	var texts []string
 	for _, q := range s.Queries() {
 		texts = append(texts, q.Query)
-		if diff := cmp.Diff([]string{"s", "m", "objectArray"}, []string{q.Subscriptions[0], q.ManagementGroups[0], q.Options.ResultFormat}); diff != "" || q.Options.Top != 1000 {
+		if diff := cmp.Diff(
+			[]string{"s", "m", "objectArray"},
+			[]string{q.Subscriptions[0], q.ManagementGroups[0], q.Options.ResultFormat},
+		); diff != "" ||
+			q.Options.Top != 1000 {
 			t.Errorf("(-want +got):\n%s\n%+v", diff, q)
 		}
 	}
 	if diff := cmp.Diff([]string{
 		"kubernetesconfigurationresources\n| where type == 'microsoft.kubernetesconfiguration/fluxconfigurations'\n" +
 			"| where properties.gitRepository.url contains 'acme/gitops'\n| project id, properties\n| order by id asc",
-		"resources\n| where type == 'microsoft.kubernetes/connectedclusters'\n| project id, connectivityStatus = properties.connectivityStatus\n| order by id asc",
+		"resources\n| where type == 'microsoft.kubernetes/connectedclusters'\n| project id, connectivityStatus = " +
+			"properties.connectivityStatus\n| order by id asc",
 		"kubernetesconfigurationresources\n| where type == 'microsoft.kubernetesconfiguration/fluxconfigurations'\n" +
 			`| where properties.gitRepository.url contains 'acme/it\'s\\odd'` + "\n| project id, properties\n| order by id asc",
 	}, texts); diff != "" {
@@ -182,13 +233,22 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// All pages of 5,000 configurations are read, through throttling, a used up quota and a server that fails for a moment.
+// All pages of 5,000 configurations are read despite throttling, an exhausted quota and a short failure of the server.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s, source := start(t)
 	var rows []any
 	for i := range 5000 {
-		rows = append(rows, azurefake.Configuration(azurefake.AKS(fmt.Sprintf("c%04d", i)), repo, "stage", fmt.Sprintf("./fleet/ct%03d", i%200), good))
+		rows = append(
+			rows,
+			azurefake.Configuration(
+				azurefake.AKS(fmt.Sprintf("c%04d", i)),
+				repo,
+				"stage",
+				fmt.Sprintf("./fleet/ct%03d", i%200),
+				good,
+			),
+		)
 	}
 	s.Set(configurations, rows...)
 	pass := func(http.ResponseWriter, *http.Request) {}
@@ -206,8 +266,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// From an answer that is not whole, or not what Azure documents, nothing is concluded, and what is to be mended is said; an
-// Azure that does not answer is told apart. No secret is in any of it.
+// An answer that is incomplete or malformed is an error that tells what to fix. If Azure does not answer, the error
+// says so. No error contains a secret.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	one := azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good)
@@ -226,25 +286,38 @@ func TestErrors(t *testing.T) {
 		want    string
 		silent  bool
 	}{
-		"truncated":          {instead: []http.HandlerFunc{page("resultTruncated", "true")}, want: "the answer lacks a page: it is truncated"},
-		"rows missing":       {instead: []http.HandlerFunc{page("totalRecords", 3)}, want: "the answer lacks a page: 1 of 3 rows came"},
-		"count":              {instead: []http.HandlerFunc{page("count", 2)}, want: "the answer lacks a page: it says that it has 2 rows, and has 1"},
-		"a page that is bad": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2), azurefake.Error(400, "BadRequest", "the token expired")}, want: "HTTP 400 BadRequest: the token expired"},
-		"an empty page":      {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2), page("data", []any{}, "count", 0, "$skipToken", "y")}, want: "the answer lacks a page: an empty one"},
-		"no rows":            {instead: []http.HandlerFunc{page("data", "none")}, want: "not as Azure documents"},
-		"no ID":              {instead: []http.HandlerFunc{page("data", []any{map[string]any{}})}, want: "a row without an ID"},
-		"no rights":          {instead: []http.HandlerFunc{azurefake.Error(403, "AuthorizationFailed", "The client does not have authorization")}, want: "HTTP 403 AuthorizationFailed: The client does not have authorization"},
-		"a wrong secret":     {config: func(c *azure.Config) { c.ClientSecret = "canary-wrong" }, want: "does not accept the credential"},
-		"down for long":      {instead: []http.HandlerFunc{broken, broken, broken, broken, broken, broken, broken, broken, broken, broken, broken}, within: 2 * time.Second, want: "no answer in time", silent: true},
-		"throttled for long": {instead: []http.HandlerFunc{azurefake.Throttled(50)}, within: time.Second, want: "no answer in time", silent: true},
-		"not there":          {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" }, within: 2 * time.Second, want: "no answer in time", silent: true},
+		"truncated": {instead: []http.HandlerFunc{page("resultTruncated", "true")},
+			want: "the answer lacks a page: it is truncated"},
+		"rows missing": {instead: []http.HandlerFunc{page("totalRecords", 3)},
+			want: "the answer lacks a page: it contains 1 of 3 rows"},
+		"count": {instead: []http.HandlerFunc{page("count", 2)},
+			want: "the answer lacks a page: a page announces 2 rows and contains 1"},
+		"a page that is bad": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
+			azurefake.Error(400, "BadRequest", "the token expired")}, want: "HTTP 400 BadRequest: the token expired"},
+		"an empty page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
+			page("data", []any{}, "count", 0, "$skipToken", "y")}, want: "the answer lacks a page: an empty page"},
+		"no rows": {instead: []http.HandlerFunc{page("data", "none")}, want: "the format that Azure documents"},
+		"no ID": {instead: []http.HandlerFunc{page("data", []any{map[string]any{}})},
+			want: "a row without an ID"},
+		"no rights": {instead: []http.HandlerFunc{azurefake.Error(403, "AuthorizationFailed",
+			"The client does not have authorization")}, want: "HTTP 403 AuthorizationFailed: The client does not have " +
+			"authorization"},
+		"a wrong secret": {config: func(c *azure.Config) { c.ClientSecret = "canary-wrong" },
+			want: "rejects the credential"},
+		"down for long": {instead: []http.HandlerFunc{broken, broken, broken, broken, broken, broken, broken, broken,
+			broken, broken, broken}, within: 2 * time.Second, want: "no answer in time", silent: true},
+		"throttled for long": {instead: []http.HandlerFunc{azurefake.Throttled(50)}, within: time.Second,
+			want: "no answer in time", silent: true},
+		"not there": {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" },
+			within: 2 * time.Second, want: "no answer in time", silent: true},
 		"a redirect": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://127.0.0.1:9", http.StatusFound)
 		}}, want: "HTTP 302"},
 		"the token repeated": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			azurefake.Error(400, "BadRequest", "you sent "+r.Header.Get("Authorization"))(w, r)
 		}}, want: "you sent Bearer (secret)"},
-		"an answer of 100 MB": {instead: []http.HandlerFunc{huge, huge, huge, huge, huge, huge}, want: "an answer is larger than 64 MiB"},
+		"an answer of 100 MB": {instead: []http.HandlerFunc{huge, huge, huge, huge, huge, huge},
+			want: "a response is larger than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,7 +334,8 @@ func TestErrors(t *testing.T) {
 				defer cancel()
 			}
 			reports, err := source.Reports(ctx, rendering)
-			if err == nil || reports != nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, deployment.ErrNoAnswer) != test.silent {
+			if err == nil || reports != nil || !strings.Contains(err.Error(), test.want) ||
+				errors.Is(err, deployment.ErrNoAnswer) != test.silent {
 				t.Errorf("%d reports, silent %v: %v", len(reports), errors.Is(err, deployment.ErrNoAnswer), err)
 			}
 			if err != nil && strings.Contains(err.Error(), "canary") {
@@ -281,12 +355,16 @@ func huge(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// A pipeline's token opens Azure where use_oidc asks for it: out of a file, the environment, or from GitHub Actions.
+// With use_oidc, a pipeline's token from a file, the environment or GitHub Actions opens Azure.
 func TestOIDC(t *testing.T) {
 	s, source := start(t)
 	source.Config.ClientSecret, source.Config.UseOIDC = "", true
 	s.Set(configurations)
-	if _, err := source.Reports(t.Context(), rendering); err == nil || !strings.Contains(err.Error(), "use_oidc finds no token") {
+	if _, err := source.Reports(
+		t.Context(),
+		rendering,
+	); err == nil ||
+		!strings.Contains(err.Error(), "use_oidc finds no token") {
 		t.Errorf("no token: %v", err)
 	}
 	file := t.TempDir() + "/token"
@@ -304,7 +382,8 @@ func TestOIDC(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		t.Setenv("ARM_OIDC_TOKEN", "canary-refused")
 		_, err := source.Reports(t.Context(), rendering)
-		if err == nil || !strings.Contains(err.Error(), "Invalid client secret provided: (secret)") || strings.Contains(err.Error(), "canary") {
+		if err == nil || !strings.Contains(err.Error(), "Invalid client secret provided: (secret)") ||
+			strings.Contains(err.Error(), "canary") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -316,26 +395,31 @@ func TestOIDC(t *testing.T) {
 			t.Error(err)
 		}
 		t.Setenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "canary-other")
-		if _, err := source.Reports(t.Context(), rendering); err == nil || !strings.Contains(err.Error(), "id-token: write") || strings.Contains(err.Error(), "canary") {
+		if _, err := source.Reports(
+			t.Context(),
+			rendering,
+		); err == nil || !strings.Contains(err.Error(), "id-token: write") ||
+			strings.Contains(err.Error(), "canary") {
 			t.Errorf("refused: %v", err)
 		}
 	})
 }
 
-// What does not go together is said before anything is contacted.
+// Check reports conflicting settings before it contacts a server.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]azure.Config{
-		"":                                      {},
-		"one of public, usgovernment, china":    {Environment: "moon"},
-		"both client_secret and use_oidc":       {TenantID: "t", ClientID: "c", ClientSecret: "canary", UseOIDC: true},
-		"need tenant_id and client_id":          {ClientSecret: "canary"},
-		"client_id needs client_secret":         {ClientID: "c"},
-		"resource_manager_endpoint is no https": {Endpoint: azure.Endpoint{ResourceManagerEndpoint: "http://x"}},
-		"active_directory_authority_host is":    {Endpoint: azure.Endpoint{ActiveDirectoryAuthorityHost: "https://u:p@x"}},
+		"":                                   {},
+		"one of public, usgovernment, china": {Environment: "moon"},
+		"both client_secret and use_oidc":    {TenantID: "t", ClientID: "c", ClientSecret: "canary", UseOIDC: true},
+		"need tenant_id and client_id":       {ClientSecret: "canary"},
+		"client_id needs client_secret":      {ClientID: "c"},
+		"endpoint is not an https URL":       {Endpoint: azure.Endpoint{ResourceManagerEndpoint: "http://x"}},
+		"active_directory_authority_host is": {Endpoint: azure.Endpoint{ActiveDirectoryAuthorityHost: "https://u:p@x"}},
 	} {
 		err := c.Check()
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
+		if (err == nil) != (want == "") ||
+			err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}

@@ -37,7 +37,7 @@ type configuration struct {
 	} `json:"properties"`
 }
 
-// status is what one object of Flux says, among those that a configuration made and those that these made.
+// status is the status of a Flux object that a configuration created, directly or through other objects.
 type status struct {
 	Name            string `json:"name"`
 	Namespace       string `json:"namespace"`
@@ -56,10 +56,10 @@ type status struct {
 	} `json:"statusConditions"`
 }
 
-// provider is where in a configuration's ID that of its cluster ends.
+// provider separates the cluster's ID from the rest of a configuration's ID.
 const provider = "/providers/microsoft.kubernetesconfiguration/"
 
-// cluster is the ARM ID of the configuration's cluster, and the configuration's own name.
+// cluster returns the ARM ID of the configuration's cluster and the configuration's own name.
 func (c configuration) cluster() (id, name string) {
 	at := strings.LastIndex(strings.ToLower(c.ID), provider)
 	if at < 0 {
@@ -75,7 +75,7 @@ func (c configuration) follows(of deployment.Rendering) bool {
 		ref.Tag == "" && ref.Semver == "" && ref.Commit == ""
 }
 
-// reports are what the configuration says of each folder that its Kustomizations follow.
+// reports returns the reports for each folder that the configuration's Kustomizations follow.
 func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 	if !c.follows(of) {
 		return nil
@@ -89,8 +89,11 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 		}
 		own := c.statusOf(name, key)
 		r := deployment.Report{
-			Cluster: cluster, Folder: folder, Object: "Kustomization " + name + "-" + key, Revision: c.Properties.SourceSyncedCommitID,
-			Time: parseTime(c.Properties.StatusUpdatedAt),
+			Cluster:  cluster,
+			Folder:   folder,
+			Object:   "Kustomization " + name + "-" + key,
+			Revision: c.Properties.SourceSyncedCommitID,
+			Time:     parseTime(c.Properties.StatusUpdatedAt),
 		}
 		r.Health, r.Message = c.health()
 		if own != nil {
@@ -112,7 +115,8 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 	return all
 }
 
-// health is that of the configuration, as far as no object of it says more: one that is not compliant says so itself.
+// health returns the health of the configuration. It is Healthy if one of its objects reports that it is not compliant,
+// because that object has its own report.
 func (c configuration) health() (deployment.Health, string) {
 	p := c.Properties
 	if p.Suspend {
@@ -122,13 +126,15 @@ func (c configuration) health() (deployment.Health, string) {
 		return deployment.Failed, p.ErrorMessage
 	}
 	health := healthOf(p.ComplianceState)
-	if health != deployment.Healthy && slices.ContainsFunc(p.Statuses, func(s status) bool { return healthOf(s.ComplianceState) != deployment.Healthy }) {
+	if health != deployment.Healthy &&
+		slices.ContainsFunc(p.Statuses, func(s status) bool { return healthOf(s.ComplianceState) != deployment.Healthy }) {
 		return deployment.Healthy, ""
 	}
 	return health, p.ErrorMessage
 }
 
-// statusOf is what the Kustomization of a key says; nil where it says nothing. Azure names it for the configuration and the key.
+// statusOf returns the status of the Kustomization of a key, or nil. Azure builds its name from the configuration and
+// the key.
 func (c configuration) statusOf(name, key string) *status {
 	for i, s := range c.Properties.Statuses {
 		if s.isKustomization() && (strings.EqualFold(s.Name, name+"-"+key) || strings.EqualFold(s.Name, key)) {
@@ -140,13 +146,14 @@ func (c configuration) statusOf(name, key string) *status {
 
 func (s status) isKustomization() bool { return strings.EqualFold(s.Kind, "Kustomization") }
 
-// maxDepth bounds how many Kustomizations stand between a configuration and an object.
-const maxDepth = 16
+// maxOwnerDepth limits how many Kustomizations lie between a configuration and an object.
+const maxOwnerDepth = 16
 
-// isBelow reports whether a status counts for the folder of a Kustomization: what that made, and what is made by these; the
-// sources; and all of which nothing says who made it. Other Kustomizations of the configuration have folders of their own.
+// isBelow reports whether a status counts for the folder of a Kustomization. The objects that it applied count,
+// directly or through others, and so do sources and objects without a known owner. Other Kustomizations of the
+// configuration have their own folders.
 func (c configuration) isBelow(s status, own *status) bool {
-	for range maxDepth {
+	for range maxOwnerDepth {
 		switch {
 		case own != nil && s.isKustomization() && strings.EqualFold(s.Name, own.Name):
 			return false // the Kustomization itself
@@ -166,16 +173,20 @@ func (c configuration) isBelow(s status, own *status) bool {
 	return true
 }
 
-// report is what a status says beside the report of its Kustomization.
+// report returns the report of an object in the folder of a Kustomization, given the Kustomization's report.
 func (s status) report(of deployment.Report) deployment.Report {
 	r := deployment.Report{
-		Cluster: of.Cluster, Folder: of.Folder, Object: s.Kind + " " + s.Namespace + "/" + s.Name, Within: true, Time: of.Time,
+		Cluster: of.Cluster,
+		Folder:  of.Folder,
+		Object:  s.Kind + " " + s.Namespace + "/" + s.Name,
+		Nested:  true,
+		Time:    of.Time,
 	}
 	r.Health, r.Since, r.Message = s.health()
 	return r
 }
 
-// health is what a status says.
+// health returns the health that a status reports.
 func (s status) health() (health deployment.Health, since time.Time, message string) {
 	health = healthOf(s.ComplianceState)
 	for _, c := range s.Conditions {
@@ -191,8 +202,8 @@ func (s status) health() (health deployment.Health, since time.Time, message str
 
 var appliedRevision = regexp.MustCompile(`^Applied revision: (\S+)`)
 
-// applied is the revision that a Kustomization says it applied; "" where it does not say. Of the source, Azure says what was
-// fetched, which may be ahead of that.
+// applied returns the revision that a Kustomization applied, or "" if it does not say. Azure's revision of the source
+// is the fetched one, which may be newer.
 func (s status) applied() string {
 	for _, c := range s.Conditions {
 		if m := appliedRevision.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
@@ -202,7 +213,7 @@ func (s status) applied() string {
 	return ""
 }
 
-// healthOf is a compliance state as Azure documents it.
+// healthOf converts a compliance state, as Azure documents it.
 func healthOf(complianceState string) deployment.Health {
 	switch strings.ToLower(complianceState) {
 	case "compliant":
@@ -215,7 +226,7 @@ func healthOf(complianceState string) deployment.Health {
 	return deployment.Progressing // Pending, Unknown
 }
 
-// worse reports whether a health is not better than another one.
+// worse reports whether health a is worse than b.
 func worse(a, b deployment.Health) bool {
 	order := []deployment.Health{deployment.Healthy, deployment.Progressing, deployment.Suspended, deployment.Failed}
 	return slices.Index(order, a) > slices.Index(order, b)

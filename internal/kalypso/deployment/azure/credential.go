@@ -20,16 +20,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Config says how Azure is reached, and as whom.
+// Config tells how to reach Azure, and with which credential.
 type Config struct {
 	TenantID, ClientID, ClientSecret string
-	UseOIDC                          bool   // with the token of the pipeline, in place of a secret
-	Environment                      string // one of [Environments]; "": the first
+	UseOIDC                          bool   // use the pipeline's token instead of a secret
+	Environment                      string // one of [Environments]; default: the first
 	Endpoint                         Endpoint
-	DisableInstanceDiscovery         bool // of the authority, as private clouds need it
+	DisableInstanceDiscovery         bool // of the authority; private clouds need it
 }
 
-// Endpoint is what of a cloud lies elsewhere; "": as in the environment.
+// Endpoint overrides the URLs of a cloud. "" keeps the environment's URL.
 type Endpoint struct {
 	ActiveDirectoryAuthorityHost, ResourceManagerEndpoint, ResourceManagerAudience string
 }
@@ -38,17 +38,17 @@ var clouds = map[string]cloud.Configuration{
 	"public": cloud.AzurePublic, "usgovernment": cloud.AzureGovernment, "china": cloud.AzureChina,
 }
 
-// Environments are the clouds that are known by name, the default first.
+// Environments lists the known clouds, the default first.
 var Environments = []string{"public", "usgovernment", "china"}
 
-// Check says what does not go together, or nil. Nothing is contacted.
+// Check validates the configuration. It contacts no server.
 func (c Config) Check() error {
 	for name, text := range map[string]string{
 		"active_directory_authority_host": c.Endpoint.ActiveDirectoryAuthorityHost,
 		"resource_manager_endpoint":       c.Endpoint.ResourceManagerEndpoint,
 	} {
 		if u, err := url.Parse(text); text != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
-			return fmt.Errorf("endpoint.%s is no https URL", name)
+			return fmt.Errorf("endpoint.%s is not an https URL", name)
 		}
 	}
 	switch {
@@ -59,12 +59,12 @@ func (c Config) Check() error {
 	case (c.ClientSecret != "" || c.UseOIDC) && (c.TenantID == "" || c.ClientID == ""):
 		return errors.New("client_secret and use_oidc need tenant_id and client_id")
 	case c.ClientID != "" && c.ClientSecret == "" && !c.UseOIDC:
-		return errors.New("client_id needs client_secret or use_oidc; without both, leave it out, and the environment says who asks")
+		return errors.New("client_id needs client_secret or use_oidc; remove it to use the credential of the environment")
 	}
 	return nil
 }
 
-// cloud is the cloud with the endpoints that lie elsewhere.
+// cloud returns the cloud with the overridden endpoints.
 func (c Config) cloud() cloud.Configuration {
 	made := clouds[Environments[0]]
 	if c.Environment != "" {
@@ -86,42 +86,55 @@ func (c Config) cloud() cloud.Configuration {
 	return made
 }
 
-// credential returns who asks: a client with its secret, a client with the token of the pipeline, or whoever the
-// environment names. It adds the pipeline's token to secrets.
+// credential returns the credential: a client with its secret, a client with the pipeline's token, or that of the
+// environment. It adds the pipeline's token to secrets.
 func (c Config) credential(options azcore.ClientOptions, secrets *redact.Secrets) (azcore.TokenCredential, error) {
 	switch {
 	case c.ClientSecret != "":
-		return azidentity.NewClientSecretCredential(c.TenantID, c.ClientID, c.ClientSecret, &azidentity.ClientSecretCredentialOptions{
-			ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery,
-		})
+		return azidentity.NewClientSecretCredential(
+			c.TenantID,
+			c.ClientID,
+			c.ClientSecret,
+			&azidentity.ClientSecretCredentialOptions{
+				ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery,
+			},
+		)
 	case c.UseOIDC:
 		assertion := func(ctx context.Context) (string, error) {
 			token, err := pipelineToken(ctx)
 			secrets.Add(token)
 			return token, err
 		}
-		return azidentity.NewClientAssertionCredential(c.TenantID, c.ClientID, assertion, &azidentity.ClientAssertionCredentialOptions{
-			ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery,
-		})
+		return azidentity.NewClientAssertionCredential(
+			c.TenantID,
+			c.ClientID,
+			assertion,
+			&azidentity.ClientAssertionCredentialOptions{
+				ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery,
+			},
+		)
 	}
 	return azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
 		ClientOptions: options, DisableInstanceDiscovery: c.DisableInstanceDiscovery, TenantID: c.TenantID,
 	})
 }
 
-// maxToken bounds the answer that holds a pipeline's token.
+// maxToken limits the response that contains a pipeline's token, in bytes.
 const maxToken = 1 << 20
 
-// errNoToken says where a token is looked for.
-var errNoToken = errors.New("use_oidc finds no token: neither AZURE_FEDERATED_TOKEN_FILE nor ARM_OIDC_TOKEN is set, nor what GitHub Actions sets " +
-	"for a job with permission id-token: write (ACTIONS_ID_TOKEN_REQUEST_URL)")
+// errNoToken tells where a token was expected.
+var errNoToken = errors.New(
+	"use_oidc finds no token: none of AZURE_FEDERATED_TOKEN_FILE, ARM_OIDC_TOKEN and " +
+		"ACTIONS_ID_TOKEN_REQUEST_URL is set " +
+		"(GitHub Actions sets the last one for a job with permission id-token: write)",
+)
 
-// pipelineToken is the token that the pipeline gives this run: in a file, in the environment, or from GitHub Actions.
+// pipelineToken returns the token that the pipeline gives this run: from a file, the environment or GitHub Actions.
 func pipelineToken(ctx context.Context) (string, error) {
 	if file := os.Getenv("AZURE_FEDERATED_TOKEN_FILE"); file != "" {
 		token, err := os.ReadFile(file) //nolint:gosec // the pipeline names it
 		if err != nil {
-			return "", errors.New("the file that AZURE_FEDERATED_TOKEN_FILE names can't be read")
+			return "", errors.New("the file in AZURE_FEDERATED_TOKEN_FILE can't be read")
 		}
 		return strings.TrimSpace(string(token)), nil
 	}
@@ -135,7 +148,7 @@ func pipelineToken(ctx context.Context) (string, error) {
 	return requestToken(ctx, from, bearer)
 }
 
-// requestToken asks GitHub Actions for a token.
+// requestToken requests a token from GitHub Actions.
 func requestToken(ctx context.Context, from, bearer string) (string, error) {
 	failed := errors.New("GitHub Actions gives this job no token; it needs the permission id-token: write")
 	at, err := url.Parse(from)

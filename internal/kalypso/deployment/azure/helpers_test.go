@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// trusted writes the certificate that all servers of httptest have into a file.
+// trusted writes the certificate of all httptest servers into a file.
 func trusted() (string, error) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
@@ -21,11 +21,12 @@ func trusted() (string, error) {
 	return file.Name(), pem.Encode(file, &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// newActions is what GitHub Actions gives a job's token by.
+// newActions starts a server that issues job tokens as GitHub Actions does.
 func newActions(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer canary-request" || r.URL.Query().Get("audience") != "api://AzureADTokenExchange" {
+		if r.Header.Get("Authorization") != "Bearer canary-request" ||
+			r.URL.Query().Get("audience") != "api://AzureADTokenExchange" {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}

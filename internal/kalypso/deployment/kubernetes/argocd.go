@@ -11,11 +11,11 @@ import (
 
 const (
 	argoGroup = "argoproj.io"
-	inCluster = "in-cluster" // Argo CD's name of the cluster that it runs on
+	inCluster = "in-cluster" // Argo CD's name for its own cluster
 	ownServer = "https://kubernetes.default.svc"
 )
 
-// argoCD adds what the Applications of Argo CD say. there is false where the cluster has no Argo CD.
+// argoCD adds the reports of Argo CD Applications. there is false if the cluster has no Argo CD.
 func (k *cluster) argoCD(ctx context.Context) (there bool, err error) {
 	applications, err := k.list(ctx, argoGroup, "applications")
 	if err != nil || !applications.there {
@@ -27,7 +27,7 @@ func (k *cluster) argoCD(ctx context.Context) (there bool, err error) {
 	return true, nil
 }
 
-// application adds what an Application says, for each of its sources that is a folder of the rendering.
+// application adds a report for each source of an Application that is a folder of the rendering.
 func (k *cluster) application(o object) {
 	sources, revisions := o.objects("spec", "sources"), o.texts("status", "sync", "revisions")
 	compared := o.objects("status", "sync", "comparedTo", "sources")
@@ -44,19 +44,19 @@ func (k *cluster) application(o object) {
 		if i < len(revisions) {
 			r.Revision = revisions[i]
 		}
-		r.Health, r.Since, r.Message = o.synced()
+		r.Health, r.Since, r.Message = o.health()
 		if r.Health == deployment.Healthy && (i >= len(compared) || !sameSource(compared[i], source)) {
-			r.Health, r.Message = deployment.Progressing, "Argo CD has not seen its last change yet"
+			r.Health, r.Message = deployment.Progressing, "Argo CD has not observed its latest change"
 		}
 		namespace := ""
 		if r.Cluster != k.name {
-			namespace = elsewhere
+			namespace = otherCluster
 		}
-		k.add(r, namespace)
+		k.addReport(r, namespace)
 	}
 }
 
-// isBranch reports whether a target revision is the rendering's branch. What HEAD is, the commit tells.
+// isBranch reports whether a target revision may be the rendering's branch. With HEAD, the synced commit decides.
 func (k *cluster) isBranch(revision string) bool {
 	return revision == "" || revision == "HEAD" || strings.TrimPrefix(revision, "refs/heads/") == k.of.Branch
 }
@@ -70,7 +70,8 @@ func sameSource(a, b object) bool {
 	return true
 }
 
-// destination names the cluster that an Application goes to: another one than that of Argo CD is a part of the name.
+// destination names the cluster that an Application deploys to. A cluster other than Argo CD's own is appended to the
+// name.
 func (k *cluster) destination(o object) string {
 	name, server := o.text("spec", "destination", "name"), strings.TrimSuffix(o.text("spec", "destination", "server"), "/")
 	switch {
@@ -82,20 +83,20 @@ func (k *cluster) destination(o object) string {
 	return k.name + "/" + server
 }
 
-// synced is what an Application says of itself: Synced and Healthy, with no operation running, and compared after the last
-// one ended.
-func (o object) synced() (health deployment.Health, since time.Time, message string) {
+// health returns the health of an Application. It is Healthy if it is Synced and Healthy, no operation is running, and
+// Argo CD compared it after the last operation ended.
+func (o object) health() (health deployment.Health, since time.Time, message string) {
 	state, operation := o.at("status", "health"), o.at("status", "operationState")
 	ended := operation.time("finishedAt")
 	since, message = later(state.time("lastTransitionTime"), ended), state.text("message")
 	phase := operation.text("phase")
 	_, asked := o.Object["operation"]
-	fault := o.fault()
+	fault := o.firstError()
 	switch {
 	case state.text("status") == "Suspended":
 		return deployment.Suspended, since, message
 	case o.GetDeletionTimestamp() != nil:
-		return deployment.Progressing, since, "it is being deleted"
+		return deployment.Progressing, since, "being deleted"
 	case fault != "":
 		return deployment.Failed, since, fault
 	case asked, phase == "Running", phase == "Terminating":
@@ -103,9 +104,9 @@ func (o object) synced() (health deployment.Health, since time.Time, message str
 	case phase == "Failed", phase == "Error":
 		return deployment.Failed, since, operation.text("message")
 	case ended.After(o.time("status", "reconciledAt")):
-		return deployment.Progressing, since, "it was not compared since the last operation ended"
+		return deployment.Progressing, since, "not compared since the last operation ended"
 	case o.text("status", "sync", "status") != "Synced":
-		return deployment.Progressing, since, "it is not synced: " + o.text("status", "sync", "status")
+		return deployment.Progressing, since, "not synced: " + o.text("status", "sync", "status")
 	}
 	switch state.text("status") {
 	case "Healthy":
@@ -116,8 +117,8 @@ func (o object) synced() (health deployment.Health, since time.Time, message str
 	return deployment.Progressing, since, message
 }
 
-// fault is the first condition that is an error.
-func (o object) fault() string {
+// firstError returns the first condition whose type ends in Error.
+func (o object) firstError() string {
 	for _, c := range o.objects("status", "conditions") {
 		if strings.HasSuffix(c.text("type"), "Error") {
 			return c.text("type") + ": " + c.text("message")

@@ -22,27 +22,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Connection says how a cluster is reached.
+// Connection tells how to reach a cluster.
 type Connection struct {
-	Kubeconfig string // the text of a kubeconfig, or the path of one
-	Context    string // "": the kubeconfig's own
-	AllowExec  bool   // whether a program that the kubeconfig names may run to get a credential
+	Kubeconfig string // content of a kubeconfig, or its path
+	Context    string // "": the kubeconfig's current context
+	AllowExec  bool   // let programs that the kubeconfig names run to get a credential
 }
 
-// What a cluster may cost.
+// Limits for one cluster.
 const (
-	requestTime = 30 * time.Second // for all that is asked of one cluster
-	maxAnswer   = 16 << 20         // bytes of one answer
+	requestTimeout   = 30 * time.Second // for all requests to one cluster
+	maxResponseBytes = 16 << 20         // of one response
 )
 
-// Check says what is wrong with a connection, or nil. Nothing is contacted, and nothing runs. The error holds nothing of the
-// credentials.
+// Check validates a connection. It contacts no server and runs no program. The error contains no credentials.
 func (c Connection) Check() error {
 	_, err := c.config()
 	return err
 }
 
-// config reads the kubeconfig.
+// config turns the kubeconfig into a client configuration.
 func (c Connection) config() (*rest.Config, error) {
 	config, err := c.load()
 	if err != nil {
@@ -59,34 +58,40 @@ func (c Connection) config() (*rest.Config, error) {
 	case context == nil:
 		return nil, fmt.Errorf("the kubeconfig has no context %q; it has: %s", name, names(config))
 	case config.Clusters[context.Cluster] == nil:
-		return nil, fmt.Errorf("the kubeconfig has no cluster %q, which its context %q names", context.Cluster, name)
+		return nil, fmt.Errorf("the kubeconfig has no cluster %q, but its context %q refers to it", context.Cluster, name)
 	}
 	user := config.AuthInfos[context.AuthInfo]
 	if user == nil && context.AuthInfo != "" {
-		return nil, fmt.Errorf("the kubeconfig has no user %q, which its context %q names", context.AuthInfo, name)
+		return nil, fmt.Errorf("the kubeconfig has no user %q, but its context %q refers to it", context.AuthInfo, name)
 	}
 	if user != nil && user.AuthProvider != nil {
-		return nil, errors.New("the kubeconfig's user needs an auth-provider, which Kubernetes gave up; use an exec plugin, a token or a certificate")
+		return nil, errors.New(
+			"the kubeconfig's user needs an auth-provider, which Kubernetes no longer supports; use an exec plugin, a token " +
+				"or a certificate",
+		)
 	}
 	if user != nil && user.Exec != nil && !c.AllowExec {
-		return nil, fmt.Errorf("the kubeconfig's user runs the program %q to get a credential; set allow_exec = true to let it run", user.Exec.Command)
+		return nil, fmt.Errorf(
+			"the kubeconfig's user runs the program %q to get a credential; set allow_exec = true to let it run",
+			user.Exec.Command,
+		)
 	}
 	if err := checkServer(config.Clusters[context.Cluster].Server); err != nil {
 		return nil, err
 	}
 	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
-		// The text may repeat what is in the file.
-		return nil, errors.New("the kubeconfig can't be used: a certificate, a key or a file that it names can't be read")
+		// The error may quote the file.
+		return nil, errors.New("the kubeconfig can't be used: a certificate, key or file that it refers to can't be read")
 	}
 	return made, nil
 }
 
-// load reads the kubeconfig's text, or its file.
+// load parses the kubeconfig, from its content or its file.
 func (c Connection) load() (*api.Config, error) {
 	if !strings.ContainsAny(c.Kubeconfig, "\n{") {
 		if _, err := os.Stat(c.Kubeconfig); err != nil {
-			return nil, errors.New("kubeconfig is neither the text of one, nor the path of a file that can be read")
+			return nil, errors.New("kubeconfig is neither the content of a kubeconfig nor the path of a readable file")
 		}
 		config, err := clientcmd.LoadFromFile(c.Kubeconfig)
 		if err != nil || clientcmd.ResolveLocalPaths(config) != nil {
@@ -96,7 +101,7 @@ func (c Connection) load() (*api.Config, error) {
 	}
 	config, err := clientcmd.Load([]byte(c.Kubeconfig))
 	if err != nil {
-		return nil, errors.New("the text is not that of a kubeconfig")
+		return nil, errors.New("the text is not a kubeconfig")
 	}
 	return config, nil
 }
@@ -108,29 +113,32 @@ func names(config *api.Config) string {
 	return strings.Join(slices.Sorted(maps.Keys(config.Contexts)), ", ")
 }
 
-// checkServer refuses to send a credential in clear.
+// checkServer returns an error if the credential would be sent in plain text.
 func checkServer(server string) error {
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" {
-		return errors.New("the server in the kubeconfig is no URL")
+		return errors.New("the server in the kubeconfig is not a URL")
 	}
 	address, err := netip.ParseAddr(u.Hostname())
 	if u.Scheme != "https" && u.Hostname() != "localhost" && (err != nil || !address.IsLoopback()) {
-		return fmt.Errorf("the server in the kubeconfig, %s, is reached without TLS; whoever listens reads the credential", u.Host)
+		return fmt.Errorf(
+			"the server in the kubeconfig, %s, does not use TLS; anyone on the network could read the credential",
+			u.Host,
+		)
 	}
 	return nil
 }
 
-// client is a conversation with one cluster.
+// client talks to one cluster.
 type client struct {
 	dynamic.Interface
 	rest *rest.RESTClient
 	date *serverDate
-	// secrets are the credentials that were shown to the cluster, which may repeat them.
+	// secrets holds the credentials that were sent to the cluster, which may echo them.
 	secrets *redact.Secrets
 }
 
-// connect makes a client. Nothing is contacted.
+// connect returns a client without contacting the cluster.
 func (c Connection) connect() (*client, error) {
 	config, err := c.config()
 	if err != nil {
@@ -139,28 +147,28 @@ func (c Connection) connect() (*client, error) {
 	date, secrets := &serverDate{}, &redact.Secrets{}
 	secrets.Add(config.Password)
 	config.UserAgent, config.WarningHandler = "terraform-provider-kalypso", rest.NoWarnings{}
-	config.QPS, config.Burst, config.Timeout = -1, 0, requestTime
+	config.QPS, config.Burst, config.Timeout = -1, 0, requestTimeout
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next, date, secrets} })
 	http1, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, errors.New("the kubeconfig can't be used: a certificate or a key in it can't be read")
 	}
-	// A redirect would take the credential along.
+	// A redirect would forward the credential.
 	http1.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	objects, err := dynamic.NewForConfigAndClient(config, http1)
 	if err != nil {
-		return nil, errors.New("the kubeconfig can't be used: its server is no URL")
+		return nil, errors.New("the kubeconfig can't be used: its server is not a URL")
 	}
 	config = dynamic.ConfigFor(config)
 	config.GroupVersion = nil
 	plain, err := rest.UnversionedRESTClientForConfigAndClient(config, http1)
 	if err != nil {
-		return nil, errors.New("the kubeconfig can't be used: its server is no URL")
+		return nil, errors.New("the kubeconfig can't be used: its server is not a URL")
 	}
 	return &client{objects, plain, date, secrets}, nil
 }
 
-// serverDate is what a server last said the time is.
+// serverDate holds the time of a server as of its last response.
 type serverDate struct {
 	mu sync.Mutex
 	at time.Time
@@ -172,7 +180,7 @@ func (d *serverDate) now() time.Time {
 	return d.at
 }
 
-// bounded reads no more of an answer than it may have, and the time of the server.
+// bounded limits the size of a response and records the server's time.
 type bounded struct {
 	next    http.RoundTripper
 	date    *serverDate
@@ -191,11 +199,11 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		b.date.at = at
 		b.date.mu.Unlock()
 	}
-	resp.Body = &boundedBody{resp.Body, maxAnswer}
+	resp.Body = &boundedBody{resp.Body, maxResponseBytes}
 	return resp, nil
 }
 
-var errTooLarge = fmt.Errorf("an answer is larger than %d MiB", maxAnswer>>20)
+var errTooLarge = fmt.Errorf("a response is larger than %d MiB", maxResponseBytes>>20)
 
 type boundedBody struct {
 	io.ReadCloser

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 )
 
-// config is the text of a kubeconfig for a server, with a canary as the token.
+// config returns a kubeconfig for a server, with a canary as the token.
 func config(server string) string {
 	return `apiVersion: v1
 kind: Config
@@ -29,7 +29,7 @@ func withTimeout(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// What is wrong with a kubeconfig is said without what it holds, and no program runs that nobody allowed.
+// Check reports errors of a kubeconfig without quoting it, and runs no program that was not allowed.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,42 +38,64 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := filepath.Join(dir, "ran")
-	exec := strings.Replace(config("https://127.0.0.1:1"), "{token: canary-token}",
-		`{exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["`+ran+`", "`+ran+`-canary-argument"], interactiveMode: Never}}`, 1)
+	exec := strings.Replace(
+		config("https://127.0.0.1:1"),
+		"{token: canary-token}",
+		`{exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["`+ran+`", "`+ran+`-canary-argument"],`+
+			"interactiveMode: Never}}",
+		1,
+	)
 	good := config("https://10.0.0.1")
 	for name, test := range map[string]struct {
 		connection kubernetes.Connection
 		want       string
 	}{
-		"text":                    {kubernetes.Connection{Kubeconfig: good}, ""},
-		"file":                    {kubernetes.Connection{Kubeconfig: file, Context: "two"}, ""},
-		"no such context":         {kubernetes.Connection{Kubeconfig: good, Context: "three"}, `no context "three"; it has: one, two`},
-		"no current context":      {kubernetes.Connection{Kubeconfig: strings.Replace(good, "current-context: one", "", 1)}, "no current context; set context to one of: one, two"},
-		"no such cluster":         {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: c, cluster", "{name: d, cluster", 1)}, `no cluster "c"`},
-		"no such user":            {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: u, user", "{name: v, user", 1)}, `no user "u"`},
-		"no kubeconfig":           {kubernetes.Connection{Kubeconfig: "canary: [\n"}, "not that of a kubeconfig"},
-		"no such file":            {kubernetes.Connection{Kubeconfig: filepath.Join(dir, "not")}, "nor the path of a file"},
-		"a program":               {kubernetes.Connection{Kubeconfig: exec}, `runs the program "touch" to get a credential; set allow_exec = true`},
-		"an allowed program":      {kubernetes.Connection{Kubeconfig: exec, AllowExec: true}, ""},
-		"an auth-provider":        {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{token: canary-token}", "{auth-provider: {name: azure}}", 1)}, "auth-provider"},
-		"in clear":                {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "without TLS"},
-		"in clear on loopback":    {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
-		"no server":               {kubernetes.Connection{Kubeconfig: config("canary")}, "no URL"},
-		"a key that is not there": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token", "client-certificate: /canary/a, client-key: /canary/b", 1)}, "can't be read"},
+		"text": {kubernetes.Connection{Kubeconfig: good}, ""},
+		"file": {kubernetes.Connection{Kubeconfig: file, Context: "two"}, ""},
+		"no such context": {kubernetes.Connection{Kubeconfig: good, Context: "three"},
+			`no context "three"; it has: one, two`},
+		"no current context": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "current-context: one", "", 1)},
+			"no current context; set context to one of: one, two"},
+		"no such cluster": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: c, cluster",
+			"{name: d, cluster", 1)}, `no cluster "c"`},
+		"no such user": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: u, user",
+			"{name: v, user", 1)}, `no user "u"`},
+		"no kubeconfig": {kubernetes.Connection{Kubeconfig: "canary: [\n"}, "not a kubeconfig"},
+		"no such file":  {kubernetes.Connection{Kubeconfig: filepath.Join(dir, "not")}, "nor the path of a readable file"},
+		"a program": {kubernetes.Connection{Kubeconfig: exec},
+			`runs the program "touch" to get a credential; set allow_exec = true`},
+		"an allowed program": {kubernetes.Connection{Kubeconfig: exec, AllowExec: true}, ""},
+		"an auth-provider": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{token: canary-token}",
+			"{auth-provider: {name: azure}}", 1)}, "auth-provider"},
+		"in clear":             {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "does not use TLS"},
+		"in clear on loopback": {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
+		"no server":            {kubernetes.Connection{Kubeconfig: config("canary")}, "not a URL"},
+		"a key that is not there": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+			"client-certificate: /canary/a, client-key: /canary/b", 1)}, "can't be read"},
 	} {
 		err := test.connection.Check()
-		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "canary")) {
+		if (err == nil) != (test.want == "") ||
+			err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := kubernetes.Source{"a": {Kubeconfig: exec}, "b": {Kubeconfig: good, Context: "x"}}.Reports(t.Context(), rendering)
+	_, err := kubernetes.Source{
+		"a": {Kubeconfig: exec},
+		"b": {Kubeconfig: good, Context: "x"},
+	}.Reports(
+		t.Context(),
+		rendering,
+	)
 	if err == nil || !strings.Contains(err.Error(), `cluster "a": `) || !strings.Contains(err.Error(), `cluster "b": `) {
 		t.Errorf("all that is wrong at once: %v", err)
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the program ran though nobody allowed it")
 	}
-	if _, err := (kubernetes.Source{"a": {Kubeconfig: exec, AllowExec: true}}).Reports(withTimeout(t, 5*time.Second), rendering); err != nil {
+	if _, err := (kubernetes.Source{"a": {Kubeconfig: exec, AllowExec: true}}).Reports(
+		withTimeout(t, 5*time.Second),
+		rendering,
+	); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(ran); err != nil {

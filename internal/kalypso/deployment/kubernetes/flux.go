@@ -11,10 +11,10 @@ import (
 const (
 	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 	sourceGroup    = "source.toolkit.fluxcd.io"
-	defaultBranch  = "master" // of a GitRepository that names no reference
+	defaultBranch  = "master" // of a GitRepository without a reference
 )
 
-// flux adds what the Kustomizations of Flux say. there is false where the cluster has no Flux.
+// flux adds the reports of Flux Kustomizations. there is false if the cluster has no Flux.
 func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 	kustomizations, err := k.list(ctx, kustomizeGroup, "kustomizations")
 	if err != nil || !kustomizations.there {
@@ -36,7 +36,7 @@ func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 	return true, nil
 }
 
-// kustomization adds what a Kustomization says, where it follows a folder of the rendering.
+// kustomization adds the report of a Kustomization if it follows a folder of the rendering.
 func (k *cluster) kustomization(o object, sources map[string]object) {
 	namespace := o.text("spec", "sourceRef", "namespace")
 	if namespace == "" {
@@ -49,11 +49,11 @@ func (k *cluster) kustomization(o object, sources map[string]object) {
 	}
 	applied, attempted := o.text("status", "lastAppliedRevision"), o.text("status", "lastAttemptedRevision")
 	if source.GetKind() == "OCIRepository" {
-		// The artifact's own revision is no commit.
+		// The artifact's own revision is not a commit.
 		applied, attempted = o.text("status", "lastAppliedOriginRevision"), ""
 	}
 	r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Revision: applied, Now: k.date.now()}
-	r.Health, r.Since, r.Message = o.ready()
+	r.Health, r.Since, r.Message = o.readyHealth()
 	if r.Health == deployment.Failed && attempted != "" {
 		r.Revision = attempted
 	}
@@ -63,13 +63,13 @@ func (k *cluster) kustomization(o object, sources map[string]object) {
 	if fetched := source.condition("Ready"); r.Health == deployment.Healthy && fetched.text("status") == "False" {
 		r.Message = source.name() + ": " + fetched.text("message")
 	}
-	k.add(r, o.text("spec", "targetNamespace"))
+	k.addReport(r, o.text("spec", "targetNamespace"))
 }
 
-// follows reports whether a source is the branch of the rendering, or an artifact made of it.
+// follows reports whether a source is the branch of the rendering or an artifact built from it.
 func (k *cluster) follows(source object) bool {
 	if source.GetKind() == "OCIRepository" {
-		// Where nothing says of which repo it was made, the commit tells.
+		// If nothing names the repo it was built from, the commit decides.
 		origin := source.text("status", "artifact", "metadata", "org.opencontainers.image.source")
 		return origin == "" || gitremote.SameRepo(origin, k.of.Repo)
 	}

@@ -17,21 +17,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// Bounds of what is asked side by side, and of what one cluster may answer.
+// Limits on concurrent requests and on the responses of one cluster.
 const (
 	maxClusters = 16
 	pageSize    = 500
 	maxObjects  = 20000 // of one kind
 )
 
-// Source is clusters, by name.
+// Source reports on clusters. It maps their names to connections.
 type Source map[string]Connection
 
-// Name is the source's, for people.
+// Name implements observe.Source.
 func (Source) Name() string { return "kubernetes" }
 
-// Reports asks all clusters. One that does not answer what it is asked is reported as offline, with why. An error is about a
-// connection that can't be used; nothing was contacted then.
+// Reports asks all clusters. It reports a cluster that does not answer as offline, with the reason. If a connection
+// can't be used, it returns an error and contacts no cluster.
 func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error) {
 	names := slices.Sorted(maps.Keys(s))
 	clients := make([]*client, len(names))
@@ -45,7 +45,7 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
-	contents := &contents{of: of, read: map[string]*folderContents{}}
+	contents := &folderObjects{of: of, read: map[string]*folderContents{}}
 	reports := make([][]deployment.Report, len(names))
 	places := make(chan struct{}, maxClusters)
 	var wg sync.WaitGroup
@@ -61,22 +61,28 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 }
 
 // ask asks one cluster.
-func ask(ctx context.Context, name string, c *client, of deployment.Rendering, contents *contents) []deployment.Report {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+func ask(
+	ctx context.Context,
+	name string,
+	c *client,
+	of deployment.Rendering,
+	contents *folderObjects,
+) []deployment.Report {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	k := &cluster{name: name, client: c, of: of, contents: contents, kinds: map[string]*kind{}}
+	k := &cluster{name: name, client: c, of: of, contents: contents, lists: map[string]*resourceList{}}
 	flux, err := k.flux(ctx)
 	argo := false
 	if err == nil {
 		argo, err = k.argoCD(ctx)
 	}
 	if err == nil && !flux && !argo {
-		err = errors.New("it has neither the custom resources of Flux nor those of Argo CD")
+		err = errors.New("it has no custom resources of Flux or Argo CD")
 	}
 	if err != nil {
 		k.reports = []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err), Now: c.date.now()}}
 	} else {
-		k.within()
+		k.addNested()
 	}
 	for i := range k.reports {
 		for _, text := range []*string{&k.reports[i].Message, &k.reports[i].Revision, &k.reports[i].Object} {
@@ -86,45 +92,45 @@ func ask(ctx context.Context, name string, c *client, of deployment.Rendering, c
 	return k.reports
 }
 
-// explain says why a cluster could not be asked. What a server wrote is bounded by who shows it.
+// explain tells why a request to a cluster failed. The caller limits the length of the server's message.
 func explain(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	case apierrors.IsForbidden(err):
-		return "it does not allow what is asked of it; the guide names the rights: " + err.Error()
+		return "it denies the request; the guide lists the permissions needed: " + err.Error()
 	case apierrors.IsUnauthorized(err):
-		return "it does not accept the credential"
+		return "it rejects the credential"
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error()
 	}
 	return err.Error()
 }
 
-// cluster is one that is being asked.
+// cluster collects the reports of one cluster.
 type cluster struct {
 	*client
 	name     string
 	of       deployment.Rendering
-	contents *contents
-	kinds    map[string]*kind // by group and resource
+	contents *folderObjects
+	lists    map[string]*resourceList // by group and resource
 	parents  []parent
 	reports  []deployment.Report
 }
 
-// kind is all objects of a kind.
-type kind struct {
-	there   bool // whether the cluster knows it
+// resourceList holds all objects of one resource.
+type resourceList struct {
+	there   bool // the cluster serves the resource
 	objects []unstructured.Unstructured
 }
 
-// list is all objects of a kind, in the version that the cluster prefers.
-func (k *cluster) list(ctx context.Context, group, resource string) (*kind, error) {
-	if known := k.kinds[group+"/"+resource]; known != nil {
+// list returns all objects of a resource, in the version that the cluster prefers.
+func (k *cluster) list(ctx context.Context, group, resource string) (*resourceList, error) {
+	if known := k.lists[group+"/"+resource]; known != nil {
 		return known, nil
 	}
-	found := &kind{}
-	k.kinds[group+"/"+resource] = found
+	found := &resourceList{}
+	k.lists[group+"/"+resource] = found
 	versions, err := k.versions(ctx, group)
 	if err != nil {
 		return nil, err
@@ -141,7 +147,7 @@ func (k *cluster) list(ctx context.Context, group, resource string) (*kind, erro
 	return found, nil
 }
 
-// versions are those of a group, the preferred one first; none where the cluster does not know it.
+// versions returns the versions of a group, the preferred one first, or none if the cluster does not serve the group.
 func (k *cluster) versions(ctx context.Context, group string) ([]string, error) {
 	var found metav1.APIGroup
 	err := k.rest.Get().AbsPath("/apis", group).Do(ctx).Into(&found)
@@ -160,7 +166,7 @@ func (k *cluster) versions(ctx context.Context, group string) ([]string, error) 
 	return versions, nil
 }
 
-// pages reads a list to its end.
+// pages reads all pages of a list.
 func (k *cluster) pages(ctx context.Context, at schema.GroupVersionResource) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	options := metav1.ListOptions{Limit: pageSize}

@@ -21,7 +21,7 @@ const (
 	since = "2026-01-31T12:00:00Z"
 )
 
-// rendering is what is asked about; its folder large holds a Kustomization and an Application.
+// rendering is the rendering to report on. Its folder large contains a Kustomization and an Application.
 var rendering = deployment.Rendering{
 	Repo: "https://git.acme.io/acme/gitops", Branch: "stage", Path: "fleet", Folders: []string{"large", "plain"},
 	Files: func(folder string) (map[string][]byte, error) {
@@ -31,37 +31,61 @@ var rendering = deployment.Rendering{
 		return map[string][]byte{
 			"fleet/large/shop/reconciler.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n---\n" +
 				"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: apps}\n"),
-			"fleet/large/bill/reconciler.yaml":   []byte("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: bill, namespace: argocd}\n"),
-			"fleet/large/bill/not-there.yaml":    []byte("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: later, namespace: apps}\n"),
+			"fleet/large/bill/reconciler.yaml": []byte(
+				"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: bill, namespace: argocd}\n",
+			),
+			"fleet/large/bill/not-there.yaml": []byte(
+				"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: later, namespace: apps}\n",
+			),
 			"fleet/large/shop/no-kubernetes.yml": []byte("a: [1\n"),
 		}, nil
 	},
 }
 
-// gitRepository is a source; spec is YAML of its fields.
+// gitRepository returns a GitRepository. spec contains its fields as YAML.
 func gitRepository(name, spec, status string) string {
-	return fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: %s, namespace: flux-system}\n"+
-		"spec: {interval: 1m, %s}\nstatus: {%s}\n", name, spec, status)
+	return fmt.Sprintf(
+		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: %s, namespace: flux-system}\n"+
+			"spec: {interval: 1m, %s}\nstatus: {%s}\n",
+		name,
+		spec,
+		status,
+	)
 }
 
-// kustomization follows a source.
+// kustomization returns a Kustomization that follows a source.
 func kustomization(name, source, spec, status string) string {
-	return fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n"+
-		"spec: {interval: 1m, prune: true, sourceRef: {%s}, %s}\nstatus: {%s}\n", name, source, spec, status)
+	return fmt.Sprintf(
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n"+
+			"spec: {interval: 1m, prune: true, sourceRef: {%s}, %s}\nstatus: {%s}\n",
+		name,
+		source,
+		spec,
+		status,
+	)
 }
 
 func ready(status string) string {
-	return fmt.Sprintf("{type: Ready, status: %q, lastTransitionTime: %q, reason: R, message: the message, observedGeneration: 1}", status, since)
+	return fmt.Sprintf(
+		"{type: Ready, status: %q, lastTransitionTime: %q, reason: R, message: the message, observedGeneration: 1}",
+		status,
+		since,
+	)
 }
 
-// applied is the status of a Kustomization that applied the commit.
+// applied returns the status of a Kustomization that applied the commit.
 func applied(revision, status string) string {
-	return fmt.Sprintf("observedGeneration: 1, lastAppliedRevision: %q, lastAttemptedRevision: %q, conditions: [%s]", revision, revision, ready(status))
+	return fmt.Sprintf(
+		"observedGeneration: 1, lastAppliedRevision: %q, lastAttemptedRevision: %q, conditions: [%s]",
+		revision,
+		revision,
+		ready(status),
+	)
 }
 
 const fleet = "kind: GitRepository, name: fleet"
 
-// application is an Application of Argo CD.
+// application returns an Argo CD Application.
 func application(name, source, destination, status string) string {
 	return fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n"+
 		"spec: {project: default, source: {%s}, destination: {%s}}\nstatus: {%s}\n", name, source, destination, status)
@@ -72,42 +96,94 @@ const (
 	here       = "server: 'https://kubernetes.default.svc', namespace: x"
 )
 
-// compared is the status of an Application that was compared after its last operation.
+// compared returns the status of an Application that was compared after its last operation.
 func compared(sync, health, phase string) string {
-	return fmt.Sprintf("reconciledAt: '2026-01-31T13:00:00Z', health: {status: %s, lastTransitionTime: %q, message: the health}, "+
-		"sync: {status: %s, revision: %s, comparedTo: {source: {%s}, destination: {%s}}}, operationState: {phase: %s, startedAt: %q, finishedAt: %q, "+
-		"message: the operation, operation: {}}", health, since, sync, sha, argoSource, here, phase, since, since)
+	return fmt.Sprintf(
+		"reconciledAt: '2026-01-31T13:00:00Z', health: {status: %s, lastTransitionTime: %q, message: the health}, "+
+			"sync: {status: %s, revision: %s, comparedTo: {source: {%s}, destination: {%s}}}, operationState: {phase: %s, "+
+			"startedAt: %q, finishedAt: %q, "+
+			"message: the operation, operation: {}}",
+		health,
+		since,
+		sync,
+		sha,
+		argoSource,
+		here,
+		phase,
+		since,
+		since,
+	)
 }
 
-// Objects of Flux and Argo CD in every state, made through the API of a real API server, are reported as what they are.
+// Reports returns Flux and Argo CD objects of every state, which were created through a real API server.
 func TestReports(t *testing.T) {
 	t.Parallel()
-	s := apiserver.Start(t, apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories, apiserver.Applications)...)
+	s := apiserver.Start(
+		t,
+		apiserver.CRDs(
+			t,
+			apiserver.Kustomizations,
+			apiserver.GitRepositories,
+			apiserver.OCIRepositories,
+			apiserver.Applications,
+		)...)
 	good := "stage@sha1:" + sha
-	s.Apply(t,
+	s.Apply(
+		t,
 		gitRepository("fleet", "url: 'https://Git.acme.io/acme/gitops.git', ref: {branch: stage}", "observedGeneration: 1"),
-		gitRepository("ssh", "url: 'ssh://git@git.acme.io/acme/gitops', ref: {name: refs/heads/stage}", "observedGeneration: 1"),
-		gitRepository("suspended", "suspend: true, url: 'https://git.acme.io/acme/gitops', ref: {branch: stage}", "observedGeneration: 1"),
+		gitRepository(
+			"ssh",
+			"url: 'ssh://git@git.acme.io/acme/gitops', ref: {name: refs/heads/stage}",
+			"observedGeneration: 1",
+		),
+		gitRepository(
+			"suspended",
+			"suspend: true, url: 'https://git.acme.io/acme/gitops', ref: {branch: stage}",
+			"observedGeneration: 1",
+		),
 		gitRepository("prod", "url: 'https://git.acme.io/acme/gitops', ref: {branch: prod}", "observedGeneration: 1"),
-		gitRepository("tagged", "url: 'https://git.acme.io/acme/gitops', ref: {branch: stage, tag: v1}", "observedGeneration: 1"),
+		gitRepository(
+			"tagged",
+			"url: 'https://git.acme.io/acme/gitops', ref: {branch: stage, tag: v1}",
+			"observedGeneration: 1",
+		),
 		gitRepository("unnamed", "url: 'https://git.acme.io/acme/gitops'", "observedGeneration: 1"),
 		gitRepository("other", "url: 'https://git.acme.io/acme/other', ref: {branch: stage}", "observedGeneration: 1"),
-		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: artifact, namespace: flux-system}\nspec: {interval: 1m, url: 'oci://acme.io/gitops'}\n",
-
+		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: artifact, namespace: "+
+			"flux-system}\nspec: {interval: 1m, url: 'oci://acme.io/gitops'}\n",
 		kustomization("current", fleet, "path: ./fleet/plain/", applied(good, "True")),
 		kustomization("over-ssh", "kind: GitRepository, name: ssh", "path: fleet/plain", applied("stage/"+sha, "True")),
-		kustomization("failed", fleet, "path: ./fleet/plain", fmt.Sprintf("observedGeneration: 1, lastAppliedRevision: %q, lastAttemptedRevision: %q, conditions: [%s]",
-			"stage@sha1:"+strings.Repeat("a", 40), good, ready("False"))),
+		kustomization(
+			"failed",
+			fleet,
+			"path: ./fleet/plain",
+			fmt.Sprintf("observedGeneration: 1, lastAppliedRevision: %q, lastAttemptedRevision: %q, conditions: [%s]",
+				"stage@sha1:"+strings.Repeat("a", 40), good, ready("False")),
+		),
 		kustomization("running", fleet, "path: ./fleet/plain", applied(good, "Unknown")),
 		kustomization("new", fleet, "path: ./fleet/plain", ""),
-		kustomization("unseen", fleet, "path: ./fleet/plain", strings.Replace(applied(good, "True"), "observedGeneration: 1, last", "observedGeneration: 0, last", 1)),
+		kustomization(
+			"unseen",
+			fleet,
+			"path: ./fleet/plain",
+			strings.Replace(applied(good, "True"), "observedGeneration: 1, last", "observedGeneration: 0, last", 1),
+		),
 		kustomization("suspended", fleet, "suspend: true, path: ./fleet/plain", applied(good, "True")),
-		kustomization("source-suspended", "kind: GitRepository, name: suspended", "path: ./fleet/plain", applied(good, "True")),
-		kustomization("of-an-artifact", "kind: OCIRepository, name: artifact", "path: ./fleet/plain", applied("latest@sha256:"+strings.Repeat("b", 64), "True")+
-			", lastAppliedOriginRevision: '"+good+"'"),
+		kustomization(
+			"source-suspended",
+			"kind: GitRepository, name: suspended",
+			"path: ./fleet/plain",
+			applied(good, "True"),
+		),
+		kustomization(
+			"of-an-artifact",
+			"kind: OCIRepository, name: artifact",
+			"path: ./fleet/plain",
+			applied("latest@sha256:"+strings.Repeat("b", 64), "True")+
+				", lastAppliedOriginRevision: '"+good+"'",
+		),
 		kustomization("gone", fleet, "path: ./fleet/gone", applied(good, "True")),
 		kustomization("large", fleet, "path: ./fleet/large", applied(good, "True")),
-
 		kustomization("elsewhere", fleet, "path: ./other/plain", applied(good, "True")),
 		kustomization("whole", fleet, "path: ./", applied(good, "True")),
 		kustomization("of-prod", "kind: GitRepository, name: prod", "path: ./fleet/plain", applied(good, "True")),
@@ -115,10 +191,23 @@ func TestReports(t *testing.T) {
 		kustomization("of-master", "kind: GitRepository, name: unnamed", "path: ./fleet/plain", applied(good, "True")),
 		kustomization("of-other", "kind: GitRepository, name: other", "path: ./fleet/plain", applied(good, "True")),
 		kustomization("of-nothing", "kind: GitRepository, name: not-there", "path: ./fleet/plain", applied(good, "True")),
-
-		strings.Replace(kustomization("shop", "kind: GitRepository, name: apps", "path: ./shop", applied("main@sha1:"+sha, "False")), "namespace: flux-system", "namespace: apps", 1),
-		application("bill", "repoURL: https://git.acme.io/apps/bill, path: ., targetRevision: HEAD", here, strings.Replace(compared("Synced", "Progressing", "Succeeded"), argoSource, "repoURL: 'other', path: ., targetRevision: HEAD", 1)),
-
+		strings.Replace(
+			kustomization("shop", "kind: GitRepository, name: apps", "path: ./shop", applied("main@sha1:"+sha, "False")),
+			"namespace: flux-system",
+			"namespace: apps",
+			1,
+		),
+		application(
+			"bill",
+			"repoURL: https://git.acme.io/apps/bill, path: ., targetRevision: HEAD",
+			here,
+			strings.Replace(
+				compared("Synced", "Progressing", "Succeeded"),
+				argoSource,
+				"repoURL: 'other', path: ., targetRevision: HEAD",
+				1,
+			),
+		),
 		application("synced", argoSource, here, compared("Synced", "Healthy", "Succeeded")),
 		application("degraded", argoSource, here, compared("Synced", "Degraded", "Succeeded")),
 		application("starting", argoSource, here, compared("Synced", "Progressing", "Succeeded")),
@@ -126,83 +215,146 @@ func TestReports(t *testing.T) {
 		application("out-of-sync", argoSource, here, compared("OutOfSync", "Healthy", "Succeeded")),
 		application("operating", argoSource, here, compared("Synced", "Healthy", "Running")),
 		application("broken", argoSource, here, compared("Synced", "Healthy", "Failed")),
-		application("uncompared", argoSource, here, strings.Replace(compared("Synced", "Healthy", "Succeeded"), "13:00:00", "11:00:00", 1)),
-		application("changed", argoSource, here, strings.Replace(compared("Synced", "Healthy", "Succeeded"), "path: fleet/plain", "path: fleet/before", 1)),
-		application("invalid", argoSource, here, compared("Synced", "Healthy", "Succeeded")+", conditions: [{type: ComparisonError, message: no such path}]"),
+		application(
+			"uncompared",
+			argoSource,
+			here,
+			strings.Replace(compared("Synced", "Healthy", "Succeeded"), "13:00:00", "11:00:00", 1),
+		),
+		application(
+			"changed",
+			argoSource,
+			here,
+			strings.Replace(compared("Synced", "Healthy", "Succeeded"), "path: fleet/plain", "path: fleet/before", 1),
+		),
+		application(
+			"invalid",
+			argoSource,
+			here,
+			compared("Synced", "Healthy", "Succeeded")+", conditions: [{type: ComparisonError, message: no such path}]",
+		),
 		application("remote", argoSource, "name: edge-1, namespace: x", compared("Synced", "Healthy", "Succeeded")),
-		application("remote-by-server", argoSource, "server: 'https://10.0.0.1:6443', namespace: x", compared("Synced", "Healthy", "Succeeded")),
-		application("other-branch", strings.Replace(argoSource, "stage", "prod", 1), here, compared("Synced", "Healthy", "Succeeded")),
-		application("other-repo", strings.Replace(argoSource, "gitops", "other", 1), here, compared("Synced", "Healthy", "Succeeded")),
-		strings.Replace(application("many", "X", here, strings.Replace(strings.Replace(compared("Synced", "Healthy", "Succeeded"), "revision: "+sha, "revisions: [x, "+sha+"]", 1),
-			"source: {"+argoSource+"}", "sources: [{repoURL: 'other', path: z}, {"+argoSource+"}]", 1)), "source: {X}", "sources: [{repoURL: 'other', path: z}, {"+argoSource+"}]", 1),
+		application(
+			"remote-by-server",
+			argoSource,
+			"server: 'https://10.0.0.1:6443', namespace: x",
+			compared("Synced", "Healthy", "Succeeded"),
+		),
+		application(
+			"other-branch",
+			strings.Replace(argoSource, "stage", "prod", 1),
+			here,
+			compared("Synced", "Healthy", "Succeeded"),
+		),
+		application(
+			"other-repo",
+			strings.Replace(argoSource, "gitops", "other", 1),
+			here,
+			compared("Synced", "Healthy", "Succeeded"),
+		),
+		strings.Replace(
+			application("many", "X", here, strings.Replace(
+				strings.Replace(compared("Synced", "Healthy", "Succeeded"), "revision: "+sha, "revisions: [x, "+sha+"]", 1),
+				"source: {"+argoSource+"}",
+				"sources: [{repoURL: 'other', path: z}, {"+argoSource+"}]",
+				1,
+			)),
+			"source: {X}",
+			"sources: [{repoURL: 'other', path: z}, {"+argoSource+"}]",
+			1,
+		),
 	)
-	reports, err := kubernetes.Source{"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Reader), Context: "fleet"}}.Reports(t.Context(), rendering)
+	reports, err := kubernetes.Source{
+		"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Reader), Context: "fleet"},
+	}.Reports(
+		t.Context(),
+		rendering,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
 	for _, r := range reports {
 		got[r.Object] = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Cluster, r.Folder, r.Health, r.Message))
-		wantSince := r.Object != "Kustomization flux-system/new" && r.Health != deployment.Suspended && r.Object != "Kustomization apps/later"
+		wantSince := r.Object != "Kustomization flux-system/new" && r.Health != deployment.Suspended &&
+			r.Object != "Kustomization apps/later"
 		if at := r.Since.Format(time.RFC3339); wantSince && at != since {
 			t.Errorf("%s: since %s", r.Object, at)
 		}
-		if revision := deployment.ParseRevision(r.Revision); r.Within != (r.Revision == "" && r.Folder == "large") || !r.Within && revision.Hash != sha && r.Object != "Kustomization flux-system/new" {
-			t.Errorf("%s: revision %q, within %v", r.Object, r.Revision, r.Within)
+		if revision := deployment.ParseRevision(
+			r.Revision,
+		); r.Nested != (r.Revision == "" && r.Folder == "large") ||
+			!r.Nested && revision.Hash != sha && r.Object != "Kustomization flux-system/new" {
+			t.Errorf("%s: revision %q, nested %v", r.Object, r.Revision, r.Nested)
 		}
-		if age := time.Since(r.Now); age < -2*time.Second || age > time.Minute || r.Kept {
+		if age := time.Since(r.Now); age < -2*time.Second || age > time.Minute || r.Recorded {
 			t.Errorf("%s: its clock is %s", r.Object, r.Now)
 		}
 	}
 	if diff := cmp.Diff(map[string]string{
-		"Kustomization flux-system/current":          "aks-1 plain current",
-		"Kustomization flux-system/over-ssh":         "aks-1 plain current",
-		"Kustomization flux-system/failed":           "aks-1 plain failed the message",
-		"Kustomization flux-system/running":          "aks-1 plain progressing the message",
-		"Kustomization flux-system/new":              "aks-1 plain progressing its controller has not seen its last change yet",
-		"Kustomization flux-system/unseen":           "aks-1 plain progressing its controller has not seen its last change yet",
-		"Kustomization flux-system/suspended":        "aks-1 plain suspended",
-		"Kustomization flux-system/source-suspended": "aks-1 plain suspended GitRepository flux-system/suspended is suspended",
-		"Kustomization flux-system/of-an-artifact":   "aks-1 plain current",
-		"Kustomization flux-system/gone":             "aks-1 gone current",
-		"Kustomization flux-system/large":            "aks-1 large current",
-		"Kustomization apps/shop":                    "aks-1 large failed the message",
-		"Kustomization apps/later":                   "aks-1 large progressing the folder holds it, and the cluster does not yet",
-		"Application argocd/bill":                    "aks-1 large progressing the health",
-		"Application argocd/synced":                  "aks-1 plain current",
-		"Application argocd/degraded":                "aks-1 plain failed the health",
-		"Application argocd/starting":                "aks-1 plain progressing the health",
-		"Application argocd/paused":                  "aks-1 plain suspended the health",
-		"Application argocd/out-of-sync":             "aks-1 plain progressing it is not synced: OutOfSync",
-		"Application argocd/operating":               "aks-1 plain progressing an operation is running",
-		"Application argocd/broken":                  "aks-1 plain failed the operation",
-		"Application argocd/uncompared":              "aks-1 plain progressing it was not compared since the last operation ended",
-		"Application argocd/changed":                 "aks-1 plain progressing Argo CD has not seen its last change yet",
-		"Application argocd/invalid":                 "aks-1 plain failed ComparisonError: no such path",
-		"Application argocd/remote":                  "aks-1/edge-1 plain current",
-		"Application argocd/remote-by-server":        "aks-1/https://10.0.0.1:6443 plain current",
-		"Application argocd/many":                    "aks-1 plain current",
+		"Kustomization flux-system/current":  "aks-1 plain current",
+		"Kustomization flux-system/over-ssh": "aks-1 plain current",
+		"Kustomization flux-system/failed":   "aks-1 plain failed the message",
+		"Kustomization flux-system/running":  "aks-1 plain progressing the message",
+		"Kustomization flux-system/new": "aks-1 plain progressing its controller has not observed its latest " +
+			"change",
+		"Kustomization flux-system/unseen": "aks-1 plain progressing its controller has not observed its latest " +
+			"change",
+		"Kustomization flux-system/suspended": "aks-1 plain suspended",
+		"Kustomization flux-system/source-suspended": "aks-1 plain suspended GitRepository flux-system/suspended is " +
+			"suspended",
+		"Kustomization flux-system/of-an-artifact": "aks-1 plain current",
+		"Kustomization flux-system/gone":           "aks-1 gone current",
+		"Kustomization flux-system/large":          "aks-1 large current",
+		"Kustomization apps/shop":                  "aks-1 large failed the message",
+		"Kustomization apps/later": "aks-1 large progressing the folder contains it, but the cluster " +
+			"does not yet",
+		"Application argocd/bill":             "aks-1 large progressing the health",
+		"Application argocd/synced":           "aks-1 plain current",
+		"Application argocd/degraded":         "aks-1 plain failed the health",
+		"Application argocd/starting":         "aks-1 plain progressing the health",
+		"Application argocd/paused":           "aks-1 plain suspended the health",
+		"Application argocd/out-of-sync":      "aks-1 plain progressing not synced: OutOfSync",
+		"Application argocd/operating":        "aks-1 plain progressing an operation is running",
+		"Application argocd/broken":           "aks-1 plain failed the operation",
+		"Application argocd/uncompared":       "aks-1 plain progressing not compared since the last operation ended",
+		"Application argocd/changed":          "aks-1 plain progressing Argo CD has not observed its latest change",
+		"Application argocd/invalid":          "aks-1 plain failed ComparisonError: no such path",
+		"Application argocd/remote":           "aks-1/edge-1 plain current",
+		"Application argocd/remote-by-server": "aks-1/https://10.0.0.1:6443 plain current",
+		"Application argocd/many":             "aks-1 plain current",
 	}, got); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)
 	}
 
-	// Without the right to read, a cluster is offline, and says so.
-	nobody, err := kubernetes.Source{"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Nobody)}, "aks-2": {Kubeconfig: s.Kubeconfig("canary-wrong")}}.Reports(t.Context(), rendering)
-	if err != nil || len(nobody) != 2 || nobody[0].Health != deployment.Offline || !strings.Contains(nobody[0].Message, "it does not allow what is asked") ||
-		!strings.Contains(nobody[1].Message, "it does not accept the credential") {
+	// A cluster that denies reading is offline, with the reason.
+	nobody, err := kubernetes.Source{
+		"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Nobody)},
+		"aks-2": {Kubeconfig: s.Kubeconfig("canary-wrong")},
+	}.Reports(
+		t.Context(),
+		rendering,
+	)
+	if err != nil || len(nobody) != 2 || nobody[0].Health != deployment.Offline ||
+		!strings.Contains(nobody[0].Message, "it denies the request") ||
+		!strings.Contains(nobody[1].Message, "it rejects the credential") {
 		t.Errorf("nobody: %+v, %v", nobody, err)
 	}
 }
 
-// forbid answers as an API server does that does not allow a request.
+// forbid answers like an API server that denies a request.
 func forbid(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusForbidden)
-	fmt.Fprintf(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": %q}`, message)
+	fmt.Fprintf(
+		w,
+		`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": %q}`,
+		message,
+	)
 }
 
-// A cluster that has neither Flux nor Argo CD, that hangs, refuses, answers endlessly, redirects, or is not there, is offline;
-// the others are asked all the same.
+// A cluster is offline if it has neither Flux nor Argo CD, hangs, refuses, answers endlessly, redirects or does not
+// exist. The other clusters are still asked.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	server := func(f http.HandlerFunc) string {
@@ -234,7 +386,11 @@ func TestOffline(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		})},
-		"redirect": {Kubeconfig: server(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })},
+		"redirect": {
+			Kubeconfig: server(
+				func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) },
+			),
+		},
 		"huge": {Kubeconfig: server(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			part := []byte(`{"kind": "APIGroup", "x": "` + strings.Repeat("x", 1<<20))
@@ -260,14 +416,16 @@ func TestOffline(t *testing.T) {
 	}
 	said := map[string]string{}
 	for _, r := range reports {
-		secret := strings.Contains(r.Message, "canary") || strings.Contains(r.Message, "bWU6Y2FuYXJ5") // "me:canary", in base64
+		secret := strings.Contains(r.Message, "canary") ||
+			strings.Contains(r.Message, "bWU6Y2FuYXJ5") // "me:canary", in base64
 		if r.Health != deployment.Offline || r.Folder != "" || secret {
 			t.Errorf("%+v", r)
 		}
 		said[r.Cluster] = r.Message
 	}
 	for name, want := range map[string]string{
-		"empty": "neither the custom resources of Flux nor those of Argo CD", "hangs": "did not answer", "redirect": "", "huge": "an answer is larger than 16 MiB",
+		"empty": "no custom resources of Flux or Argo CD", "hangs": "did not answer", "redirect": "",
+		"huge":      "a response is larger than 16 MiB",
 		"not-there": "connection refused", "html": "",
 		"repeats": "you sent Bearer (secret)", "repeats-password": "you sent (secret), Basic (secret)",
 	} {

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// object reads the fields of what a cluster holds. What is not there, or of another type, is the zero value.
+// object reads fields of a cluster's object. A field that is absent or has another type reads as the zero value.
 type object struct{ unstructured.Unstructured }
 
 func (o object) text(fields ...string) string {
@@ -33,7 +33,7 @@ func (o object) texts(fields ...string) []string {
 
 func (o object) time(fields ...string) time.Time { return parseTime(o.text(fields...)) }
 
-// objects are the elements of a list of objects.
+// objects returns the elements of a list of objects.
 func (o object) objects(fields ...string) []object {
 	list, _, _ := unstructured.NestedSlice(o.Object, fields...)
 	var all []object
@@ -45,7 +45,7 @@ func (o object) objects(fields ...string) []object {
 	return all
 }
 
-// at is an object in an object.
+// at returns a nested object.
 func (o object) at(fields ...string) object {
 	m, _, _ := unstructured.NestedMap(o.Object, fields...)
 	return object{unstructured.Unstructured{Object: m}}
@@ -61,7 +61,7 @@ func parseTime(text string) time.Time {
 	return at
 }
 
-// condition is one of status.conditions; the zero value where it is not there.
+// condition returns the condition of a type from status.conditions, or the zero value.
 func (o object) condition(kind string) object {
 	for _, c := range o.objects("status", "conditions") {
 		if c.text("type") == kind {
@@ -71,8 +71,9 @@ func (o object) condition(kind string) object {
 	return object{}
 }
 
-// ready is what the objects of Flux say of themselves by the condition Ready, once their controller has seen what is wanted.
-func (o object) ready() (health deployment.Health, since time.Time, message string) {
+// readyHealth returns the health of a Flux object. The condition Ready counts once the controller has observed the
+// latest spec.
+func (o object) readyHealth() (health deployment.Health, since time.Time, message string) {
 	if o.flag("spec", "suspend") {
 		return deployment.Suspended, time.Time{}, ""
 	}
@@ -81,9 +82,9 @@ func (o object) ready() (health deployment.Health, since time.Time, message stri
 	seen := ready.number("observedGeneration")
 	switch {
 	case o.GetDeletionTimestamp() != nil:
-		return deployment.Progressing, since, "it is being deleted"
+		return deployment.Progressing, since, "being deleted"
 	case o.number("status", "observedGeneration") != o.GetGeneration(), seen != 0 && seen != o.GetGeneration():
-		return deployment.Progressing, since, "its controller has not seen its last change yet"
+		return deployment.Progressing, since, "its controller has not observed its latest change"
 	}
 	switch ready.text("status") {
 	case "True":

@@ -10,10 +10,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Await looks until the goal is on the branch and its verdict is a success or a failure, every interval. It returns what was
-// seen last: with the context's error where that ended before, nil where nothing was seen. progress is told of each look. A
-// repo or a source that can't be reached for a moment is looked at again.
-func Await(ctx context.Context, req Request, interval time.Duration, now func() time.Time, progress func(*Observation, error)) (*Observation, error) {
+// Await calls [Look] every interval until the branch holds the goal and its verdict is success or failure. It returns
+// the last observation, or nil if there was none, and the context's error if that ended first. It retries if the repo
+// can't be reached, and calls progress after each attempt that did not end the wait.
+func Await(
+	ctx context.Context,
+	req Request,
+	interval time.Duration,
+	now func() time.Time,
+	progress func(*Observation, error),
+) (*Observation, error) {
 	var last *Observation
 	for {
 		seen, err := Look(ctx, req, now)

@@ -20,20 +20,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// depths are how many generations of commits are read: the second where a report names a commit beyond the first.
+// depths lists how many generations of commits are read. The second applies if a report names a commit beyond the
+// first.
 var depths = []int{64, 1024}
 
-// branch is a branch that is being read, in one conversation with its server.
+// branch reads one branch in one session with its server.
 type branch struct {
 	deployment.Branch
 	at       delivery.Destination
 	snapshot *gitops.Snapshot
-	names    []string // the cluster types of the record, sorted
+	names    []string // cluster types in the record, sorted
 	trees    map[plumbing.Hash]map[string]plumbing.Hash
-	reading  sync.Mutex // of the snapshot, by sources
+	reading  sync.Mutex // guards snapshot, which sources read concurrently
 }
 
-// openBranch reads the head of a branch and the record there. A branch or a record that is not there leaves Head empty.
+// openBranch reads the head of a branch and its record. Head stays empty if the branch or the record does not exist.
 func openBranch(ctx context.Context, client *gitremote.Client, at delivery.Destination) (*branch, error) {
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
@@ -85,7 +86,7 @@ func (b *branch) readRecord() error {
 	return nil
 }
 
-// isComplete reports whether a record says that no rollout is under way. One without a rollout says so.
+// isComplete reports whether a record has no rollout in progress.
 func isComplete(record []byte) bool {
 	var r struct {
 		Rollout *struct {
@@ -96,7 +97,7 @@ func isComplete(record []byte) bool {
 	return err == nil && (r.Rollout == nil || r.Rollout.Complete)
 }
 
-// treeHash is the hash of the tree whose entries are the cluster types' folders alone.
+// treeHash returns the hash of the tree that contains the cluster types' folders and nothing else.
 func (b *branch) treeHash() string {
 	folders := map[string]tree.Hash{}
 	for name, folder := range b.Folders {
@@ -107,8 +108,8 @@ func (b *branch) treeHash() string {
 	return tree.FolderHash(folders).String()
 }
 
-// manifests are the contents of the YAML files in a folder at head, by path.
-func (b *branch) manifests(folder string) (map[string][]byte, error) {
+// readManifests returns the contents of the YAML files in a folder at head, by path.
+func (b *branch) readManifests(folder string) (map[string][]byte, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
 	at := b.at.Join(folder)
@@ -143,14 +144,17 @@ func (b *branch) readTargets() error {
 			return err
 		}
 		folder := b.Folders[name]
-		folder.Targets = slices.DeleteFunc(slices.Sorted(maps.Keys(below)), func(n string) bool { return strings.HasPrefix(n, ".") })
+		folder.Targets = slices.DeleteFunc(
+			slices.Sorted(maps.Keys(below)),
+			func(n string) bool { return strings.HasPrefix(n, ".") },
+		)
 		b.Folders[name] = folder
 	}
 	return nil
 }
 
-// readHistory reads the history as far back as it is needed: the commits that reports name and the one that is awaited, and
-// the trees of all commits after these.
+// readHistory reads the history back to the commits that reports name and the awaited one, and the trees of all commits
+// after these.
 func (b *branch) readHistory(reports []deployment.Report, awaited string) error {
 	var named []string
 	if awaited != "" {
@@ -169,11 +173,11 @@ func (b *branch) readHistory(reports []deployment.Report, awaited string) error 
 			return err
 		}
 		b.History = b.historyOf(commits)
-		if b.History.Whole() || !slices.ContainsFunc(named, func(hash string) bool { return !b.History.Has(hash) }) {
+		if b.History.Complete() || !slices.ContainsFunc(named, func(hash string) bool { return !b.History.Has(hash) }) {
 			break
 		}
 	}
-	if err := b.readTrees(b.History.After(named)); err != nil {
+	if err := b.readTrees(b.History.Descendants(named)); err != nil {
 		return err
 	}
 	return b.readChanges()
@@ -190,7 +194,7 @@ func (b *branch) historyOf(read []gitops.Commit) *deployment.History {
 	return deployment.NewHistory(b.Head, commits, b.folderAt)
 }
 
-// folderAt is the hash of a folder in a commit, "" where it is not there or was not read.
+// folderAt returns the hash of a folder in a commit, or "" if it is absent or unread.
 func (b *branch) folderAt(commit, folder string) string {
 	hash, there := b.trees[plumbing.NewHash(commit)][folder]
 	if !there {
@@ -199,7 +203,7 @@ func (b *branch) folderAt(commit, folder string) string {
 	return hash.String()
 }
 
-// readTrees reads the folders of commits.
+// readTrees reads the folders of commits that were not read yet.
 func (b *branch) readTrees(commits []string) error {
 	var wants []plumbing.Hash
 	for _, c := range commits {
@@ -217,7 +221,7 @@ func (b *branch) readTrees(commits []string) error {
 	return nil
 }
 
-// readChanges reads the folders along first parents until the last change of each is among them.
+// readChanges reads the folders along first parents until it finds the last change of each.
 func (b *branch) readChanges() error {
 	chain := b.History.FirstParents()
 	for n := 2; ; n *= 4 {

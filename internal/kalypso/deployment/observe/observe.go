@@ -1,5 +1,5 @@
-// Package observe looks at a deployment: it reads the GitOps branch, asks the sources of reports side by side, and has
-// [deployment.Judge] find the verdict.
+// Package observe observes a deployment. It reads the GitOps branch, asks the sources of reports concurrently, and lets
+// [deployment.Evaluate] decide the verdict.
 package observe
 
 import (
@@ -15,64 +15,64 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Source gives reports of the clusters that follow a rendering.
+// Source reports on the clusters that follow a rendering.
 type Source interface {
-	// Name is the source's, for people.
+	// Name returns the display name of the source.
 	Name() string
-	// Reports are all that the source knows. An error that unwraps to [deployment.ErrNoAnswer] says that nothing is known of it this
-	// time; any other one is for people to mend.
+	// Reports returns all reports of the source. An error that wraps [deployment.ErrNoAnswer] means that the source did
+	// not answer; the user must fix any other error.
 	Reports(ctx context.Context, of deployment.Rendering) ([]deployment.Report, error)
 }
 
-// Request says what to look at.
+// Request tells which deployment to observe, and how.
 type Request struct {
 	Client  *gitremote.Client
 	At      delivery.Destination
 	Sources []Source
 	Rules   deployment.Rules
-	Targets bool          // whether to count deployment targets
-	Wait    time.Duration // how long the sources have to answer
+	Targets bool          // count deployment targets
+	Wait    time.Duration // time that the sources have to answer
 	Goal    Goal
 }
 
-// Goal is what the branch has to hold for a success to count. The zero value is whatever it holds.
+// Goal tells what the branch must contain before a success counts. The zero value accepts anything.
 type Goal struct {
-	TreeHash string // of the rendering; "": whichever
-	Commit   string // that the head is, or leads to; "": whichever
+	TreeHash string // of the rendering; "": any
+	Commit   string // head or one of its ancestors; "": any
 }
 
-// Observation is what was seen.
+// Observation holds the state of a deployment at one moment.
 type Observation struct {
 	deployment.Branch
 	deployment.Outcome
-	TreeHash string // as kalypso_environment_rendering has it; "" without a head
-	At       time.Time
-	Silent   []*SourceError // of the sources that did not answer
-	Awaits   string         // what of the goal the branch does not hold yet; "": nothing
+	TreeHash   string // tree_hash of kalypso_environment_rendering; "" without a head
+	At         time.Time
+	Unanswered []*SourceError // errors of the sources that did not answer
+	Awaits     string         // what the branch lacks of the goal; "": nothing
 }
 
-// Look looks once. now is the clock; it is asked when all is read. An error is for people to mend: of the repo, or of a
-// source that answered and could not be understood.
+// Look observes a deployment once. It reads the time from now after all reports arrived. It returns errors that the
+// user must fix: errors of the repo, and of sources whose answer could not be used.
 func Look(ctx context.Context, req Request, now func() time.Time) (*Observation, error) {
 	b, err := openBranch(ctx, req.Client, req.At)
 	if err != nil {
 		return nil, err
 	}
 	defer b.close()
-	world := deployment.World{Branch: b.Branch, Rules: req.Rules}
+	world := deployment.Input{Branch: b.Branch, Rules: req.Rules}
 	if b.Head == "" {
-		none := &Observation{Branch: b.Branch, Outcome: deployment.Judge(world), At: now()}
+		none := &Observation{Branch: b.Branch, Outcome: deployment.Evaluate(world), At: now()}
 		none.Awaits = none.awaits(req.Goal)
 		return none, nil
 	}
 	seen := &Observation{TreeHash: b.treeHash()}
 	rendering := deployment.Rendering{
-		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names, Files: b.manifests,
+		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names, Files: b.readManifests,
 	}
 	if world.Reports, err = ask(ctx, req, rendering, seen); err != nil {
 		return nil, err
 	}
-	for _, silent := range seen.Silent {
+	for _, silent := range seen.Unanswered {
 		world.Unanswered = append(world.Unanswered, silent.Source)
 	}
 	if req.Targets {
@@ -90,36 +90,46 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		}
 	}
 	world.Branch = b.Branch
-	seen.Branch, seen.Outcome = b.Branch, deployment.Judge(world)
+	seen.Branch, seen.Outcome = b.Branch, deployment.Evaluate(world)
 	seen.Awaits = seen.awaits(req.Goal)
 	return seen, nil
 }
 
-// awaits says what of the goal the branch does not hold yet; "" where it holds all.
+// awaits describes what the branch lacks of the goal, or returns "".
 func (o *Observation) awaits(goal Goal) string {
 	switch {
 	case goal.Commit != "" && (o.History == nil || !o.History.Has(goal.Commit)):
-		return fmt.Sprintf("the branch %q does not hold the commit %s", o.Name, goal.Commit)
+		return fmt.Sprintf("the branch %q does not contain the commit %s", o.Name, goal.Commit)
 	case goal.TreeHash != "" && goal.TreeHash != o.TreeHash:
-		return fmt.Sprintf("the branch %q holds the tree %s, and not %s", o.Name, cmp.Or(o.TreeHash, "of no rendering"), goal.TreeHash)
+		return fmt.Sprintf(
+			"the branch %q holds the tree %s instead of %s",
+			o.Name,
+			cmp.Or(o.TreeHash, "of no rendering"),
+			goal.TreeHash,
+		)
 	}
 	return ""
 }
 
-// SourceError is what went wrong with a source.
+// SourceError is the error of one source.
 type SourceError struct {
-	Source string // its name
+	Source string // display name
 	Err    error
 }
 
 // Error implements error.
 func (e *SourceError) Error() string { return e.Source + ": " + e.Err.Error() }
 
-// Unwrap has errors.Is find the cause.
+// Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// ask asks all sources side by side.
-func ask(ctx context.Context, req Request, rendering deployment.Rendering, seen *Observation) ([]deployment.Report, error) {
+// ask asks all sources concurrently.
+func ask(
+	ctx context.Context,
+	req Request,
+	rendering deployment.Rendering,
+	seen *Observation,
+) ([]deployment.Report, error) {
 	bounded, cancel := context.WithTimeout(ctx, req.Wait)
 	defer cancel()
 	reports := make([][]deployment.Report, len(req.Sources))
@@ -137,7 +147,7 @@ func ask(ctx context.Context, req Request, rendering deployment.Rendering, seen 
 	for i, source := range req.Sources {
 		switch err := errs[i]; {
 		case errors.Is(err, deployment.ErrNoAnswer), errors.Is(err, context.DeadlineExceeded):
-			seen.Silent = append(seen.Silent, &SourceError{source.Name(), err})
+			seen.Unanswered = append(seen.Unanswered, &SourceError{source.Name(), err})
 		case err != nil:
 			wrong = append(wrong, &SourceError{source.Name(), err})
 		}
@@ -146,13 +156,13 @@ func ask(ctx context.Context, req Request, rendering deployment.Rendering, seen 
 	return all, errors.Join(wrong...)
 }
 
-// Kept is a source of reports that somebody kept, such as in a file.
-type Kept []deployment.Report
+// Recorded is a source of reports that were stored before this run, such as in a file.
+type Recorded []deployment.Report
 
 // Name implements [Source].
-func (Kept) Name() string { return "reports" }
+func (Recorded) Name() string { return "reports" }
 
 // Reports implements [Source].
-func (k Kept) Reports(context.Context, deployment.Rendering) ([]deployment.Report, error) {
+func (k Recorded) Reports(context.Context, deployment.Rendering) ([]deployment.Report, error) {
 	return k, nil
 }

@@ -17,7 +17,8 @@ import (
 
 const clusterTypes = 200
 
-// fleet is a branch with the folders of 200 cluster types. Each commit after the first changes the one of its number.
+// fleet creates a branch with the folders of 200 cluster types. Each commit after the first changes the folder of its
+// number.
 func fleet(t *testing.T, commits int) (repo string, hashes []string) {
 	t.Helper()
 	repo = gitserver.InitBare(t)
@@ -30,7 +31,10 @@ func fleet(t *testing.T, commits int) (repo string, hashes []string) {
 			files[fmt.Sprintf("fleet/%s/target-%d/namespace.yaml", name, j)] = strings.Repeat(name+"\n", 100)
 		}
 	}
-	files["fleet/.kalypso/rendering.json"] = `{"version": 1, "environment": "stage", "cluster_types": [` + strings.Join(names, ", ") + `]}`
+	files["fleet/.kalypso/rendering.json"] = `{"version": 1, "environment": "stage", "cluster_types": [` + strings.Join(
+		names,
+		", ",
+	) + `]}`
 	hashes = append(hashes, gitserver.Seed(t, repo, "stage", files))
 	for i := range commits - 1 {
 		hashes = append(hashes, gitserver.Seed(t, repo, "stage", map[string]string{
@@ -47,17 +51,26 @@ func request(t *testing.T, url string, reports ...deployment.Report) observe.Req
 		t.Fatal(err)
 	}
 	return observe.Request{
-		Client: client, At: delivery.Destination{Repo: url, Branch: "stage", Path: "fleet"}, Sources: []observe.Source{observe.Kept(reports)}, Wait: time.Minute,
-		Rules: deployment.Rules{Deadline: 1e6 * time.Hour, StaleAfter: time.Hour},
+		Client:  client,
+		At:      delivery.Destination{Repo: url, Branch: "stage", Path: "fleet"},
+		Sources: []observe.Source{observe.Recorded(reports)},
+		Wait:    time.Minute,
+		Rules:   deployment.Rules{Deadline: 1e6 * time.Hour, StaleAfter: time.Hour},
 	}
 }
 
 func report(cluster, folder, commit string) deployment.Report {
-	return deployment.Report{Cluster: cluster, Folder: folder, Revision: "stage@sha1:" + commit, Health: deployment.Healthy, Time: time.Now()}
+	return deployment.Report{
+		Cluster:  cluster,
+		Folder:   folder,
+		Revision: "stage@sha1:" + commit,
+		Health:   deployment.Healthy,
+		Time:     time.Now(),
+	}
 }
 
-// 300 clusters that report one folder with 40 revisions, and 5,000 configurations over 200 cluster types, are judged in two
-// seconds beside the reading, which fetches all revisions together, without the contents of files.
+// Look evaluates 300 clusters that report one folder with 40 revisions, and 5,000 configurations of 200 cluster types,
+// within two seconds plus the time to read. It fetches all revisions together, without file contents.
 func TestLookAtFleet(t *testing.T) {
 	repo, hashes := fleet(t, 100)
 	s, url := gitserver.Serve(t, repo, gitserver.WithFilter())
@@ -66,7 +79,10 @@ func TestLookAtFleet(t *testing.T) {
 		one = append(one, report(fmt.Sprintf("c%03d", i), "ct150", hashes[len(hashes)-1-i%40]))
 	}
 	for i := range 5000 {
-		many = append(many, report(fmt.Sprintf("c%04d", i), fmt.Sprintf("ct%03d", i%clusterTypes), hashes[len(hashes)-1-i%40]))
+		many = append(
+			many,
+			report(fmt.Sprintf("c%04d", i), fmt.Sprintf("ct%03d", i%clusterTypes), hashes[len(hashes)-1-i%40]),
+		)
 	}
 	for _, test := range []struct {
 		name    string
@@ -74,7 +90,7 @@ func TestLookAtFleet(t *testing.T) {
 		current int
 	}{
 		{"300 clusters, one folder, 40 revisions", one, 300},
-		// Those of a folder that changed among the last 40 commits report in part an older tree.
+		// Some clusters of a folder that changed in the last 40 commits report an older tree.
 		{"5,000 configurations, 200 cluster types, 40 revisions", many, 4500},
 	} {
 		s.ResetLog()
@@ -99,8 +115,12 @@ func TestLookAtFleet(t *testing.T) {
 			t.Errorf("%s: %d requests, %d bytes", test.name, n, sent)
 		}
 		begin = time.Now()
-		world := deployment.World{Branch: seen.Branch, Reports: test.reports, Rules: deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour}}
-		deployment.Judge(world)
+		world := deployment.Input{
+			Branch:  seen.Branch,
+			Reports: test.reports,
+			Rules:   deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
+		}
+		deployment.Evaluate(world)
 		judged := time.Since(begin)
 		if judged > 2*time.Second {
 			t.Errorf("%s: judged in %s", test.name, judged)
@@ -110,11 +130,12 @@ func TestLookAtFleet(t *testing.T) {
 	}
 }
 
-// A history that is longer than what is read leaves a report of its beginning unclear, and one in between is found.
+// Look finds a report between the two depths. A report beyond the second depth stays unclear.
 func TestLookBeyond(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	first := gitserver.Seed(t, repo, "stage", map[string]string{
-		"fleet/large/x.yaml": "x", "fleet/.kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`,
+		"fleet/large/x.yaml":            "x",
+		"fleet/.kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`,
 	})
 	var script strings.Builder
 	for i := range 1100 {
@@ -131,7 +152,8 @@ func TestLookBeyond(t *testing.T) {
 		t.Errorf("900 commits back: %+v, %v", seen, err)
 	}
 	seen, err = observe.Look(t.Context(), request(t, "file://"+repo, report("a", "large", first)), time.Now)
-	if err != nil || seen.Verdict != deployment.Pending || !strings.Contains(seen.Problems[0].Message, "not among the last 1024") {
+	if err != nil || seen.Verdict != deployment.Pending ||
+		!strings.Contains(seen.Problems[0].Message, "not among the last 1024") {
 		t.Errorf("1,100 commits back: %+v, %v", seen, err)
 	}
 }
@@ -145,14 +167,15 @@ func (b broken) Reports(context.Context, deployment.Rendering) ([]deployment.Rep
 	return nil, b.err
 }
 
-// A source that does not answer leaves all pending, and is named; one that can't be understood is an error.
+// A source that does not answer makes everything pending and is listed. An invalid answer is an error.
 func TestLookSources(t *testing.T) {
 	repo, hashes := fleet(t, 1)
 	req := request(t, "file://"+repo, report("a", "ct000", hashes[0]))
 	for _, err := range []error{fmt.Errorf("x: %w", deployment.ErrNoAnswer), context.DeadlineExceeded} {
 		req.Sources = append(req.Sources[:1:1], broken{err})
 		seen, failed := observe.Look(t.Context(), req, time.Now)
-		if failed != nil || len(seen.Silent) != 1 || seen.Verdict != deployment.Pending || seen.Outcome.Folders["ct000"].Verdict != deployment.Pending {
+		if failed != nil || len(seen.Unanswered) != 1 || seen.Verdict != deployment.Pending ||
+			seen.Outcome.Folders["ct000"].Verdict != deployment.Pending {
 			t.Errorf("%v: %+v, %v", err, seen, failed)
 		}
 	}

@@ -23,50 +23,53 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 )
 
-// Bounds of what Azure Resource Graph may answer.
+// Limits on queries and on the responses of Azure Resource Graph.
 const (
-	pageSize  = 1000 // the most that it gives
-	maxRows   = 100000
-	maxAnswer = 64 << 20 // bytes of a page
-	tries     = 5        // after an answer that says to come back, or none
+	pageSize         = 1000 // maximum of the service
+	maxRows          = 100000
+	maxResponseBytes = 64 << 20 // of a page
+	maxAttempts      = 5        // after "try again later" or no response
 )
 
-// graph is a conversation with Azure Resource Graph.
-type graph struct {
+// client queries Azure Resource Graph.
+type client struct {
 	client  *armresourcegraph.Client
 	scope   Scope
 	secrets *redact.Secrets
-	now     time.Time // by Azure's clock, at the last answer
+	now     time.Time // Azure's clock at the last response
 }
 
-// connect makes a conversation. Nothing is contacted.
-func connect(config Config, scope Scope) (*graph, error) {
+// connect returns a client without contacting Azure.
+func connect(config Config, scope Scope) (*client, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
-	g := &graph{scope: scope, secrets: &redact.Secrets{}}
+	g := &client{scope: scope, secrets: &redact.Secrets{}}
 	g.secrets.Add(config.ClientSecret)
 	options := azcore.ClientOptions{
 		Cloud: config.cloud(), Transport: transport(g.secrets),
-		Retry:     policy.RetryOptions{MaxRetries: tries, RetryDelay: time.Second},
+		Retry:     policy.RetryOptions{MaxRetries: maxAttempts, RetryDelay: time.Second},
 		Telemetry: policy.TelemetryOptions{ApplicationID: "terraform-kalypso"},
 	}
 	credential, err := config.credential(options, g.secrets)
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	g.client, err = armresourcegraph.NewClient(credential, &arm.ClientOptions{ClientOptions: options, DisableRPRegistration: true})
+	g.client, err = armresourcegraph.NewClient(
+		credential,
+		&arm.ClientOptions{ClientOptions: options, DisableRPRegistration: true},
+	)
 	if err != nil {
 		return nil, g.explain(err)
 	}
 	return g, nil
 }
 
-// errPage is an answer of which a page is missing: nothing may be concluded from it.
+// errPage means that a page of the answer is missing, so the answer can't be used.
 var errPage = errors.New("the answer lacks a page")
 
-// query reads all pages of a query into rows, which have to be ordered by their IDs.
-func query[T any](ctx context.Context, g *graph, text string, id func(T) string) ([]T, error) {
+// query reads all pages of a query. The query must order its rows by ID.
+func query[T any](ctx context.Context, g *client, text string, id func(T) string) ([]T, error) {
 	var all []T
 	seen := map[string]bool{}
 	request := armresourcegraph.QueryRequest{
@@ -89,9 +92,9 @@ func query[T any](ctx context.Context, g *graph, text string, id func(T) string)
 		for _, row := range rows {
 			key := strings.ToLower(id(row))
 			if key == "" {
-				return nil, errors.New("the answer holds a row without an ID")
+				return nil, errors.New("the answer contains a row without an ID")
 			}
-			if !seen[key] { // between two pages a row may move to the second
+			if !seen[key] { // a row may move to the next page between two requests
 				seen[key], all = true, append(all, row)
 			}
 		}
@@ -101,7 +104,7 @@ func query[T any](ctx context.Context, g *graph, text string, id func(T) string)
 		case page.SkipToken == nil || *page.SkipToken == "":
 			return all, complete(page, read)
 		case len(rows) == 0:
-			return nil, fmt.Errorf("%w: an empty one says that more follow", errPage)
+			return nil, fmt.Errorf("%w: an empty page announces more rows", errPage)
 		}
 		request.Options.SkipToken = page.SkipToken
 		if err := clock.Sleep(ctx, quota); err != nil {
@@ -110,20 +113,23 @@ func query[T any](ctx context.Context, g *graph, text string, id func(T) string)
 	}
 }
 
-// complete is an error where the last page does not end the answer.
+// complete returns an error if the last page does not end the answer.
 func complete(page *armresourcegraph.QueryResponse, read int64) error {
 	truncated := page.ResultTruncated != nil && *page.ResultTruncated == armresourcegraph.ResultTruncatedTrue
 	switch {
 	case truncated:
-		return fmt.Errorf("%w: it is truncated, and names no next one", errPage)
+		return fmt.Errorf("%w: it is truncated without a link to the next page", errPage)
 	case page.TotalRecords != nil && read < *page.TotalRecords:
-		return fmt.Errorf("%w: %d of %d rows came", errPage, read, *page.TotalRecords)
+		return fmt.Errorf("%w: it contains %d of %d rows", errPage, read, *page.TotalRecords)
 	}
 	return nil
 }
 
-// page reads one page, and says how long to wait before the next.
-func (g *graph) page(ctx context.Context, request armresourcegraph.QueryRequest) (*armresourcegraph.QueryResponse, time.Duration, error) {
+// page reads one page and returns how long to wait before the next.
+func (g *client) page(
+	ctx context.Context,
+	request armresourcegraph.QueryRequest,
+) (*armresourcegraph.QueryResponse, time.Duration, error) {
 	var raw *http.Response
 	answer, err := g.client.Resources(policy.WithCaptureResponse(ctx, &raw), request, nil)
 	if err != nil {
@@ -135,37 +141,44 @@ func (g *graph) page(ctx context.Context, request armresourcegraph.QueryRequest)
 	return &answer.QueryResponse, quotaPause(raw.Header), nil
 }
 
-// quotaPause is how long to wait where the quota of requests is used up.
+// quotaPause returns how long to wait if the request quota is used up.
 func quotaPause(header http.Header) time.Duration {
 	if header.Get("x-ms-user-quota-remaining") != "0" {
 		return 0
 	}
 	var hours, minutes, seconds int
-	if n, err := fmt.Sscanf(header.Get("x-ms-user-quota-resets-after"), "%d:%d:%d", &hours, &minutes, &seconds); err != nil || n != 3 {
+	if n, err := fmt.Sscanf(
+		header.Get("x-ms-user-quota-resets-after"),
+		"%d:%d:%d",
+		&hours,
+		&minutes,
+		&seconds,
+	); err != nil ||
+		n != 3 {
 		return 5 * time.Second // the window of the quota
 	}
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second
 }
 
-// rowsOf are the rows of a page.
+// rowsOf returns the rows of a page.
 func rowsOf[T any](page *armresourcegraph.QueryResponse) ([]T, error) {
 	text, err := json.Marshal(page.Data)
 	if err != nil {
-		return nil, errors.New("the answer holds no rows")
+		return nil, errors.New("the answer contains no rows")
 	}
 	var rows []T
 	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, errors.New("the rows of the answer are not as Azure documents them")
+		return nil, errors.New("the rows of the answer don't have the format that Azure documents")
 	}
 	if page.Count != nil && int64(len(rows)) != *page.Count {
-		return nil, fmt.Errorf("%w: it says that it has %d rows, and has %d", errPage, *page.Count, len(rows))
+		return nil, fmt.Errorf("%w: a page announces %d rows and contains %d", errPage, *page.Count, len(rows))
 	}
 	return rows, nil
 }
 
-// explain makes an error for people: without the pages of text that the SDK prints, and without secrets. Where Azure did not
-// answer, it unwraps to [deployment.ErrNoAnswer].
-func (g *graph) explain(err error) error {
+// explain turns an error of the SDK into a short one without secrets. It wraps [deployment.ErrNoAnswer] if Azure did
+// not answer.
+func (g *client) explain(err error) error {
 	var answered *azcore.ResponseError
 	var unauthenticated *azidentity.AuthenticationFailedError
 	first, _, _ := strings.Cut(g.secrets.Redact(err.Error()), "\n")
@@ -177,17 +190,25 @@ func (g *graph) explain(err error) error {
 	case errors.As(err, &answered) && (answered.StatusCode == http.StatusTooManyRequests || answered.StatusCode >= 500):
 		return fmt.Errorf("%w: Azure answered HTTP %d %s", deployment.ErrNoAnswer, answered.StatusCode, answered.ErrorCode)
 	case errors.As(err, &answered):
-		return fmt.Errorf("the answer is HTTP %d %s%s", answered.StatusCode, answered.ErrorCode, g.words(answered.RawResponse))
+		return fmt.Errorf(
+			"the answer is HTTP %d %s%s",
+			answered.StatusCode,
+			answered.ErrorCode,
+			g.serverMessage(answered.RawResponse),
+		)
 	case errors.As(err, &unauthenticated):
-		return errors.New("the authority does not accept the credential: " + first + g.words(unauthenticated.RawResponse))
+		return errors.New("the authority rejects the credential: " + first + g.serverMessage(unauthenticated.RawResponse))
 	case strings.Contains(first, "DefaultAzureCredential"):
-		return errors.New("nothing says who asks Azure: set client_id with client_secret or use_oidc in azure of the provider, or log in with az login")
+		return errors.New(
+			"no Azure credential is configured: set client_id with client_secret or use_oidc in the provider's azure " +
+				"argument, or run az login",
+		)
 	}
 	return fmt.Errorf("%w: %s", deployment.ErrNoAnswer, first)
 }
 
-// words are what an answer says beside its status.
-func (g *graph) words(resp *http.Response) string {
+// serverMessage returns what a response says besides its status.
+func (g *client) serverMessage(resp *http.Response) string {
 	if resp == nil {
 		return ""
 	}
@@ -197,7 +218,7 @@ func (g *graph) words(resp *http.Response) string {
 	}
 	var said struct {
 		Error            json.RawMessage `json:"error"`
-		ErrorDescription string          `json:"error_description"` // of the authority
+		ErrorDescription string          `json:"error_description"` // from the authority
 	}
 	_ = json.Unmarshal(text, &said)
 	var inner struct{ Message string }
@@ -206,10 +227,11 @@ func (g *graph) words(resp *http.Response) string {
 	if message == "" {
 		return ""
 	}
-	return ": " + deployment.Clip(message)
+	return ": " + deployment.OneLine(message)
 }
 
-// transport follows no redirect, which would take the token along, and reads no more of an answer than it may have.
+// transport returns a client that limits the size of responses and records the tokens that it sends. It follows no
+// redirects, which would forward the token.
 func transport(secrets *redact.Secrets) *http.Client {
 	return &http.Client{
 		Transport:     bounded{http.DefaultTransport, secrets},
@@ -217,9 +239,12 @@ func transport(secrets *redact.Secrets) *http.Client {
 	}
 }
 
-var errTooLarge = fmt.Errorf("an answer is larger than %d MiB; narrow subscriptions or management_groups", maxAnswer>>20)
+var errTooLarge = fmt.Errorf(
+	"a response is larger than %d MiB; narrow subscriptions or management_groups",
+	maxResponseBytes>>20,
+)
 
-// bounded bounds the answers, and notes the tokens that it sends: a server may repeat them.
+// bounded limits the size of responses and adds the tokens that it sends to secrets, because a server may echo them.
 type bounded struct {
 	next    http.RoundTripper
 	secrets *redact.Secrets
@@ -230,7 +255,7 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.secrets.Add(token)
 	resp, err := b.next.RoundTrip(req)
 	if err == nil {
-		resp.Body = &boundedBody{resp.Body, maxAnswer}
+		resp.Body = &boundedBody{resp.Body, maxResponseBytes}
 	}
 	return resp, err
 }

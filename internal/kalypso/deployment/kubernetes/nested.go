@@ -14,25 +14,25 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// elsewhere stands for a namespace where what is in the folder goes to another cluster.
-const elsewhere = "\x00"
+// otherCluster replaces the namespace if the folder is deployed to another cluster.
+const otherCluster = "\x00"
 
 // parent is an object that syncs a folder to the cluster.
 type parent struct {
 	folder    string
-	namespace string // that all of the folder goes to; "": what each object says
+	namespace string // target namespace of the folder; "": the one of each object
 }
 
-// add adds a report. What stands in its folder is judged too, unless it goes elsewhere.
-func (k *cluster) add(r deployment.Report, namespace string) {
+// addReport adds a report. The objects in its folder are checked too, unless they are deployed to another cluster.
+func (k *cluster) addReport(r deployment.Report, namespace string) {
 	k.reports = append(k.reports, r)
-	if namespace != elsewhere && slices.Contains(k.of.Folders, r.Folder) {
+	if namespace != otherCluster && slices.Contains(k.of.Folders, r.Folder) {
 		k.parents = append(k.parents, parent{r.Folder, namespace})
 	}
 }
 
-// within adds what the Kustomizations and Applications say that stand in the folders which the cluster follows.
-func (k *cluster) within() {
+// addNested adds the reports of the Kustomizations and Applications in the folders that the cluster follows.
+func (k *cluster) addNested() {
 	type place struct {
 		parent
 		identity
@@ -41,7 +41,7 @@ func (k *cluster) within() {
 	for _, p := range k.parents {
 		inside, err := k.contents.folder(p.folder)
 		if err != nil {
-			return // it is of the branch, and not of the cluster: the source tells it
+			return // an error of the branch, which Reports returns
 		}
 		for _, id := range inside {
 			if p.namespace != "" {
@@ -49,37 +49,38 @@ func (k *cluster) within() {
 			}
 			if at := (place{p, id}); !done[at] {
 				done[at] = true
-				k.reports = append(k.reports, k.inside(p.folder, id)...)
+				k.reports = append(k.reports, k.nestedReports(p.folder, id)...)
 			}
 		}
 	}
 }
 
-// inside is what the objects of an identity say: several where the folder does not say the namespace.
-func (k *cluster) inside(folder string, id identity) []deployment.Report {
+// nestedReports returns the reports of the objects with an identity. There may be several if the folder names no
+// namespace.
+func (k *cluster) nestedReports(folder string, id identity) []deployment.Report {
 	var all []deployment.Report
-	for _, o := range k.kinds[id.kind()].all() {
+	for _, o := range k.lists[id.kind()].all() {
 		if o.GetName() != id.name || id.namespace != "" && o.GetNamespace() != id.namespace {
 			continue
 		}
-		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Within: true, Now: k.date.now()}
+		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Nested: true, Now: k.date.now()}
 		if id.group == argoGroup {
-			r.Health, r.Since, r.Message = o.synced()
+			r.Health, r.Since, r.Message = o.health()
 		} else {
-			r.Health, r.Since, r.Message = o.ready()
+			r.Health, r.Since, r.Message = o.readyHealth()
 		}
 		all = append(all, r)
 	}
 	if len(all) == 0 {
 		all = append(all, deployment.Report{
-			Cluster: k.name, Folder: folder, Object: id.String(), Within: true, Health: deployment.Progressing,
-			Message: "the folder holds it, and the cluster does not yet", Now: k.date.now(),
+			Cluster: k.name, Folder: folder, Object: id.String(), Nested: true, Health: deployment.Progressing,
+			Message: "the folder contains it, but the cluster does not yet", Now: k.date.now(),
 		})
 	}
 	return all
 }
 
-func (k *kind) all() []object {
+func (k *resourceList) all() []object {
 	if k == nil {
 		return nil
 	}
@@ -90,10 +91,10 @@ func (k *kind) all() []object {
 	return all
 }
 
-// identity is which object stands in a folder.
+// identity identifies an object in a folder.
 type identity struct{ group, namespace, name string }
 
-// kind is where a cluster keeps its kind.
+// kind returns the key of its list in [cluster].
 func (id identity) kind() string {
 	if id.group == argoGroup {
 		return argoGroup + "/applications"
@@ -108,8 +109,8 @@ func (id identity) String() string {
 	return "Kustomization " + id.namespace + "/" + id.name
 }
 
-// contents are the objects in the folders at head, read once for all clusters.
-type contents struct {
+// folderObjects holds the objects in the folders at head, which are read once for all clusters.
+type folderObjects struct {
 	of   deployment.Rendering
 	mu   sync.Mutex
 	read map[string]*folderContents
@@ -121,7 +122,7 @@ type folderContents struct {
 	err     error
 }
 
-func (c *contents) folder(name string) ([]identity, error) {
+func (c *folderObjects) folder(name string) ([]identity, error) {
 	c.mu.Lock()
 	f := c.read[name]
 	if f == nil {
@@ -138,8 +139,8 @@ func (c *contents) folder(name string) ([]identity, error) {
 	return f.objects, f.err
 }
 
-// err are the errors of reading the branch.
-func (c *contents) err() error {
+// err returns the errors of reading the branch.
+func (c *folderObjects) err() error {
 	var all []error
 	for _, name := range slices.Sorted(maps.Keys(c.read)) {
 		all = append(all, c.read[name].err)
@@ -147,7 +148,8 @@ func (c *contents) err() error {
 	return errors.Join(all...)
 }
 
-// identities are the Kustomizations and Applications in files, sorted. What can't be read is for Flux or Argo CD to refuse.
+// identities returns the Kustomizations and Applications in files, sorted. It skips what it can't parse: Flux or Argo
+// CD will reject that.
 func identities(files map[string][]byte) []identity {
 	var all []identity
 	for _, content := range files {
@@ -158,7 +160,8 @@ func identities(files map[string][]byte) []identity {
 				break
 			}
 			gvk := o.GroupVersionKind()
-			if gvk.Group == kustomizeGroup && gvk.Kind == "Kustomization" || gvk.Group == argoGroup && gvk.Kind == "Application" {
+			if gvk.Group == kustomizeGroup && gvk.Kind == "Kustomization" ||
+				gvk.Group == argoGroup && gvk.Kind == "Application" {
 				all = append(all, identity{gvk.Group, o.GetNamespace(), o.GetName()})
 			}
 		}

@@ -9,18 +9,21 @@ import (
 	"time"
 )
 
-// Judge finds the state of a deployment.
-func Judge(w World) Outcome {
+// Evaluate decides the state of a deployment.
+func Evaluate(w Input) Outcome {
 	o := Outcome{
-		Verdict: Pending, Folders: map[string]FolderState{}, Targets: map[string]TargetCount{}, Clusters: map[string][]Followed{},
+		Verdict:  Pending,
+		Folders:  map[string]FolderState{},
+		Targets:  map[string]TargetCount{},
+		Clusters: map[string][]Followed{},
 	}
 	if w.Branch.Head == "" {
 		o.Summary = fmt.Sprintf("The branch %q holds no rendering at this path yet.", w.Branch.Name)
 		return o
 	}
-	all := w.group()
+	all := w.groupReports()
 	for _, name := range slices.Sorted(maps.Keys(w.Branch.Folders)) {
-		state := w.judgeFolder(name, all, &o)
+		state := w.evaluateFolder(name, all, &o)
 		if len(w.Unanswered) > 0 {
 			state.Verdict, state.Since = Pending, time.Time{}
 		}
@@ -32,17 +35,19 @@ func Judge(w World) Outcome {
 		}
 	}
 	for _, c := range all {
-		if c.folder == "" && !o.has(c.cluster) {
-			o.name(c)
+		if c.folder == "" && !o.hasProblem(c.cluster) {
+			o.addProblem(c)
 		}
 		if _, there := w.Branch.Folders[c.folder]; !there && c.folder != "" {
-			o.leaveOut(c, "it follows a folder that the branch does not hold; it is not counted")
+			o.addUnexpected(c, "it follows a folder that the branch does not contain; it is not counted")
 		}
 	}
 	for name := range w.Rules.Expected {
 		if _, there := w.Branch.Folders[name]; !there {
 			o.Problems = append(o.Problems, Problem{
-				Folder: name, State: StateMissing, Message: "clusters are expected to follow the folder, and the branch does not hold it",
+				Folder:  name,
+				State:   StateMissing,
+				Message: "clusters are expected to follow the folder, but the branch does not contain it",
 			})
 		}
 	}
@@ -52,17 +57,17 @@ func Judge(w World) Outcome {
 	return o
 }
 
-// seen is what a cluster is seen to do about a folder.
-type seen struct {
+// clusterState is the state of one cluster in one folder.
+type clusterState struct {
 	cluster  string
-	folder   string // "": not known
+	folder   string // "": unknown
 	state    State
 	since    time.Time
 	revision string
 	why      string
 }
 
-// clusterKey is the same for the names of one cluster. Azure's IDs are the same in any case.
+// clusterKey returns the key under which a cluster's reports are grouped. Azure's IDs ignore case.
 func clusterKey(name string) string {
 	if lower := strings.ToLower(name); strings.HasPrefix(lower, "/subscriptions/") {
 		return lower
@@ -70,23 +75,23 @@ func clusterKey(name string) string {
 	return name
 }
 
-// group judges the reports and puts those of a cluster and a folder together, sorted by folder and cluster.
-func (w *World) group() []seen {
+// groupReports evaluates the reports and merges those of each cluster and folder, sorted by folder and cluster.
+func (w *Input) groupReports() []clusterState {
 	type object struct{ cluster, folder, object string }
-	objects := map[object][]judged{}
+	objects := map[object][]evaluatedReport{}
 	for _, r := range w.Reports {
 		at := object{clusterKey(r.Cluster), r.Folder, r.Object}
-		objects[at] = append(objects[at], w.judge(r))
+		objects[at] = append(objects[at], w.evaluateReport(r))
 	}
 	type place struct{ cluster, folder string }
-	clusters := map[place][]judged{}
+	clusters := map[place][]evaluatedReport{}
 	for at, reports := range objects {
-		slices.SortFunc(reports, compareJudged)
-		clusters[place{at.cluster, at.folder}] = append(clusters[place{at.cluster, at.folder}], agree(reports))
+		slices.SortFunc(reports, compareReports)
+		clusters[place{at.cluster, at.folder}] = append(clusters[place{at.cluster, at.folder}], mergeReports(reports))
 	}
-	var all []seen
+	var all []clusterState
 	for _, reports := range clusters {
-		slices.SortFunc(reports, compareJudged)
+		slices.SortFunc(reports, compareReports)
 		worst := reports[0]
 		since := time.Time{}
 		for _, j := range reports {
@@ -96,18 +101,18 @@ func (w *World) group() []seen {
 		}
 		why := worst.why
 		if worst.Object != "" && worst.state != StateCurrent {
-			why = join(worst.Object, why)
+			why = withMessage(worst.Object, why)
 		}
-		all = append(all, seen{worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why})
+		all = append(all, clusterState{worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why})
 	}
-	slices.SortFunc(all, func(a, b seen) int {
+	slices.SortFunc(all, func(a, b clusterState) int {
 		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster))
 	})
 	return all
 }
 
-// revisionOf is what the worst of the reports with a revision names.
-func revisionOf(reports []judged) string {
+// revisionOf returns the revision of the worst report that has one.
+func revisionOf(reports []evaluatedReport) string {
 	for _, j := range reports {
 		if j.Revision != "" {
 			return j.Revision
@@ -116,56 +121,59 @@ func revisionOf(reports []judged) string {
 	return ""
 }
 
-// compareJudged puts the worst first, whatever the order of the reports.
-func compareJudged(a, b judged) int {
+// compareReports orders reports by severity, worst first, and then by all other fields.
+func compareReports(a, b evaluatedReport) int {
 	return cmp.Or(
 		cmp.Compare(severity[b.state], severity[a.state]), cmp.Compare(a.Object, b.Object), b.since.Compare(a.since),
 		cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.why, b.why),
 	)
 }
 
-// name adds a problem.
-func (o *Outcome) name(s seen) {
+// addProblem lists a cluster as a problem.
+func (o *Outcome) addProblem(s clusterState) {
 	o.Problems = append(o.Problems, Problem{s.cluster, s.folder, s.state, s.revision, s.why})
 }
 
-// leaveOut names a cluster that is not counted.
-func (o *Outcome) leaveOut(s seen, why string) {
+// addUnexpected lists a cluster as a problem without counting it.
+func (o *Outcome) addUnexpected(s clusterState, why string) {
 	s.state, s.why = StateUnexpected, why
-	o.follows(s)
-	o.name(s)
+	o.addFollowed(s)
+	o.addProblem(s)
 }
 
-// has reports whether a cluster is named.
-func (o *Outcome) has(cluster string) bool {
+// hasProblem reports whether a cluster is listed as a problem.
+func (o *Outcome) hasProblem(cluster string) bool {
 	return slices.ContainsFunc(o.Problems, func(p Problem) bool { return p.Cluster == cluster })
 }
 
-// follows notes what a cluster follows.
-func (o *Outcome) follows(s seen) {
+// addFollowed records the folder that a cluster follows.
+func (o *Outcome) addFollowed(s clusterState) {
 	o.Clusters[s.cluster] = append(o.Clusters[s.cluster], Followed{s.folder, s.revision, s.state})
 }
 
-// judgeFolder counts the clusters of a folder at head and finds its verdict.
-func (w *World) judgeFolder(name string, all []seen, o *Outcome) FolderState {
+// evaluateFolder counts the clusters of a folder at head and decides its verdict.
+func (w *Input) evaluateFolder(name string, all []clusterState, o *Outcome) FolderState {
 	expected := w.Rules.Expected[name]
-	members := map[string]seen{}
+	members := map[string]clusterState{}
 	listed := map[string]bool{}
 	for _, cluster := range expected.Clusters {
 		listed[clusterKey(cluster)] = true
-		members[clusterKey(cluster)] = seen{
-			cluster: cluster, folder: name, state: StateMissing, why: "it is expected to follow the folder, and nothing reports that it does",
+		members[clusterKey(cluster)] = clusterState{
+			cluster: cluster,
+			folder:  name,
+			state:   StateMissing,
+			why:     "it is expected to follow the folder, but no source reports that it does",
 		}
 	}
 	for _, s := range all {
 		key := clusterKey(s.cluster)
 		switch {
 		case s.folder == "" && (listed[key] || len(listed) == 0):
-			s.folder = name // it may follow any of them
+			s.folder = name // it may follow any folder
 			members[key] = s
 		case s.folder != name:
 		case len(listed) > 0 && !listed[key]:
-			o.leaveOut(s, "the cluster is not among those expected; it is not counted")
+			o.addUnexpected(s, "the cluster is not among the expected ones; it is not counted")
 		default:
 			if other := members[key]; other.state == StateMissing || severity[s.state] >= severity[other.state] {
 				members[key] = s
@@ -177,18 +185,20 @@ func (w *World) judgeFolder(name string, all []seen, o *Outcome) FolderState {
 		s := members[key]
 		state.add(s.state)
 		if s.state != StateMissing {
-			o.follows(s)
+			o.addFollowed(s)
 		}
 		if s.state != StateCurrent {
-			o.name(s)
+			o.addProblem(s)
 		}
 	}
 	state.Total = len(members)
-	w.missing(name, expected, &state, o)
-	w.decide(expected, slices.Collect(maps.Values(members)), &state)
+	w.countMissing(name, expected, &state, o)
+	w.setVerdict(expected, slices.Collect(maps.Values(members)), &state)
 	if state.Tree == "" {
 		o.Problems = append(o.Problems, Problem{
-			Folder: name, State: StateMissing, Message: "the record on the branch lists the folder, and the branch does not hold it",
+			Folder:  name,
+			State:   StateMissing,
+			Message: "the record on the branch lists the folder, but the branch does not contain it",
 		})
 	}
 	return state
@@ -205,9 +215,9 @@ func (c *Counts) add(s State) {
 	}
 }
 
-// missing counts clusters that are expected by their number: those that lack to a minimum of current ones, or one where
-// nothing reports at all.
-func (w *World) missing(name string, expected Expectation, state *FolderState, o *Outcome) {
+// countMissing counts the clusters missing from the expected number: up to the minimum of current ones, or one if no
+// cluster reports.
+func (w *Input) countMissing(name string, expected Expectation, state *FolderState, o *Outcome) {
 	lacking, message := 0, ""
 	switch {
 	case expected.Minimum != nil:
@@ -224,15 +234,18 @@ func (w *World) missing(name string, expected Expectation, state *FolderState, o
 	}
 }
 
-// decide finds the verdict of a folder, and since when.
-func (w *World) decide(expected Expectation, members []seen, state *FolderState) {
+// setVerdict decides the verdict of a folder and since when it holds.
+func (w *Input) setVerdict(expected Expectation, members []clusterState, state *FolderState) {
 	c := state.Counts
 	unavailable := c.Stale + c.Offline + c.Suspended + c.Missing
 	noneNeeded := expected.Minimum != nil && *expected.Minimum == 0
 	switch {
 	case !w.Rules.MaxFailed.allows(c.Failed, c.Total):
 		state.Verdict = Failure
-	case state.Tree == "", c.Progressing > 0, !w.Rules.MaxUnavailable.allows(unavailable, c.Total), c.Current == 0 && !noneNeeded:
+	case state.Tree == "",
+		c.Progressing > 0,
+		!w.Rules.MaxUnavailable.allows(unavailable, c.Total),
+		c.Current == 0 && !noneNeeded:
 		state.Verdict = Pending
 	default:
 		state.Verdict = Success
@@ -240,9 +253,9 @@ func (w *World) decide(expected Expectation, members []seen, state *FolderState)
 	state.Since = w.since(members, state)
 }
 
-// since is when a folder came to its verdict: a success with the last cluster that became current, a failure with the first
-// one over the limit, and what is pending with the first cluster that is.
-func (w *World) since(members []seen, state *FolderState) time.Time {
+// since returns when a folder reached its verdict. Success began with the last cluster that became current, failure
+// with the first one over the limit, and pending with the first cluster that is pending.
+func (w *Input) since(members []clusterState, state *FolderState) time.Time {
 	of := func(states ...State) []time.Time {
 		var times []time.Time
 		for _, s := range members {
@@ -273,8 +286,8 @@ func (w *World) since(members []seen, state *FolderState) time.Time {
 	return times[at]
 }
 
-// verdict is that of the whole.
-func (w *World) verdict(o Outcome) Verdict {
+// verdict returns the verdict of all folders together.
+func (w *Input) verdict(o Outcome) Verdict {
 	worst := Success
 	for _, f := range o.Folders {
 		switch f.Verdict {
@@ -296,7 +309,7 @@ func (w *World) verdict(o Outcome) Verdict {
 	return worst
 }
 
-// problemOrder is in which order problems are shown: those that decide first.
+// problemOrder sorts problems: those that weigh most for the verdict come first.
 var problemOrder = []State{
 	StateFailed, StateMissing, StateOffline, StateStale, StateSuspended, StateProgressing, StateUnexpected,
 }
@@ -313,8 +326,8 @@ func (o *Outcome) sort() {
 	})
 }
 
-// summary says the state in a line.
-func (w *World) summary(o Outcome) string {
+// summary describes the state in one line.
+func (w *Input) summary(o Outcome) string {
 	var current, total, done int
 	var waiting []string
 	for _, name := range slices.Sorted(maps.Keys(o.Folders)) {
@@ -326,12 +339,19 @@ func (w *World) summary(o Outcome) string {
 			waiting = append(waiting, name)
 		}
 	}
-	text := fmt.Sprintf("%d of %d cluster types deployed at %.7s, %d of %d clusters current", done, len(o.Folders), w.Branch.Head, current, total)
+	text := fmt.Sprintf(
+		"%d of %d cluster types deployed at %.7s, %d of %d clusters current",
+		done,
+		len(o.Folders),
+		w.Branch.Head,
+		current,
+		total,
+	)
 	switch {
 	case len(w.Unanswered) > 0:
 		text += "; no answer: " + firstOf(w.Unanswered, 3)
 	case !w.Branch.Complete:
-		text += "; a rollout is under way"
+		text += "; a rollout is in progress"
 	}
 	if len(waiting) > 0 {
 		text += "; not yet: " + firstOf(waiting, 5)
@@ -339,7 +359,7 @@ func (w *World) summary(o Outcome) string {
 	return text + "."
 }
 
-// firstOf are the first names of a list, and how many more there are.
+// firstOf lists the first names and tells how many more there are.
 func firstOf(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

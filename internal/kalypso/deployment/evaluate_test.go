@@ -1,0 +1,376 @@
+package deployment_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+)
+
+var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) time.Time { return now.Add(-d) }
+
+// hash returns the full hash of a named commit.
+func hash(name string) string {
+	return fmt.Sprintf("%x", name+strings.Repeat("\x00", 20-len(name)))[:40]
+}
+
+// commit is one commit of a made-up history, with the trees of its folders.
+type commit struct {
+	name    string
+	parents string // names, with blanks between
+	age     time.Duration
+	trees   map[string]string
+}
+
+// branchOf returns a branch whose head is the first commit.
+func branchOf(commits ...commit) deployment.Branch {
+	trees := map[string]map[string]string{}
+	var all []deployment.Commit
+	for _, c := range commits {
+		made := deployment.Commit{Hash: hash(c.name), Time: ago(c.age)}
+		for p := range strings.FieldsSeq(c.parents) {
+			made.Parents = append(made.Parents, hash(p))
+		}
+		all, trees[made.Hash] = append(all, made), c.trees
+	}
+	b := deployment.Branch{
+		Name:     "stage",
+		Head:     hash(commits[0].name),
+		Complete: true,
+		Folders:  map[string]deployment.Folder{},
+	}
+	b.History = deployment.NewHistory(b.Head, all, func(commit, folder string) string { return trees[commit][folder] })
+	for name, tree := range commits[0].trees {
+		b.Folders[name] = deployment.Folder{Tree: tree}
+	}
+	return b
+}
+
+// line returns a branch without merges that holds these trees of the folder drone, newest first. The head is 90 minutes
+// old.
+func line(trees ...string) deployment.Branch {
+	var commits []commit
+	for i, tree := range trees {
+		c := commit{
+			name:  fmt.Sprint("c", len(trees)-i),
+			age:   90*time.Minute + time.Duration(i)*time.Hour,
+			trees: map[string]string{"drone": tree},
+		}
+		if i < len(trees)-1 {
+			c.parents = fmt.Sprint("c", len(trees)-i-1)
+		}
+		commits = append(commits, c)
+	}
+	return branchOf(commits...)
+}
+
+// fresh returns a branch whose head changed the folder drone ten minutes ago.
+func fresh() deployment.Branch {
+	return branchOf(
+		commit{"c2", "c1", 10 * time.Minute, map[string]string{"drone": "B"}},
+		commit{"c1", "", 5 * time.Hour, map[string]string{"drone": "A"}},
+	)
+}
+
+// at returns a healthy report of a cluster.
+func at(cluster, name string) deployment.Report {
+	return deployment.Report{
+		Cluster:  cluster,
+		Folder:   "drone",
+		Revision: "stage@sha1:" + hash(name),
+		Health:   deployment.Healthy,
+		Now:      now,
+		Time:     ago(time.Minute),
+		Recorded: true,
+	}
+}
+
+func (e edit) report(r deployment.Report) deployment.Report { e(&r); return r }
+
+type edit func(*deployment.Report)
+
+func health(h deployment.Health) edit { return func(r *deployment.Report) { r.Health = h } }
+func since(d time.Duration) edit      { return func(r *deployment.Report) { r.Since = ago(d) } }
+func told(d time.Duration) edit       { return func(r *deployment.Report) { r.Time = ago(d) } }
+func revision(text string) edit       { return func(r *deployment.Report) { r.Revision = text } }
+func folder(name string) edit         { return func(r *deployment.Report) { r.Folder = name } }
+func live(r *deployment.Report)       { r.Recorded, r.Time = false, time.Time{} }
+
+func with(r deployment.Report, edits ...edit) deployment.Report {
+	for _, e := range edits {
+		r = e.report(r)
+	}
+	return r
+}
+
+func number(n int) *int { return &n }
+
+// rules returns the defaults.
+func rules() deployment.Rules {
+	return deployment.Rules{Deadline: deployment.DefaultDeadline, StaleAfter: deployment.DefaultStaleAfter}
+}
+
+func limits(failed, unavailable string) deployment.Rules {
+	r := rules()
+	for text, limit := range map[string]*deployment.Limit{"failed " + failed: &r.MaxFailed, "unavailable " +
+		unavailable: &r.MaxUnavailable} {
+		_, text, _ = strings.Cut(text, " ")
+		parsed, err := deployment.ParseLimit(text)
+		if err != nil {
+			panic(err)
+		}
+		*limit = parsed
+	}
+	return r
+}
+
+func expecting(e deployment.Expectation) deployment.Rules {
+	r := rules()
+	r.Expected = map[string]deployment.Expectation{"drone": e}
+	return r
+}
+
+// Each row of the table of deployment states leads to the state that the table gives.
+func TestRows(t *testing.T) {
+	rewritten := line("B", "A")
+	for _, test := range []struct {
+		row, name string
+		branch    deployment.Branch
+		reports   []deployment.Report
+		rules     deployment.Rules
+		silent    []string
+		want      string // folder's counts that are not 0, its verdict; the verdict of all
+		says      string // a problem: "state cluster: message"
+	}{
+		{row: "the folder's tree as at head, and healthy: current", branch: line("B", "A"),
+			reports: []deployment.Report{at("a", "c2")},
+			want:    "current 1, success; success"},
+		{row: "the folder's tree as at head", name: "by a commit before the head that left the folder as it is",
+			branch:  line("B", "B", "B", "A"),
+			reports: []deployment.Report{at("a", "c2")}, want: "current 1, success; success"},
+		{row: "the folder's tree as at head",
+			name:   "a commit not older than the folder's last change: a rollback is not proven by an earlier report",
+			branch: line("A", "B", "A"), reports: []deployment.Report{with(at("a", "c1"), live)},
+			want: "failed 1, failure; failure", says: "failed a: it runs an older tree"},
+		{row: "the folder's tree as at head", name: "by ancestry, and not by time: an old report's commit is as good",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), told(59*time.Minute))}, want: "current 1, success; success"},
+		{row: "the folder's tree as at head", name: "a merge of a branch that never had the folder's change",
+			branch: branchOf(
+				commit{"m", "c2 side", 2 * time.Hour, map[string]string{"drone": "B"}},
+				commit{"c2", "c1", 3 * time.Hour, map[string]string{"drone": "B"}},
+				commit{"side", "c1", 3 * time.Hour, map[string]string{"drone": "A"}},
+				commit{"c1", "", 4 * time.Hour, map[string]string{"drone": "A"}},
+			), reports: []deployment.Report{at("a", "c2")}, want: "current 1, success; success"},
+		{row: "the folder's tree as at head",
+			name: "a merge whose second parent is where the branch was, after the folder went back and forth", branch: branchOf(
+				commit{"m", "local c2", 2 * time.Hour, map[string]string{"drone": "A"}},
+				commit{"local", "c1", 3 * time.Hour, map[string]string{"drone": "A"}},
+				commit{"c2", "c1", 3 * time.Hour, map[string]string{"drone": "B"}},
+				commit{"c1", "", 4 * time.Hour, map[string]string{"drone": "A"}},
+			), reports: []deployment.Report{with(at("a", "c1"), live)}, want: "failed 1, failure; failure"},
+
+		{row: "an older tree: progressing", branch: fresh(), reports: []deployment.Report{at("a", "c1")},
+			want: "progressing 1, pending; pending", says: "progressing a: it runs an older tree of the folder"},
+		{row: "an older tree: failed past the deadline", branch: line("B", "A"), reports: []deployment.Report{at("a", "c1")},
+			want: "failed 1, failure; failure", says: "failed a: it runs an older tree of the folder for longer than 1h"},
+
+		{row: "not healthy: progressing, named", branch: fresh(),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Failed))},
+			want:    "progressing 1, pending; pending", says: "progressing a: unhealthy"},
+		{row: "not healthy: failed once it has been so for longer than the deadline", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Failed), since(61*time.Minute))},
+			want:    "failed 1, failure; failure"},
+		{row: "not healthy", name: "the deadline counts from the folder's commit, where the transition was before it",
+			branch:  fresh(),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Failed), since(3*time.Hour))},
+			want:    "progressing 1, pending; pending"},
+		{row: "not healthy", name: "the deadline counts from the condition's last transition, where that is later",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Progressing), since(time.Minute))},
+			want:    "progressing 1, pending; pending", says: "progressing a: not ready"},
+		{row: "not healthy", name: "nothing synced yet", branch: fresh(),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Progressing), revision(""))},
+			want:    "progressing 1, pending; pending"},
+
+		{row: "more than max_failed failed: failure", branch: line("B", "A"), rules: limits("1", "0"),
+			reports: []deployment.Report{at("a", "c1"), at("b", "c1"), at("c", "c2")},
+			want:    "current 1, failed 2, failure; failure"},
+		{row: "more than max_failed failed", name: "as many as max_failed is no failure", branch: line("B", "A"),
+			rules:   limits("1", "0"),
+			reports: []deployment.Report{at("a", "c1"), at("c", "c2")}, want: "current 1, failed 1, success; success",
+			says: "failed a"},
+		{row: "more than max_failed failed", name: "a percentage", branch: line("B", "A"), rules: limits("40%", "0"),
+			reports: []deployment.Report{at("a", "c1"), at("c", "c2")}, want: "current 1, failed 1, failure; failure"},
+
+		{row: "a report older than stale_after: stale", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), told(61*time.Minute))},
+			want:    "stale 1, pending; pending", says: "stale a: the report is 1h1m old"},
+		{row: "a report older than stale_after", name: "a report without a time can't be told from an old one",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), func(r *deployment.Report) { r.Time = time.Time{} })},
+			want:    "stale 1, pending; pending", says: "stale a: the report has no time"},
+		{row: "a report older than stale_after", name: "stale_after is for reports that are kept alone",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), live, told(48*time.Hour))}, want: "current 1, success; success"},
+		{row: "a cluster that is not connected, or does not answer: offline", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Offline))}, want: "offline 1, pending; pending",
+			says: "offline a"},
+		{row: "a cluster that does not answer", name: "may follow any folder whose clusters are not listed",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{at("a", "c2"), with(at("b", ""), health(deployment.Offline), folder(""))},
+			want:    "current 1, offline 1, pending; pending", says: "offline b"},
+		{row: "a cluster that does not answer", name: "is offline where it is expected", branch: line("B", "A"),
+			rules:   expecting(deployment.Expectation{Clusters: []string{"a", "b"}}),
+			reports: []deployment.Report{at("a", "c2"), with(at("b", ""), health(deployment.Offline), folder(""))},
+			want:    "current 1, offline 1, pending; pending"},
+		{row: "a cluster that does not answer", name: "is named where no folder expects it", branch: line("B", "A"),
+			rules:   expecting(deployment.Expectation{Clusters: []string{"a"}}),
+			reports: []deployment.Report{at("a", "c2"), with(at("b", ""), health(deployment.Offline), folder(""))},
+			want:    "current 1, success; success", says: "offline b"},
+
+		{row: "a cluster that is expected and reports nothing: missing", branch: line("B", "A"),
+			rules:   expecting(deployment.Expectation{Clusters: []string{"a", "b"}}),
+			reports: []deployment.Report{at("a", "c2")}, want: "current 1, missing 1, pending; pending",
+			says: "missing b: it is expected"},
+		{row: "fewer current ones than minimum: missing", branch: line("B", "A"),
+			rules:   expecting(deployment.Expectation{Minimum: number(3)}),
+			reports: []deployment.Report{at("a", "c2")}, want: "current 1, missing 2, pending; pending",
+			says: "missing : 1 of at least 3 clusters are current"},
+		{row: "fewer current ones than minimum", name: "current ones count, not those that report", branch: fresh(),
+			rules:   expecting(deployment.Expectation{Minimum: number(2)}),
+			reports: []deployment.Report{at("a", "c2"), at("b", "c1")},
+			want:    "current 1, progressing 1, missing 1, pending; pending"},
+		{row: "no report at all: missing", branch: line("B", "A"), want: "missing 1, pending; pending",
+			says: "missing : no cluster reports"},
+		{row: "no report at all", name: "nor is it a success within max_unavailable", branch: line("B", "A"),
+			rules: limits("100%", "100%"), want: "missing 1, pending; pending"},
+		{row: "no report at all", name: "but where none is needed", branch: line("B", "A"),
+			rules: expecting(deployment.Expectation{Minimum: number(0)}), want: ", success; success"},
+
+		{row: "suspended: suspended, named", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Suspended))},
+			want:    "suspended 1, pending; pending", says: "suspended a"},
+		{row: "more than max_unavailable of these: the folder is pending", branch: line("B", "A"), rules: limits("0", "1"),
+			reports: []deployment.Report{at("a", "c2"), with(at("b", "c2"), health(deployment.Suspended)),
+				with(at("c", "c2"), health(deployment.Offline))},
+			want: "current 1, suspended 1, offline 1, pending; pending"},
+		{row: "more than max_unavailable of these", name: "as many are borne", branch: line("B", "A"),
+			rules:   limits("0", "50%"),
+			reports: []deployment.Report{at("a", "c2"), with(at("b", "c2"), told(2*time.Hour))},
+			want:    "current 1, stale 1, success; success", says: "stale b"},
+
+		{row: "a cluster that follows a folder which is not at head: named, not counted", branch: line("B", "A"),
+			reports: []deployment.Report{at("a", "c2"), with(at("b", "c2"), folder("gone"))},
+			want:    "current 1, success; success", says: "unexpected b: it follows a folder that the branch does not contain"},
+		{row: "one that is not in clusters: named, not counted", branch: line("B", "A"),
+			rules:   expecting(deployment.Expectation{Clusters: []string{"a"}}),
+			reports: []deployment.Report{at("a", "c2"), at("b", "c1")}, want: "current 1, success; success",
+			says: "unexpected b: the cluster is not among the expected ones"},
+
+		{row: "a revision that is not on the branch: progressing, named", branch: rewritten,
+			reports: []deployment.Report{at("a", "c9")},
+			want:    "progressing 1, pending; pending", says: "progressing a: the commit is not on the branch"},
+		{row: "a revision beyond the history that is read: progressing, named",
+			branch:  branchOf(commit{"c2", "c1", time.Hour, map[string]string{"drone": "B"}}),
+			reports: []deployment.Report{at("a", "c1")}, want: "progressing 1, pending; pending",
+			says: "progressing a: the commit is not among the last 1 commits of the branch"},
+		{row: "a revision beyond the history that is read", name: "or that something beyond may have come after",
+			branch: branchOf(
+				commit{"m", "c2 side", time.Hour, map[string]string{"drone": "B"}},
+				commit{"side", "beyond", 2 * time.Hour, map[string]string{"drone": "B"}},
+				commit{"c2", "", 3 * time.Hour, map[string]string{"drone": "B"}},
+			), reports: []deployment.Report{at("a",
+				"c2")}, want: "progressing 1, pending; pending", says: "progressing a: the last 3 commits"},
+		{row: "a revision that is not on the branch", name: "of another branch", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", ""), revision("prod/"+hash("c2")))},
+			want:    "progressing 1, pending; pending", says: `progressing a: it follows "prod" instead of the branch "stage"`},
+		{row: "a revision that is not on the branch", name: "no commit at all", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", ""), revision("v1.2"))},
+			want:    "progressing 1, pending; pending", says: "progressing a: it names no commit"},
+
+		{row: "the branch or the record is not there", branch: deployment.Branch{Name: "stage"},
+			reports: []deployment.Report{at("a", "c2")}, want: "; pending"},
+		{row: "a rollout is under way: never success, folders keep theirs",
+			branch:  func() deployment.Branch { b := line("B", "A"); b.Complete = false; return b }(),
+			reports: []deployment.Report{at("a", "c2")}, want: "current 1, success; pending"},
+		{row: "a source that does not answer in time: pending", branch: line("B", "A"),
+			silent:  []string{"Azure Resource Graph"},
+			reports: []deployment.Report{at("a", "c2")}, want: "current 1, pending; pending"},
+
+		{row: "principle 6", name: "a report more than five minutes in the future is unclear: pending, and named",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), told(-6*time.Minute))}, want: "progressing 1, pending; pending",
+			says: "in the future of its own clock"},
+		{row: "principle 6", name: "five minutes are borne", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), told(-5*time.Minute))}, want: "current 1, success; success"},
+		{row: "principle 8", name: "reports that contradict each other are unclear: pending, and named",
+			branch:  line("B", "A"),
+			reports: []deployment.Report{at("a", "c2"), at("a", "c1")}, want: "progressing 1, pending; pending",
+			says: "progressing a: its reports contradict each other: failed and current"},
+		{row: "principle 8", name: "the same report twice is one", branch: line("B", "A"),
+			reports: []deployment.Report{at("a", "c2"), at("a", "c2")}, want: "current 1, success; success"},
+		{row: "principle 8", name: "an old report beside a new one says nothing", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c1"), told(5*time.Hour)), at("a", "c2")},
+			want:    "current 1, success; success"},
+		{row: "healthy", name: "one level down: an object in the folder counts too", branch: line("B", "A"),
+			reports: []deployment.Report{
+				with(at("a", "c2"), live), with(at("a", ""), live, health(deployment.Failed), since(2*time.Hour),
+					func(r *deployment.Report) { r.Nested, r.Object = true, "Kustomization apps/shop" })},
+			want: "failed 1, failure; failure", says: "failed a: Kustomization apps/shop: unhealthy for longer than 1h"},
+		{row: "expected", name: "a cluster type that is not there is never a success", branch: line("B", "A"),
+			reports: []deployment.Report{at("a", "c2")},
+			rules: func() deployment.Rules {
+				r := rules()
+				r.Expected = map[string]deployment.Expectation{"new": {}}
+				return r
+			}(),
+			want: "current 1, success; pending",
+			says: "missing : clusters are expected to follow the folder, but the branch does not contain it"},
+		{row: "expected", name: "Azure's IDs are the same in any case", branch: line("B", "A"),
+			rules:   expecting(deployment.Expectation{Clusters: []string{"/subscriptions/S/resourceGroups/R"}}),
+			reports: []deployment.Report{at("/subscriptions/s/resourcegroups/r", "c2")}, want: "current 1, success; success"},
+	} {
+		t.Run(strings.TrimSuffix(test.row+": "+test.name, ": "), func(t *testing.T) {
+			if test.rules.Deadline == 0 {
+				test.rules = rules()
+			}
+			world := deployment.Input{Branch: test.branch, Reports: test.reports, Rules: test.rules, Unanswered: test.silent}
+			got := deployment.Evaluate(world)
+			if diff := cmp.Diff(test.want, describe(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if test.says != "" && !slices.ContainsFunc(got.Problems, func(p deployment.Problem) bool {
+				return strings.Contains(fmt.Sprintf("%s %s: %s", p.State, p.Cluster, p.Message), test.says)
+			}) {
+				t.Errorf("no problem says %q: %+v", test.says, got.Problems)
+			}
+		})
+	}
+}
+
+// describe formats the folder drone and the overall verdict.
+func describe(o deployment.Outcome) string {
+	f, there := o.Folders["drone"]
+	if !there {
+		return "; " + string(o.Verdict)
+	}
+	var counts []string
+	for _, c := range []struct {
+		name string
+		n    int
+	}{{"current", f.Current}, {"progressing", f.Progressing}, {"failed", f.Failed}, {"suspended", f.Suspended}, {"stale",
+		f.Stale}, {"offline", f.Offline}, {"missing", f.Missing}} {
+		if c.n > 0 {
+			counts = append(counts, fmt.Sprint(c.name, " ", c.n))
+		}
+	}
+	return strings.Join(counts, ", ") + ", " + string(f.Verdict) + "; " + string(o.Verdict)
+}

@@ -1,0 +1,41 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// valid validates a string with a function of the domain.
+type valid struct {
+	what  string
+	check func(string) error
+}
+
+func (v valid) Description(context.Context) string { return "value must be a valid " + v.what }
+
+func (v valid) MarkdownDescription(context.Context) string { return "value must be a valid " + v.what }
+
+func (v valid) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if err := v.check(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid "+v.what, fleet.Sentence(err))
+	}
+}
+
+func checkDuration(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a duration such as \"90s\", \"15m\" or \"1h\"", text)
+	case d <= 0:
+		return fmt.Errorf("%q is not greater than 0", text)
+	}
+	return nil
+}
