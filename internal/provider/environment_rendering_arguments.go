@@ -29,6 +29,7 @@ type rendering struct {
 	*delivery.Desired
 	fleet                         *fleet.Fleet
 	onDrift, preview, unscheduled string
+	unsatisfied, moved            fleet.Reaction
 	requireKnown                  bool
 	assignmentsKnown              bool // those of all cluster types
 	// reviewable says that it is known how people are told of the change, and sourcesKnown that the commits are known.
@@ -136,6 +137,9 @@ func (r *rendering) readGuardrails(d decoder) {
 	r.Guardrails = delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
 	r.Guardrails.AllowEmpty, r.requireKnown = r.flag(given, "allow_empty"), r.flag(given, "require_known")
 	r.unscheduled = unscheduled.or(given.string("unscheduled"))
+	r.unsatisfied = fleet.Reaction(reactions.or(given.string("unsatisfied")))
+	r.moved = fleet.Reaction(reactions.or(given.string("moved")))
+	r.incomplete(string(r.unsatisfied), string(r.moved))
 	text := given.string("max_removed")
 	r.incomplete(text)
 	if text == "" || fleet.IsUnknown(text) {
@@ -276,7 +280,7 @@ func (r *rendering) run(ctx context.Context) fleet.Problems {
 	case r.Tree == nil:
 		return ps
 	}
-	return slices.Concat(ps, r.judgeUnscheduled(), r.judgePath())
+	return slices.Concat(ps, r.judgeUnscheduled(), r.Tree.Schedule.CheckUnsatisfied(ctx, r.fleet, r.unsatisfied), r.judgePath())
 }
 
 // judgePath reports a path at which the promoted commit's file would be in the way.

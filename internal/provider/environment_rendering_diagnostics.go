@@ -24,6 +24,7 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 	repo, text := path.Root("gitops_repo"), printable.Text(err.Error())
 	var (
 		exists    *delivery.ExistsError
+		decisions *delivery.DecisionsError
 		ownership *delivery.OwnershipError
 		moved     *delivery.MovedError
 		guardrail *delivery.GuardrailError
@@ -37,6 +38,10 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 		diags.AddAttributeError(repo, "The branch holds a rendering of this environment: import it, or adopt", fmt.Sprintf(
 			"%s\nIt may be of another configuration, whose changes this one would undo. If it is of this one, and its state was lost, import it with the ID\n"+
 				"  %s\nIf the resource was renamed, add a moved block. Or set adopt = true to take the rendering over.", text, renderingImportID(exists.Environment, exists.Destination)))
+	case errors.As(err, &decisions):
+		diags.AddAttributeError(repo, "The branch holds other decisions of placement: import it", fmt.Sprintf(
+			"%s\nImport the rendering: that takes the decisions from the record. Adoption can't. The import's ID is\n  %s", text,
+			renderingImportID(decisions.Environment, decisions.Destination)))
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		diags.AddAttributeError(repo, "Folders are not this rendering's", fleet.Sentence(err))
 	case errors.As(err, &ownership):

@@ -42,7 +42,7 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 		return
 	}
 	rendering, ps := plan.rendering(r.data)
-	appendProblems(diags, append(ps, rendering.run(ctx)...))
+	appendProblems(diags, append(ps, rendering.runAfter(ctx, state, before)...))
 	if diags.HasError() {
 		return
 	}
@@ -92,6 +92,9 @@ func (r *environmentRendering) planDelivery(
 	plan.planResults(o.Strategy, o.Review.Detail)
 	if plan.Description.IsUnknown() && decision.Comparable && o.describable() {
 		plan.Description = types.StringValue(o.Describe(before))
+	}
+	if state != nil {
+		appendProblems(diags, delivery.CheckMoves(o.Moves(before), o.moved))
 	}
 	reaction := o.onDrift
 	if reaction == driftOverwrite && len(decision.Errors) > 0 {

@@ -99,7 +99,7 @@ func (r *environmentRendering) write(
 	}
 	ctx, cancel := next.within(ctx, limit, writeTimeout, diags)
 	defer cancel()
-	o := r.rendered(ctx, next, diags)
+	o := r.rendered(ctx, next, state, before, diags)
 	if diags.HasError() {
 		return nil
 	}
@@ -175,12 +175,14 @@ func (r *environmentRendering) removeOld(
 }
 
 // rendered is what the plan rendered, which Terraform has just made again, or the same rendered anew.
-func (r *environmentRendering) rendered(ctx context.Context, planned *environmentRenderingModel, diags *diag.Diagnostics) *rendering {
+func (r *environmentRendering) rendered(
+	ctx context.Context, planned, state *environmentRenderingModel, before *delivery.State, diags *diag.Diagnostics,
+) *rendering {
 	if o := r.data.lastPlan.take(planned); o != nil {
 		return o
 	}
 	o, ps := planned.rendering(r.data)
-	appendProblems(diags, slices.DeleteFunc(append(ps, o.run(ctx)...), func(p fleet.Problem) bool {
+	appendProblems(diags, slices.DeleteFunc(append(ps, o.runAfter(ctx, state, before)...), func(p fleet.Problem) bool {
 		return p.Severity == fleet.Warning // the plan has shown it
 	}))
 	return o

@@ -142,6 +142,9 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 					MarkdownDescription: "Refuse a plan in which the assignments of a cluster type are not known yet. The default is `false`.",
 				},
 				"unscheduled": unscheduled.attribute("What to do about deployment targets that no policy places."),
+				"unsatisfied": reactions.attribute("What to do about deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. " +
+					"Those that were placed and find no place at all any more are an error unless this is `ignore`."),
+				"moved": reactions.attribute("What to do about deployment targets that leave a cluster type while they join another."),
 			},
 		},
 		"limits":        limitsAttribute(),

@@ -43,6 +43,9 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	if held := at.Folders.only(owned); !s.Current() && at.Record != nil && !d.Adopt && !held.mayBecome(c.Wanted) {
 		return c, []error{&ExistsError{d.Destination, d.Environment, Changes(held, c.Wanted)}}
 	}
+	if err := d.mayDecide(s, at); err != nil {
+		return c, []error{err}
+	}
 	if d.updates(s) {
 		owned = s.owned(at)
 		if moved := at.changedSince(s); len(moved) > 0 && !d.heldBy(at) {

@@ -119,7 +119,8 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		d.Known() && p.TreeHash != d.Inventory().TreeHash().String(),
 		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
 		current && d.Located() && !s.Destination.Same(d.Destination),
-		!fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit:
+		!fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit,
+		(current || d.Strategy == ComputeOnly) && d.decidesAnew(s):
 		return Write
 	case d.Strategy == Push && d.Located() && len(d.oldPlaces(s)) > 0:
 		return Write

@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -47,6 +48,9 @@ type Desired struct {
 	// inventory is the tree of this apply, once it was asked for, and inventoried the tree that it is of.
 	inventory   Inventory
 	inventoried *tree.Tree
+	// decisions are those of placement, once they were asked for, and decided the tree that they are of.
+	decisions placement.Decisions
+	decided   *tree.Tree
 }
 
 // PullRequestSettings configures the pull requests of a rendering.
@@ -88,7 +92,9 @@ func (d *Desired) Inventory() Inventory {
 }
 
 func (d *Desired) record() Record {
-	return NewRecord(d.Environment, d.Inventory().Names(), d.PromotedCommit, d.Origins, d.Sources)
+	r := NewRecord(d.Environment, d.Inventory().Names(), d.PromotedCommit, d.Origins, d.Sources)
+	r.Decisions = d.Decisions()
+	return r
 }
 
 // updates reports whether the state is of the same destination.

@@ -173,7 +173,7 @@ func (s *State) holds(p *Proposal) bool {
 func (s *State) merged(p *Proposal, commit string) *State {
 	now := newState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord, now.PromotedCommit = p.Head.Delivered, p.Head.DeliveredRecord, p.Head.PromotedCommit
-	now.Inputs, now.Base = p.Head.Inputs, commit
+	now.Inputs, now.Base, now.Decisions = p.Head.Inputs, commit, p.Head.Decisions
 	return &now
 }
 
@@ -237,7 +237,7 @@ func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k 
 	now.Drift, now.Base = nil, s.Seen.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
 	if ours.Record != nil {
-		now.PromotedCommit = ours.Record.PromotedCommit
+		now.PromotedCommit, now.Decisions = ours.Record.PromotedCommit, ours.Record.Decisions
 	}
 	return &now, nil
 }

@@ -259,6 +259,9 @@ func (d *Desired) standing(p *plannedChange) *State {
 	}
 	s.Delivered = p.Held.only(without(p.Held.Names(), p.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = p.at.RecordHash, p.at.promotedCommit()
+	if p.at.Record != nil {
+		s.Decisions = p.at.Record.Decisions
+	}
 	s.Base, s.Seen, s.Cache = p.at.Head, *p.at, p.cache
 	if len(s.Delivered) > 0 {
 		s.Inputs = p.before.Inputs

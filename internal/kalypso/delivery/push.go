@@ -138,6 +138,7 @@ func (p *plannedChange) after(head string) BranchState {
 func (d *Desired) delivered(at Destination, p *plannedChange, head string) *State {
 	s := newState(at, d.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, d.PromotedCommit
+	s.Decisions = d.Decisions()
 	s.Inputs, s.Base, s.Seen, s.Cache = d.inputs(), head, p.after(head), p.cache
 	return &s
 }

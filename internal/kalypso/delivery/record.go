@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 // RecordFile is the path of the record below a rendering's path.
@@ -28,13 +29,15 @@ type Record struct {
 	Origins []string `json:"origins,omitempty"`
 	// Sources are the commits at which the places of the origins were read.
 	Sources origin.Sources `json:"sources,omitempty"`
+	// Decisions are those of placement, which the next run keeps.
+	Decisions placement.Decisions `json:"decisions,omitempty"`
 }
 
 // NewRecord returns the record of a rendering.
 func NewRecord(environment string, clusterTypes []string, promotedCommit string, origins []string, sources origin.Sources) Record {
 	r := Record{
-		recordVersion, environment, slices.Sorted(slices.Values(clusterTypes)), promotedCommit,
-		slices.Sorted(slices.Values(origins)), sources,
+		Version: recordVersion, Environment: environment, ClusterTypes: slices.Sorted(slices.Values(clusterTypes)),
+		PromotedCommit: promotedCommit, Origins: slices.Sorted(slices.Values(origins)), Sources: sources,
 	}
 	if r.ClusterTypes == nil {
 		r.ClusterTypes = []string{}
@@ -82,5 +85,6 @@ func ParseRecord(data []byte) (Record, error) {
 
 // same reports whether both say the same but for the origins and sources, which alone are no reason for a commit.
 func (r Record) same(other Record) bool {
-	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit && slices.Equal(r.ClusterTypes, other.ClusterTypes)
+	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
+		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions)
 }

@@ -39,6 +39,7 @@ func Import(ctx context.Context, client *gitremote.Client, at Destination, envir
 	}
 	s := newState(at, environment)
 	s.Delivered, s.DeliveredRecord = found.Folders.only(found.listed()), found.RecordHash
+	s.Decisions = found.Record.Decisions
 	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, inputsOf(found.Record), found.Head
 	s.Seen, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
 	return &s, nil

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 // stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
@@ -29,6 +30,8 @@ type State struct {
 	Delivered       Inventory `json:"delivered"`
 	DeliveredRecord string    `json:"delivered_record"`
 	PromotedCommit  string    `json:"promoted_commit,omitempty"` // that the record names
+	// Decisions are those of placement in that record.
+	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Inputs are what the delivered tree was made of; nil where that is not known.
 	Inputs *inputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it held what was delivered.
@@ -94,7 +97,7 @@ func (s *State) Ours() Inventory { return s.Seen.Folders.only(s.owned(&s.Seen)) 
 func Computed(d *Desired) *State {
 	s := newState(Destination{}, d.Environment)
 	s.PromotedCommit, s.Inputs = d.PromotedCommit, d.inputs()
-	s.Delivered = d.Inventory()
+	s.Delivered, s.Decisions = d.Inventory(), d.Decisions()
 	s.Seen.Folders = s.Delivered
 	return &s
 }
@@ -154,10 +157,15 @@ func DecodeState(data []byte) (*State, error) {
 	return s.withRepeats(), nil
 }
 
-// withoutRepeats returns s without the targets of folders that the branch holds as they were delivered: they would be there
-// twice.
+// withoutRepeats returns s without the targets of folders, and the decisions of the record, that the branch holds as they were
+// delivered: they would be there twice.
 func (s *State) withoutRepeats() *State {
 	packed := *s
+	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
+		record := *s.Seen.Record
+		record.Decisions = nil
+		packed.Seen.Record = &record
+	}
 	packed.Seen.Folders = s.Seen.Folders.replace(func(name string, folder Folder) Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = nil
@@ -179,6 +187,9 @@ func (s *State) withoutRepeats() *State {
 }
 
 func (s *State) withRepeats() *State {
+	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
+		s.Seen.Record.Decisions = s.Decisions
+	}
 	s.Seen.Folders = s.Seen.Folders.replace(func(name string, folder Folder) Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = was.Targets

@@ -8,8 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// places reports whether anything in the fleet may keep a policy from placing on all cluster types that it selects.
-func places(f *fleet.Fleet) bool {
+// Places reports whether anything in the fleet may keep a policy from placing on all cluster types that it selects. Else
+// what was decided earlier is of no interest.
+func Places(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
 		slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement != nil })
 }
@@ -41,7 +42,7 @@ func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBeP
 func (s *Schedule) place(
 	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
 ) *placing {
-	if !places(f) {
+	if !Places(f) {
 		return nil
 	}
 	p := &placing{unsure: unsurePlacements(f, selections, clusterTypes)}
@@ -196,4 +197,13 @@ func (s *Schedule) Decisions() placement.Decisions {
 		return placement.Decisions{}
 	}
 	return s.outcome.Decisions()
+}
+
+// KeepsEarlier reports whether what was decided earlier decides again: a policy chooses among the cluster types, or a taint
+// is for new deployment targets only.
+func KeepsEarlier(f *fleet.Fleet) bool {
+	return slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement.Decides() }) ||
+		slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool {
+			return slices.ContainsFunc(ct.Taints, func(t placement.Taint) bool { return t.Effect == placement.NoSelectIfNew })
+		})
 }

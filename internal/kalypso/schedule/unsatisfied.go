@@ -1,0 +1,136 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+)
+
+// shown is how many deployment targets a problem lists.
+const shown = 20
+
+// CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number, and those that were
+// placed and find no place at all any more: these are an error unless the guardrail ignores them. A taint that was set by
+// mistake must not empty a fleet.
+func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reaction fleet.Reaction) (ps fleet.Problems) {
+	if s.placement == nil || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
+		return nil
+	}
+	at := []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("unsatisfied")}
+	lost := s.lost()
+	if len(lost) > 0 {
+		ps = append(ps, fleet.Problem{
+			Path: at, Summary: "Deployment targets find no place any more",
+			Detail: fmt.Sprintf("%s of environment %q %s placed before, and no cluster type fits any more:\n%s\nRemove the taint, or "+
+				"tolerate it, or change the placement of the policies. If they are to go, set guardrails.unsatisfied = \"ignore\".",
+				fleet.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
+		})
+	}
+	short := slices.DeleteFunc(s.outcome.Shortfalls(), func(short placement.Shortfall) bool {
+		return slices.ContainsFunc(lost, func(l placement.Shortfall) bool { return l.Target == short.Target })
+	})
+	if len(short) > 0 {
+		ps = append(ps, fleet.Problem{
+			Severity: reaction.Severity(), Path: at, Summary: "Fewer cluster types than placement asks for",
+			Detail: fmt.Sprintf("%s of environment %q: %s is more than what fits.\n%s\nAdd cluster types, tolerate taints, or lower "+
+				"the number.", fleet.Count(len(short), "decision"), f.Environment, f.PolicyField("number_of_cluster_types"),
+				s.lines(ctx, short)),
+		})
+	}
+	return ps
+}
+
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// lost returns the deployment targets that were placed and that no policy places any more, each with the first policy that
+// looks for a place for it.
+func (s *Schedule) lost() (all []placement.Shortfall) {
+	if len(s.placement.Earlier.Holds) == 0 {
+		return nil
+	}
+	unscheduled := map[int]bool{}
+	n := 0
+	for i, t := range s.Targets { // both are in one order
+		if n < len(s.Unscheduled) && s.Unscheduled[n] == t {
+			unscheduled[i] = len(s.placement.Earlier.Holds[t.Name]) > 0
+			n++
+		}
+	}
+	for i, p := range s.placement.Policies {
+		if !p.Spec.Decides() && len(p.ClusterTypes) == 0 {
+			continue
+		}
+		for _, t := range p.Targets {
+			if unscheduled[t] {
+				all = append(all, placement.Shortfall{Policy: i, Target: t})
+				unscheduled[t] = false
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b placement.Shortfall) int { return a.Target - b.Target })
+	return all
+}
+
+// lines says for each shortfall what kept the cluster types off.
+func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) string {
+	type decision struct{ policy, target int }
+	texts := map[decision]string{}
+	for _, short := range shortfalls[:min(len(shortfalls), shown)] {
+		texts[decision{short.Policy, short.Target}] = ""
+	}
+	placement.Reasons(ctx, s.placement, func(policy, target int) bool {
+		_, ok := texts[decision{policy, target}]
+		return ok
+	}, func(policy, target int, reasons []placement.Reason) {
+		texts[decision{policy, target}] = s.whatKeptOff(reasons)
+	})
+	all := make([]string, len(shortfalls))
+	for i, short := range shortfalls {
+		policy := s.placement.Policies[short.Policy]
+		all[i] = fmt.Sprintf("%s by %q", s.placement.Targets[short.Target], policy.Name)
+		if policy.Spec != nil && policy.Spec.Number != nil {
+			all[i] += fmt.Sprintf(": %d of %d", short.Found, *policy.Spec.Number)
+		}
+		if text := texts[decision{short.Policy, short.Target}]; text != "" {
+			all[i] += "; " + text
+		}
+	}
+	return fleet.IndentedList(all, shown)
+}
+
+// whatKeptOff tells each reason once, with the cluster types that it kept off.
+func (s *Schedule) whatKeptOff(reasons []placement.Reason) string {
+	const named = 5
+	var order []string
+	names := map[string][]string{}
+	for _, r := range reasons {
+		if r.Off == "" {
+			continue
+		}
+		if names[r.Off] == nil {
+			order = append(order, r.Off)
+		}
+		names[r.Off] = append(names[r.Off], s.placement.ClusterTypes[r.ClusterType].Name)
+	}
+	if len(order) == 0 {
+		return "the selector takes no other cluster type"
+	}
+	for i, off := range order {
+		list := names[off]
+		text := strings.Join(list[:min(len(list), named)], ", ")
+		if len(list) > named {
+			text += fmt.Sprintf(" and %d more", len(list)-named)
+		}
+		order[i] = text + ": " + off
+	}
+	return strings.Join(order, "; ")
+}
