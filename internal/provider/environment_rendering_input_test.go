@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the diagnostics in testdata anew"
 // come from one plan.
 func TestAccBadInput(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"arguments", "fleet", "manifests", "paths"} {
+	for _, name := range []string{"arguments", "fleet", "manifests", "paths", "placement", "placement_resources"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("testdata", "TestAccBadInput", name)

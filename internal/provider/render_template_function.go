@@ -37,7 +37,7 @@ func (renderTemplateFunction) Definition(_ context.Context, _ function.Definitio
 			function.DynamicParameter{
 				Name: "data",
 				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, `Workspace`, " +
-					"`Workload`, `ClusterType` (strings), `Labels`, `Manifests` (maps of strings) and `ConfigData` (an object; its values are " +
+					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings) and `ConfigData` (an object; its values are " +
 					"strings, or objects and lists). What is left out is empty.",
 			},
 		},
@@ -90,7 +90,8 @@ func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 // dataOf reads the data of a template, by the names that templates use.
 func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 	d := newDecoder(v, ps)
-	d.allow("DeploymentTargetName", "Namespace", "Environment", "Workspace", "Workload", "ClusterType", "Labels", "Manifests", "ConfigData")
+	d.allow("DeploymentTargetName", "Namespace", "Environment", "Workspace", "Workload", "ClusterType",
+		"ClusterTypeLabels", "Labels", "Manifests", "ConfigData")
 	data := render.Data{
 		DeploymentTargetName: d.string("DeploymentTargetName"),
 		Namespace:            d.string("Namespace"),
@@ -98,6 +99,7 @@ func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 		Workspace:            d.string("Workspace"),
 		Workload:             d.string("Workload"),
 		ClusterType:          d.string("ClusterType"),
+		ClusterTypeLabels:    d.stringMap("ClusterTypeLabels"),
 		Labels:               d.stringMap("Labels"),
 		Manifests:            d.stringMap("Manifests"),
 		ConfigData:           map[string]any{},

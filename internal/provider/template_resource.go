@@ -17,7 +17,7 @@ var templateModel = &model{
 		"templates they use.\n\n" +
 		"The manifests are Go templates with the functions of Sprig that touch neither clock nor network, and with `toYaml`, `stringify`, " +
 		"`hash` and `unquote`. The data are `.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, `.Workload`, " +
-		"`.ClusterType`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: `.Manifests.repo`, " +
+		"`.ClusterType`, `.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: `.Manifests.repo`, " +
 		"`.Manifests.branch`, `.Manifests.path`) and `.ConfigData` (the platform configuration). To print a value that is missing is an " +
 		"error. They are parsed at plan; the function `provider::kalypso::render_template` tries one out.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",

@@ -22,6 +22,7 @@ const (
 var fields = map[string]scope{
 	"Environment":          0,
 	"ClusterType":          ofClusterType,
+	"ClusterTypeLabels":    ofClusterType,
 	"DeploymentTargetName": ofTarget,
 	"Workspace":            ofTarget,
 	"Workload":             ofTarget,

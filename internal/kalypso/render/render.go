@@ -198,13 +198,16 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		Workspace:            a.Target.Workspace,
 		Workload:             a.Target.Workload.Name,
 		ClusterType:          a.ClusterType.Name,
+		ClusterTypeLabels:    a.ClusterType.Labels,
 		Labels:               a.Target.Labels,
 		Manifests:            a.Target.Manifests,
 		ConfigData:           merged.Data,
 	}}
-	if t := a.Target; len(merged.Unknown) > 0 || fleet.AnyUnknown(t.Manifests) || fleet.AnyUnknown(t.Labels) {
+	if t := a.Target; len(merged.Unknown) > 0 || fleet.AnyUnknown(t.Manifests) || fleet.AnyUnknown(t.Labels) ||
+		fleet.AnyUnknown(a.ClusterType.Labels) {
 		s.unknown = map[string]map[string]bool{
 			"ConfigData": merged.Unknown, "Manifests": unknownKeys(t.Manifests), "Labels": unknownKeys(t.Labels),
+			"ClusterTypeLabels": unknownKeys(a.ClusterType.Labels),
 		}
 		if fleet.IsUnknown(t.Workspace) { // then the label of the workspace is unknown too
 			s.unknown["Workspace"] = map[string]bool{fleet.Unknown: true}

@@ -21,6 +21,7 @@ type Data struct {
 	Labels               map[string]string
 	Manifests            map[string]string
 	ClusterType          string
+	ClusterTypeLabels    map[string]string
 	ConfigData           map[string]any
 }
 
@@ -43,6 +44,7 @@ func (d Data) storage(key string) any {
 // clone returns d with copies of its maps, for a template that changes them.
 func (d Data) clone() Data {
 	d.Labels = copyMap(d.Labels)
+	d.ClusterTypeLabels = copyMap(d.ClusterTypeLabels)
 	d.Manifests = copyMap(d.Manifests)
 	d.ConfigData, _ = deepCopy(d.ConfigData).(map[string]any)
 	return d

@@ -1,0 +1,369 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// placedFleet is the fleet of testdata/TestAccPlacement.
+type placedFleet struct {
+	ClusterTypes map[string]*placedClusterType `json:"cluster_types"`
+	Policies     map[string]*placedPolicy      `json:"policies"`
+	Workloads    map[string]string             `json:"workloads"` // name → team
+	Guardrails   map[string]any                `json:"guardrails"`
+	Adopt        bool                          `json:"adopt"`
+}
+
+type placedClusterType struct {
+	Labels     map[string]string   `json:"labels"`
+	Taints     []map[string]string `json:"taints"`
+	Properties map[string]string   `json:"properties"`
+}
+
+type placedPolicy struct {
+	Team      string         `json:"team"`
+	Placement map[string]any `json:"placement"`
+}
+
+func in(region string) *placedClusterType {
+	return &placedClusterType{Labels: map[string]string{"region": region}, Properties: map[string]string{"cost": "1"}}
+}
+
+var pciTaint = []map[string]string{{"key": "pci", "value": "true", "effect": "NoSelect"}}
+
+// twoOfThree is a fleet of three cluster types of which each deployment target gets two.
+func twoOfThree() *placedFleet {
+	return &placedFleet{
+		ClusterTypes: map[string]*placedClusterType{"east": in("east"), "north": in("north"), "west": in("west")},
+		Policies:     map[string]*placedPolicy{"web": {"web", map[string]any{"number_of_cluster_types": 2}}},
+		Workloads:    map[string]string{"hello": "web", "shop": "web"},
+		Guardrails:   map[string]any{"max_removed": "100%"},
+	}
+}
+
+// placedRoot is a root module with a fleet, and the bare repo where it goes.
+type placedRoot struct {
+	*root
+	repo string
+}
+
+func newPlacedRoot(t *testing.T, f *placedFleet) *placedRoot {
+	t.Helper()
+	r := &placedRoot{newRootFrom(t, filepath.Join("testdata", "TestAccPlacement")), gitserver.InitBare(t)}
+	r.write("terraform.tf", terraformBlock)
+	r.env = append(r.env, "TF_VAR_repo="+r.repo)
+	r.fleet(f)
+	return r
+}
+
+func (r *placedRoot) fleet(f *placedFleet) {
+	r.t.Helper()
+	r.write("fleet.json", toJSON(r.t, f))
+}
+
+const placedAddress = "kalypso_environment_rendering.this"
+
+// placed returns the cluster types of each deployment target in state.
+func (r *placedRoot) placed() map[string][]string {
+	r.t.Helper()
+	all := map[string][]string{}
+	for clusterType, targets := range asMap(r.state()[placedAddress]["assignments"]) {
+		for target := range asMap(targets) {
+			all[target] = append(all[target], clusterType)
+		}
+	}
+	for _, clusterTypes := range all {
+		slices.Sort(clusterTypes)
+	}
+	return all
+}
+
+func (r *placedRoot) expectPlaced(want map[string][]string) {
+	r.t.Helper()
+	if diff := cmp.Diff(want, r.placed()); diff != "" {
+		r.t.Errorf("cluster types of each deployment target (-want +got):\n%s", diff)
+	}
+}
+
+// decisions returns those of the record on the branch.
+func (r *placedRoot) decisions() map[string]any {
+	r.t.Helper()
+	var record struct{ Decisions map[string]any }
+	if err := json.Unmarshal([]byte(gitserver.Git(r.t, r.repo, "show", "dev:.kalypso/rendering.json")), &record); err != nil {
+		r.t.Fatal(err)
+	}
+	return record.Decisions
+}
+
+// expectText compares what Terraform printed with a file of the test's data.
+func (r *placedRoot) expectText(name string, o output) {
+	r.t.Helper()
+	text := devOverrides.ReplaceAllString(o.stdout+o.stderr, "")
+	text = strings.TrimLeft(commitInPlan.ReplaceAllString(text, "${1}<commit>"), "\n")
+	file := filepath.Join("testdata", "TestAccPlacement", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(readFile(r.t, file), text); diff != "" {
+		r.t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+var (
+	devOverrides = regexp.MustCompile(`(?s)\nWarning: Provider development overrides.*?published\nreleases\.\n`)
+	commitInPlan = regexp.MustCompile(`(commit_sha +[=~ ]* ")[0-9a-f]{40}`)
+)
+
+// TestAccPlacement lives through a fleet with a number: a new cluster type moves nothing, a taint drives targets off, and one
+// that leaves no place is refused.
+func TestAccPlacement(t *testing.T) {
+	t.Parallel()
+	f := twoOfThree()
+	r := newPlacedRoot(t, f)
+	r.apply()
+	r.expectEmptyPlan()
+	first := map[string][]string{"hello-web": {"east", "north"}, "shop-web": {"east", "north"}}
+	r.expectPlaced(first)
+	want := map[string]any{"web": map[string]any{"on": map[string]any{"east north": "hello-web shop-web"}}}
+	if diff := cmp.Diff(want, r.decisions()); diff != "" {
+		t.Errorf("decisions in the record (-want +got):\n%s", diff)
+	}
+
+	f.ClusterTypes["central"] = in("central") // the first by name
+	r.fleet(f)
+	r.expectText("new-cluster-type.txt", r.succeed("plan", "-no-color"))
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPlaced(first)
+
+	f.ClusterTypes["east"].Taints = pciTaint
+	r.fleet(f)
+	r.expectText("taint.txt", r.succeed("plan", "-no-color"))
+	f.Guardrails["moved"] = "error"
+	r.fleet(f)
+	r.expectError([]string{"Deployment targets move between cluster types", "hello-web: from east to central"}, "plan", "-no-color")
+	f.Guardrails["moved"] = "ignore"
+	r.fleet(f)
+	if out := r.succeed("plan", "-no-color"); strings.Contains(out.text(), "Deployment targets move") {
+		t.Errorf("the guardrail that ignores warns:\n%s", out.stdout)
+	}
+	r.apply()
+	r.expectEmptyPlan()
+	second := map[string][]string{"hello-web": {"central", "north"}, "shop-web": {"central", "north"}}
+	r.expectPlaced(second)
+
+	f.ClusterTypes["east"].Taints = nil // what is elsewhere by now stays there
+	r.fleet(f)
+	r.apply()
+	r.expectPlaced(second)
+
+	for _, ct := range f.ClusterTypes {
+		ct.Taints = pciTaint
+	}
+	r.fleet(f)
+	r.expectText("full-stop.txt", r.terraform("plan", "-no-color"))
+	for _, ct := range []string{"north", "west", "east"} {
+		f.ClusterTypes[ct].Taints = nil
+	}
+	f.Policies["web"].Placement["number_of_cluster_types"] = 4
+	r.fleet(f)
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), `hello-web by "web": 3 of 4; central: the taint pci=true:NoSelect is not tolerated`) {
+		t.Errorf("the warning is not there:\n%s\n%s", out.stdout, out.stderr)
+	}
+	f.Guardrails["unsatisfied"] = "error"
+	r.fleet(f)
+	r.expectError([]string{"Fewer cluster types than placement asks for", "hello-web by \"web\": 3 of 4"}, "plan", "-no-color")
+}
+
+// TestAccPlacementKeeps has decisions outlive the state: they are read again from the record, by a refresh and by an import. A
+// create does not take them over, nor does adoption.
+func TestAccPlacementKeeps(t *testing.T) {
+	t.Parallel()
+	f := twoOfThree()
+	r := newPlacedRoot(t, f)
+	r.apply()
+	f.ClusterTypes["central"] = in("central")
+	r.fleet(f)
+	r.apply()
+	kept := map[string][]string{"hello-web": {"east", "north"}, "shop-web": {"east", "north"}}
+	r.expectPlaced(kept)
+
+	// Private state that can't be read.
+	rendering := &rendering{root: r.root}
+	rendering.forget()
+	r.expectError([]string{"Earlier decisions of placement can't be read", "Plan with a refresh"}, "plan", "-no-color", "-refresh=false")
+	rendering.forget()
+	r.expectEmptyPlan()
+	r.apply()
+	r.expectPlaced(kept)
+
+	// A lost state.
+	r.succeed("state", "rm", placedAddress)
+	for _, adopt := range []bool{false, true} {
+		f.Adopt = adopt
+		r.fleet(f)
+		texts := []string{"holds other decisions of placement: import it", "?ref=dev"}
+		if !adopt {
+			texts = nil // the trees differ too, which is told first
+		}
+		r.expectError(texts, "plan", "-no-color")
+	}
+	f.Adopt = false
+	r.fleet(f)
+	r.succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	commits := len(gitserver.Log(t, r.repo, "dev"))
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPlaced(kept)
+	if made := len(gitserver.Log(t, r.repo, "dev")) - commits; made != 0 {
+		t.Errorf("the import led to %d commits", made)
+	}
+
+	// A policy of another name takes what is there. Its decisions alone are a reason for a commit of the record.
+	f.Policies["renamed"] = f.Policies["web"]
+	delete(f.Policies, "web")
+	r.fleet(f)
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPlaced(kept)
+	want := map[string]any{"renamed": map[string]any{"on": map[string]any{"east north": "hello-web shop-web"}}}
+	if diff := cmp.Diff(want, r.decisions()); diff != "" {
+		t.Errorf("decisions in the record (-want +got):\n%s", diff)
+	}
+
+	// Another generation forgets.
+	f.Policies["renamed"].Placement["generation"] = "2"
+	r.fleet(f)
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
+}
+
+// TestAccPlacementRandom edits random fleets. Whatever was edited: what the plan shows is what is applied, the plan after it is
+// empty, what fits stays, the number is met where it can be, and an import or private state that is lost changes nothing.
+func TestAccPlacementRandom(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 20))
+			f := twoOfThree()
+			f.Guardrails = map[string]any{"max_removed": "100%", "allow_empty": true, "unsatisfied": "ignore"}
+			r := newPlacedRoot(t, f)
+			var before map[string][]string
+			for step := range 8 {
+				edits := []string{"create"}
+				if step > 0 {
+					edits = f.edit(random, step)
+				}
+				r.fleet(f)
+				switch {
+				case step%4 == 2:
+					(&rendering{root: r.root}).forget()
+				case step%4 == 3:
+					r.succeed("state", "rm", placedAddress)
+					r.succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
+				}
+				c := r.plan()[placedAddress]
+				r.applyPlan()
+				state := r.state()[placedAddress]
+				expectApplied(t, c, state)
+				expectOnBranch(t, r.repo, "dev", ".", state)
+				r.expectEmptyPlan()
+				after := r.placed()
+				f.expectKept(t, before, after)
+				before = after
+				if t.Failed() {
+					t.Fatalf("step %d, after the edits: %s", step, strings.Join(edits, ", "))
+				}
+			}
+		})
+	}
+}
+
+// edit makes random edits.
+func (f *placedFleet) edit(r *rand.Rand, step int) (names []string) {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	anyType := func() *placedClusterType {
+		return f.ClusterTypes[pick(slices.Sorted(maps.Keys(f.ClusterTypes))...)]
+	}
+	for n := range 1 + r.IntN(3) {
+		name := fmt.Sprintf("%s%d%d", pick("a", "m", "z"), step, n)
+		switch r.IntN(7) {
+		case 0:
+			f.ClusterTypes[name] = in(pick("east", "west", "north"))
+			names = append(names, "add cluster type "+name)
+		case 1:
+			if len(f.ClusterTypes) > 2 {
+				gone := pick(slices.Sorted(maps.Keys(f.ClusterTypes))...)
+				delete(f.ClusterTypes, gone)
+				names = append(names, "remove cluster type "+gone)
+			}
+		case 2:
+			anyType().Taints = []map[string]string{{"key": "pci", "value": "true", "effect": pick("NoSelect", "NoSelectIfNew")}}
+			names = append(names, "taint")
+		case 3:
+			anyType().Taints = nil
+			names = append(names, "remove a taint")
+		case 4:
+			anyType().Properties["cost"] = pick("1", "2", "500m")
+			names = append(names, "change a property")
+		case 5:
+			f.Workloads[name] = "web"
+			names = append(names, "add workload "+name)
+		default:
+			f.Policies["web"].Placement = map[string]any{
+				"number_of_cluster_types": 1 + r.IntN(3), "prefer": []any{map[string]any{"property": "cost", "weight": -2}, map[string]any{"balance": true}},
+			}
+			names = append(names, "another number")
+		}
+	}
+	return names
+}
+
+// expectKept compares the cluster types of each deployment target with those before.
+func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string) {
+	t.Helper()
+	number := 2
+	switch n := f.Policies["web"].Placement["number_of_cluster_types"].(type) {
+	case int:
+		number = n
+	case float64:
+		number = int(n)
+	}
+	for workload := range f.Workloads {
+		target := workload + "-web"
+		fit, keep, stayed := 0, 0, 0
+		for name, ct := range f.ClusterTypes {
+			there := slices.Contains(before[target], name)
+			if len(ct.Taints) > 0 && (!there || ct.Taints[0]["effect"] == "NoSelect") {
+				continue
+			}
+			fit++
+			if there {
+				keep++
+				if slices.Contains(after[target], name) {
+					stayed++
+				}
+			}
+		}
+		if stayed != min(keep, number) || len(after[target]) != min(fit, number) {
+			t.Errorf("%s was on %v and is on %v: %d of %d that fit stayed, %d fit, and the number is %d",
+				target, before[target], after[target], stayed, keep, fit, number)
+		}
+	}
+}
