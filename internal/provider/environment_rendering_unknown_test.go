@@ -93,9 +93,9 @@ var unknownCases = map[string]unknowns{
 	"others":           nothing,
 }
 
-// What is not known at plan leaves open what depends on it and no more; what was planned as known is what is applied and
-// what the branch holds; the plan after is empty. The first round creates, the second changes what was not known, and
-// where that changes nothing, writes nothing.
+// What is not known at plan leaves open what depends on it and no more; what was planned as known is what is applied
+// and what the branch holds; the plan after is empty. The first round creates, the second changes what was not known,
+// and where that changes nothing, writes nothing.
 func TestAccUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknown")
@@ -122,7 +122,8 @@ func TestAccUnknown(t *testing.T) {
 				place := as[map[string]any](is["gitops_repo"])
 				expectOnBranch(t, repo, as[string](place["branch"]), as[string](place["path"]), is)
 				want := round + 1
-				if round > 0 && was["tree_hash"] == is["tree_hash"] && was["promoted_commit"] == is["promoted_commit"] && cmp.Equal(was["gitops_repo"], place) {
+				if round > 0 && was["tree_hash"] == is["tree_hash"] && was["promoted_commit"] == is["promoted_commit"] &&
+					cmp.Equal(was["gitops_repo"], place) {
 					want = round
 				}
 				if got := len(gitserver.Log(t, repo, as[string](place["branch"]))); got != want {
@@ -182,7 +183,10 @@ func expectUnknown(t *testing.T, c change, open unknowns) {
 // expectApplied compares what was planned as known with what is in state.
 func expectApplied(t *testing.T, c change, state map[string]any) {
 	t.Helper()
-	for _, attribute := range []string{"assignments", "assignment_count", "unscheduled", "folders", "files", "description", "tree_hash", "commit_sha", "pull_request"} {
+	for _, attribute := range []string{
+		"assignments", "assignment_count", "unscheduled", "folders", "files", "description", "tree_hash", "commit_sha",
+		"pull_request",
+	} {
 		if c.Unknown[attribute] == true {
 			continue
 		}
@@ -253,13 +257,23 @@ func TestAccUnknownRefused(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo="+repo, "TF_VAR_round=one", "TF_VAR_purpose=test")
-	r.expectError([]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`}, "plan", "-no-color", "-var=require_known=true")
+	r.expectError(
+		[]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`},
+		"plan",
+		"-no-color",
+		"-var=require_known=true",
+	)
 	r.plan()
 	r.applyPlan()
 	before, head := r.state()["kalypso_environment_rendering.this"], gitserver.Rev(t, repo, "dev")
 
 	r.env = append(r.env, "TF_VAR_round=two")
-	r.expectError([]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`}, "plan", "-no-color", "-var=require_known=true")
+	r.expectError(
+		[]string{"Assignments not known", "require_known", `workloads["hello"].deployment_targets[0].labels["purpose"]`},
+		"plan",
+		"-no-color",
+		"-var=require_known=true",
+	)
 
 	r.env = append(r.env, "TF_VAR_round=three", "TF_VAR_purpose=none")
 	r.plan()
@@ -277,7 +291,12 @@ func TestAccUnknownRefused(t *testing.T) {
 	gitserver.Seed(t, repo, "dev", map[string]string{"large/hello-test/namespace.yaml": "name: by hand\n"})
 	r.env = append(r.env, "TF_VAR_round=four", "TF_VAR_purpose=test", "TF_VAR_on_drift=fail")
 	r.plan()
-	r.expectError([]string{"Others changed the rendered folders", "large/hello-test/namespace.yaml"}, "apply", "-no-color", "plan")
+	r.expectError(
+		[]string{"Others changed the rendered folders", "large/hello-test/namespace.yaml"},
+		"apply",
+		"-no-color",
+		"plan",
+	)
 	r.env = append(r.env, "TF_VAR_round=five", "TF_VAR_on_drift=overwrite")
 	r.plan()
 	r.applyPlan()
@@ -345,8 +364,9 @@ func TestAccModule(t *testing.T) {
 	}
 }
 
-// TestAccUnknownClusterType: of a cluster type whose cluster this very apply creates, a label that nothing looks at leaves all
-// known. One that a policy looks at decides what goes on this cluster type, and nothing else; require_known names it.
+// TestAccUnknownClusterType: of a cluster type whose cluster this very apply creates, a label that nothing looks at
+// leaves all known. One that a policy looks at decides what goes on this cluster type, and nothing else;
+// require_known names it.
 func TestAccUnknownClusterType(t *testing.T) {
 	t.Parallel()
 	const folder, address = "testdata/TestAccUnknownClusterType/", "kalypso_environment_rendering.this"

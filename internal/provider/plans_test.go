@@ -11,12 +11,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// maxPlanLines bounds what a plan of the sample says of the resource, and its warnings, without the documents themselves: a
-// reviewer reads it at a glance.
+// maxPlanLines bounds what a plan of the sample says of the resource, and its warnings, without the documents
+// themselves: a reviewer reads it at a glance.
 const maxPlanLines = 60
 
-// TestAccPlans shows what a reviewer reads of the real control plane's environment dev: its adoption, commits that change no
-// object, and one change of each kind. Each plan is applied as it is shown, and the plan after it is empty.
+// TestAccPlans shows what a reviewer reads of the real control plane's environment dev: its adoption, commits that
+// change no object, and one change of each kind. Each plan is applied as it is shown, and the plan after it is empty.
 func TestAccPlans(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -39,7 +39,8 @@ func TestAccPlans(t *testing.T) {
 		resource, warnings, _ := strings.Cut(resource, "\nPlan: ")
 		for what, text := range map[string]string{"resource": resource, "warnings": warnings} {
 			if lines := strings.Count(text, "\n"); lines >= maxPlanLines {
-				t.Errorf("the plan %s has %d lines of the %s, and should have less than %d:\n%s", name, lines, what, maxPlanLines, text)
+				t.Errorf("the plan %s has %d lines of the %s, and should have less than %d:\n%s",
+					name, lines, what, maxPlanLines, text)
 			}
 		}
 		r.applyPlan()
@@ -64,7 +65,11 @@ func TestAccPlans(t *testing.T) {
 		}
 		return map[string]string{file: strings.ReplaceAll(dev[file], old, with)}
 	}
-	const policy, clusterType = "scheduling/platform-services/observability-policy.yaml", "cluster-types/west-us/small/small-cluster-type.yaml"
+	const (
+		policy      = "scheduling/platform-services/observability-policy.yaml"
+		clusterType = "cluster-types/west-us/small/small-cluster-type.yaml"
+		newType     = "cluster-types/west-us/tiny/tiny-cluster-type.yaml"
+	)
 	for _, step := range []struct {
 		name  string
 		files map[string]string
@@ -74,9 +79,7 @@ func TestAccPlans(t *testing.T) {
 			"observability-policy", "performance-test", "    workspace: platform-team\n", "",
 			"stack: observability", "purpose: performance-test", "size: large", "size: small").Replace(dev[policy])}},
 		{"moved_target", edited(policy, "size: large", "size: small")},
-		{"one_cluster_type", map[string]string{
-			"cluster-types/west-us/tiny/tiny-cluster-type.yaml": strings.ReplaceAll(dev[clusterType], "name: small", "name: tiny"),
-		}},
+		{"one_cluster_type", map[string]string{newType: strings.ReplaceAll(dev[clusterType], "name: small", "name: tiny")}},
 	} {
 		h.commit("kalypso-control-plane", "dev", step.files)
 		shows(step.name)
@@ -91,13 +94,17 @@ func TestAccPlans(t *testing.T) {
 		}
 		expectText(t, filepath.Join("testdata", "TestAccPlans", name+".txt"), h.shown(o.stderr))
 	}
-	h.commit("kalypso-control-plane", "dev", map[string]string{clusterType: strings.ReplaceAll(dev[clusterType], "size: small", "size: medium")})
+	h.commit("kalypso-control-plane", "dev", edited(clusterType, "size: small", "size: medium"))
 	h.commit("kalypso-control-plane", "dev", edited(policy, "size: large", "size: smal"))
 	refuses("too_much_goes")
 	h.commit("kalypso-control-plane", "dev", map[string]string{clusterType: dev[clusterType]})
 	h.commit("kalypso-control-plane", "dev", edited(policy, "size: large", "size: small"))
 	r.expectEmptyPlan()
-	h.commit("kalypso-gitops", "dev", map[string]string{"small/observability-prometheus/platform-config.yaml": "by hand\n"})
+	h.commit(
+		"kalypso-gitops",
+		"dev",
+		map[string]string{"small/observability-prometheus/platform-config.yaml": "by hand\n"},
+	)
 	refuses("drift")
 }
 

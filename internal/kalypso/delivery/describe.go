@@ -160,7 +160,11 @@ func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Conf
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		c := describe.Config{Name: name, LabelsChanged: before && after && old.Labels != now.Labels, Keys: keyChanges(old.Keys, now.Keys, d.Review.Detail == Values)}
+		c := describe.Config{
+			Name:          name,
+			LabelsChanged: before && after && old.Labels != now.Labels,
+			Keys:          keyChanges(old.Keys, now.Keys, d.Review.Detail == Values),
+		}
 		switch {
 		case !before:
 			c.Kind = describe.Added

@@ -31,7 +31,10 @@ func (b *branch) described(value string, commit int, before *delivery.State) ord
 		config("large", map[string]string{"type": "large"}, map[string]string{"A": value}),
 		config("idle", map[string]string{"type": value}, map[string]string{"A": "canary-stays"}),
 		config("stays", nil, map[string]string{"A": "canary-stays"}),
-		{Meta: fleet.Meta{Name: fleet.AzureAppConfigPrefix}, Data: map[string]string{"cluster-type.small.A": value, "type.large.A": "canary-stays"}},
+		{
+			Meta: fleet.Meta{Name: fleet.AzureAppConfigPrefix},
+			Data: map[string]string{"cluster-type.small.A": value, "type.large.A": "canary-stays"},
+		},
 	}
 	for _, origin := range []string{"https://git.acme.io/acme/shop.git@%040d:deploy/w.yaml#shop", "https://git.acme.io/acme/shop.git@%040d:other/x.yaml", "git@git.acme.io:acme/base@%040d:a.yaml"} {
 		o.Origins = append(o.Origins, fmt.Sprintf(origin, commit))
@@ -70,7 +73,8 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
 	}
-	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") || strings.Contains(text, "stays") {
+	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") ||
+		strings.Contains(text, "stays") {
 		t.Errorf("it tells a value, or what stays:\n%s", text)
 	}
 	moved := *o.Desired
@@ -135,8 +139,8 @@ func TestInputsKeepNoValue(t *testing.T) {
 	}
 }
 
-// What is not known of what was there is said, and nothing made up: after an import, of a folder that is taken over, and of
-// a state that an older version wrote.
+// What is not known of what was there is said, and nothing made up: after an import, of a folder that is taken over,
+// and of a state that an older version wrote.
 func TestDescribeNotKnown(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -184,7 +188,10 @@ func TestDescribeNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := gone.Describe(result.Before); !strings.Contains(text, "No deployment target changes.") || !strings.Contains(text, configuration) {
+	if text := gone.Describe(
+		result.Before,
+	); !strings.Contains(text, "No deployment target changes.") ||
+		!strings.Contains(text, configuration) {
 		t.Errorf("of what was there already it says\n%s", text)
 	}
 }
@@ -214,7 +221,13 @@ func TestDescribeLimit(t *testing.T) {
 			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}
 	}
-	if text := delivery.DescribeRemoval(o.Destination, o.Environment, delivery.InventoryOf(o.Tree), o.Review); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") || len([]rune(text)) > describe.DefaultMaxLength {
+	if text := delivery.DescribeRemoval(
+		o.Destination,
+		o.Environment,
+		delivery.InventoryOf(o.Tree),
+		o.Review,
+	); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") ||
+		len([]rune(text)) > describe.DefaultMaxLength {
 		t.Errorf("the removal is described as\n%.1000s", text)
 	}
 }

@@ -67,7 +67,12 @@ var errTarget = errors.New("not the hash and the name of a deployment target")
 func InventoryOf(t *tree.Tree) Inventory {
 	inventory := make(Inventory, len(t.Folders))
 	for _, folder := range t.Folders {
-		f := Folder{Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)), Unknown: folder.Unknown, Undecided: folder.Undecided}
+		f := Folder{
+			Hash:      folder.Hash,
+			Targets:   make([]Target, len(folder.Targets)),
+			Unknown:   folder.Unknown,
+			Undecided: folder.Undecided,
+		}
 		for i, target := range folder.Targets {
 			f.Targets[i] = newTarget(target.Name, target.Hash, target.Empty)
 			f.Targets[i].Unknown = target.Unknown
@@ -189,8 +194,8 @@ func (inv Inventory) sameAs(after Inventory, most int) []describe.ClusterType {
 	return same
 }
 
-// changesTo returns the cluster types whose folders differ, with the targets that do and those that do not. It skips those
-// of which that is not known yet.
+// changesTo returns the cluster types whose folders differ, with the targets that do and those that do not. It skips
+// those of which that is not known yet.
 func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 	var changes []describe.ClusterType
 	for _, name := range inv.differing(after) {

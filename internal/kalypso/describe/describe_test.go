@@ -44,7 +44,13 @@ func changed() describe.Change {
 		Environment: "dev", Branch: "dev", Path: "clusters", Before: commit("e"), After: commit("f"),
 		ClusterTypes: []describe.ClusterType{
 			{Name: "same", Unchanged: []string{"hello-one"}},
-			{Name: "drone", Added: []string{"hello-three"}, Removed: []string{"hello-two"}, Changed: []string{"hello-one"}, Unchanged: []string{"stays"}},
+			{
+				Name:      "drone",
+				Added:     []string{"hello-three"},
+				Removed:   []string{"hello-two"},
+				Changed:   []string{"hello-one"},
+				Unchanged: []string{"stays"},
+			},
 			{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}},
 			{Name: "new", Kind: describe.Added, Added: []string{"a|b"}},
 			{Name: "large", Added: []string{"hello-two"}},
@@ -367,12 +373,28 @@ func TestMoves(t *testing.T) {
 
 	// By branches: the commits are those of the places that were read, and a file is the same one on another branch.
 	from, to := origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("2"), a + "@x:.": commit("5")},
-		origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("3"), b + "@dev:.": commit("4"), b + "@dev~s:.": commit("6"), a + "@y:.": commit("5")}
+		origin.Sources{
+			b + "@main:.":  commit("1"),
+			b + "@main:in": commit("3"),
+			b + "@dev:.":   commit("4"),
+			b + "@dev~s:.": commit("6"),
+			a + "@y:.":     commit("5"),
+		}
 	was := []string{
-		b + "@main:a.yaml", b + "@main:in/x.yaml#x", b + "@main:moved.yaml", b + "@main:more.yaml", a + "@x:a.yaml", b + "@none:z",
+		b + "@main:a.yaml",
+		b + "@main:in/x.yaml#x",
+		b + "@main:moved.yaml",
+		b + "@main:more.yaml",
+		a + "@x:a.yaml",
+		b + "@none:z",
 	}
 	is := []string{
-		b + "@main:a.yaml", b + "@main:in/x.yaml#x", b + "@dev:moved.yaml", b + "@dev:more.yaml", b + "@dev~s:more.yaml", a + "@y:a.yaml",
+		b + "@main:a.yaml",
+		b + "@main:in/x.yaml#x",
+		b + "@dev:moved.yaml",
+		b + "@dev:more.yaml",
+		b + "@dev~s:more.yaml",
+		a + "@y:a.yaml",
 	}
 	want = []describe.SourceChange{
 		{Repo: b, To: commit("4"), Paths: []string{"more.yaml"}}, // it was read once, and is read twice

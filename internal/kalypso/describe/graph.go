@@ -8,21 +8,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// MaxNodes is how many nodes a graph has at most.
+// MaxNodes limits the nodes of a graph.
 const MaxNodes = 40
 
-// becomes is what becomes of an assignment or a cluster type, in the order of the legend.
-type becomes int
+// change is the kind of change that an edge or a node shows, in the order of the legend.
+type change int
 
 const (
-	added becomes = iota
+	added change = iota
 	removed
 	changed
 	unchanged
 )
 
-// styles are how each is drawn: the arrow, the style of it, and that of a node. Arrows differ in shape too, for those who do
-// not see the colours, which can be told on light and on dark ground.
+// styles lists how the graph draws each kind: the arrow, its style and the style of a node. The arrows differ in
+// shape too, for those who do not see the colours. The colours work on a light and on a dark background.
 var styles = [...]struct{ name, arrow, color, more string }{
 	added:     {"added", "==>", "#2da44e", "stroke-width:3px"},
 	removed:   {"removed", "-.->", "#e5534b", "stroke-dasharray:4"},
@@ -30,8 +30,8 @@ var styles = [...]struct{ name, arrow, color, more string }{
 	unchanged: {"unchanged", "---", "#8c959f", "stroke-width:1px"},
 }
 
-// graph draws the assignments that change, in Mermaid, beside others if there is room. If there are too many, it draws the
-// cluster types alone, or nothing.
+// graph draws the assignments that change, in Mermaid, and beside them the unchanged ones if there is room. If too many
+// change, it draws the cluster types alone, or nothing.
 func (w *writer) graph() {
 	g := &graph{most: w.nodes}
 	if !g.drawAssignments(w.ClusterTypes, w.same) {
@@ -68,7 +68,7 @@ func (g *graph) node(key, shape, label string) string {
 	return id
 }
 
-// Keys begin with the letter of the ids, which in Mermaid is no arrow's head, as o and x are.
+// The keys begin with the letter of the ids. It is neither o nor x, which Mermaid reads as the head of an arrow.
 func clusterTypeKey(name string) string { return "c " + name }
 func targetKey(name string) string      { return "t " + name }
 
@@ -83,12 +83,16 @@ func (g *graph) clusterType(ct ClusterType, label string) string {
 	return id
 }
 
-func (g *graph) assign(target, clusterType string, kind becomes) {
+func (g *graph) assign(target, clusterType string, kind change) {
 	g.byKind[kind] = append(g.byKind[kind], fmt.Sprint(len(g.edges)))
-	g.edges = append(g.edges, fmt.Sprintf("%s %s %s", g.node(targetKey(target), "([ ])", mermaid(target)), styles[kind].arrow, clusterType))
+	g.edges = append(
+		g.edges,
+		fmt.Sprintf("%s %s %s", g.node(targetKey(target), "([ ])", mermaid(target)), styles[kind].arrow, clusterType),
+	)
 }
 
-// drawAssignments draws the targets and the cluster types that they are on. It returns false if what changes does not fit.
+// drawAssignments draws the targets and the cluster types that they are on. It returns false if what changes does not
+// fit.
 func (g *graph) drawAssignments(changes, same []ClusterType) bool {
 	keys := map[string]bool{}
 	for _, ct := range changes {
@@ -104,7 +108,7 @@ func (g *graph) drawAssignments(changes, same []ClusterType) bool {
 		id := g.clusterType(ct, mermaid(ct.Name))
 		for kind, targets := range [][]string{added: ct.Added, removed: ct.Removed, changed: ct.Changed} {
 			for _, target := range targets {
-				g.assign(target, id, becomes(kind))
+				g.assign(target, id, change(kind))
 			}
 		}
 	}
@@ -133,7 +137,8 @@ func (g *graph) drawUnchanged(ct ClusterType) {
 	}
 }
 
-// drawClusterTypes draws each cluster type with the numbers of its targets that change. It returns false if they do not fit.
+// drawClusterTypes draws each cluster type with the numbers of its targets that change. It returns false if they do
+// not fit.
 func (g *graph) drawClusterTypes(changes []ClusterType) bool {
 	if len(changes) == 0 || len(changes) > g.most {
 		return false
@@ -147,7 +152,7 @@ func (g *graph) drawClusterTypes(changes []ClusterType) bool {
 	return true
 }
 
-// String returns the graph as Markdown has it, with a legend of what it shows.
+// String returns the graph as Markdown, with a legend of the kinds that it shows.
 func (g *graph) String() string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nflowchart LR\n")
@@ -172,9 +177,12 @@ func (g *graph) String() string {
 	return b.String()
 }
 
-// legends tell what the styles mean.
+// legends explain the styles.
 var legends = [...]string{
-	added: "green and thick: added", removed: "red and dotted: removed", changed: "yellow: changed", unchanged: "grey: unchanged",
+	added:     "green and thick: added",
+	removed:   "red and dotted: removed",
+	changed:   "yellow: changed",
+	unchanged: "grey: unchanged",
 }
 
 // mermaid escapes a quoted text of a Mermaid graph.

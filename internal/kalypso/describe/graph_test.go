@@ -27,8 +27,8 @@ var (
 	graphEdge       = regexp.MustCompile(`(?m)^  t\d+ (==>|-\.->|-->|---) c\d+$`)
 )
 
-// TestGraph: what changes is drawn whole, or by cluster type, or not; what stays is drawn where there is room for all of a
-// cluster type.
+// TestGraph: what changes is drawn whole, or by cluster type, or not; what stays is drawn where there is room for all
+// of a cluster type.
 func TestGraph(t *testing.T) {
 	t.Parallel()
 	type drawn struct {
@@ -49,7 +49,9 @@ func TestGraph(t *testing.T) {
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
 		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},
 		"what stays does not fit": {[]describe.ClusterType{
-			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)}, {Name: "b", Unchanged: numbered("t", 30)}, {Name: "c", Unchanged: numbered("v", 9)},
+			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)},
+			{Name: "b", Unchanged: numbered("t", 30)},
+			{Name: "c", Unchanged: numbered("v", 9)},
 			{Name: "d", Unchanged: numbered("w", 7)},
 		}, drawn{3, 37, 67, "Green and thick: added, grey: unchanged."}},
 		"by cluster type": {many(40, 3), drawn{40, 0, 0, "Yellow: changed."}},
@@ -57,7 +59,12 @@ func TestGraph(t *testing.T) {
 	} {
 		text := describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: test.clusterTypes})
 		got := drawn{
-			len(clusterTypeNode.FindAllString(text, -1)), len(targetNode.FindAllString(text, -1)), len(graphEdge.FindAllString(text, -1)), "",
+			len(
+				clusterTypeNode.FindAllString(text, -1),
+			),
+			len(targetNode.FindAllString(text, -1)),
+			len(graphEdge.FindAllString(text, -1)),
+			"",
 		}
 		if _, after, ok := strings.Cut(text, "```\n\n"); ok {
 			got.Legend, _, _ = strings.Cut(after, "\n")
@@ -77,8 +84,8 @@ func many(clusterTypes, targets int) []describe.ClusterType {
 	return all
 }
 
-// TestGraphRandom: whatever changes, no graph has more nodes than there may be, each node is there once, and each change is an edge
-// of its own unless cluster types are drawn alone.
+// TestGraphRandom: whatever changes, no graph has more nodes than there may be, each node is there once, and each
+// change is an edge of its own unless cluster types are drawn alone.
 func TestGraphRandom(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -114,7 +121,8 @@ func TestGraphRandom(t *testing.T) {
 				drawn++
 			}
 		}
-		if len(nodes) > describe.MaxNodes || len(ids) != len(nodes) || len(edges) > 0 && drawn != changes || len(nodes) == 0 && changes > 0 {
+		if len(nodes) > describe.MaxNodes || len(ids) != len(nodes) || len(edges) > 0 && drawn != changes ||
+			len(nodes) == 0 && changes > 0 {
 			t.Fatalf("%d nodes of %d ids, %d of %d changes are drawn:\n%s", len(nodes), len(ids), drawn, changes, text)
 		}
 	}

@@ -27,7 +27,8 @@ func graphsOf(text string) []string {
 	return graphs
 }
 
-// parse parses graphs with Mermaid's own parser, which make installs, and returns why each does not parse; "" where it does.
+// parse parses graphs with Mermaid's own parser, which make installs, and returns why each does not parse; "" where
+// it does.
 func parse(t *testing.T, graphs []string) []string {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", root, "mermaid").CombinedOutput(); err != nil {
@@ -50,17 +51,26 @@ func parse(t *testing.T, graphs []string) []string {
 	return problems
 }
 
-// TestMermaid: Mermaid reads each graph of descriptions, whatever things are called, and of the documents here; and this test
-// would see one that it does not read.
+// TestMermaid: Mermaid reads each graph of descriptions, whatever things are called, and of the documents here; and
+// this test would see one that it does not read.
 func TestMermaid(t *testing.T) {
 	t.Parallel()
 	graphs := []string{"flowchart LR\n  a -->\n"}
 	for _, name := range []string{
-		"end", "graph", "a|b", "a\"b", `a\b`, "#35;", "`a`", "a;b", "<b>&amp;", "%% comment", "@{ shape: x }", "o", "x", "--> b", "\x1b[2J\u202e", "ü😀", "class",
+		"end", "graph", "a|b", "a\"b", `a\b`, "#35;", "`a`", "a;b", "<b>&amp;", "%% comment",
+		"@{ shape: x }", "o", "x", "--> b", "\x1b[2J\u202e", "ü😀", "class",
 	} {
-		graphs = append(graphs, graphsOf(describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: []describe.ClusterType{
-			{Name: name, Added: []string{name}, Removed: []string{"r-" + name}, Changed: []string{"c-" + name}, Unchanged: []string{"u-" + name}},
-		}}))...)
+		graphs = append(
+			graphs,
+			graphsOf(describe.Markdown(describe.Change{Environment: "dev", ClusterTypes: []describe.ClusterType{
+				{
+					Name:      name,
+					Added:     []string{name},
+					Removed:   []string{"r-" + name},
+					Changed:   []string{"c-" + name},
+					Unchanged: []string{"u-" + name},
+				},
+			}}))...)
 	}
 	many40, dense := many(40, 40), many(20, 0)
 	for i := range dense {

@@ -51,7 +51,8 @@ func SourceChanges(before, after []origin.Origin) []SourceChange {
 	return moves
 }
 
-// reading is how a file was read: the branch, and the registration or base where the branch was read at several commits.
+// reading is how a file was read: the branch, and the registration or base where the branch was read at several
+// commits.
 type reading struct{ branch, via string }
 
 // commitsOf returns the commits at which files were read.

@@ -68,7 +68,8 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 	}
 	t.Logf("%d of %d fleets decided, %d in part, %d comparisons, %d files known", decided, fleets, partly, compared, sure)
 	if decided < fleets/3 || partly < fleets/30 || compared < fleets || sure < compared {
-		t.Errorf("%d fleets decided, %d in part, %d comparisons, %d files known: too few to say much", decided, partly, compared, sure)
+		t.Errorf("%d fleets decided, %d in part, %d comparisons, %d files known: too few to say much",
+			decided, partly, compared, sure)
 	}
 }
 
@@ -84,7 +85,10 @@ func assignmentsOf(built, decided *tree.Tree) (all []string) {
 		}
 	}
 	for _, target := range built.Schedule.Unscheduled {
-		if !slices.ContainsFunc(decided.Schedule.Undecided, func(t *fleet.DeploymentTarget) bool { return t.Name == target.Name }) {
+		if !slices.ContainsFunc(
+			decided.Schedule.Undecided,
+			func(t *fleet.DeploymentTarget) bool { return t.Name == target.Name },
+		) {
 			all = append(all, target.Name)
 		}
 	}
@@ -160,8 +164,10 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			func(f *fleet.Fleet) { f.Configs[0].Data["A"] = fleet.Unknown },
 			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"},
 		},
-		{"a config value that no template reads", func(f *fleet.Fleet) { f.Configs[0].Data["X"] = fleet.Unknown },
-			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"}},
+		{
+			"a config value that no template reads", func(f *fleet.Fleet) { f.Configs[0].Data["X"] = fleet.Unknown },
+			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"},
+		},
 		{"a config value that text replaces", func(f *fleet.Fleet) { f.Configs[1].Data["A"] = fleet.Unknown }, nil},
 		{
 			"a key that one template reads",
@@ -169,8 +175,10 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			[]string{"west/app-one/platform-config.yaml"},
 		},
 		{"a key that no template reads", func(f *fleet.Fleet) { f.Configs[3].Data["C"] = fleet.Unknown }, nil},
-		{"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = fleet.Unknown },
-			[]string{"east/app-one/reconciler.yaml", "west/app-one/reconciler.yaml"}},
+		{
+			"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = fleet.Unknown },
+			[]string{"east/app-one/reconciler.yaml", "west/app-one/reconciler.yaml"},
+		},
 		{
 			"the storage that no template reads",
 			func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = fleet.Unknown },
@@ -186,10 +194,14 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 				"west/app-two/reconciler.yaml",
 			},
 		},
-		{"a template's content type", func(f *fleet.Fleet) { f.Templates[3].ContentType = fleet.Unknown },
-			[]string{"west/app-one/platform-config.yaml?", "west/app-two/platform-config.yaml?"}},
-		{"a cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = fleet.Unknown },
-			[]string{"east/app-one/platform-config.yaml?", "east/app-two/platform-config.yaml?"}},
+		{
+			"a template's content type", func(f *fleet.Fleet) { f.Templates[3].ContentType = fleet.Unknown },
+			[]string{"west/app-one/platform-config.yaml?", "west/app-two/platform-config.yaml?"},
+		},
+		{
+			"a cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = fleet.Unknown },
+			[]string{"east/app-one/platform-config.yaml?", "east/app-two/platform-config.yaml?"},
+		},
 		{
 			"the whole data of a config",
 			func(f *fleet.Fleet) { f.Configs[3].Data = map[string]string{fleet.Unknown: fleet.Unknown} },
@@ -204,7 +216,11 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			},
 			[]string{"west/app-one/platform-config.yaml", "west/app-two/platform-config.yaml"},
 		},
-		{"the label of a cluster type that nothing selects by", func(f *fleet.Fleet) { f.ClusterTypes[1].Labels["zone"] = fleet.Unknown }, nil},
+		{
+			"the label of a cluster type that nothing selects by",
+			func(f *fleet.Fleet) { f.ClusterTypes[1].Labels["zone"] = fleet.Unknown },
+			nil,
+		},
 		{"the label of a cluster type that a policy selects by", func(f *fleet.Fleet) {
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"region": "east"}
 			f.ClusterTypes[1].Labels["region"] = fleet.Unknown

@@ -13,8 +13,8 @@ import (
 func NamesKnown(f *fleet.Fleet) bool { return len(unknownNames(f)) == 0 }
 
 // UnknownInputs returns the attributes that assignments depend on and that are not known yet, sorted: names, labels,
-// workspaces and selectors that policies select by, and what placement looks at. Targets of other environments do not count. Without targets,
-// policies do not count either.
+// workspaces and selectors that policies select by, and what placement looks at. Targets of other environments do not
+// count. Without targets, policies do not count either.
 func UnknownInputs(f *fleet.Fleet) []string {
 	inputs := unknownNames(f)
 	var ofClusterTypes, ofTargets selectedKeys
@@ -62,8 +62,8 @@ func UnknownInputs(f *fleet.Fleet) []string {
 	return slices.Compact(inputs)
 }
 
-// unknownNames returns the attributes that decide which cluster types and deployment targets there are, and what they are
-// called, and that are not known.
+// unknownNames returns the attributes that decide which cluster types and deployment targets there are, and what they
+// are called, and that are not known.
 func unknownNames(f *fleet.Fleet) (inputs unknownInputs) {
 	if f.Incomplete {
 		inputs = append(inputs, "manifests")

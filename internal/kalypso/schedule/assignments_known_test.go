@@ -37,7 +37,9 @@ func TestDecided(t *testing.T) {
 		}, false},
 		{"cluster type's label that a config looks at", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = unknown
-			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true", "a": "b"}}}}
+			f.Configs = []*fleet.Config{
+				{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true", "a": "b"}}},
+			}
 		}, true},
 		{"cluster type's label that the key of an azure-app-config looks at", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = unknown
@@ -165,21 +167,37 @@ func TestUnknownInputs(t *testing.T) {
 	t.Parallel()
 	from := func(attribute, key string) fleet.Origin { return fleet.Origin{Attribute: attribute, Key: key} }
 	f := &fleet.Fleet{
-		Environment: fleet.Unknown, Incomplete: true,
+		Environment: fleet.Unknown,
+		Incomplete:  true,
 		ClusterTypes: []*fleet.ClusterType{
-			{Meta: fleet.Meta{Name: "new", Origin: from("cluster_types", "new"), Labels: map[string]string{"region": fleet.Unknown, "zone": fleet.Unknown}}},
+			{
+				Meta: fleet.Meta{
+					Name:   "new",
+					Origin: from("cluster_types", "new"),
+					Labels: map[string]string{"region": fleet.Unknown, "zone": fleet.Unknown},
+				},
+			},
 		},
 		Policies: []*fleet.SchedulingPolicy{{
 			Meta: fleet.Meta{Name: "west", Origin: from("scheduling_policies", "west")}, Workspace: fleet.Unknown,
 			ClusterTypes:      fleet.Selector{MatchLabels: map[string]string{"region": "west"}},
 			DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"tier": "gold"}},
 		}},
-		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app", Origin: from("workloads", "app")}, Targets: []fleet.Target{
-			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev", Labels: map[string]string{"tier": fleet.Unknown, "size": fleet.Unknown}},
-		}}},
+		Workloads: []*fleet.Workload{
+			{Meta: fleet.Meta{Name: "app", Origin: from("workloads", "app")}, Targets: []fleet.Target{
+				{
+					Name:        "a",
+					Environment: "dev",
+				},
+				{Name: "b", Environment: "dev", Labels: map[string]string{"tier": fleet.Unknown, "size": fleet.Unknown}},
+			}},
+		},
 	}
 	if diff := cmp.Diff([]string{
-		`cluster_types["new"].labels["region"]`, "environment", "manifests", `scheduling_policies["west"].deployment_target_selector.workspace`,
+		`cluster_types["new"].labels["region"]`,
+		"environment",
+		"manifests",
+		`scheduling_policies["west"].deployment_target_selector.workspace`,
 		`workloads["app"].deployment_targets[1].labels["tier"]`,
 	}, schedule.UnknownInputs(f)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -85,7 +85,10 @@ func newSelector(s *fleet.Selector) (selector, error) {
 		return selector{known: known}, err
 	}
 	rest := fleet.Selector{MatchLabels: maps.Clone(s.MatchLabels)}
-	maps.DeleteFunc(rest.MatchLabels, func(key, value string) bool { return fleet.IsUnknown(key) || fleet.IsUnknown(value) })
+	maps.DeleteFunc(
+		rest.MatchLabels,
+		func(key, value string) bool { return fleet.IsUnknown(key) || fleet.IsUnknown(value) },
+	)
 	for _, r := range s.MatchExpressions {
 		if !requirementUnknown(r) {
 			rest.MatchExpressions = append(rest.MatchExpressions, r)

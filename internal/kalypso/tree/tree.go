@@ -100,7 +100,12 @@ func Build(
 func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
 	rendered := t.renderTargets(ctx, i)
 	p := &t.Schedule.Placements[i]
-	folder := Folder{ClusterType: p.ClusterType.Name, Targets: make([]Target, len(rendered)), Unknown: p.Undecided, Undecided: p.Undecided}
+	folder := Folder{
+		ClusterType: p.ClusterType.Name,
+		Targets:     make([]Target, len(rendered)),
+		Unknown:     p.Undecided,
+		Undecided:   p.Undecided,
+	}
 	entries := make([]entry, 0, len(rendered)+1)
 	entries = append(entries, readme)
 	var failures []failure
