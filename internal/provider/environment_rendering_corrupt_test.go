@@ -77,8 +77,10 @@ func TestAccRenderingCorruptState(t *testing.T) {
 	const address = "kalypso_environment_rendering.this"
 	id := "dev@file://" + r.repo + "//.?ref=dev"
 	for name, edit := range map[string]func(){
-		"undecodable":        func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "Im5vbmUi"}`) }) }, // "none"
-		"of a later version": func() { r.editDelivery(func(s *delivery.State) { s.Version = 1000 }) },
+		"undecodable": func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "Im5vbmUi"}`) }) }, // "none"
+		"of a later version": func() {
+			r.editDelivery(func(s *delivery.State) { s.Version, s.Delivered = 1000, delivery.Inventory{} })
+		},
 	} {
 		edit()
 		if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "No changes.") {

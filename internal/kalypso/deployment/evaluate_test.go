@@ -315,6 +315,12 @@ func TestRows(t *testing.T) {
 			branch:  line("B", "A"),
 			reports: []deployment.Report{at("a", "c2"), at("a", "c1")}, want: "progressing 1, pending; pending",
 			says: "progressing a: its reports contradict each other: failed and current"},
+		{row: "principle 8", name: "sources contradict each other: the worse one counts", branch: line("B", "A"),
+			reports: []deployment.Report{
+				at("a", "c2"),
+				with(at("a", "c1"), live, func(r *deployment.Report) { r.Object = "Kustomization flux-system/fleet" }),
+			},
+			want: "failed 1, failure; failure", says: "failed a: Kustomization flux-system/fleet: it runs an older tree"},
 		{row: "principle 8", name: "the same report twice is one", branch: line("B", "A"),
 			reports: []deployment.Report{at("a", "c2"), at("a", "c2")}, want: "current 1, success; success"},
 		{row: "principle 8", name: "an old report beside a new one says nothing", branch: line("B", "A"),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +267,54 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestQuota: the next page is read once the quota's time is over.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	s, source := start(t)
+	s.PageSize(1)
+	s.Set(configurations, azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good),
+		azurefake.Configuration(azurefake.AKS("b"), repo, "stage", "./fleet/large", good))
+	s.Instead(azurefake.UsedUp(2))
+	begin := time.Now()
+	if _, err := source.Reports(t.Context(), rendering); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took < 2*time.Second {
+		t.Errorf("the second page was requested after %s", took)
+	}
+}
+
+// TestMovingRow: a row that moves to the next page during the reading counts once.
+func TestMovingRow(t *testing.T) {
+	t.Parallel()
+	s, source := start(t)
+	page := func(token string, names ...string) http.HandlerFunc {
+		var rows []any
+		for _, name := range names {
+			rows = append(rows, azurefake.Configuration(azurefake.AKS(name), repo, "stage", "./fleet/large", good))
+		}
+		answer := map[string]any{
+			"totalRecords": 3, "count": len(rows), "data": rows, "facets": []any{}, "resultTruncated": "false",
+		}
+		if token != "" {
+			answer["$skipToken"] = token
+		}
+		return azurefake.Page(answer)
+	}
+	s.Instead(page("x", "a", "b"), page("", "B", "c"))
+	reports, err := source.Reports(t.Context(), rendering)
+	var clusters []string
+	for _, r := range reports {
+		if strings.HasPrefix(r.Object, "Kustomization") {
+			clusters = append(clusters, r.Cluster)
+		}
+	}
+	want := []string{azurefake.AKS("a"), azurefake.AKS("b"), azurefake.AKS("c")}
+	if diff := cmp.Diff(want, clusters); err != nil || diff != "" {
+		t.Errorf("(-want +got):\n%s\n%v", diff, err)
+	}
+}
+
 // An answer that is incomplete or malformed is an error that tells what to fix. If Azure does not answer, the error
 // says so. No error contains a secret.
 func TestErrors(t *testing.T) {
@@ -308,6 +357,10 @@ func TestErrors(t *testing.T) {
 			broken, broken, broken}, within: 2 * time.Second, want: "no answer in time", silent: true},
 		"throttled for long": {instead: []http.HandlerFunc{azurefake.Throttled(50)}, within: time.Second,
 			want: "no answer in time", silent: true},
+		"down to the last try": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusBadGateway)}, 6),
+			want: "HTTP 502 Busy", silent: true},
+		"throttled to the last try": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusTooManyRequests)}, 6),
+			want: "HTTP 429 Busy", silent: true},
 		"not there": {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" },
 			within: 2 * time.Second, want: "no answer in time", silent: true},
 		"a redirect": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
@@ -342,6 +395,14 @@ func TestErrors(t *testing.T) {
 				t.Errorf("a secret is in the error: %v", err)
 			}
 		})
+	}
+}
+
+// soon answers with an error, and allows another try at once.
+func soon(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After-Ms", "1")
+		azurefake.Error(code, "Busy", "x")(w, r)
 	}
 }
 
