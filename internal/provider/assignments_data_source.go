@@ -35,7 +35,8 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	d := decoder{arguments: values, problems: &ofArguments}
 	f, _ := readFleet(d, fleet.Limits{})
 	withValues, _ := d.bool("explain")
-	explanation, ofFleet := explain.New(ctx, f)
+	f.Earlier = readRecordedDecisions(d)
+	explanation, ofFleet := explain.New(ctx, f, askedTargets(d)...)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues, only: d.strings("explain_targets")}
 	if explanation != nil {
 		ofArguments = append(ofArguments, outcome.judgeTargets()...)
@@ -45,7 +46,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	if resp.Diagnostics.HasError() || explanation == nil {
 		return
 	}
-	results, err := outcome.values()
+	results, err := outcome.values(ctx)
 	if err != nil {
 		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Values can't be shown", fleet.Sentence(err))
 		return

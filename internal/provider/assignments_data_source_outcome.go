@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -43,8 +44,12 @@ func (o *assignmentsOutcome) explains(target string) bool {
 }
 
 // values are the computed attributes.
-func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
+func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value, error) {
 	assignments, err := o.assignments()
+	if err != nil {
+		return nil, err
+	}
+	placements, err := o.placements(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +57,7 @@ func (o *assignmentsOutcome) values() (map[string]attr.Value, error) {
 	for name, v := range (values{
 		"assignments":   assignments,
 		"answers":       o.answered(),
+		"placements":    placements,
 		"unscheduled":   o.unscheduled(),
 		"idle_policies": o.idlePolicies(),
 		"counts": values{

@@ -21,8 +21,8 @@ func assignmentsSchema() schema.Schema {
 	attributes := dataSourceArguments(fleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Return for each value of each assignment which config set it. The default is `false`: for a large fleet that is a " +
-			"large result. The values stand in the plan and in state in clear, also those that come from sensitive values.",
+		MarkdownDescription: "Return for each value of each assignment which config set it, and for each cluster type that a policy selects what " +
+			"placement makes of it. The default is `false`: for a large fleet that is a large result. The values stand in the plan and in state in clear, also those that come from sensitive values.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
@@ -30,6 +30,7 @@ func assignmentsSchema() schema.Schema {
 		MarkdownDescription: "The deployment targets that `explain` is about. Without it, all.",
 	}
 	attributes["why"] = whyArgument()
+	attributes["record"] = recordArgument()
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
 		MarkdownDescription: "The schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
@@ -80,7 +81,8 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"selects_cluster_types": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the policy selects any cluster type."},
 			}),
 		}),
-		"answers": computedAnswers(),
+		"answers":    computedAnswers(),
+		"placements": computedPlacements(),
 		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
 			"policy":                    computedText("The policy."),
 			"origin":                    computedText("Where it came from: its key in `scheduling_policies`, or in `manifests`."),

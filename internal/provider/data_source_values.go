@@ -22,6 +22,12 @@ func result(t attr.Type, v any) attr.Value {
 		return types.BoolValue(v)
 	case int:
 		return types.Int64Value(int64(v))
+	case []int:
+		all := make([]attr.Value, len(v))
+		for i, n := range v {
+			all[i] = types.Int64Value(int64(n))
+		}
+		return types.ListValueMust(types.Int64Type, all)
 	case []string:
 		return stringListOf(v)
 	case map[string]string:
@@ -70,6 +76,8 @@ func nullOf(t attr.Type) attr.Value {
 	switch t := t.(type) {
 	case basetypes.StringType:
 		return types.StringNull()
+	case basetypes.Int64Type:
+		return types.Int64Null()
 	case basetypes.BoolType:
 		return types.BoolNull()
 	case types.MapType:

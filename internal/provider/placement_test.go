@@ -367,3 +367,89 @@ func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string
 		}
 	}
 }
+
+// TestAccPlacementReasons has kalypso_assignments say for each cluster type that a policy selects what placement makes of it:
+// placed, kept, its scores, and the taint, the spread or the number that kept it off.
+func TestAccPlacementReasons(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
+data "kalypso_assignments" "this" {
+  environment = "dev"
+  explain     = true
+  record = jsonencode({
+    version = 1, environment = "dev", cluster_types = []
+    decisions = { web = { on = { c = "app-web" } } }
+  })
+  why = [
+    { target = "app-web", cluster_type = "a" }, { target = "app-web", cluster_type = "c" }, { target = "app-lost", cluster_type = "a" },
+  ]
+  cluster_types = { for name, region in { a = "1", b = "1", c = "1", d = "2", e = null } : name => {
+    name = name, labels = region == null ? null : { region = region }, reconciler = "r", namespace_service = "n"
+    properties = { cost = name == "b" ? "9" : "1" }
+    taints     = name == "d" ? [{ key = "pci", effect = "NoSelect" }] : null
+  } }
+  templates = { for type, name in { reconciler = "r", namespace = "n" } : name => { name = name, type = type, manifests = ["a: b"] } }
+  scheduling_policies = {
+    web = {
+      name                       = "web"
+      deployment_target_selector = { match_labels = { lost = "no" } }
+      cluster_type_selector      = { match_all = true }
+      placement = {
+        number_of_cluster_types = 2
+        spread                  = [{ key = "region" }]
+        prefer                  = [{ property = "cost", weight = -2 }, { balance = true }]
+      }
+    }
+    lost = {
+      name                       = "lost"
+      deployment_target_selector = { match_labels = { lost = "yes" } }
+      cluster_type_selector      = { match_labels = { region = "2" } }
+    }
+  }
+  workloads = { app = { name = "app", deployment_targets = [
+    { name = "web", environment = "dev", labels = { lost = "no" } }, { name = "lost", environment = "dev", labels = { lost = "yes" } },
+  ] } }
+}
+
+output "placements" {
+  value = [for p in data.kalypso_assignments.this.placements : join(" ", [
+    p.policy, p.deployment_target, p.cluster_type, p.placed ? "placed" : "-", p.kept ? "kept" : "-",
+    p.score == null ? "-" : "${p.score} (${join(", ", coalesce(p.scores, []))})", p.reason == null ? "" : p.reason,
+  ])]
+}
+output "answers" {
+  value = [for a in data.kalypso_assignments.this.answers : "${a.assigned} ${a.reason}"]
+}
+output "unscheduled" {
+  value = [for u in data.kalypso_assignments.this.unscheduled : "${u.deployment_target}: ${u.reasons[0].policy}: ${u.reasons[0].reason}"]
+}
+`})
+	r.apply()
+	var got map[string]struct{ Value []string }
+	if err := json.Unmarshal([]byte(r.succeed("output", "-json").stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct{ Value []string }{
+		"placements": {[]string{
+			`lost app-lost d - - - the taint pci:NoSelect is not tolerated`,
+			`web app-web a - - 300 (200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
+			`web app-web b - - -100 (-200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
+			`web app-web c placed kept 300 (200, 100) `,
+			`web app-web d - - - the taint pci:NoSelect is not tolerated`,
+			`web app-web e - - - it has no label "region", which the spread needs`,
+		}},
+		"answers": {[]string{
+			`false No scheduling policy places it there; the closest is "web". Its placement keeps the cluster type "a" off: one more with ` +
+				`the label "region" "1" would exceed the spread's maximum skew of 1.`,
+			`true It is placed there by "web".`,
+			`false No scheduling policy places it there; the closest is "lost". The cluster type is not selected: label "region" is "1" ` +
+				`and must be "2".`,
+		}},
+		"unscheduled": {[]string{
+			`app-lost: lost: Its placement keeps the cluster type "d" off: the taint pci:NoSelect is not tolerated.`,
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -20,12 +20,14 @@ type Explanation struct {
 	configuration *configure.Configuration
 	policies      []policy
 	clusterTypes  []*fleet.ClusterType
+	off           map[triple]string // what placement kept off, of the targets that are asked about
 }
 
 // New explains a fleet whose assignments are known. It returns the problems of [engine.Run]. It returns no
 // explanation if an error affects the schedule or the values. A failing template or a schema violation is only a
 // warning: the explanation shows the values that cause it.
-func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
+// [Explanation.Why] may be asked about the targets.
+func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, fleet.Problems) {
 	made, problems := engine.Run(ctx, f, nil)
 	if made.Schedule == nil {
 		return nil, problems
@@ -39,9 +41,17 @@ func New(ctx context.Context, f *fleet.Fleet) (*Explanation, fleet.Problems) {
 	}
 	problems.Sort()
 	e := &Explanation{Schedule: made.Schedule, configuration: made.Configuration}
+	e.clusterTypes = f.ClusterTypes
+	for _, t := range e.Schedule.Unscheduled[:min(len(e.Schedule.Unscheduled), mostUnscheduled)] {
+		targets = append(targets, t.Name)
+	}
+	e.remember(ctx, f, targets)
 	e.explainPolicies(f)
 	return e, problems
 }
+
+// mostUnscheduled is how many unscheduled targets tell what placement kept them off.
+const mostUnscheduled = 1000
 
 // Values returns the values of assignment n of placement i. Assignments may share them.
 func (e *Explanation) Values(i, n int) *configure.Values { return e.configuration.Of(i, n).Values }

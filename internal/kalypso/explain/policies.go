@@ -65,10 +65,10 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 		)
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
-	e.policies, e.clusterTypes = policies, f.ClusterTypes
+	e.policies = policies
 	for _, t := range e.Schedule.Unscheduled {
 		most := max(1, MaxRejections/len(e.Schedule.Unscheduled))
-		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, rejectionsOf(t, policies, most)})
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, policies, most)})
 	}
 	for _, p := range policies {
 		targets := p.ofTargets.find(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
@@ -92,7 +92,7 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 }
 
 // rejectionsOf returns at most most rejections of a target that no policy assigns.
-func rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Rejection {
+func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Rejection {
 	type candidate struct {
 		Rejection
 		clusterTypes string
@@ -117,6 +117,9 @@ func rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Reje
 			labels = "The deployment target is not selected: " + joinMismatches(told[i].Mismatches) + "."
 		}
 		told[i].Reason = sentences(labels, all[i].clusterTypes)
+		if told[i].Reason == "" {
+			told[i].Reason = e.keptOffAll(told[i].Policy, t)
+		}
 	}
 	return told
 }

@@ -56,6 +56,9 @@ func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
 			ClusterTypeMismatches: p.ofClusterTypes.mismatches(a.ClusterType.Labels),
 		}
 		if r.distance() == 0 {
+			r.Reason = e.keptOff(p.SchedulingPolicy, a.Target, a.ClusterType)
+		}
+		if r.distance() == 0 && r.Reason == "" {
 			a.Policies = append(a.Policies, p.SchedulingPolicy)
 		} else {
 			a.Nearest = append(a.Nearest, r)
@@ -67,7 +70,9 @@ func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
 	slices.SortStableFunc(a.Nearest, func(a, b PairRejection) int { return cmp.Compare(a.distance(), b.distance()) })
 	a.Nearest = a.Nearest[:min(len(a.Nearest), MaxNearest)]
 	for i := range a.Nearest {
-		a.Nearest[i].Reason = a.Nearest[i].sentences()
+		if a.Nearest[i].Reason == "" {
+			a.Nearest[i].Reason = a.Nearest[i].sentences()
+		}
 	}
 	a.Reason = a.reason()
 	return a, nil

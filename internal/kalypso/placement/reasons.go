@@ -11,9 +11,11 @@ type Reason struct {
 	ClusterType int
 	Placed      bool
 	Kept        bool // placed as it was there before
-	// Score and Scores are set where the cluster type fits: the sum, and each preference's part times its weight.
+	// Fits says that no taint, name or label keeps it off. Then Score is the sum of Scores, which has each preference's part
+	// times its weight.
+	Fits   bool
 	Score  int
-	Scores []int
+	Scores []int  // empty without preferences
 	Off    string // what kept it off, as half a sentence; empty: placed
 }
 
@@ -49,8 +51,7 @@ func (d *choice) reasons(chosen []int32) []Reason {
 	for n, i := range d.policy.ClusterTypes {
 		c := int32(i) //nolint:gosec // there are no 2^31 cluster types
 		r := Reason{ClusterType: i, Placed: slices.Contains(chosen, c), Kept: slices.Contains(kept, c)}
-		fits := slices.Contains(d.fit, c)
-		if fits && d.policy.Spec != nil {
+		if r.Fits = slices.Contains(d.fit, c); r.Fits && d.policy.Spec != nil {
 			r.Score = d.scores[c]
 			for _, p := range prefer {
 				scoreOf := d.balance()
@@ -61,7 +62,7 @@ func (d *choice) reasons(chosen []int32) []Reason {
 			}
 		}
 		if !r.Placed {
-			r.Off = d.off(c, fits, len(chosen))
+			r.Off = d.off(c, r.Fits, len(chosen))
 		}
 		all[n] = r
 	}

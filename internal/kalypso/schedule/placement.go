@@ -207,3 +207,27 @@ func KeepsEarlier(f *fleet.Fleet) bool {
 			return slices.ContainsFunc(ct.Taints, func(t placement.Taint) bool { return t.Effect == placement.NoSelectIfNew })
 		})
 }
+
+// Placed says why a policy places a deployment target on a cluster type that both its selectors take, or does not.
+type Placed struct {
+	Policy      *fleet.SchedulingPolicy
+	Target      *fleet.DeploymentTarget
+	ClusterType *fleet.ClusterType
+	placement.Reason
+}
+
+// Reasons says for each of the wanted deployment targets, policy by policy, why it is on which cluster type. There are none
+// if every policy places on all cluster types that it selects.
+func (s *Schedule) Reasons(ctx context.Context, f *fleet.Fleet, wanted func(*fleet.DeploymentTarget) bool) (all []Placed) {
+	if s.placement == nil {
+		return nil
+	}
+	placement.Reasons(ctx, s.placement, func(_, target int) bool {
+		return wanted(s.Targets[target])
+	}, func(policy, target int, reasons []placement.Reason) {
+		for _, r := range reasons {
+			all = append(all, Placed{f.Policies[policy], s.Targets[target], f.ClusterTypes[r.ClusterType], r})
+		}
+	})
+	return all
+}

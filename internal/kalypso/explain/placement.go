@@ -1,0 +1,60 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// triple is a policy, a deployment target and a cluster type, by name.
+type triple struct{ policy, target, clusterType string }
+
+// Placements says for the deployment targets, or for all without any, why placement put them on which cluster type. There
+// are none if every policy places on all that it selects.
+func (e *Explanation) Placements(ctx context.Context, f *fleet.Fleet, targets []string) []schedule.Placed {
+	return e.Schedule.Reasons(ctx, f, func(t *fleet.DeploymentTarget) bool {
+		return len(targets) == 0 || slices.Contains(targets, t.Name)
+	})
+}
+
+// remember keeps what kept the deployment targets off cluster types, for those who ask why.
+func (e *Explanation) remember(ctx context.Context, f *fleet.Fleet, targets []string) {
+	e.off = map[triple]string{}
+	if len(targets) == 0 {
+		return
+	}
+	for _, p := range e.Placements(ctx, f, targets) {
+		if !p.Placed {
+			e.off[triple{p.Policy.Name, p.Target.Name, p.ClusterType.Name}] = p.Off
+		}
+	}
+}
+
+// keptOff says why placement keeps a target that a policy selects off a cluster type that it selects; empty: it does not.
+func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget, ct *fleet.ClusterType) string {
+	off := e.off[triple{p.Name, t.Name, ct.Name}]
+	if off == "" {
+		return ""
+	}
+	return fmt.Sprintf("Its placement keeps the cluster type %q off: %s.", ct.Name, off)
+}
+
+// mostKeptOff is how many cluster types a rejection tells of.
+const mostKeptOff = 5
+
+// keptOffAll says why placement keeps a target that a policy selects off the cluster types that it selects.
+func (e *Explanation) keptOffAll(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget) string {
+	var all []string
+	for _, ct := range e.clusterTypes {
+		if text := e.keptOff(p, t, ct); text != "" {
+			all = append(all, text)
+		}
+	}
+	if more := len(all) - mostKeptOff; more > 0 {
+		all = append(all[:mostKeptOff], fmt.Sprintf("And %d more.", more))
+	}
+	return sentences(all...)
+}
