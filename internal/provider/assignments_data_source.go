@@ -33,7 +33,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	}
 	var ofArguments fleet.Problems
 	d := decoder{arguments: values, problems: &ofArguments}
-	f, _ := readFleet(d, fleet.Limits{})
+	f, _ := readFleet(ctx, d, fleet.Limits{})
 	withValues, _ := d.bool("explain")
 	f.Earlier = readRecordedDecisions(d)
 	explanation, ofFleet := explain.New(ctx, f, askedTargets(d)...)

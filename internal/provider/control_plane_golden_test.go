@@ -81,7 +81,7 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 		}
 	}
 	for path, text := range base {
-		objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: path}, text)
+		objects, _, ps := fleet.ParseYAML(h.t.Context(), fleet.Origin{Key: path}, text)
 		if err := ps.Err(); err != nil {
 			h.t.Fatal(err)
 		}

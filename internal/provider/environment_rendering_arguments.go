@@ -51,7 +51,7 @@ func (m *environmentRenderingModel) desired() *delivery.Desired {
 }
 
 // rendering reads all arguments. What is wrong with them by themselves is reported; the fleet is not validated.
-func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, fleet.Problems) {
+func (m *environmentRenderingModel) rendering(ctx context.Context, data *providerData) (*rendering, fleet.Problems) {
 	var ps fleet.Problems
 	d := m.decoder(&ps)
 	maps.Copy(d.arguments, map[string]attr.Value{
@@ -63,7 +63,7 @@ func (m *environmentRenderingModel) rendering(data *providerData) (*rendering, f
 	})
 	r := &rendering{Desired: &delivery.Desired{}}
 	r.readDelivery(d)
-	r.fleet, r.Origins = readFleet(d, readLimits(d))
+	r.fleet, r.Origins = readFleet(ctx, d, readLimits(d))
 	r.readSources(d)
 	r.Configs, r.Registrations = r.fleet.Configs, r.fleet.Registrations
 	r.onDrift, r.preview = driftReactions.or(d.string("on_drift")), previews.or(d.string("preview"))

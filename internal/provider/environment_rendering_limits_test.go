@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -83,13 +84,34 @@ func TestAccMessageLimit(t *testing.T) {
 	r.expectError([]string{"Too much YAML for Terraform", "have 90 MB", "leaves 89 MB"}, "validate", "-no-color")
 }
 
-// TestAccInterrupt interrupts a plan that renders for minutes.
-func TestAccInterrupt(t *testing.T) {
-	t.Parallel()
+// slowRoot renders for minutes.
+func slowRoot(t *testing.T) *root {
+	t.Helper()
 	r := newRoot(t, limitedRoot)
 	main := strings.ReplaceAll(limitedRoot["main.tf"], `["a", "b", "c"]`, "[for i in range(1000) : \"t${i}\"]")
 	r.write("main.tf", main)
-	r.write("reconciler.yaml", "x: {{ .Namespace }}{{ if .Namespace }}{{ range 700 }}{{ range 700 }}{{ end }}{{ end }}{{ end }}\n")
+	loops := "{{ if .Namespace }}{{ range 700 }}{{ range 700 }}{{ end }}{{ end }}{{ end }}"
+	r.write("reconciler.yaml", "x: {{ .Namespace }}"+loops+"\n")
+	return r
+}
+
+// TestAccTimeoutOfPlan: timeouts end a plan that renders for minutes, and the error says so.
+func TestAccTimeoutOfPlan(t *testing.T) {
+	t.Parallel()
+	r := slowRoot(t)
+	main := readFile(t, filepath.Join(r.folder, "main.tf"))
+	r.write("main.tf", strings.Replace(main, "  limits ", "  timeouts = { create = \"2s\" }\n  limits ", 1))
+	start := time.Now()
+	r.expectError([]string{"Rendering was stopped", "Raise timeouts"}, "plan", "-no-color")
+	if took := time.Since(start); took > 40*time.Second {
+		t.Errorf("it took %s to stop", took)
+	}
+}
+
+// TestAccInterrupt interrupts a plan that renders for minutes.
+func TestAccInterrupt(t *testing.T) {
+	t.Parallel()
+	r := slowRoot(t)
 	r.env = append(r.env, "TF_LOG_PROVIDER=DEBUG")
 	cmd := r.command("plan", "-no-color")
 	out, in := io.Pipe()

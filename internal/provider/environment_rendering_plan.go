@@ -41,7 +41,13 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	if diags.HasError() {
 		return
 	}
-	rendering, ps := plan.rendering(r.data)
+	limit := timeouts.Value.Create
+	if state != nil {
+		limit = timeouts.Value.Update
+	}
+	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags) // a plan takes no longer than its apply may take
+	defer cancel()
+	rendering, ps := plan.rendering(ctx, r.data)
 	appendProblems(diags, append(ps, rendering.runAfter(ctx, state, before)...))
 	if diags.HasError() {
 		return
@@ -105,15 +111,11 @@ func (r *environmentRendering) planDelivery(
 	}
 	appendLeft(diags, decision, before)
 	appendOldPlaces(diags, o.Desired, decision)
-	limit := timeouts.Value.Create
-	if state != nil {
-		limit = timeouts.Value.Update
-	}
 	if decision.Unreadable && r.contacts() {
 		before = r.recoverForPlan(ctx, o, plan, state, diags)
 	}
 	if decision.Check {
-		r.check(ctx, o, before, limit, plan, diags)
+		r.check(ctx, o, before, plan, diags)
 	}
 }
 
@@ -133,16 +135,13 @@ func (r *environmentRendering) claim(o *rendering, create bool, diags *diag.Diag
 	}
 }
 
-// check reads the destination for errors: whether the branch is there, and what is there may be written. It takes no longer
-// than the operation that is planned may take.
+// check reads the destination for errors: whether the branch exists, and whether what it holds may be written.
 func (r *environmentRendering) check(
-	ctx context.Context, o *rendering, before *delivery.State, limit timeoutGetter, plan *environmentRenderingModel, diags *diag.Diagnostics,
+	ctx context.Context, o *rendering, before *delivery.State, plan *environmentRenderingModel, diags *diag.Diagnostics,
 ) {
 	if !r.contacts() || diags.HasError() {
 		return
 	}
-	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags)
-	defer cancel()
 	if o.Strategy == delivery.PullRequest {
 		if pulls := pullRequests(r.data.hostFor(diags), o.Desired); pulls != nil {
 			found, err := pulls.Check(ctx, r.data.Client, o.Desired, before)
@@ -190,8 +189,6 @@ func (r *environmentRendering) recoverState(ctx context.Context, state *environm
 func (r *environmentRendering) recoverForPlan(
 	ctx context.Context, o *rendering, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) *delivery.State {
-	ctx, cancel := plan.within(ctx, timeouts.Value.Update, writeTimeout, diags)
-	defer cancel()
 	s, err := r.recoverState(ctx, state)
 	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
 	switch {

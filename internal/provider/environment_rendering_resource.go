@@ -152,7 +152,7 @@ func (r *environmentRendering) keepInputs(
 	}
 	o := r.data.lastPlan.take(planned)
 	if o == nil {
-		o, _ = planned.rendering(r.data)
+		o, _ = planned.rendering(ctx, r.data)
 	}
 	writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
 }
@@ -181,7 +181,7 @@ func (r *environmentRendering) rendered(
 	if o := r.data.lastPlan.take(planned); o != nil {
 		return o
 	}
-	o, ps := planned.rendering(r.data)
+	o, ps := planned.rendering(ctx, r.data)
 	appendProblems(diags, slices.DeleteFunc(append(ps, o.runAfter(ctx, state, before)...), func(p fleet.Problem) bool {
 		return p.Severity == fleet.Warning // the plan has shown it
 	}))

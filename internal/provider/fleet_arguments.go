@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -34,7 +35,8 @@ func fleetArguments() map[string]schema.Attribute {
 
 // readFleet reads the [fleetArguments]. It reports values of a wrong type; it does not validate the fleet.
 // The origins are the keys of manifests that name a place in Git.
-func readFleet(d decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
+// Once ctx is done, it leaves the rest out, and the run reports that it was stopped.
+func readFleet(ctx context.Context, d decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
 	f = &fleet.Fleet{Environment: d.string("environment"), Limits: limits}
 	for _, m := range models {
 		if m.attribute == "" {
@@ -59,7 +61,11 @@ func readFleet(d decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string
 			f.Incomplete = true
 			continue
 		}
-		objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: yamlAttribute, Key: key}, texts[key])
+		objects, _, ps := fleet.ParseYAML(ctx, fleet.Origin{Attribute: yamlAttribute, Key: key}, texts[key])
+		if ctx.Err() != nil {
+			f.Incomplete = true
+			break
+		}
 		f.Add(objects...)
 		*d.problems = append(*d.problems, ps...)
 		if _, ok := origin.Parse(key); ok {

@@ -26,7 +26,7 @@ func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStat
 			id += "#" + given["name"]
 		}
 	}
-	found, err := r.find(id)
+	found, err := r.find(ctx, id)
 	if err != nil {
 		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
 		return
@@ -44,13 +44,13 @@ func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStat
 }
 
 // find reads the object of the kind that an import ID names.
-func (m *model) find(id string) (fleet.Object, error) {
+func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	file, name, text, err := readImport(id)
 	if err != nil {
 		return nil, err
 	}
 	// Errors in other documents of the file don't matter, as long as the object is found.
-	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
+	objects, _, ps := fleet.ParseYAML(ctx, fleet.Origin{Key: file}, text)
 	broken := ps.Err()
 	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.kind })
 	candidates := ofKind

@@ -30,7 +30,7 @@ var resourceOf = map[fleet.Kind]string{
 func TestAccImportGeneratesConfiguration(t *testing.T) {
 	const file = "control-plane.yaml"
 	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
-	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
+	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	r.expectEmptyPlan()
 
 	for address, manifest := range r.manifests() {
-		objects, _, ps := fleet.ParseYAML(fleet.Origin{}, manifest)
+		objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, manifest)
 		if len(ps) > 0 || len(objects) != 1 {
 			t.Fatalf("%s: %v\n%s", address, ps, manifest)
 		}
@@ -70,7 +70,7 @@ func TestAccImportBlocksOfEverything(t *testing.T) {
 	t.Parallel()
 	const file = "control-plane/control-plane.yaml"
 	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
-	objects, _, ps := fleet.ParseYAML(fleet.Origin{Key: file}, text)
+	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}

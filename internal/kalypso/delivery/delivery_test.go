@@ -53,7 +53,7 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 			add("Workload", name, fmt.Sprintf(`{deploymentTargets: [{name: x, environment: %s, labels: {on: %s}}]}`, environment, clusterType))
 		}
 	}
-	objects, _, ps := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
+	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
 	made, problems := engine.Run(t.Context(), f, nil)

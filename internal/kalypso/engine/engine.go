@@ -50,8 +50,7 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 
 	result := &Result{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // what was under way failed for no other reason
-		stopped := fleet.Problem{Summary: "Rendering was stopped", Detail: err.Error() + ".", Err: err}
-		return result, append(problems, stopped)
+		return result, append(problems, fleet.StoppedProblem(err))
 	}
 	problems = append(problems, ps...)
 	if some && valid {

@@ -186,8 +186,8 @@ func hostileYAML() (all []hostileCase) {
 	add := func(name, text, want string, renders bool) {
 		all = append(
 			all,
-			hostileCase{name: name, want: want, renders: renders, object: "h.yaml", run: func(context.Context) (string, error) {
-				objects, passed, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
+			hostileCase{name: name, want: want, renders: renders, object: "h.yaml", run: func(ctx context.Context) (string, error) {
+				objects, passed, problems := fleet.ParseYAML(ctx, fleet.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
 				if err := problems.Err(); err != nil {
 					return "", err
 				}

@@ -83,6 +83,22 @@ func TestCheckManifests(t *testing.T) {
 	}
 }
 
+// TestParseYAMLStops stops the parsing of many documents, as an interrupt and a timeout do.
+func TestParseYAMLStops(t *testing.T) {
+	const document = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"
+	text := strings.Repeat(document, 500_000)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	objects, _, problems := fleet.ParseYAML(ctx, fleet.Origin{Key: "many.yaml"}, text)
+	if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || len(objects) > 0 {
+		t.Errorf("%d objects, %.500v", len(objects), problems)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %s to stop", took)
+	}
+}
+
 // TestRunStops stops a run in each of its stages, as an interrupt and a timeout do. Each must end long before it
 // would be done.
 func TestRunStops(t *testing.T) {

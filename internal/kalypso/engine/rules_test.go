@@ -51,7 +51,7 @@ func read(t testing.TB, environment string, texts ...string) *fleet.Fleet {
 	t.Helper()
 	f := &fleet.Fleet{Environment: environment}
 	for _, text := range texts {
-		objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "fleet.yaml"}, text)
+		objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "fleet.yaml"}, text)
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func read(t testing.TB, texts ...string) *fleet.Fleet {
 	t.Helper()
 	f := &fleet.Fleet{Environment: "dev"}
 	objects, _, problems := fleet.ParseYAML(
-		fleet.Origin{Attribute: "manifests", Key: "fleet.yaml"},
+		t.Context(), fleet.Origin{Attribute: "manifests", Key: "fleet.yaml"},
 		templates+strings.Join(texts, ""),
 	)
 	if err := problems.Err(); err != nil {

@@ -18,7 +18,7 @@ func TestMarshalYAMLUnprintable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, _, ps := fleet.ParseYAML(fleet.Origin{}, text)
+	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
 	if len(ps) > 0 || len(objects) != 1 {
 		t.Fatalf("%d objects, %v, of\n%s", len(objects), ps, text)
 	}

@@ -45,7 +45,7 @@ spec:
 `
 
 func TestPlacementYAML(t *testing.T) {
-	objects, _, ps := fleet.ParseYAML(fleet.Origin{}, placedYAML)
+	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, placedYAML)
 	if len(ps) > 0 || len(objects) != 2 {
 		t.Fatalf("%d objects, %v", len(objects), ps)
 	}
@@ -76,7 +76,7 @@ func TestPlacementYAML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, _, ps := fleet.ParseYAML(fleet.Origin{}, text)
+		again, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
 		if len(ps) > 0 {
 			t.Fatalf("%v in:\n%s", ps, text)
 		}
@@ -104,7 +104,7 @@ func TestPlacementYAMLErrors(t *testing.T) {
 		}
 		text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata:\n  name: a\n  annotations:\n    %s\n",
 			kind, annotation)
-		objects, _, ps := fleet.ParseYAML(fleet.Origin{}, text)
+		objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
 		if len(objects) > 0 || !strings.Contains(ps.Error(), want) {
 			t.Errorf("%s: %d objects, %v; want %s", annotation, len(objects), ps, want)
 		}

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -216,6 +218,15 @@ func Count(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// StoppedProblem reports that a run stopped, with the error of its context.
+func StoppedProblem(err error) Problem {
+	detail := "The run was interrupted."
+	if errors.Is(err, context.DeadlineExceeded) {
+		detail = "It took longer than timeouts allow. Raise timeouts, or check what takes so long."
+	}
+	return Problem{Summary: "Rendering was stopped", Detail: detail, Err: err}
 }
 
 // forObject returns the problems as those of object o: its kind, name and origin.

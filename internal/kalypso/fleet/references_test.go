@@ -66,7 +66,7 @@ Add it, or use one of: "flux".`,
 func TestYAMLPath(t *testing.T) {
 	t.Parallel()
 	f := fleet.Fleet{Environment: "dev"}
-	objects, _, problems := fleet.ParseYAML(fleet.Origin{Key: "fleet.yaml"}, strings.Join([]string{
+	objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Key: "fleet.yaml"}, strings.Join([]string{
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: "no name", labels: {a b: c}}, ` +
 			`spec: {reconciler: r}}`,
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: app}, spec: {deploymentTargets: ` +

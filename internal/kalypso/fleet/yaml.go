@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,17 +34,22 @@ var ErrYAML = errors.New("invalid YAML")
 
 // ParseYAML reads the Kalypso objects of a YAML text with one or more documents, including Lists of objects. It skips
 // documents of other kinds and returns their number. It reports all invalid documents, and warns of unknown fields
-// and unknown Kalypso kinds.
-func ParseYAML(origin Origin, text string) (objects []Object, skipped int, ps Problems) {
-	return ParseYAMLWith(nil, origin, text)
+// and unknown Kalypso kinds. Once ctx is done, it stops with an error among the problems.
+func ParseYAML(ctx context.Context, origin Origin, text string) (objects []Object, skipped int, ps Problems) {
+	return ParseYAMLWith(ctx, nil, origin, text)
 }
 
 // ParseYAMLWith is [ParseYAML] with decoders for more kinds of the Kalypso API.
-func ParseYAMLWith(more map[Kind]Decoder, origin Origin, text string) (objects []Object, skipped int, ps Problems) {
+func ParseYAMLWith(
+	ctx context.Context, more map[Kind]Decoder, origin Origin, text string,
+) (objects []Object, skipped int, ps Problems) {
 	docs := splitDocuments(text)
 	for _, r := range parallel.Map(len(docs), func(n int) documentParser {
 		r := documentParser{document: docs[n], at: origin, more: more}
 		r.at.Document, r.at.Line = n+1, r.line
+		if ctx.Err() != nil {
+			return r
+		}
 		data, err := yamlToJSON(r.text)
 		if err != nil {
 			r.addBroken(shiftLine(err.Error(), r.line))
@@ -53,6 +59,9 @@ func ParseYAMLWith(more map[Kind]Decoder, origin Origin, text string) (objects [
 		return r
 	}) {
 		objects, skipped, ps = append(objects, r.objects...), skipped+r.skipped, append(ps, r.problems...)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, 0, Problems{StoppedProblem(err)}
 	}
 	return objects, skipped, ps
 }

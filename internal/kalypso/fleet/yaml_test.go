@@ -81,7 +81,7 @@ func TestParseYAML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, skipped, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -141,7 +141,7 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
 			if len(objects) > 0 {
 				t.Errorf("objects were found: %v", objects)
 			}
@@ -197,7 +197,7 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 			if tt.kind == "ConfigMap" {
 				text = "apiVersion: v1\nkind: ConfigMap\n" + tt.text
 			}
-			objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
+			objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
 			if len(objects) != 1 || problems.HasErrors() {
 				t.Fatalf("%d objects, problems %v", len(objects), problems)
 			}
@@ -232,7 +232,7 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 // TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and
 // that kinds of the operator and of others are not.
 func TestParseYAMLUnknownKind(t *testing.T) {
-	objects, skipped, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+	objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
 	if len(objects) != 0 || skipped != 3 || len(problems) != 1 || problems.HasErrors() {
 		t.Fatalf("%d objects, %d skipped, problems %v", len(objects), skipped, problems)
@@ -245,7 +245,7 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 
 // TestParseYAMLKindInOtherCase pins that a document which would be an object if case did not count is warned of.
 func TestParseYAMLKindInOtherCase(t *testing.T) {
-	objects, skipped, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+	objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+
 			"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
 	if len(objects) != 0 || skipped != 3 || len(problems) != 2 || problems.HasErrors() {

@@ -114,7 +114,11 @@ func (r *Reader) layer(ctx context.Context, location Location, index int) *layer
 	}
 	l.problems = c.problems("")
 	for _, at := range c.files {
-		objects, passed, ps := fleet.ParseYAMLWith(controlPlaneKinds, fleet.Origin{Key: at}, c.text[at])
+		objects, passed, ps := fleet.ParseYAMLWith(ctx, controlPlaneKinds, fleet.Origin{Key: at}, c.text[at])
+		if err := ctx.Err(); err != nil {
+			l.problems = append(l.problems, c.location.problem("", err))
+			return l
+		}
 		l.skipped += passed
 		l.problems = append(l.problems, fromFleetProblems(c.location, "", ps)...)
 		for _, o := range objects {

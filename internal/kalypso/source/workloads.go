@@ -221,12 +221,12 @@ func (r *Reader) readRegistrations(ctx context.Context, all []*registrationResul
 		}
 	}
 	for i, c := range r.read(ctx, locations) {
-		asked[i].parse(c)
+		asked[i].parse(ctx, c)
 	}
 }
 
 // parse parses the documents of the registration's folder.
-func (v *registrationResult) parse(c *contents) {
+func (v *registrationResult) parse(ctx context.Context, c *contents) {
 	v.location, v.read = c.location, true
 	if c.err != nil {
 		v.problems = append(v.problems, c.location.problem(v.registration.Name, c.err))
@@ -236,7 +236,11 @@ func (v *registrationResult) parse(c *contents) {
 	byName := map[string]*foundWorkload{}
 	others := 0
 	for _, at := range c.files {
-		objects, passed, ps := fleet.ParseYAML(fleet.Origin{Key: at}, c.text[at])
+		objects, passed, ps := fleet.ParseYAML(ctx, fleet.Origin{Key: at}, c.text[at])
+		if err := ctx.Err(); err != nil {
+			v.problems = append(v.problems, c.location.problem(v.registration.Name, err))
+			return
+		}
 		v.problems = append(v.problems, fromFleetProblems(v.location, v.registration.Name, ps)...)
 		others += passed
 		for _, o := range objects {

@@ -2,6 +2,7 @@
 package golden
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -92,7 +93,8 @@ func (f *Fleet) FluxLabels(path string) map[string]string {
 func (f *Fleet) Read() (*fleet.Fleet, error) {
 	read := &fleet.Fleet{Environment: f.Summary.Environment}
 	for _, path := range slices.Sorted(maps.Keys(f.Objects)) {
-		objects, _, problems := fleet.ParseYAML(fleet.Origin{Attribute: "manifests", Key: path}, f.Objects[path])
+		from := fleet.Origin{Attribute: "manifests", Key: path}
+		objects, _, problems := fleet.ParseYAML(context.Background(), from, f.Objects[path])
 		if err := problems.Err(); err != nil {
 			return nil, fmt.Errorf("golden fleet %s: %w", f.Name, err)
 		}
