@@ -46,6 +46,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		twice  = "kind: {{ .Manifests.path }}{{ .Manifests.repo }}\n"
 		again  = "kind: K\nspec:\n  path: {{ .Manifests.path | quote }}\n  t: {{ .ConfigData.T }}\n"
 		inside = "kind: K\nspec: {{ \"{{\" }} printf \"%s\" \"{{ .Manifests.path }}\" {{ \"}}\" }}\n"
+		named  = "kind: K\nmetadata: {name: {{ .Manifests.path }}}\n"
 		list   = "kind: List\nitems:\n- kind: A\n  metadata: {name: {{ .Manifests.path }}}\n"
 	)
 	tests := []struct {
@@ -63,6 +64,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"a list", plain, "", "[a", "", "but does with plain texts", true},
 		{"another namespace", flow, "", "x}, metadata: {namespace: kube-system}, y: {a: b", "", "duplicate key", true},
 		{"another kind below", flow, "", "x, kind: Secret", "", `spec.kind "Secret"`, true},
+		{"a namespace beside the name", named, "", "x, namespace: kube-system", "", `metadata.namespace "kube-system"`, true},
 		{"a kind in a list", list, "", "x}, kind: Secret, y: {a: b", "", "did not find expected key", true},
 		{"another document", first, "", "--- #", "", "it renders 2 documents, but 1 with plain texts", true},
 		{"a document's end", first, "", "... #", "", "but does with plain texts", true},

@@ -76,3 +76,24 @@ func TestPlainText(t *testing.T) {
 		}
 	}
 }
+
+// TestTeamNamesAreData refuses names and labels of a Workload and its targets that a template could take for actions.
+func TestTeamNamesAreData(t *testing.T) {
+	const action = "{{ .ConfigData.V }}"
+	for name, edit := range map[string]func(*Workload){
+		"the Workload's name":   func(w *Workload) { w.Name = action },
+		"the Workload's label":  func(w *Workload) { w.Labels = map[string]string{"team": action} },
+		"a key of its labels":   func(w *Workload) { w.Labels = map[string]string{action: "x"} },
+		"a target's name":       func(w *Workload) { w.Targets[0].Name = action },
+		"a target's label":      func(w *Workload) { w.Targets[0].Labels = map[string]string{"tier": action} },
+		"a key of its labels, ": func(w *Workload) { w.Targets[0].Labels = map[string]string{action: "x"} },
+		"a line in a label":     func(w *Workload) { w.Targets[0].Labels = map[string]string{"tier": "a\nkind: Secret"} },
+	} {
+		w := &Workload{Meta: Meta{Name: "app"}, Targets: []Target{{Name: "test", Environment: "dev"}}}
+		edit(w)
+		f := &Fleet{Environment: "dev", Workloads: []*Workload{w}}
+		if err := f.Validate(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "Workload ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
