@@ -102,7 +102,7 @@ func TestAccTimeoutOfPlan(t *testing.T) {
 	main := readFile(t, filepath.Join(r.folder, "main.tf"))
 	r.write("main.tf", strings.Replace(main, "  limits ", "  timeouts = { create = \"2s\" }\n  limits ", 1))
 	start := time.Now()
-	r.expectError([]string{"Rendering was stopped", "Raise timeouts"}, "plan", "-no-color")
+	r.expectError([]string{"Out of time", "Raise timeouts"}, "plan", "-no-color")
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("it took %s to stop", took)
 	}

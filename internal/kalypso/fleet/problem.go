@@ -222,11 +222,13 @@ func Count(n int, noun string) string {
 
 // StoppedProblem reports that a run stopped, with the error of its context.
 func StoppedProblem(err error) Problem {
-	detail := "The run was interrupted."
 	if errors.Is(err, context.DeadlineExceeded) {
-		detail = "It took longer than timeouts allow. Raise timeouts, or check what takes so long."
+		return Problem{
+			Summary: "Out of time", Err: err,
+			Detail: "Rendering took longer than timeouts allow. Raise timeouts, or check what takes so long.",
+		}
 	}
-	return Problem{Summary: "Rendering was stopped", Detail: detail, Err: err}
+	return Problem{Summary: "Rendering was stopped", Detail: "The run was interrupted.", Err: err}
 }
 
 // forObject returns the problems as those of object o: its kind, name and origin.
