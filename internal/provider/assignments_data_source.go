@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// assignments is the schedule of a fleet with its reasons. It contacts nothing.
+// assignments returns the schedule of a fleet with its reasons. It contacts nothing.
 type assignments struct{}
 
 func newAssignments() datasource.DataSource { return assignments{} }
@@ -25,7 +25,7 @@ func (assignments) Schema(_ context.Context, _ datasource.SchemaRequest, resp *d
 	resp.Schema = assignmentsSchema()
 }
 
-// Read explains the fleet. Terraform asks for it once all arguments are known.
+// Read explains the fleet. Terraform calls it when all arguments are known.
 func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	values := getObject(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -39,7 +39,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	explanation, ofFleet := explain.New(ctx, f, askedTargets(d)...)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues, only: d.strings("explain_targets")}
 	if explanation != nil {
-		ofArguments = append(ofArguments, outcome.judgeTargets()...)
+		ofArguments = append(ofArguments, outcome.checkTargets()...)
 		outcome.answer(d)
 	}
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))

@@ -17,20 +17,20 @@ import (
 type assignmentsOutcome struct {
 	*explain.Explanation
 	fleet   *fleet.Fleet
-	explain bool     // the values too
-	only    []string // those of these deployment targets; empty: of all
+	explain bool     // return the values too
+	only    []string // deployment targets whose values to return; empty: all
 	answers []*explain.Answer
 }
 
-// judgeTargets reports targets to explain that don't exist.
-func (o *assignmentsOutcome) judgeTargets() (ps fleet.Problems) {
+// checkTargets reports explained targets that don't exist.
+func (o *assignmentsOutcome) checkTargets() (ps fleet.Problems) {
 	for i, name := range o.only {
 		there := slices.ContainsFunc(o.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == name })
-		if !there && !fleet.IsUnknown(name) { // null, which is reported
+		if !there && !fleet.IsUnknown(name) { // null is reported already
 			ps = append(ps, fleet.Problem{
 				Path:    []fleet.Step{fleet.Attr("explain_targets"), fleet.Index(i)},
 				Summary: "No such deployment target",
-				Detail: fmt.Sprintf("Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
+				Detail: fmt.Sprintf("Environment %q has no deployment target %q. The name has the form <workload>-<target>.",
 					o.fleet.Environment, name),
 			})
 		}
@@ -43,7 +43,7 @@ func (o *assignmentsOutcome) explains(target string) bool {
 	return o.explain && (len(o.only) == 0 || slices.Contains(o.only, target))
 }
 
-// values are the computed attributes.
+// values returns the computed attributes.
 func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value, error) {
 	assignments, err := o.assignments()
 	if err != nil {
@@ -74,8 +74,8 @@ func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value,
 	return all, nil
 }
 
-// maxExplained bounds the returned values, counted with their overridden and merged parts. Terraform accepts at most 256 MiB,
-// and keeps several copies.
+// maxExplained limits the number of returned values, including their overridden and merged parts. Terraform accepts at
+// most 256 MiB and keeps several copies.
 const maxExplained = 1_000_000
 
 func (o *assignmentsOutcome) assignments() ([]values, error) {
@@ -106,8 +106,8 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				size += sizes[v]
 			}
 			if size > maxExplained {
-				return nil, fmt.Errorf("the assignments have more than %d values, counted with overridden ones, which is more than Terraform accepts: "+
-					"name in explain_targets the deployment targets to be explained", maxExplained)
+				return nil, fmt.Errorf("the assignments have more than %d values, including overridden ones, which is more than Terraform accepts: "+
+					"set explain_targets to the deployment targets to explain", maxExplained)
 			}
 			told := values{
 				"cluster_type":      a.ClusterType.Name,

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 )
 
-// What an idle policy selects nothing of.
+// The values of empty: what an idle policy does not select.
 const (
 	emptyTargets      = "deployment_targets"
 	emptyClusterTypes = "cluster_types"
@@ -27,20 +27,20 @@ func assignmentsSchema() schema.Schema {
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
 		ElementType:         types.StringType,
-		MarkdownDescription: "The deployment targets that `explain` is about. Without it, all.",
+		MarkdownDescription: "The deployment targets that `explain` applies to. The default is all.",
 	}
 	attributes["why"] = whyArgument()
 	attributes["record"] = recordArgument()
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
-		MarkdownDescription: "The schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
-			"what keeps a deployment target from being placed, or from one cluster type (`why`), which policies place nothing, and where each value comes from. It takes the " +
-			"arguments by which a `kalypso_environment_rendering` takes its fleet, contacts nothing and writes nothing.\n\n" +
-			"What is wrong with the fleet is an error here as it is there. A template that fails, and values that a schema refuses, are " +
-			"warnings: the schedule and the values are shown all the same.\n\n" +
-			"Terraform puts off reading a data source until apply while an argument is not known, and while resources that it refers to " +
-			"directly have changes to be applied. Hand those over through `locals`, as in the example, and the plan that changes the " +
-			"fleet tells its schedule too.",
+		MarkdownDescription: "Returns the schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
+			"why a deployment target is not placed, or not on one cluster type (`why`), which policies place nothing, and where each value comes from. It takes the " +
+			"same fleet arguments as `kalypso_environment_rendering`, contacts nothing and writes nothing.\n\n" +
+			"Errors in the fleet are errors here too. A template that fails and values that a schema rejects are " +
+			"warnings: the schedule and the values are still returned.\n\n" +
+			"Terraform defers reading a data source until apply if an argument is unknown, or if resources that it refers to " +
+			"directly have pending changes. If they are passed through `locals`, as in the example, the plan that changes the " +
+			"fleet shows its schedule too.",
 		Attributes: attributes,
 	}
 }
@@ -53,16 +53,16 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"workload":          computedText("The workload that it is a target of."),
 			"workspace":         computedText("The workspace of the workload. Null if it has none."),
 			"namespace":         computedText("The namespace of the assignment, `<environment>-<cluster type>-<deployment target>`."),
-			"policies":          computedTexts("The policies that chose it, by name."),
+			"policies":          computedTexts("The policies that chose it, sorted by name."),
 			"configs":           computedTexts("The configs that apply to it, in the order in which they merge."),
 			"values": schema.MapNestedAttribute{
 				Computed:            true,
-				MarkdownDescription: "The platform configuration: each value by its key, and where it comes from. Null unless `explain` asks for it.",
+				MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` asks for it.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"value":    computedText("The merged value: text unchanged, an object or a list as YAML."),
 					"config":   computedText("The config that set the value, or its last part."),
-					"origin":   computedText("Where that config came from: its key in `configs`, or in `manifests`."),
-					"key":      computedText("Its key in that config; of an `azure-app-config` the whole path."),
+					"origin":   computedText("Source of that config: its key in `configs` or `manifests`."),
+					"key":      computedText("Its key in that config; in an `azure-app-config`, the whole path."),
 					"merged":   computedContributions("The earlier parts of an object or a list that this value was merged onto, in order."),
 					"replaced": computedContributions("Overridden values, in order."),
 				}},
@@ -72,11 +72,11 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
 			"workload":          computedText("The workload that it is a target of."),
 			"workspace":         computedText("The workspace of the workload. Null if it has none."),
-			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overlaid by the workload's, `workload` and `workspace`."},
-			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. Without any policy, the one reason says so. "+
-				"Where all deployment targets would have more than %d reasons, those of the policies that lack the least alone.", explain.MaxRejections), map[string]schema.Attribute{
+			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` and `workspace`."},
+			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is no policy, the only reason says so. "+
+				"If all deployment targets together had more than %d reasons, only the policies with the fewest mismatches are listed.", explain.MaxRejections), map[string]schema.Attribute{
 				"policy":                computedText("The policy. Null if there is none."),
-				"reason":                computedText("What did not match, in words."),
+				"reason":                computedText("What did not match, as text."),
 				"mismatches":            computedMismatches("The requirements on labels and workspace that the deployment target does not meet."),
 				"selects_cluster_types": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the policy selects any cluster type."},
 			}),
@@ -85,9 +85,9 @@ func assignmentsComputed() map[string]schema.Attribute {
 		"placements": computedPlacements(),
 		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
 			"policy":                    computedText("The policy."),
-			"origin":                    computedText("Where it came from: its key in `scheduling_policies`, or in `manifests`."),
+			"origin":                    computedText("Its source: the key in `scheduling_policies` or `manifests`."),
 			"empty":                     computedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes + "` or `" + emptyBoth + "`."),
-			"reason":                    computedText("The reason in words, with the nearest candidate and its mismatches."),
+			"reason":                    computedText("The reason as text, with the nearest candidate and its mismatches."),
 			"nearest_deployment_target": computedText("The deployment target with the fewest mismatches. Null if some are selected, or if there is none."),
 			"nearest_cluster_type":      computedText("The cluster type with the fewest mismatches. Null if some are selected, or if there is none."),
 		}),

@@ -250,7 +250,7 @@ data "kalypso_assignments" "this" {
   explain_targets     = var.targets
 }
 `})
-	r.expectError([]string{"Values can't be shown", "more than 1000000 values", "name in explain_targets the deployment targets", "explain = true"}, "plan", "-no-color")
+	r.expectError([]string{"Values can't be shown", "more than 1000000 values", "set explain_targets to the deployment targets", "explain = true"}, "plan", "-no-color")
 	r.succeed("plan", "-no-color", "-var", `targets=["app-t1"]`)
 }
 

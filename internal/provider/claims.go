@@ -18,11 +18,11 @@ type claims struct {
 type claim struct {
 	at          delivery.Destination
 	environment string
-	tree        string // its hash, empty where it is not known
+	tree        string // hash; "" if unknown
 	create      bool
 }
 
-// plan claims a destination. If another claim on the branch is equal or nested, it returns the path of that and false.
+// plan claims a destination. If another claim on the branch is equal or nested, it returns that claim's path and false.
 func (c *claims) plan(claimed claim) (other string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *claims) taken(at delivery.Destination) bool {
 	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
 }
 
-// deliver reports whether this run has delivered nothing to the destination before.
+// deliver reports whether this is the first delivery of this run to the destination.
 func (c *claims) deliver(at delivery.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ var clusterTypeModel = &model{
 	kind:      fleet.KindClusterType,
 	name:      "cluster_type",
 	attribute: "cluster_types",
-	description: "A cluster type: a set of like clusters that host the same workloads with the same platform configuration. " +
+	description: "A cluster type: a set of similar clusters that host the same workloads with the same platform configuration. " +
 		"Scheduling policies assign deployment targets to it; its templates render what is assigned.",
 	nameDescription: "Name of the cluster type: a DNS-1123 subdomain. It is the name of the folder in the GitOps repo that the clusters " +
 		"of this type follow.",

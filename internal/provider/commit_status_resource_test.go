@@ -185,7 +185,7 @@ func TestAccCommitStatusAbsence(t *testing.T) {
 	s.expectError(
 		[]string{
 			"Repo not found, or not visible",
-			"GitHub answers the same to both",
+			"GitHub gives the same answer for both",
 			"Read status kalypso/dev of commit " + s.commit,
 			"(HTTP 404)",
 		},
@@ -235,7 +235,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	s.fake.ClearFailures()
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.Forbidden("Resource not accessible by integration"))
 	s.expectError(
-		[]string{"GitHub does not allow it", "Resource not accessible by integration"},
+		[]string{"GitHub denies the request", "Resource not accessible by integration"},
 		"apply",
 		"-no-color",
 		"-auto-approve",

@@ -18,8 +18,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// resourceText writes a resource as people do: null is left out, texts of several lines are heredocs, and JSON is a call of
-// jsonencode. What references holds for an argument stands in its place. It is formatted as by terraform fmt.
+// resourceText writes a resource as HCL in the usual style: it omits null, uses heredocs for multi-line strings and
+// jsonencode for JSON. references maps arguments to expressions that replace their values. The result is formatted like
+// terraform fmt.
 func resourceText(address string, arguments map[string]attr.Value, references map[string]string) string {
 	var b strings.Builder
 	resource, name, _ := strings.Cut(address, ".")
@@ -37,7 +38,7 @@ func resourceText(address string, arguments map[string]attr.Value, references ma
 	return string(hclwrite.Format([]byte(b.String())))
 }
 
-// argumentOrder is the order in which people look for the arguments of an object: the name, the labels, what is short.
+// argumentOrder sorts the arguments of an object: name, labels, short values, the rest.
 func argumentOrder(arguments map[string]attr.Value) []string {
 	rank := func(name string) int {
 		_, scalar := scalarText(arguments[name])
@@ -58,7 +59,7 @@ func argumentOrder(arguments map[string]attr.Value) []string {
 	return names
 }
 
-// valueText writes a known value as an expression, nested so many blocks, objects and lists deep.
+// valueText writes a known value as an expression. depth counts the blocks, objects and lists around it.
 func valueText(v attr.Value, depth int) string {
 	if isNull(v) {
 		return "null"
@@ -94,7 +95,7 @@ func mapText(keys []string, values map[string]attr.Value, depth int) string {
 	return braced(items)
 }
 
-// keyText is a key of an object, in quotes where it has to be.
+// keyText returns a key of an object, quoted if needed.
 func keyText(k string) string {
 	if hclsyntax.ValidIdentifier(k) && k != "for" {
 		return k
@@ -102,7 +103,7 @@ func keyText(k string) string {
 	return quoted(k)
 }
 
-// braced is an object: in one line if it is short and has one item.
+// braced returns an object, on one line if it is short and has one item.
 func braced(items []string) string {
 	switch {
 	case len(items) == 0:
@@ -113,7 +114,7 @@ func braced(items []string) string {
 	return "{\n" + strings.Join(items, "\n") + "\n}"
 }
 
-// listText is a list: in one line if its items are short.
+// listText returns a list, on one line if its items are short.
 func listText(items []string) string {
 	if all := strings.Join(items, ", "); short(all) {
 		return "[" + all + "]"
@@ -123,7 +124,7 @@ func listText(items []string) string {
 
 func short(text string) bool { return len(text) <= 80 && !strings.Contains(text, "\n") }
 
-// stringText is a string as people write it, if Terraform reads that as the very same string.
+// stringText returns a string in its most readable form that Terraform evaluates to the same string.
 func stringText(s string, depth int) string {
 	for _, text := range []string{jsonText(s), heredoc(s, strings.Repeat("  ", depth)), heredoc(s, "")} {
 		if text != "" && evaluates(text, s) {
@@ -133,10 +134,10 @@ func stringText(s string, depth int) string {
 	return quoted(s)
 }
 
-// quoted is a string as HCL has it.
+// quoted returns a quoted HCL string.
 func quoted(s string) string { return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes()) }
 
-// heredoc is a text of several lines, each after indent; empty: it is none.
+// heredoc returns a multi-line string as a heredoc with the indent, or "" if it can't be one.
 func heredoc(s, indent string) string {
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	if len(lines) == 1 {
@@ -156,10 +157,10 @@ func heredoc(s, indent string) string {
 	return text
 }
 
-// templateText escapes what begins a template in a heredoc.
+// templateText escapes template sequences in a heredoc.
 var templateText = strings.NewReplacer("${", "$${", "%{", "%%{")
 
-// jsonText is a JSON object or array as a call of jsonencode; empty: it is none.
+// jsonText returns a JSON object or array as a jsonencode call, or "" if the string is neither.
 func jsonText(s string) string {
 	if !strings.HasPrefix(s, "{") && !strings.HasPrefix(s, "[") {
 		return ""

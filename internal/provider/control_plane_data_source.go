@@ -34,12 +34,12 @@ func (c *controlPlane) Schema(ctx context.Context, _ datasource.SchemaRequest, r
 	resp.Schema = controlPlaneSchema(ctx)
 }
 
-// Configure keeps the provider's configuration.
+// Configure stores the provider's configuration.
 func (c *controlPlane) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	c.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports contradictory arguments and invalid values, as far as they are known.
+// ValidateConfig reports contradictory arguments and invalid values among the known arguments.
 func (c *controlPlane) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	var ps fleet.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
@@ -60,7 +60,7 @@ func checkControlPlane(d decoder) {
 	if directory != "" && repo == "" {
 		for _, name := range []string{"branch", "commit", "path"} {
 			if value := d.string(name); value != "" && !fleet.IsUnknown(value) {
-				d.report("Argument of a repo", name+" belongs to a control plane in Git, and directory is a folder. Remove one of them.", fleet.Attr(name))
+				d.report("Argument of a repo", name+" is for a control plane in Git, but directory is a folder. Remove one of them.", fleet.Attr(name))
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func checkControlPlane(d decoder) {
 	}
 }
 
-// Read reads the control plane. Terraform asks for it once all arguments are known.
+// Read reads the control plane. Terraform calls it when all arguments are known.
 func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	arguments := getObject(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -100,7 +100,7 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 		return
 	}
 	tflog.Info(ctx, "read a control plane", map[string]any{
-		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "passed_over": found.Skipped,
+		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "skipped": found.Skipped,
 		"registrations": len(found.WorkloadCommits),
 	})
 	maps.Copy(arguments, controlPlaneValues(found))
@@ -153,7 +153,7 @@ func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 		"workload_commits": stringMapOf(found.WorkloadCommits),
 		"gitops_repo":      gitopsRepo,
 		"names":            types.MapValueMust(listOfStrings, names),
-		"passed_over":      types.Int64Value(int64(found.Skipped)),
+		"skipped":          types.Int64Value(int64(found.Skipped)),
 		"import_blocks":    types.StringValue(importBlocks(found)),
 	}
 }

@@ -19,7 +19,7 @@ func fleetArguments() map[string]schema.Attribute {
 			Required:            true,
 			MarkdownDescription: "The environment to render, usually `terraform.workspace`. Deployment targets of other environments are ignored.",
 		},
-		"cluster_types":       nestedAttributes("cluster_types", "The cluster types, by keys of your choice: `kalypso_cluster_type.all` where that has `for_each`, or a map of single resources or of objects written in place."),
+		"cluster_types":       nestedAttributes("cluster_types", "The cluster types, by keys of your choice: `kalypso_cluster_type.all` if that has `for_each`, or a map of single resources or of objects written inline."),
 		"templates":           nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
 		"configs":             nestedAttributes("configs", "The platform configuration, in the same form. Config values are committed in plain text, even if marked sensitive."),
 		"config_schemas":      nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, in the same form."),
@@ -28,14 +28,14 @@ func fleetArguments() map[string]schema.Attribute {
 		"manifests": schema.MapAttribute{
 			ElementType:         types.StringType,
 			Optional:            true,
-			MarkdownDescription: "Kalypso objects as YAML, by where each text came from: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may hold several documents; documents of other kinds are skipped. Recommended for large fleets.",
+			MarkdownDescription: "Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may contain several documents; documents of other kinds are skipped. Recommended for large fleets.",
 		},
 	}
 }
 
-// readFleet reads the [fleetArguments]. It reports values of a wrong type; it does not validate the fleet.
-// The origins are the keys of manifests that name a place in Git.
-// Once ctx is done, it leaves the rest out, and the run reports that it was stopped.
+// readFleet reads the [fleetArguments]. It reports values of a wrong type; it does not validate the fleet. origins
+// lists the keys of manifests that refer to Git. Once ctx is done, it leaves the rest out, and the run reports that it
+// was stopped.
 func readFleet(ctx context.Context, d decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
 	f = &fleet.Fleet{Environment: d.string("environment"), Limits: limits}
 	for _, m := range models {

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// objectSetter is a plan or a state that is written.
+// objectSetter writes a plan or a state.
 type objectSetter interface {
 	Set(ctx context.Context, val any) diag.Diagnostics
 }
@@ -33,7 +33,7 @@ func setObject(ctx context.Context, to objectSetter, values map[string]attr.Valu
 	return append(diags, to.Set(ctx, object)...)
 }
 
-// nullable is a text, or null where it is empty.
+// nullable returns a string, or null if it is empty.
 func nullable(text string) types.String {
 	if text == "" {
 		return types.StringNull()

@@ -13,29 +13,29 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// importFolder is the folder that the text checks a control plane out to.
+// importFolder is the folder into which the generated commands clone a control plane.
 const importFolder = "control-plane"
 
-// importBlocks returns the text that turns a control plane into resources: for each object an import block and its
-// resource. Its comments tell what to run, and how a rendering takes the resources. The IDs are paths: of a folder as they
-// are, of a repo in the checkouts that the comments make.
+// importBlocks returns HCL that turns a control plane into resources: an import block and a resource for each object.
+// Its comments contain the commands to run, and a rendering that takes the resources. The import IDs are paths: of the
+// folder itself, or of a repo in the checkouts that the commands create.
 func importBlocks(found *source.ControlPlane) string {
 	all, staying := importable(found)
 	var b strings.Builder
-	b.WriteString("# This control plane in HCL. Save this text as model.tf beside a configuration of the provider, then:\n#\n")
+	b.WriteString("# This control plane in HCL. Save this text as model.tf next to a provider configuration, then run:\n#\n")
 	for i, layer := range found.Layers {
 		if layer.Directory == "" {
 			fmt.Fprintf(&b, "#   git clone %s %s && git -C %[2]s checkout %s\n", layer.Repo, checkout(i), layer.Commit)
 		}
 	}
-	b.WriteString("#   terraform apply\n#\n# This is the rendering with the resources instead of manifests. It renders the same tree:\n#\n")
+	b.WriteString("#   terraform apply\n#\n# The rendering with resources instead of manifests renders the same tree:\n#\n")
 	for line := range strings.Lines(renderingText(found, all)) {
 		b.WriteString(strings.TrimRight("#   "+line, " \n") + "\n")
 	}
 	for _, reason := range staying {
 		b.WriteString("#\n# " + reason + "\n")
 	}
-	b.WriteString("\n# The import blocks: remove them after the apply.\n")
+	b.WriteString("\n# Import blocks. Remove them after the apply.\n")
 	for _, o := range all {
 		fmt.Fprintf(&b, "\nimport {\n  to = %s\n  id = %s\n}\n", o.address, quoted(importID(found, o.FoundObject)))
 	}
@@ -54,7 +54,7 @@ type imported struct {
 	address string
 }
 
-// importable returns the objects that become resources, and why others stay in YAML.
+// importable returns the objects that become resources, and the reasons why others stay in YAML.
 func importable(found *source.ControlPlane) (all []imported, staying []string) {
 	taken := map[string]bool{}
 	for _, m := range models {
@@ -76,7 +76,7 @@ func importable(found *source.ControlPlane) (all []imported, staying []string) {
 	return all, staying
 }
 
-// templateAddresses returns the addresses of templates by name; empty where several have it.
+// templateAddresses returns the addresses of templates by name, or "" if several templates share the name.
 func templateAddresses(all []imported) map[string]string {
 	addresses := map[string]string{}
 	for _, o := range all {
@@ -144,8 +144,8 @@ func renderingText(found *source.ControlPlane, all []imported) string {
 	return string(hclwrite.Format([]byte(b.String())))
 }
 
-// environmentText returns the environment of a control plane, as an expression: in Kalypso its branch is named for it, and so is
-// that of its GitOpsRepo.
+// environmentText returns the environment of a control plane as an expression. In Kalypso, its branch and that of its
+// GitOpsRepo have the name of the environment.
 func environmentText(found *source.ControlPlane) string {
 	switch {
 	case len(found.Layers) > 0 && found.Layers[0].Branch != "":

@@ -2,22 +2,23 @@ package provider
 
 import "sync"
 
-// lastPlan is the rendering that was planned last, and what it renders to. Terraform plans a resource again right before it
-// applies it, in the same process: what follows from the same values is not computed twice. One is kept, as trees are large.
+// lastPlan holds the rendering that was planned last and its result. Terraform plans a resource again right before it
+// applies it, in the same process, so the same values need not be rendered twice. It holds only one, because trees are
+// large.
 type lastPlan struct {
 	mu        sync.Mutex
 	plan      environmentRenderingModel
 	rendering *rendering
 }
 
-// keep keeps what was planned.
+// keep stores a planned rendering.
 func (l *lastPlan) keep(plan *environmentRenderingModel, r *rendering) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.plan, l.rendering = *plan, r
 }
 
-// take gives away what the plan rendered; nil where another one was kept.
+// take returns and removes the stored rendering, or nil if another plan was stored.
 func (l *lastPlan) take(plan *environmentRenderingModel) *rendering {
 	l.mu.Lock()
 	defer l.mu.Unlock()

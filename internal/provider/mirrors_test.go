@@ -111,7 +111,7 @@ spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 	r.expectError([]string{"Repo not found", both}, "plan", "-no-color")
 	set(map[string]string{"https://me:canary-key@git.invalid/": "https://none.invalid/", "https://git.invalid": "mirror"})
 	r.expectError([]string{
-		"Invalid mirror", "The mirror of https://git.invalid/ is no URL of repos", "One of its keys is no URL of repos",
+		"Invalid mirror", "The mirror of https://git.invalid/ is not a URL of repos", "One of its keys is not a URL of repos",
 	}, "plan", "-no-color")
 	if strings.Contains(r.printed.String(), "canary") {
 		t.Error("a secret is in the output")

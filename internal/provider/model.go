@@ -16,18 +16,18 @@ import (
 type model struct {
 	kind        fleet.Kind
 	name        string // of the resource, without the provider's
-	attribute   string // of a rendering, that takes a map of such objects; empty where there is none
+	attribute   string // of a rendering that takes a map of such objects; "": none
 	description string // Markdown
 
 	nameDescription   string // Markdown
 	labelsDescription string // Markdown
 
-	// arguments are those beside name and labels.
+	// arguments holds the arguments other than name and labels.
 	arguments map[string]schema.Attribute
 
-	// decode makes the object from its arguments. m holds name and labels.
+	// decode builds the object from its arguments. m has name and labels.
 	decode func(m fleet.Meta, d decoder) fleet.Object
-	// encode makes the arguments of the object, with name and labels.
+	// encode returns the arguments of the object, with name and labels.
 	encode func(o fleet.Object) values
 	// argument maps a problem's path in the domain to the argument; may be nil.
 	argument func(d decoder, path []fleet.Step) []fleet.Step
@@ -88,8 +88,8 @@ func (m *model) argumentTypes() map[string]attr.Type {
 	return all
 }
 
-// object converts the arguments v, of a resource or nested, into the domain's object. The problems are those of the
-// conversion alone; [engine.Check] finds the object's own.
+// object converts the arguments v, of a resource or nested, into the domain's object. It returns only problems of the
+// conversion; [engine.Check] validates the object.
 func (m *model) object(origin fleet.Origin, v attr.Value) (fleet.Object, fleet.Problems) {
 	var ps fleet.Problems
 	d := newDecoder(v, &ps)

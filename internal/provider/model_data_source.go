@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 )
 
-// dataSourceArguments converts arguments of a resource to arguments of a data source. The framework has types of its own for
-// each.
+// dataSourceArguments converts arguments of a resource to arguments of a data source. The framework has separate types
+// for them.
 func dataSourceArguments(attributes map[string]schema.Attribute) map[string]datasource.Attribute {
 	all := make(map[string]datasource.Attribute, len(attributes))
 	for name, a := range attributes {

@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// ImportState implements resource.ResourceWithImportState. The ID is the path of a file with Kalypso YAML, relative to
-// Terraform's working directory, and #name where the file holds several objects of the kind.
+// ImportState implements resource.ResourceWithImportState. The ID is the path of a Kalypso YAML file, relative to
+// Terraform's working directory, followed by #name if the file contains several objects of the kind.
 func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	id := req.ID
 	if given := modelIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
@@ -32,7 +32,7 @@ func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStat
 		return
 	}
 	arguments := r.values(found)
-	// The manifest follows from the arguments, as in every plan.
+	// The manifest is computed from the arguments, as in every plan.
 	o, ps := r.object(fleet.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
 	if err := ps.Err(); err != nil {
 		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
@@ -49,7 +49,7 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Errors in other documents of the file don't matter, as long as the object is found.
+	// Errors in other documents of the file don't matter if the object is found.
 	objects, _, ps := fleet.ParseYAML(ctx, fleet.Origin{Key: file}, text)
 	broken := ps.Err()
 	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.kind })
@@ -61,13 +61,13 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	case len(candidates) == 0 && broken != nil:
 		return nil, broken
 	case len(ofKind) == 0:
-		return nil, fmt.Errorf("%s holds no %s. It holds: %s", file, m.kind, listed(objects))
+		return nil, fmt.Errorf("%s contains no %s. It contains: %s", file, m.kind, listed(objects))
 	case len(candidates) == 0:
-		return nil, fmt.Errorf("%s holds no %s that is named %q. It holds: %s", file, m.kind, name, listed(ofKind))
+		return nil, fmt.Errorf("%s contains no %s named %q. It contains: %s", file, m.kind, name, listed(ofKind))
 	case len(candidates) > 1 && name != "":
-		return nil, fmt.Errorf("%s holds %d objects %s that are named %q. Remove all but one of them", file, len(candidates), m.kind, name)
+		return nil, fmt.Errorf("%s contains %d objects of kind %s named %q. Remove all but one", file, len(candidates), m.kind, name)
 	case len(candidates) > 1:
-		return nil, fmt.Errorf("%s holds several objects of the kind. Name one as %s#NAME. It holds: %s", file, file, listed(ofKind))
+		return nil, fmt.Errorf("%s contains several objects of the kind. Select one with %s#NAME. It contains: %s", file, file, listed(ofKind))
 	}
 	if m.importable != nil {
 		if err := m.importable(candidates[0]); err != nil {
@@ -77,7 +77,7 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	return candidates[0], nil
 }
 
-// readImport splits an import ID into file and name, and reads the file. The name of the file may hold a #.
+// readImport splits an import ID into file and name, and reads the file. The file name may contain a #.
 func readImport(id string) (file, name, text string, err error) {
 	file = id
 	data, err := os.ReadFile(file)
@@ -90,13 +90,13 @@ func readImport(id string) (file, name, text string, err error) {
 		if absErr != nil {
 			at = file
 		}
-		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a file with Kalypso YAML, relative to Terraform's working "+
-			"directory, with #NAME after it where the file holds several objects of the kind", at)
+		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a Kalypso YAML file, relative to Terraform's working "+
+			"directory, followed by #NAME if the file contains several objects of the kind", at)
 	}
 	return file, name, string(data), err
 }
 
-// listed names objects with their kinds.
+// listed lists objects with their kinds.
 func listed(objects []fleet.Object) string {
 	if len(objects) == 0 {
 		return "no Kalypso object"

@@ -211,11 +211,11 @@ resource "kalypso_config" "test" {
 	}{
 		{"kalypso_cluster_type.test", "missing.yaml", []string{"there is no file " + filepath.Join(r.folder, "missing.yaml")}},
 		{"kalypso_cluster_type.test", "missing.yaml#large", []string{"there is no file " + filepath.Join(r.folder, "missing.yaml")}},
-		{"kalypso_cluster_type.test", "config.yaml", []string{`config.yaml holds no ClusterType. It holds: ConfigMap "other"`}},
-		{"kalypso_cluster_type.test", "empty.yaml", []string{"empty.yaml holds no ClusterType. It holds: no Kalypso object"}},
+		{"kalypso_cluster_type.test", "config.yaml", []string{`config.yaml contains no ClusterType. It contains: ConfigMap "other"`}},
+		{"kalypso_cluster_type.test", "empty.yaml", []string{"empty.yaml contains no ClusterType. It contains: no Kalypso object"}},
 		{"kalypso_cluster_type.test", "two.yaml", []string{"two.yaml#NAME", `ClusterType "large", ClusterType "small"`}},
-		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType that is named "other"`, `ClusterType "large", ClusterType "small"`}},
-		{"kalypso_cluster_type.test", "twice.yaml#large", []string{`twice.yaml holds 2 objects ClusterType that are named "large"`}},
+		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType named "other"`, `ClusterType "large", ClusterType "small"`}},
+		{"kalypso_cluster_type.test", "twice.yaml#large", []string{`twice.yaml contains 2 objects of kind ClusterType named "large"`}},
 		{"kalypso_cluster_type.test", "broken.yaml#other", []string{"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"}},
 		{"kalypso_config.test", "config.yaml", []string{`has no label platform-config: "true"`}},
 	} {

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 )
 
-// nestedAttributes returns the argument of a rendering that takes a map of such objects: resources of the kind, or objects
-// written in place. All attributes in it are optional and have no validators: during validate, an unknown object arrives as
-// an object of nulls. The domain checks them at plan.
+// nestedAttributes returns the argument of a rendering that takes a map of such objects: resources of the kind, or
+// objects written inline. All attributes in it are optional and have no validators: during validate, an unknown object
+// arrives as an object of nulls. The domain checks them at plan.
 func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
 	m := modelOf(attribute)
 	arguments := m.attributes()
@@ -60,7 +60,7 @@ func optional(attributes map[string]schema.Attribute) map[string]schema.Attribut
 	return all
 }
 
-// requiredByDomain says of an attribute that is optional to the schema alone that it has to be there.
+// requiredByDomain adds "Required." to the description of an attribute that only the schema treats as optional.
 func requiredByDomain(description string, required bool) string {
 	if !required || strings.HasSuffix(description, "Required.") {
 		return description

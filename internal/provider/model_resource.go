@@ -49,7 +49,7 @@ func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp
 	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: typed(r.attributes())}
 }
 
-// getter is the configuration, plan or state of a request.
+// getter reads the configuration, plan or state of a request.
 type getter interface {
 	Get(ctx context.Context, target any) diag.Diagnostics
 }

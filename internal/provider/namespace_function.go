@@ -20,7 +20,7 @@ func (namespaceFunction) Definition(_ context.Context, _ function.DefinitionRequ
 	resp.Definition = function.Definition{
 		Summary: "The namespace of an assignment",
 		MarkdownDescription: "Returns the namespace of a deployment target on a cluster type: `<environment>-<cluster type>-<deployment " +
-			"target>`. One that is longer than 63 characters, or otherwise no DNS-1123 label, is an error, as it is in a rendering.",
+			"target>`. A result that is longer than 63 characters or otherwise not a DNS-1123 label is an error, as in a rendering.",
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "environment", MarkdownDescription: "Name of the environment."},
 			function.StringParameter{Name: "cluster_type", MarkdownDescription: "Name of the cluster type."},

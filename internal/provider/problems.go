@@ -12,14 +12,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// yamlAttribute is the argument that takes Kalypso YAML.
+// yamlAttribute names the argument that takes Kalypso YAML.
 const yamlAttribute = "manifests"
 
-// maxProblems is how many problems are shown. Terraform prints several lines for each.
+// maxProblems limits how many problems are shown. Terraform prints several lines for each.
 const maxProblems = 50
 
-// appendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an object in
-// a map of a rendering, or of the YAML text that holds the object. Beyond [maxProblems] problems, one more counts the rest.
+// appendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an
+// object in a map of a rendering, or of the YAML text that contains the object. Beyond [maxProblems], one more counts
+// the rest.
 func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 	ps = slices.Clone(ps)
 	ps.Sort()

@@ -37,7 +37,7 @@ func (p *kalypsoProvider) ValidateConfig(ctx context.Context, req provider.Valid
 	p.read(ctx, req.Config, &resp.Diagnostics)
 }
 
-// Configure hands a *providerData to resources and data sources.
+// Configure passes a *providerData to resources and data sources.
 func (p *kalypsoProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	data := p.read(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -45,8 +45,8 @@ func (p *kalypsoProvider) Configure(ctx context.Context, req provider.ConfigureR
 	}
 	if !data.known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
-			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no repo is planned; no repo "+
-				"is contacted, so that what a repo would tell, such as a missing branch, shows during apply.")
+			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no repo is planned. No repo "+
+				"is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData = data, data
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// githubTokenVariable is the environment variable whose token serves github.com if nothing is configured.
+// githubTokenVariable names the environment variable with the token for github.com if none is configured.
 const githubTokenVariable = "GITHUB_TOKEN"
 
-// providerData is the provider's configuration as resources and data sources get it.
+// providerData holds the provider's configuration for resources and data sources.
 type providerData struct {
-	known  bool              // whether the credentials are known; where not, nothing may be contacted
+	known  bool              // the credentials are known; otherwise nothing may be contacted
 	Client *gitremote.Client // nil unless known
 	// sources reads control planes and workloads, for all data sources of a run.
 	sources *source.Reader
@@ -32,17 +32,17 @@ type providerData struct {
 	host       hostOnce
 	clusters   clusterSettings
 	azure      azureSettings
-	// secrets are taken out of all that servers say.
+	// secrets are redacted from all server messages.
 	secrets redact.Secrets
 	claims  claims
-	// lastPlan is the rendering planned last, for the apply that follows.
+	// lastPlan holds the rendering that was planned last, for the following apply.
 	lastPlan lastPlan
 }
 
 // commitAuthor is the author and committer of commits.
 type commitAuthor struct{ Name, Email string }
 
-// sign returns the signature of a commit that is made now.
+// sign returns the signature of a commit with the current time.
 func (a commitAuthor) sign() gitops.Signature {
 	return gitops.Signature{Name: a.Name, Email: a.Email, When: time.Now()}
 }
@@ -123,7 +123,7 @@ func readMirrors(d decoder) (mirrors gitremote.Mirrors, known bool) {
 	mirrors, err := gitremote.ParseMirrors(urls)
 	var all gitremote.MirrorErrors
 	if errors.As(err, &all) {
-		for _, e := range all { // the path holds no key: that may be a URL with a password
+		for _, e := range all { // the path has no key, which may be a URL with a password
 			d.report("Invalid mirror", fleet.Sentence(e), fleet.Attr("git_mirrors"))
 		}
 	}

@@ -38,7 +38,7 @@ func (d *providerData) hostPassword(ctx context.Context, repo string) (username,
 	}
 	hosted, err := host.Repo(repo)
 	if err != nil {
-		return "", "", nil //nolint:nilerr // it lies elsewhere
+		return "", "", nil //nolint:nilerr // another host
 	}
 	return hosted.GitPassword(ctx)
 }
@@ -83,13 +83,13 @@ func (d *providerData) hostedRepo(url string, at path.Path, diags *diag.Diagnost
 	return repo
 }
 
-// checkGitHubCredential reports a provider that can show GitHub nothing: without a credential, GitHub opens no pull request.
+// checkGitHubCredential reports a missing credential: without one, GitHub opens no pull request.
 func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
 	if d.github.Token != "" || d.github.App != nil {
 		return
 	}
 	diags.AddAttributeError(path.Root("delivery"), "No credential for GitHub",
-		"The strategy pull_request opens a pull request, and the provider has neither token nor app for GitHub. Set "+d.github.credential()+".")
+		"The strategy pull_request opens a pull request, but the provider has neither token nor app for GitHub. Set "+d.github.credential()+".")
 }
 
 // appendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message. It is
@@ -115,10 +115,10 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrUnauthenticated):
 		say("GitHub does not accept the credential", credential)
 	case errors.Is(err, hosting.ErrForbidden):
-		say("GitHub does not allow it", "Grant the token or app this permission in the repo.")
+		say("GitHub denies the request", "Grant the token or app this permission in the repo.")
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
-			"GitHub answers the same to both. Check the repo's URL, and that the token or app is allowed to use the repo. "+credential)
+			"GitHub gives the same answer for both. Check the repo's URL, and that the token or app may use the repo. "+credential)
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
 	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):

@@ -5,18 +5,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// providerSchema is the provider's configuration. All arguments are optional. Arguments that belong together are checked when
-// they are read, since the framework takes an unknown object for one of nulls.
+// providerSchema defines the provider's configuration. All arguments are optional. Arguments that depend on each other
+// are checked when they are read, because the framework treats an unknown object as one of nulls.
 var providerSchema = schema.Schema{
-	MarkdownDescription: "The fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster types, workloads, scheduling " +
-		"policies and platform configuration are resources, `terraform plan` shows which deployment target goes on which cluster type, and " +
+	MarkdownDescription: "Manages a fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster types, workloads, scheduling " +
+		"policies and platform configuration are resources, `terraform plan` shows which cluster type hosts which deployment target, and " +
 		"`terraform apply` commits the GitOps tree.",
 	Attributes: map[string]schema.Attribute{
 		"git_credentials": schema.ListNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` equal the repo's, and its " +
-				"path is the repo's or leads to it, segment by segment; the longest path wins. No credential goes over plain http, except to " +
-				"this machine, and none to a place that only a redirect names. Where none serves a repo over HTTPS, `github` does for the repos of its server, " +
+				"path equals the repo's path or is a prefix of it in whole segments; the longest path wins. No credential is sent over plain http, except to " +
+				"this machine, and none to a URL that only a redirect names. If none serves a repo over HTTPS, `github` does for the repos on its server, " +
 				"and the environment variable `GITHUB_TOKEN` for those on github.com.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
@@ -38,8 +38,8 @@ var providerSchema = schema.Schema{
 		"clusters": clustersAttribute,
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "How to reach the GitHub API, and the repos on its server over HTTPS: with a token or as an app. Without either, the environment variable " +
-				"`GITHUB_TOKEN` is the token for github.com; it goes to no `base_url`.",
+			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an app. Without either, the environment variable " +
+				"`GITHUB_TOKEN` is the token for github.com; it is never sent to a `base_url`.",
 			Attributes: map[string]schema.Attribute{
 				"token": schema.StringAttribute{
 					Optional:            true,
@@ -60,17 +60,17 @@ var providerSchema = schema.Schema{
 		"git_mirrors": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "Where Git repos are read and pushed in place of their own URLs, like Git's `insteadOf`: the beginning of a " +
-				"repo's URL → what stands there instead, such as `\"https://github.com/\" = \"https://mirror.acme.io/github/\"`. The longest " +
-				"beginning wins; it covers whole segments of the path. A mirror can be a `file://` URL or a path. `git_credentials` are " +
+			MarkdownDescription: "URLs to use instead of a repo's own URL for reading and pushing, like Git's `insteadOf`: the prefix of a " +
+				"repo's URL → its replacement, such as `\"https://github.com/\" = \"https://mirror.acme.io/github/\"`. The longest " +
+				"prefix wins; it covers whole segments of the path. A mirror can be a `file://` URL or a path. `git_credentials` are " +
 				"chosen by the mirror's URL. Everything else keeps the repo's own URL: the record on the branch, the state, the objects " +
-				"that clusters sync, and what the API of GitHub is asked.",
+				"that clusters sync, and requests to the GitHub API.",
 		},
 		"allow_local_repos": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether a workload registration may name a repo of the machine that runs Terraform: a `file://` " +
-				"URL or a path. Whoever writes a registration would choose what is read there, so without it such a registration " +
-				"is refused. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. What the configuration itself names may always be local: a `gitops_repo`, a control plane and its base.",
+			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a `file://` " +
+				"URL or a path. The author of a registration would choose what is read there, so by default such a registration " +
+				"is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. Repos in the configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
 		},
 	},
 }
@@ -78,7 +78,7 @@ var providerSchema = schema.Schema{
 var credentialAttributes = map[string]schema.Attribute{
 	"url": schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "The repos that the credential is for: a host, a path on it, or a repo, such as `https://github.com/acme`. Required.",
+		MarkdownDescription: "URL of the repos that the credential is for: a host, a path on it, or a repo, such as `https://github.com/acme`. Required.",
 	},
 	"username": schema.StringAttribute{
 		Optional:            true,
@@ -106,8 +106,8 @@ var credentialAttributes = map[string]schema.Attribute{
 	},
 	"known_hosts": schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Host keys that SSH accepts, as the text of a `known_hosts` file. The default is the user's own file. A host " +
-			"in neither is refused.",
+		MarkdownDescription: "Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the user's own file. A host " +
+			"that is not listed is rejected.",
 	},
 	"ca_certificate": schema.StringAttribute{
 		Optional:            true,

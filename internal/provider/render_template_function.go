@@ -25,20 +25,20 @@ func (renderTemplateFunction) Metadata(_ context.Context, _ function.MetadataReq
 
 func (renderTemplateFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
-		Summary: "What a template renders for an assignment",
-		MarkdownDescription: "Renders a template with data of your own, as a rendering does with those of an assignment. Templates can so be " +
-			"tried out, and tested with `check` blocks and `terraform test`.",
+		Summary: "Renders a template for an assignment",
+		MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use it to try out " +
+			"templates, and to test them with `check` blocks and `terraform test`.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
 				Name: "template",
-				MarkdownDescription: "The template: a string, or an object with `manifests` and `content_type` as `kalypso_template` has them, " +
+				MarkdownDescription: "The template: a string, or an object with `manifests` and `content_type` as in `kalypso_template`, " +
 					"such as a resource of that kind.",
 			},
 			function.DynamicParameter{
 				Name: "data",
 				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, `Workspace`, " +
 					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings) and `ConfigData` (an object; its values are " +
-					"strings, or objects and lists). What is left out is empty.",
+					"strings, objects or lists). Missing attributes are empty.",
 			},
 		},
 		Return: function.StringReturn{},
@@ -87,7 +87,7 @@ func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 	return t
 }
 
-// dataOf reads the data of a template, by the names that templates use.
+// dataOf reads the data of a template, with the names that templates use.
 func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 	d := newDecoder(v, ps)
 	d.allow("DeploymentTargetName", "Namespace", "Environment", "Workspace", "Workload", "ClusterType",
@@ -117,7 +117,7 @@ func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 	return data
 }
 
-// plain returns a value of a dynamic type as templates see it.
+// plain converts a value of a dynamic type for templates.
 func plain(v attr.Value) any {
 	v = underlying(v)
 	if isNull(v) {

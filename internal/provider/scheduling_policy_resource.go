@@ -10,25 +10,25 @@ var schedulingPolicyModel = &model{
 	kind:      fleet.KindSchedulingPolicy,
 	name:      "scheduling_policy",
 	attribute: "scheduling_policies",
-	description: "A scheduling policy: it assigns every deployment target that it selects to every cluster type that it selects, or with " +
-		"`placement` to some of them. What several policies choose is one assignment.\n\n" +
+	description: "A scheduling policy assigns every deployment target that it selects to every cluster type that it selects, or with " +
+		"`placement` to some of them. If several policies choose the same pair, it is one assignment.\n\n" +
 		"A selector that selects everything must say `match_all = true`, so that a variable that happens to be null or empty never does.",
 	nameDescription:   "Name of the policy: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the policy. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"deployment_target_selector": schema.SingleNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements given here.",
+			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements below.",
 			Attributes: selectorArguments("deployment targets", map[string]schema.Attribute{
 				"workspace": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all of that workspace.",
+					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all targets of that workspace.",
 				},
 			}),
 		},
 		"cluster_type_selector": schema.SingleNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Which cluster types they are assigned to: those that meet all requirements given here.",
+			MarkdownDescription: "Which cluster types they are assigned to: those that meet all requirements below.",
 			Attributes:          selectorArguments("cluster types", map[string]schema.Attribute{}),
 		},
 		"placement": placementArgument(),

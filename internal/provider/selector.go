@@ -16,8 +16,9 @@ type selector struct {
 	labels    fleet.Selector
 }
 
-// selectorArguments returns the arguments of a selector of things, and more. Required arguments of an element of a list are
-// optional in the schema, since the framework takes an unknown element for an object of nulls. The domain checks them.
+// selectorArguments returns the arguments of a selector of things, plus more. Required arguments of list elements are
+// optional in the schema, because the framework treats an unknown element as an object of nulls. The domain checks
+// them.
 func selectorArguments(things string, more map[string]schema.Attribute) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
 		"match_labels": schema.MapAttribute{
@@ -36,7 +37,7 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 				"operator": schema.StringAttribute{
 					Optional: true,
 					MarkdownDescription: "`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. `Exists` and " +
-						"`DoesNotExist`: the label is there, or is not. Required.",
+						"`DoesNotExist`: the label exists or does not. Required.",
 				},
 				"values": schema.ListAttribute{
 					ElementType:         types.StringType,

@@ -22,9 +22,9 @@ func (selectorMatchesFunction) Metadata(_ context.Context, _ function.MetadataRe
 
 func (selectorMatchesFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
-		Summary: "Whether a selector selects something with these labels",
+		Summary: "Tells whether a selector selects an object with these labels",
 		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster type with " +
-			"these labels. Policies can so be tested with `check` blocks and `terraform test`.",
+			"these labels. Use it to test policies with `check` blocks and `terraform test`.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
 				Name: "selector",
@@ -72,7 +72,7 @@ func labelsOf(v types.Dynamic, ps *fleet.Problems) map[string]string {
 	return d.stringMap(name)
 }
 
-// argumentError returns all that is wrong with an argument of a function as one error, or nil.
+// argumentError returns all errors of a function's argument as one, or nil.
 func argumentError(argument int64, ps fleet.Problems) *function.FuncError {
 	if !ps.HasErrors() {
 		return nil

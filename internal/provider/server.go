@@ -14,8 +14,8 @@ func NewServer(version string) tfprotov6.ProviderServer {
 	return privateStateChecker{providerserver.NewProtocol6(New(version)())()}
 }
 
-// privateStateChecker refuses a private state that is not one. The framework does so too, and calls it a fault of the provider
-// that has no way out.
+// privateStateChecker rejects a damaged private state. The framework does so too, but reports a bug in the provider
+// without a way out.
 type privateStateChecker struct{ tfprotov6.ProviderServer }
 
 // checkPrivateState returns why a private state can't be read, or nil: it is not a JSON object with JSON values.

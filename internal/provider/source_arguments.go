@@ -35,7 +35,7 @@ var errorReactions = enumeration{errorsFail, errorsLastGood}
 // sourceTimeout is the default of timeouts.read of data sources.
 const sourceTimeout = 5 * time.Minute
 
-// withinRead bounds ctx by timeouts.read of a data source.
+// withinRead limits ctx by timeouts.read of a data source.
 func withinRead(
 	ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics,
 ) (context.Context, context.CancelFunc) {
@@ -54,16 +54,16 @@ func followArguments(ctx context.Context, record string) map[string]schema.Attri
 		"pins": resource.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
-			MarkdownDescription: "Commits to read instead of the heads of branches, by the names of registrations: how an environment stays on " +
-				"what was promoted, and how an application's pipeline plans its own pull request. Each is the full hash; null pins nothing.",
+			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an environment stays on " +
+				"what was promoted, and an application's pipeline plans its own pull request. Each is a full hash; null pins nothing.",
 		},
-		"on_error": errorReactions.attribute("What to do about a broken registration: its branch or folder is gone, it holds no " +
-			"Workload, or two of one name, or one that can't be read, is invalid or has the name of another team's. All that are broken " +
-			"are told. With `last_good` one is read at the commit that " + record + " names for it, with a warning; where there is none, " +
-			"or it is pinned, it is an error."),
+		"on_error": errorReactions.attribute("What to do about a broken registration: its branch or folder does not exist, it has no " +
+			"Workload or two with the same name, or a Workload can't be read, is invalid or has the name of another team's. Every broken registration " +
+			"is reported. With `last_good`, it is read at the commit in " + record + ", with a warning. If there is no such commit, " +
+			"or the registration is pinned, that is an error."),
 	})
 	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long reading all repos may take, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
+		ReadDescription: "Time limit for reading all repos, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
 			"such as `30s` or `10m`. The default is `5m`.",
 	})
 	return arguments
@@ -73,13 +73,13 @@ func computedStrings(description string) schema.MapAttribute {
 	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
-// sourcesAttribute is the argument of a rendering, and the output of data sources, with the commits that were read.
+// sourcesAttribute names the argument of a rendering, and the output of data sources, with the commits that were read.
 const sourcesAttribute = "sources"
 
 func sourcesOutput() schema.MapAttribute {
 	return computedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: `repo@branch:folder` → " +
-		"the full hash. Keys of `manifests` name the branch alone, so that a commit which changes no object changes no key. If " +
-		"a folder is read at several commits, `~` and the name of the registration or BaseRepo follow the branch in both.")
+		"the full hash. Keys of `manifests` contain only the branch, so that a commit that changes no object changes no key. If " +
+		"a folder is read at several commits, both keys contain `~` and the name of the registration or BaseRepo after the branch.")
 }
 
 // readPins reads the pins, without the null ones.
@@ -94,10 +94,10 @@ func readPins(d decoder) map[string]string {
 	return decoder{arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)}, path: d.path, problems: d.problems}.stringMap("pins")
 }
 
-// deliveredOrigins are the origins of what was last delivered to a place.
+// deliveredOrigins returns the origins of the tree that was last delivered to a destination.
 func deliveredOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
 	if client == nil {
-		return nil, errors.New("the configuration of the provider is not known yet, so the GitOps repo can't be read")
+		return nil, errors.New("the provider's configuration is not known yet, so the GitOps repo can't be read")
 	}
 	clean, err := delivery.CleanPath(at.Path)
 	if err != nil {
@@ -137,7 +137,7 @@ func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 	}
 }
 
-// providerDataOf returns what Configure of a data source gets: nil before the provider is configured.
+// providerDataOf returns the provider's data in Configure, or nil before the provider is configured.
 func providerDataOf(given any, diags *diag.Diagnostics) *providerData {
 	if given == nil {
 		return nil

@@ -13,13 +13,13 @@ var templateModel = &model{
 	kind:      fleet.KindTemplate,
 	name:      "template",
 	attribute: "templates",
-	description: "A template: how one part of an assignment, a deployment target on a cluster type, is rendered. Cluster types name the " +
+	description: "A template renders one part of an assignment, which is a deployment target on a cluster type. Cluster types refer to the " +
 		"templates they use.\n\n" +
-		"The manifests are Go templates with the functions of Sprig that touch neither clock nor network, and with `toYaml`, `stringify`, " +
+		"The manifests are Go templates with the Sprig functions that use neither clock nor network, and with `toYaml`, `stringify`, " +
 		"`hash` and `unquote`. The data are `.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, `.Workload`, " +
 		"`.ClusterType`, `.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: `.Manifests.repo`, " +
-		"`.Manifests.branch`, `.Manifests.path`) and `.ConfigData` (the platform configuration). To print a value that is missing is an " +
-		"error. They are parsed at plan; the function `provider::kalypso::render_template` tries one out.",
+		"`.Manifests.branch`, `.Manifests.path`) and `.ConfigData` (the platform configuration). Printing a missing value is an " +
+		"error. They are parsed at plan. To try one out, use the function `provider::kalypso::render_template`.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
@@ -29,14 +29,14 @@ var templateModel = &model{
 		},
 		"content_type": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "The type of the rendered file, which decides its ending: " + alternatives(fleet.ContentTypes) +
-				". Without it `" + fleet.ContentYAML + "`.",
+			MarkdownDescription: "Type of the rendered file, which decides its extension: " + alternatives(fleet.ContentTypes) +
+				". The default is `" + fleet.ContentYAML + "`.",
 		},
 		"manifests": schema.ListAttribute{
 			ElementType: types.StringType,
 			Required:    true,
-			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty string is left out. " +
-				"Terraform reads `${` and `%{` in a string as its own; write `$${` and `%%{`, or take the text from a file with `file`.",
+			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty string is omitted. " +
+				"Terraform interprets `${` and `%{` in a string; write `$${` and `%%{`, or read the text from a file with `file`.",
 		},
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {

@@ -9,14 +9,14 @@ import (
 var workloadRegistrationModel = &model{
 	kind: fleet.KindWorkloadRegistration,
 	name: "workload_registration",
-	description: "A workload registration: where in Git an application team keeps its Workload documents, and whose they are. Its manifest " +
+	description: "A workload registration tells where in Git an application team keeps its Workload documents, and who owns them. Its manifest " +
 		"belongs with the others in the control plane.",
 	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"workload": schema.SingleNestedAttribute{
 			Required:            true,
-			MarkdownDescription: "Where the Workload documents lie.",
+			MarkdownDescription: "Location of the Workload documents.",
 			Attributes: map[string]schema.Attribute{
 				"repo": schema.StringAttribute{
 					Required:            true,
@@ -28,13 +28,13 @@ var workloadRegistrationModel = &model{
 				},
 				"path": schema.StringAttribute{
 					Optional:            true,
-					MarkdownDescription: "Folder in the repo that holds the documents. The default is the root.",
+					MarkdownDescription: "Folder in the repo that contains the documents. The default is the root.",
 				},
 			},
 		},
 		"workspace": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Workspace of the team: what scheduling policies name in `deployment_target_selector.workspace`. It is a label " +
+			MarkdownDescription: "Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. It is a label " +
 				"value.",
 		},
 	},

@@ -15,15 +15,15 @@ var workloadModel = &model{
 	kind:      fleet.KindWorkload,
 	name:      "workload",
 	attribute: "workloads",
-	description: "A workload: an application with its deployment targets. A target is rendered in its own environment alone, where it is " +
+	description: "A workload: an application with its deployment targets. A target is rendered only in its own environment, where it is " +
 		"called `<workload>-<target>`.",
-	nameDescription:   "Name of the workload: a DNS-1123 subdomain. Workload and target names make up the name of a deployment target.",
-	labelsDescription: "Labels of the workload. They overlay those of its targets. Keys and values follow the Kubernetes rules.",
+	nameDescription:   "Name of the workload: a DNS-1123 subdomain. The name of a deployment target consists of the workload's and the target's.",
+	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"workspace": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Workspace of the team that owns the workload: what scheduling policies name in " +
-				"`deployment_target_selector.workspace`. It is the label `" + fleet.WorkspaceLabel + "` of the document.",
+			MarkdownDescription: "Workspace of the team that owns the workload, for " +
+				"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel + "` of the document.",
 		},
 		"deployment_targets": schema.ListNestedAttribute{
 			Optional:            true,
@@ -46,12 +46,12 @@ var workloadModel = &model{
 	},
 }
 
-// targetArguments returns the arguments of an element of a list. Name and environment are optional in the schema, since the
-// framework takes an unknown element for an object of nulls. The domain checks them.
+// targetArguments holds the arguments of a list element. Name and environment are optional in the schema, because the
+// framework treats an unknown element as an object of nulls. The domain checks them.
 var targetArguments = map[string]schema.Attribute{
 	"name": schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Name of the target. The deployment target is called `<workload>-<name>`. Required.",
+		MarkdownDescription: "Name of the target. The deployment target's name is `<workload>-<name>`. Required.",
 	},
 	"environment": schema.StringAttribute{
 		Optional:            true,
@@ -60,13 +60,13 @@ var targetArguments = map[string]schema.Attribute{
 	"labels": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's labels overlay them, " +
-			"and then `workload` and `workspace`, which are always there.",
+		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's labels override them, " +
+			"and then `workload` and `workspace`, which always exist.",
 	},
 	"manifests": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Where the team's manifests lie, for the templates: `.Manifests` is this map. Usually `repo`, `branch` and " +
+		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`. Usually `repo`, `branch` and " +
 			"`path`, or whatever the templates read.",
 	},
 	"config_schemas": schema.ListAttribute{

@@ -20,7 +20,7 @@ var (
 	_ datasource.DataSourceWithValidateConfig = (*workloads)(nil)
 )
 
-// workloads are the Workload documents behind registrations.
+// workloads reads the Workload documents behind registrations.
 type workloads struct{ data *providerData }
 
 func newWorkloads() datasource.DataSource { return &workloads{} }
@@ -35,46 +35,46 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 	attributes := dataSourceArguments(map[string]resource.Attribute{
 		"registrations": resource.MapNestedAttribute{
 			Required: true,
-			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, several of them in a map, or objects " +
-				"written in place.",
+			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, a map of several resources, or objects " +
+				"written inline.",
 			NestedObject: resource.NestedAttributeObject{Attributes: optional(arguments)},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "Where the rendering that gets these manifests goes, as in its `gitops_repo`. `on_error = \"last_good\"` reads its record there.",
+			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error = \"last_good\"` reads its record there.",
 			Attributes: map[string]resource.Attribute{
 				"repo":   resource.StringAttribute{Optional: true, MarkdownDescription: "URL of the GitOps repo."},
 				"branch": resource.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo."},
-				"path":   resource.StringAttribute{Optional: true, MarkdownDescription: "Path of the rendering in the repo. Without it the root."},
+				"path":   resource.StringAttribute{Optional: true, MarkdownDescription: "Path of the rendering in the repo. The default is the root."},
 			},
 		},
 	})
 	maps.Copy(attributes, followArguments(ctx, "the record on `gitops_repo`"))
 	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a `kalypso_environment_rendering`: `repo@branch:path#name` → " +
-		"YAML. Each has the workspace of its registration, whatever its own labels claim.")
+		"YAML. Each gets the workspace of its registration, whatever its own labels claim.")
 	attributes[sourcesAttribute] = sourcesOutput()
 	attributes["commits"] = computedStrings("The commit at which each registration was read, by its name.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The Workload documents behind workload registrations, read from the application teams' repos. Terraform reads them at " +
-			"plan and keeps them in the plan, so apply renders the very commits that plan showed. Hand `sources` to the rendering too: " +
-			"a plan that changes something then shows from which commit to which each repo moved, and a commit that changes no object is no change.\n\n" +
-			"A repo is read once for all its registrations, and of it only the files in their folders, where the server can leave the rest out. " +
-			"What a `.sourceignore` names and dot folders are left out; symbolic links and submodules are not followed; a file is at most 10 MiB, and all documents 64 MiB. " +
-			"Terraform keeps nothing of a data source from one run to the next but its result, which the provider doesn't get to see: so every " +
-			"run reads the documents anew.\n\n" +
-			"Terraform puts off reading a data source until apply while an argument is not known, and while resources that it refers to " +
-			"directly have changes to be applied. Hand registrations over through `locals`, as in the example, and the plan that adds one " +
+		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' repos. Terraform reads them at " +
+			"plan and keeps them in the plan, so apply renders the commits that plan showed. Pass `sources` to the rendering too: " +
+			"a plan that changes something then shows from which commit to which each repo moved, and a commit that changes no object causes no change.\n\n" +
+			"A repo is read once for all its registrations. If the server can filter, only the files in their folders are transferred. " +
+			"Dot folders and whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at most 10 MiB, and all documents together 64 MiB. " +
+			"Between runs, Terraform keeps only the result of a data source, which the provider can't see, so every " +
+			"run reads the documents again.\n\n" +
+			"Terraform defers reading a data source until apply if an argument is unknown, or if resources that it refers to " +
+			"directly have pending changes. If registrations are passed through `locals`, as in the example, the plan that adds one " +
 			"shows its deployment targets.",
 		Attributes: attributes,
 	}
 }
 
-// Configure keeps the provider's configuration.
+// Configure stores the provider's configuration.
 func (w *workloads) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
 	w.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports what is wrong with the registrations as far as they are known.
+// ValidateConfig reports errors in the known arguments.
 func (w *workloads) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	var ps fleet.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
@@ -90,7 +90,7 @@ func (w *workloads) ValidateConfig(ctx context.Context, req datasource.ValidateC
 	appendProblems(&resp.Diagnostics, ps)
 }
 
-// Read follows the registrations. Terraform asks for it once all arguments are known.
+// Read follows the registrations. Terraform calls it when all arguments are known.
 func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	arguments := getObject(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {

@@ -80,8 +80,8 @@ func valueOf(labels map[string]string, label string) string {
 	return labels[label]
 }
 
-// matching returns the conditions that the label values meet. A label without a value meets none. One whose value is
-// not known may meet any that asks for it.
+// matching returns the conditions that the label values meet. A label without a value meets none. A label with an
+// unknown value may meet any condition on it.
 func (c *conditions) matching(value func(label string) (string, bool)) matchedConditions {
 	var h matchedConditions
 	for _, label := range c.labels {
@@ -102,8 +102,8 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 	return h
 }
 
-// matchedConditions are the numbers of the conditions that a cluster type or a deployment target meets, and of those
-// that it may meet, as labels of it are not known yet.
+// matchedConditions holds the numbers of the conditions that a cluster type or a deployment target meets, and of those
+// that it may meet because of unknown labels.
 type matchedConditions struct{ met, maybe []int }
 
 // mapKey encodes the conditions as a map key.

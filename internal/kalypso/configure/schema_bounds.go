@@ -100,7 +100,7 @@ func checkNumber(n json.Number) error {
 	e, err := strconv.Atoi(exponent)
 	if len(mantissa) > maxDigits || exponent != "" && (err != nil || e > maxExponent || e < -maxExponent) {
 		return fmt.Errorf(
-			"the schema holds the number %.40s…; at most %d digits and exponents up to %d are allowed",
+			"the schema contains the number %.40s…; at most %d digits and exponents up to %d are allowed",
 			n,
 			maxDigits,
 			maxExponent,

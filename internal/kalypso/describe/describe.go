@@ -1,5 +1,5 @@
 // Package describe writes the description of a change in Markdown, for pull requests and plans. Equal changes give
-// equal text, whatever the order of their parts.
+// equal text, regardless of the order of their parts.
 package describe
 
 import (
@@ -176,7 +176,8 @@ func (w *writer) write(placed map[placement]int) string {
 	return w.b.String()
 }
 
-// tree tells the trees apart. It is the first line, as two changes may be equal in all that is told of them.
+// tree writes the hashes of the trees. It is the first line, because two different changes may have the same text
+// otherwise.
 func (w *writer) tree() {
 	hash := func(text string) string {
 		if text == "" {

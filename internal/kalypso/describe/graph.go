@@ -53,7 +53,7 @@ type graph struct {
 	classes [len(styles)][]string // ids of nodes
 }
 
-// node returns the id of a node, which it adds if there is none with the key.
+// node returns the ID of the node with a key, and adds the node if needed.
 func (g *graph) node(key, shape, label string) string {
 	if id, ok := g.ids[key]; ok {
 		return id
@@ -118,7 +118,7 @@ func (g *graph) drawAssignments(changes, same []ClusterType) bool {
 	return true
 }
 
-// drawUnchanged draws the targets of a cluster type that stay as they are, all or none.
+// drawUnchanged draws the unchanged targets of a cluster type, all or none.
 func (g *graph) drawUnchanged(ct ClusterType) {
 	keys := []string{clusterTypeKey(ct.Name)}
 	for _, target := range ct.Unchanged {

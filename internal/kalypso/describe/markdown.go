@@ -28,7 +28,7 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// cell escapes a text for a table, where a bar ends a cell even within code.
+// cell escapes a text for a table, in which a bar ends a cell even inside code.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 func link(text, url string) string {

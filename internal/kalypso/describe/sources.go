@@ -23,7 +23,7 @@ type SourceChange struct {
 	Registrations []string
 }
 
-// file is an object's file in a repo, with the object's name if the file holds several.
+// file is an object's file in a repo, with the object's name if the file contains several.
 type file struct{ repo, path string }
 
 // SourceChanges compares the origins of two records, and returns the repos whose commit changed. It skips origins whose
@@ -51,7 +51,7 @@ func SourceChanges(before, after []origin.Origin) []SourceChange {
 	return moves
 }
 
-// reading is how a file was read: the branch, and the registration or base where the branch was read at several
+// reading tells how a file was read: the branch, and the registration or base if the branch was read at several
 // commits.
 type reading struct{ branch, via string }
 
@@ -71,8 +71,8 @@ func commitsOf(origins []origin.Origin) map[file]map[reading]string {
 	return commits
 }
 
-// changedCommits compares the commits at which one file was read. A file that was read once is compared with itself, on
-// whatever branch it was.
+// changedCommits compares the commits at which one file was read. A file that was read once before and once now is
+// compared even if the branch changed.
 func changedCommits(old, now map[reading]string) []SourceChange {
 	if len(old) == 1 && len(now) == 1 {
 		m := SourceChange{From: slices.Collect(maps.Values(old))[0], To: slices.Collect(maps.Values(now))[0]}
@@ -95,7 +95,7 @@ func changedCommits(old, now map[reading]string) []SourceChange {
 	return moves
 }
 
-// ReposAt are the repos of which origins name the commit, sorted.
+// ReposAt returns the sorted repos of origins with the commit.
 func ReposAt(commit string, origins []origin.Origin) []string {
 	var repos []string
 	for _, o := range origins {

@@ -49,7 +49,7 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 	files, ps := tree.Build(ctx, assignments, renderer, progress)
 
 	result := &Result{AssignmentsKnown: all}
-	if err := ctx.Err(); err != nil { // what was under way failed for no other reason
+	if err := ctx.Err(); err != nil { // running stages fail only because of that
 		return result, append(problems, fleet.StoppedProblem(err))
 	}
 	problems = append(problems, ps...)

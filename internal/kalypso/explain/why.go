@@ -14,12 +14,12 @@ import (
 type Answer struct {
 	Target      *fleet.DeploymentTarget
 	ClusterType *fleet.ClusterType
-	// Policies are those that place the target there, by name; empty: none does.
+	// Policies lists the policies that place the target there, sorted by name.
 	Policies []*fleet.SchedulingPolicy
-	// Nearest are the policies that come nearest to placing it there, at most [MaxNearest], equal ones by name. Empty
-	// if a policy does.
+	// Nearest lists the policies with the fewest mismatches, at most [MaxNearest], then sorted by name. It is empty if
+	// a policy places the target there.
 	Nearest []PairRejection
-	Reason  string // the policies that place it, or what keeps the nearest from it, in sentences
+	Reason  string // the policies that place it, or the mismatches of the nearest ones, as sentences
 }
 
 // PairRejection is why a policy does not place a deployment target on a cluster type.
@@ -29,10 +29,10 @@ type PairRejection struct {
 	Reason                                  string     // both, in sentences
 }
 
-// MaxNearest is how many policies an [Answer] tells of.
+// MaxNearest limits the policies in an [Answer].
 const MaxNearest = 10
 
-// The pair that is asked about does not exist.
+// Errors for a pair that does not exist.
 var (
 	ErrNoTarget      = errors.New("no such deployment target")
 	ErrNoClusterType = errors.New("no such cluster type")

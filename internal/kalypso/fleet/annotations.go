@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// The annotations that hold placement, each as YAML. They are no fields of spec: where the operator still renders other
-// environments, Flux refuses what its CRDs do not declare.
+// The annotations that contain placement, each as YAML. They are not fields of spec: if the operator still renders
+// other environments, Flux rejects fields that its CRDs do not declare.
 const (
 	TaintsAnnotation     = "kalypso.io/taints"     // of a ClusterType
 	PropertiesAnnotation = "kalypso.io/properties" // of a ClusterType

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// Unknown stands for a string that Terraform learns during apply. In a map or list of which nothing is known, it is
-// the only key, value or element. Everything that depends on it is unknown too; see [IsUnknown].
+// Unknown stands for a string that Terraform learns during apply. In an unknown map or list, it is the only key, value
+// or element. Everything that depends on it is unknown too; see [IsUnknown].
 const Unknown = "\x00kalypso:unknown:1f0c1a52-6f2d-4f6b-9d6c-4a3b9a1a7c55\x00"
 
 // IsUnknown reports whether s is [Unknown].
@@ -204,7 +204,7 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
 	Limits        Limits
-	// Earlier is what placement keeps of the time before.
+	// Earlier holds what placement kept from earlier runs.
 	Earlier placement.Earlier
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool

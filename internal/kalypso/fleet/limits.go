@@ -90,11 +90,11 @@ func (l Limits) CheckManifests(texts map[string]string) Problems {
 func ParseBytes(text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no quantity: it is a number with a suffix, such as 512Ki, 1Mi or 100M", text)
+		return 0, fmt.Errorf("%q is not a quantity, which is a number with a suffix, such as 512Ki, 1Mi or 100M", text)
 	}
 	n, whole := q.AsInt64()
 	if !whole || n < 1 {
-		return 0, fmt.Errorf("%q is no number of bytes from 1", text)
+		return 0, fmt.Errorf("%q is not a number of bytes greater than 0", text)
 	}
 	return n, nil
 }

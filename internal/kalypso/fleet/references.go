@@ -62,7 +62,7 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps Problem
 	return ps
 }
 
-// mostListed is how many lines an error lists.
+// mostListed limits the lines that an error lists.
 const mostListed = 20
 
 func (m *missingTemplate) problem(name, others string) Problem {

@@ -17,7 +17,7 @@ func YAMLName(attribute string) string {
 	return first
 }
 
-// field is how the object's author writes an attribute: as a field of YAML, or as it is in HCL.
+// field returns an attribute as the object's author writes it: as a YAML field, or as in HCL.
 func (m *Meta) field(attribute string) string {
 	if m.Origin.Document > 0 {
 		return YAMLName(attribute)
@@ -58,8 +58,8 @@ func (p Problem) YAMLPath() string {
 	return b.String()
 }
 
-// PolicyField is an attribute of the fleet's scheduling policies as their authors write it; where some are YAML and
-// some are HCL, as it is in HCL.
+// PolicyField returns an attribute of the fleet's scheduling policies as their authors write it. If some are YAML and
+// some are HCL, it returns the HCL name.
 func (f *Fleet) PolicyField(attribute string) string {
 	if len(f.Policies) == 0 ||
 		slices.ContainsFunc(f.Policies, func(p *SchedulingPolicy) bool { return p.Origin.Document == 0 }) {

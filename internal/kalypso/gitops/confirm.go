@@ -17,8 +17,8 @@ var ErrPushLost = errors.New("the server reported the push as successful, but th
 // confirmTimeout bounds the check of a branch after the context of a push has ended.
 const confirmTimeout = 20 * time.Second
 
-// confirmReads is how often a branch is read after a push before the push counts as failed. The server may still run
-// hooks after the connection broke, or read from a replica that lags behind.
+// confirmReads limits how often a branch is read after a push before the push counts as failed. The server may still
+// run hooks after the connection broke, or read from a replica that lags behind.
 const confirmReads = 4
 
 // sentPush is a push that was sent, with the server's answer.

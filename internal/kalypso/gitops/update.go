@@ -63,8 +63,8 @@ func (b *Branch) Update(
 	return b.retryOnMoved(ctx, opts, func() (Result, error) { return b.attempt(ctx, opts, build) })
 }
 
-// lockedAttempts is how often a locked branch is pushed to. A running push holds the lock for some milliseconds, and
-// Git itself waits for that long.
+// lockedAttempts limits how often a push to a locked branch is tried. A running push holds the lock for some
+// milliseconds, and Git itself waits for that long.
 const lockedAttempts = 3
 
 // retryOnMoved runs an update, one at a time in this process, until no other push gets in between.

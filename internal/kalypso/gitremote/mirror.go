@@ -47,13 +47,13 @@ func ParseMirrors(urls map[string]string) (Mirrors, error) {
 		}
 		of, err := parsePrefix(prefix)
 		if err != nil {
-			// The prefix may hold a password.
-			report("one of its keys is no URL of repos: %s", repoPrefix(err))
+			// The prefix may contain a password.
+			report("one of its keys is not a URL of repos: %s", repoPrefix(err))
 			continue
 		}
 		at, err := parsePrefix(urls[prefix])
 		if err != nil {
-			report("the mirror of %s is no URL of repos: %s", of, repoPrefix(err))
+			report("the mirror of %s is not a URL of repos: %s", of, repoPrefix(err))
 			continue
 		}
 		if first[of.Key()] {

@@ -13,7 +13,7 @@ import (
 type Remote struct {
 	client *Client
 	repo   Location // name of the repository
-	at     Location // where it is accessed: there, or at a mirror
+	at     Location // the accessed URL: its own, or a mirror's
 	with   *auth    // credential for at; nil: none
 	open   opener
 }
@@ -139,7 +139,7 @@ func (r *Remote) hint(kind error) string {
 	return ""
 }
 
-// hints are what to do about kinds of errors of any repository.
+// hints maps kinds of errors to advice for any repository.
 var hints = []struct {
 	kind error
 	text string

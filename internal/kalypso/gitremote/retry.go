@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// retries is how often a request is repeated if the server could not answer it. A request that sent a pack is never
+// retries limits how often a request is repeated if the server could not answer it. A request that sent a pack is never
 // repeated.
 const retries = 3
 

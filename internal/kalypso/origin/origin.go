@@ -1,5 +1,5 @@
-// Package origin names where objects were read: a file of a repo, on a branch, and the commits at which the places were
-// read. A key names the branch and not the commit, so that a commit which changes no object changes no key.
+// Package origin identifies where objects were read: a file of a repo on a branch, and the commits of the locations. A
+// key contains the branch instead of the commit, so a commit that changes no object changes no key.
 package origin
 
 import (
@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Origin is the file that an object was read from.
+// Origin identifies the file that an object was read from.
 type Origin struct {
-	Repo   string // its URL, without blanks
-	Branch string // empty: the key names the commit
-	// Via is the registration or BaseRepo through which it was read, where the place was read at other commits too; else empty.
+	Repo   string // URL, without spaces
+	Branch string // "": the key contains the commit
+	// Via names the registration or BaseRepo that led to it, if the location was read at several commits; else "".
 	Via    string
-	Commit string // its full hash; empty: not known
-	Path   string // of the file, from the repo's root
-	Name   string // tells the objects of one file apart; empty where it holds one
+	Commit string // full hash; "": unknown
+	Path   string // of the file, relative to the repo's root
+	Name   string // of the object, if the file contains several; else ""
 }
 
-// String returns the origin as keys of manifests and the record of a rendering have it: repo@branch[~via]:path[#name], or
-// repo@commit:path[#name] where there is no branch.
+// String returns the origin as a key of manifests and of a rendering's record: repo@branch[~via]:path[#name], or
+// repo@commit:path[#name] without a branch.
 func (o Origin) String() string { return o.place() + ":" + o.File() }
 
 // File returns path[#name].
@@ -48,7 +48,7 @@ var (
 	fileForm = regexp.MustCompile(`^(.+?)(?:#([^#]*))?$`)
 )
 
-// Parse reads what [Origin.String] writes; ok is false where text has another form.
+// Parse parses the format of [Origin.String]. ok is false if text has another format.
 func Parse(text string) (o Origin, ok bool) {
 	o, file, ok := parsePlace(text)
 	m := fileForm.FindStringSubmatch(file)
@@ -59,8 +59,8 @@ func Parse(text string) (o Origin, ok bool) {
 	return o, true
 }
 
-// parsePlace reads repo@branch[~via] or repo@commit, and what follows the colon. In Git, neither a colon nor a tilde is part
-// of a branch's name.
+// parsePlace parses repo@branch[~via] or repo@commit, and returns the text after the colon. Git does not allow colons
+// and tildes in branch names.
 func parsePlace(text string) (o Origin, rest string, ok bool) {
 	if m := atCommit.FindStringSubmatch(text); m != nil {
 		return Origin{Repo: m[1], Commit: m[2]}, m[3], true
@@ -79,7 +79,8 @@ func parsePlace(text string) (o Origin, rest string, ok bool) {
 	return o, rest, true
 }
 
-// hostLength returns the length of what names a repo's server, which may hold @ and colons; -1 where text begins with no repo.
+// hostLength returns the length of the server part of a repo, which may contain @ and colons, or -1 if text does not
+// start with a repo.
 func hostLength(text string) int {
 	if scheme, rest, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(scheme, "/@:") {
 		if i := strings.Index(rest, "/"); i >= 0 {
@@ -96,23 +97,23 @@ func hostLength(text string) int {
 	return -1
 }
 
-// Sources are the commits at which places were read: repo@branch[~via]:path of a folder → full hash.
+// Sources maps locations to the commits at which they were read: repo@branch[~via]:path of a folder → full hash.
 type Sources map[string]string
 
-// Place returns the key of a folder that was read; "." is the root. Of the origin, Path and Name do not count.
+// Place returns the key of a folder that was read; "." is the root. It ignores Path and Name of the origin.
 func Place(o Origin, folder string) string {
 	o.Path, o.Name = path.Clean(folder), ""
 	return o.String()
 }
 
-// IsPlace reports whether a key has the form of a place.
+// IsPlace reports whether a key has the format of a location.
 func IsPlace(key string) bool {
 	_, _, ok := parsePlace(key)
 	return ok
 }
 
-// Resolve returns the origins that keys name, with their commits as far as they are known. Keys of other forms are left out.
-// Of the places that hold a file the nearest counts.
+// Resolve returns the origins of keys, with their commits if known. It skips keys of other formats. If several
+// locations contain a file, the innermost one counts.
 func (s Sources) Resolve(keys []string) []Origin {
 	places := s.places()
 	var all []Origin
@@ -127,7 +128,7 @@ func (s Sources) Resolve(keys []string) []Origin {
 	return all
 }
 
-// Of returns those of the sources that the keys lie in; nil where there are none.
+// Of returns the sources that contain the keys, or nil.
 func (s Sources) Of(keys []string) Sources {
 	places := s.places()
 	var named Sources
@@ -144,7 +145,7 @@ func (s Sources) Of(keys []string) Sources {
 	return named
 }
 
-// placeIndex finds the keys of sources by their normal form.
+// placeIndex maps normalised keys to the keys of sources.
 type placeIndex map[string]string
 
 func (s Sources) places() placeIndex {
@@ -162,7 +163,7 @@ func (s Sources) places() placeIndex {
 	return index
 }
 
-// nearest returns the key of the nearest place that holds the file of an origin; "" where there is none.
+// nearest returns the key of the innermost location that contains the file of an origin, or "".
 func (index placeIndex) nearest(o Origin) string {
 	for at := path.Clean(o.Path); ; at = path.Dir(at) {
 		if key, ok := index[Place(o, at)]; ok {

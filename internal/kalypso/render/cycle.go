@@ -15,7 +15,7 @@ type PassesError struct {
 	// Cycle lists the keys of values that refer to each other: each to the next, and the last to the first. The
 	// smallest key comes first.
 	Cycle []string
-	// TooTooDeep is the key of a value that the result still refers to, if there is no cycle.
+	// TooDeep is the key of a value that the result still refers to, if there is no cycle.
 	TooDeep string
 }
 

@@ -12,9 +12,9 @@ import (
 // environments do not count.
 func NamesKnown(f *fleet.Fleet) bool { return len(unknownNames(f)) == 0 }
 
-// UnknownInputs returns the attributes that assignments depend on and that are not known yet, sorted: names, labels,
-// workspaces and selectors that policies select by, and what placement looks at. Targets of other environments do not
-// count. Without targets, policies do not count either.
+// UnknownInputs returns the unknown attributes that assignments depend on, sorted: names, labels, workspaces and
+// selectors that policies select by, and values that placement reads. It ignores targets of other environments, and
+// policies if there are no targets.
 func UnknownInputs(f *fleet.Fleet) []string {
 	inputs := unknownNames(f)
 	var ofClusterTypes, ofTargets selectedKeys
@@ -62,8 +62,8 @@ func UnknownInputs(f *fleet.Fleet) []string {
 	return slices.Compact(inputs)
 }
 
-// unknownNames returns the attributes that decide which cluster types and deployment targets there are, and what they
-// are called, and that are not known.
+// unknownNames returns the unknown attributes that determine the existence and the names of cluster types and
+// deployment targets.
 func unknownNames(f *fleet.Fleet) (inputs unknownInputs) {
 	if f.Incomplete {
 		inputs = append(inputs, "manifests")
@@ -89,7 +89,7 @@ func unknownNames(f *fleet.Fleet) (inputs unknownInputs) {
 	return inputs
 }
 
-// unknownInputs are attributes that are not known.
+// unknownInputs lists unknown attributes.
 type unknownInputs []string
 
 func (u *unknownInputs) addIf(unknown bool, o fleet.Object, attribute string) {
@@ -103,7 +103,7 @@ func (u *unknownInputs) addIf(unknown bool, o fleet.Object, attribute string) {
 	*u = append(*u, at+attribute)
 }
 
-// addLabels adds the labels that are not known and that a policy selects by.
+// addLabels adds the unknown labels that a policy selects by.
 func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[string]string, selected selectedKeys) {
 	for key, value := range labels {
 		switch {
@@ -115,7 +115,7 @@ func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[s
 	}
 }
 
-// selectedKeys are the keys of the labels that policies select by; [fleet.Unknown] is among them if one is not known.
+// selectedKeys holds the keys of the labels that policies select by, and [fleet.Unknown] if one is unknown.
 type selectedKeys map[string]bool
 
 func (k *selectedKeys) add(s *fleet.Selector) {

@@ -13,7 +13,7 @@ func (c *contents) problems(registration string) Problems {
 	for _, at := range sortedKeys(c.tooLarge) {
 		fs = append(fs, Problem{
 			Registration: registration, Location: c.location, File: at, Summary: "File too large",
-			Detail: fmt.Sprintf("The file is too large to read: it has %d bytes. Split it, or list it in %s if it holds no "+
+			Detail: fmt.Sprintf("The file is too large to read: it has %d bytes. Split it, or list it in %s if it contains no "+
 				"Kalypso objects.", c.tooLarge[at], ignoreFile),
 		})
 	}

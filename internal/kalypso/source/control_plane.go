@@ -48,7 +48,7 @@ type FoundObject struct {
 	fleet.Object
 	Layer      int    // index into the control plane's layers
 	File       string // relative to the layer's repo; for a folder, to the working directory
-	OnlyInFile bool   // the file holds no other object
+	OnlyInFile bool   // the file contains no other object
 }
 
 // layer is one folder of a control plane.

@@ -184,8 +184,8 @@ func (v *registrationResult) owns(o origin.Origin, all []*registrationResult) bo
 	})
 }
 
-// likeness is how much an origin looks like one of the registration's; 0: it is not in its folder, or says that it
-// came through another one.
+// likeness returns how likely an origin belongs to the registration, or 0 if it is outside of its folder or names
+// another registration.
 func (v *registrationResult) likeness(o origin.Origin) int {
 	switch {
 	case repoKey(o.Repo) != repoKey(v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),

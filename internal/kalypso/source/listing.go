@@ -69,7 +69,7 @@ func newListing(folder string, entries []entry, ignores map[string]string) listi
 }
 
 var (
-	// ciFiles are the settings of CI systems and other tools, which Flux always leaves out.
+	// ciFiles lists the settings of CI systems and other tools, which Flux always ignores.
 	ciFiles = []string{
 		".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml", "codeship-services.yml",
 		"codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",

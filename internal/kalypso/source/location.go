@@ -38,7 +38,7 @@ func (p Location) String() string {
 	return origin.Origin{Repo: displayURL(p.Repo), Commit: p.Commit, Path: p.Path}.String()
 }
 
-// displayURL returns the URL of a repo for messages. An invalid URL may hold a password, so it is empty.
+// displayURL returns the URL of a repo for messages, or "" if it is invalid, because it may contain a password.
 func displayURL(url string) string {
 	at, err := gitremote.ParseURL(url)
 	if err != nil {

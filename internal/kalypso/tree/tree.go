@@ -44,7 +44,7 @@ type Folder struct {
 	Hash        Hash     // meaningless if Unknown is set
 	Targets     []Target // sorted by name
 	Unknown     bool
-	Undecided   bool // it is not known yet which targets there are: none here
+	Undecided   bool // the targets are not known yet, so there are none here
 }
 
 // Target is the folder of a deployment target.
