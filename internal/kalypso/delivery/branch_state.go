@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -17,7 +18,8 @@ import (
 // BranchState is what a branch holds at a destination, as far as decisions look at it. What reads the branch makes one;
 // the state keeps it, so that the next plan decides by it without contacting anything.
 type BranchState struct {
-	Head string `json:"head"` // the commit that was read; empty: the branch is absent
+	Head string    `json:"head"`          // the commit that was read; empty: the branch is absent
+	Time time.Time `json:"time,omitzero"` // of that commit, as its committer says
 	// Folders are those at the path, but the ones with a leading dot. The targets of folders that are neither ours nor wanted
 	// are not read.
 	Folders Inventory `json:"folders"`
@@ -93,6 +95,10 @@ func readBranch(snapshot *gitops.Snapshot, at Destination, before *State, wanted
 		}
 	}
 	b := &BranchState{Head: commitName(snapshot.Commit)}
+	var err error
+	if b.Time, err = snapshot.CommitTime(); err != nil {
+		return nil, err
+	}
 	reads := []func(*BranchState, *State) error{r.obstacle, r.entries, r.record}
 	if wanted != nil {
 		reads = append(reads, r.renderings, r.operators)

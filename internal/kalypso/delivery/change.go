@@ -63,14 +63,16 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	ours := union(owned, c.Adoption.Adopted)
 	c.Held = at.Folders.only(ours)
 	replaced := s.Current() && s.Environment != d.Environment
-	if err := d.Guardrails.Check(c.Held, c.Wanted, replaced); err != nil {
+	if err := d.Guardrails.Check(c.Held, d.Target(), replaced); err != nil { // also what goes with a later wave
 		errs = append(errs, err)
 	}
-	if err := d.mayMove(s); err != nil {
-		errs = append(errs, err)
+	for _, err := range []error{d.mayMove(s), d.mayStay(s)} {
+		if err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if !s.Current() && at.Record == nil {
-		if err := d.Guardrails.CheckFirst(c.Wanted); err != nil {
+		if err := d.Guardrails.CheckFirst(d.Target()); err != nil {
 			errs = append(errs, err)
 		}
 	}

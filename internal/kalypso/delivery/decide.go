@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
 // Action is what an apply does.
@@ -23,6 +24,7 @@ const (
 // Prior is what Terraform's state says of a rendering, besides the private state.
 type Prior struct {
 	TreeHash       string
+	TargetTreeHash string // what the fleet renders to; empty: there is no rollout
 	PromotedCommit string // empty: none
 	Commit         string // on the branch that holds the tree; empty: none does
 	Delivered      bool
@@ -57,6 +59,8 @@ type Decision struct {
 	Unreadable bool
 	// Check says that the state tells nothing of the destination, so that the branch is to be read for errors.
 	Check bool
+	// Rollout is what the apply does of a rollout; nil without one.
+	Rollout *rollout.Step
 	// Errors are why the apply can't be made, as far as the state tells.
 	Errors []error
 }
@@ -64,11 +68,15 @@ type Decision struct {
 // Decide decides what an apply does. p is nil for a create; s is nil where there is no private state that can be read. It
 // contacts nothing, and decides the same at plan and at apply.
 func Decide(d *Desired, p *Prior, s *State) *Decision {
+	d.resolve(p, s)
 	decision := &Decision{Action: Write}
+	if d.Tree != nil {
+		decision.Rollout = d.applied().step
+	}
 	if p == nil {
 		decision.Check = d.Delivers() && !d.Incomplete
 		if decision.Check && d.Tree != nil {
-			if err := d.Guardrails.CheckFirst(d.Inventory()); err != nil {
+			if err := d.Guardrails.CheckFirst(d.Target()); err != nil {
 				decision.Errors = append(decision.Errors, err)
 			}
 		}
@@ -119,12 +127,12 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		d.Known() && p.TreeHash != d.Inventory().TreeHash().String(),
 		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
 		current && d.Located() && !s.Destination.Same(d.Destination),
-		!fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit,
+		d.recordChanges(p, s),
 		(current || d.Strategy == ComputeOnly) && d.decidesAnew(s):
 		return Write
 	case d.Strategy == Push && d.Located() && len(d.oldPlaces(s)) > 0:
 		return Write
-	case !d.Known() || !d.Located() || fleet.IsUnknown(d.PromotedCommit):
+	case !d.Known() || !d.Located() || fleet.IsUnknown(d.AppliedPromotedCommit()):
 		return Undecided
 	case d.Strategy == PullRequest:
 		open, closing := d.removals(s, p.Commit != "" && s.Proposal == nil)
@@ -137,6 +145,26 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		}
 	}
 	return Keep
+}
+
+// recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
+func (d *Desired) recordChanges(p *Prior, s *State) bool {
+	if d.Tree == nil || !d.Certain() {
+		return d.Rollout == nil && !fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit
+	}
+	last, promoted := s, d.AppliedPromotedCommit()
+	if s != nil && s.Proposal != nil {
+		last = s.Proposal.Head
+	}
+	switch {
+	case last.Current() && last.Rollout.UnderWay() != d.applied().rollout.UnderWay():
+		return true
+	case fleet.IsUnknown(promoted):
+		return false
+	case d.Rollout != nil && last.Current():
+		return promoted != last.PromotedCommit
+	}
+	return p.PromotedCommit != promoted
 }
 
 func destinations(places []*OldPlace) []Destination {
@@ -181,8 +209,10 @@ func left(p *Prior, s *State) (at *Destination, pullRequest int) {
 // judge decides by the branch as it was last read: of a destination that the state does not know, by its guardrails alone.
 func (decision *Decision) judge(d *Desired, s *State) {
 	if !d.updates(s) {
-		if err := d.mayMove(s); err != nil {
-			decision.Errors = append(decision.Errors, err)
+		for _, err := range []error{d.mayMove(s), d.mayStay(s)} {
+			if err != nil {
+				decision.Errors = append(decision.Errors, err)
+			}
 		}
 		return
 	}
@@ -232,5 +262,11 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 			return true
 		}
 	}
-	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record
+	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record && !(updates && d.continues(s.Seen.Record))
+}
+
+// continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its push.
+func (d *Desired) continues(r *Record) bool {
+	return d.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == d.Environment &&
+		d.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == d.TargetTreeHash()
 }

@@ -83,10 +83,10 @@ func (d *Desired) Describe(before *State) string {
 	if !known {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
-	if before.PromotedCommit != d.PromotedCommit {
+	if promoted := d.AppliedPromotedCommit(); before.PromotedCommit != promoted {
 		c.Promoted = describe.Promotion{
-			Repo: repoOf(before.PromotedCommit, d.PromotedCommit, was.origins(), is.origins()),
-			From: before.PromotedCommit, To: d.PromotedCommit,
+			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
+			From: before.PromotedCommit, To: promoted,
 		}
 	}
 	return describe.Markdown(c)

@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -45,12 +46,18 @@ type Desired struct {
 	// Incomplete says that something besides the tree is not known yet that decides whether the change may be made.
 	Incomplete bool
 
-	// inventory is the tree of this apply, once it was asked for, and inventoried the tree that it is of.
-	inventory   Inventory
-	inventoried *tree.Tree
 	// decisions are those of placement, once they were asked for, and decided the tree that they are of.
 	decisions placement.Decisions
 	decided   *tree.Tree
+	// Rollout brings the tree to the cluster types in waves; nil: all at once.
+	Rollout      *rollout.Rollout
+	ClusterTypes []*fleet.ClusterType // of the tree's fleet
+
+	// target is what the tree holds, and apply the tree of this apply, once they were asked for; both with the tree that they
+	// are of.
+	target            Inventory
+	apply             *applyTree
+	targetOf, applyOf *tree.Tree
 }
 
 // PullRequestSettings configures the pull requests of a rendering.
@@ -79,21 +86,10 @@ func (d *Desired) Located() bool {
 	return !fleet.IsUnknown(d.Destination.Repo) && !fleet.IsUnknown(d.Destination.Branch) && !fleet.IsUnknown(d.Destination.Path)
 }
 
-// Known reports whether the tree is known to the last file.
-func (d *Desired) Known() bool { return d.Tree != nil && !d.Tree.Unknown }
-
-// Inventory returns the tree of this apply: what it leaves at the destination. That is the tree of the fleet. All that follows
-// (attributes, ownership, drift, guardrails, description, pull request, record) sees this one alone.
-func (d *Desired) Inventory() Inventory {
-	if d.inventoried != d.Tree {
-		d.inventory, d.inventoried = InventoryOf(d.Tree), d.Tree
-	}
-	return d.inventory
-}
-
 func (d *Desired) record() Record {
-	r := NewRecord(d.Environment, d.Inventory().Names(), d.PromotedCommit, d.Origins, d.Sources)
+	r := NewRecord(d.Environment, d.Inventory().Names(), d.AppliedPromotedCommit(), d.Origins, d.Sources)
 	r.Decisions = d.Decisions()
+	r.Rollout = d.applied().rollout.Record()
 	return r
 }
 

@@ -16,13 +16,23 @@ func (d *Desired) edit(c *Change) *gitops.Edit {
 		Message: d.commitMessage(c),
 		Author:  d.Author,
 	}
-	if d.PromotedCommit != "" {
+	if d.PromotedCommit != "" && d.Complete() {
 		edit.Files[tree.PromotedCommitFile] = []byte(d.PromotedCommit)
 	}
+	rendered := make(map[string]int, len(d.Tree.Folders))
 	for i, folder := range d.Tree.Folders {
-		if c.Held[folder.ClusterType].Hash != folder.Hash {
-			edit.Folders = append(edit.Folders, clusterTypeFolder(d.Tree, i, d.Destination.Join(folder.ClusterType)))
+		rendered[folder.ClusterType] = i
+	}
+	for _, name := range c.Wanted.Names() {
+		hash, at := c.Wanted[name].Hash, d.Destination.Join(name)
+		if c.Held[name].Hash == hash {
+			continue
 		}
+		if i, ok := rendered[name]; ok && d.Tree.Folders[i].Hash == hash {
+			edit.Folders = append(edit.Folders, clusterTypeFolder(d.Tree, i, at))
+			continue
+		}
+		edit.Folders = append(edit.Folders, gitops.Folder{Path: at, Hash: plumbing.Hash(hash), Stored: true})
 	}
 	return edit
 }

@@ -55,6 +55,15 @@ func (d *Desired) inputs() *inputs {
 	return in
 }
 
+// inputsAfter returns what the tree of this apply is made of: until it is the fleet's, what the tree before was made of, so that
+// each wave is described as the change that it is part of.
+func (d *Desired) inputsAfter(before *State) *inputs {
+	if !d.Complete() {
+		return before.Inputs
+	}
+	return d.inputs()
+}
+
 // WithInputs returns s with what a tree that is delivered or proposed already is made of by now, where that tells no other
 // story: what could not be known before, after an import, and values that may be shown from now on, or no more.
 func (s *State) WithInputs(d *Desired) *State {
@@ -64,6 +73,9 @@ func (s *State) WithInputs(d *Desired) *State {
 		p.Head = p.Head.WithInputs(d)
 		now.Proposal = &p
 		return &now
+	}
+	if s.Rollout.UnderWay() { // see inputsAfter
+		return s
 	}
 	is := d.inputs()
 	switch was := s.Inputs; {

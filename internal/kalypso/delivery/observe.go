@@ -173,7 +173,8 @@ func (s *State) holds(p *Proposal) bool {
 func (s *State) merged(p *Proposal, commit string) *State {
 	now := newState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord, now.PromotedCommit = p.Head.Delivered, p.Head.DeliveredRecord, p.Head.PromotedCommit
-	now.Inputs, now.Base, now.Decisions = p.Head.Inputs, commit, p.Head.Decisions
+	now.Inputs, now.Base = p.Head.Inputs, commit
+	now.Decisions, now.Rollout = p.Head.Decisions, p.Head.Rollout
 	return &now
 }
 
@@ -188,7 +189,8 @@ func Found(now *State, pr *hosting.PullRequest, p Prior) (commit string, deliver
 			commit = pr.MergeCommit
 		}
 	}
-	return commit, holds && !now.Drifted()
+	target := p.TargetTreeHash == "" || p.TargetTreeHash == p.TreeHash // of a rollout, the branch may hold a part
+	return commit, holds && !now.Drifted() && target
 }
 
 // observe returns what became of a proposal that its target, as it is now, does not hold.
@@ -238,6 +240,7 @@ func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k 
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
 	if ours.Record != nil {
 		now.PromotedCommit, now.Decisions = ours.Record.PromotedCommit, ours.Record.Decisions
+		now.Rollout = rolloutOf(ours.Record, time.Time{})
 	}
 	return &now, nil
 }

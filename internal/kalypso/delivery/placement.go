@@ -60,7 +60,7 @@ func (s *State) desiredDecisions() placement.Decisions {
 
 // decidesAnew reports whether the decisions are others than those of what was delivered or proposed last.
 func (d *Desired) decidesAnew(s *State) bool {
-	return d.Known() && s != nil && !d.Decisions().Equal(s.desiredDecisions())
+	return d.Known() && !d.Tree.Unknown && s != nil && !d.Decisions().Equal(s.desiredDecisions())
 }
 
 // mayDecide refuses a rendering that no state tells of onto a record with other decisions: adopted, targets would move.

@@ -240,14 +240,17 @@ func (d *Desired) review(s *State, c *Change, target *BranchState, ours *reviewB
 // promotes reports whether the change brings another promoted commit. What moves within the branch, or is adopted from the
 // operator, has no record there that names the one before.
 func (d *Desired) promotes(s *State, c *Change, at *BranchState) bool {
+	promoted := d.AppliedPromotedCommit()
 	switch {
+	case !d.Complete():
+		return false
 	case at.Record != nil:
 	case d.movesWithin(s):
-		return s.PromotedCommit != d.PromotedCommit
-	case len(c.Adoption.Adopted) > 0 && d.PromotedCommit != "":
-		return at.PromotedCommitFile != blobHash([]byte(d.PromotedCommit))
+		return s.PromotedCommit != promoted
+	case len(c.Adoption.Adopted) > 0 && promoted != "":
+		return at.PromotedCommitFile != blobHash([]byte(promoted))
 	}
-	return at.promotedCommit() != d.PromotedCommit
+	return at.promotedCommit() != promoted
 }
 
 // standing returns the state of the branch that a pull request goes to: what it holds of ours, which what is proposed does not
@@ -263,6 +266,9 @@ func (d *Desired) standing(p *plannedChange) *State {
 		s.Decisions = p.at.Record.Decisions
 	}
 	s.Base, s.Seen, s.Cache = p.at.Head, *p.at, p.cache
+	if s.Rollout = rolloutOf(p.at.Record, p.at.Time); d.updates(p.before) {
+		s.Rollout = p.before.Rollout
+	}
 	if len(s.Delivered) > 0 {
 		s.Inputs = p.before.Inputs
 	}

@@ -266,7 +266,8 @@ func (r *PullRequests) afterMerge(ctx context.Context, client *gitremote.Client,
 func (r *PullRequests) settle(ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State,
 	found *hosting.PullRequest, planned *plannedChange, result *Result,
 ) error {
-	result.State.Delivered, result.State.Inputs = planned.Wanted, d.inputs()
+	result.State.Delivered, result.State.Inputs = planned.Wanted, d.inputsAfter(planned.before)
+	result.State.Rollout = d.rolloutAfter(false)
 	result.Commit = result.State.Seen.Head
 	switch {
 	case found == nil:

@@ -77,10 +77,11 @@ type plannedChange struct {
 
 // planChange reads a branch, and decides what the apply changes there. What is not ours to change is an error.
 func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
-	at, err := readBranch(snapshot, d.Destination, s, d.Inventory().Names())
+	at, err := readBranch(snapshot, d.Destination, s, union(d.Target().Names(), d.Inventory().Names()))
 	if err != nil {
 		return nil, err
 	}
+	d.resolveUnread(s, at)
 	var old *BranchState
 	if d.movesWithin(s) {
 		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
@@ -128,7 +129,7 @@ func (p *plannedChange) after(head string) BranchState {
 	b.Files = without(b.Files, ours)
 	b.Operators = without(b.Operators, ours)
 	b.Record, b.RecordHash, b.RecordError = &p.Record, p.RecordHash, ""
-	if p.Record.PromotedCommit != "" {
+	if p.Record.PromotedCommit != "" && !p.Record.Rollout.UnderWay() {
 		b.PromotedCommitFile = blobHash([]byte(p.Record.PromotedCommit))
 	}
 	return b
@@ -137,9 +138,10 @@ func (p *plannedChange) after(head string) BranchState {
 // delivered returns the state of a branch that holds what is desired.
 func (d *Desired) delivered(at Destination, p *plannedChange, head string) *State {
 	s := newState(at, d.Environment)
-	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, d.PromotedCommit
+	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, d.AppliedPromotedCommit()
 	s.Decisions = d.Decisions()
-	s.Inputs, s.Base, s.Seen, s.Cache = d.inputs(), head, p.after(head), p.cache
+	s.Inputs, s.Base, s.Seen, s.Cache = d.inputsAfter(p.before), head, p.after(head), p.cache
+	s.Rollout = d.rolloutAfter(p.Needed)
 	return &s
 }
 
@@ -274,7 +276,10 @@ func (d *Desired) commitMessage(c *Change) string {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
 	}
-	if d.PromotedCommit != "" {
+	if a := d.applied(); a.begun {
+		fmt.Fprintf(&b, "\nRollout: %s\n", a.rollout.Status())
+	}
+	if d.PromotedCommit != "" && d.Complete() {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", d.PromotedCommit)
 	}
 	return b.String()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
 // RecordFile is the path of the record below a rendering's path.
@@ -31,6 +32,8 @@ type Record struct {
 	Sources origin.Sources `json:"sources,omitempty"`
 	// Decisions are those of placement, which the next run keeps.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
+	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
+	Rollout *rollout.Progress `json:"rollout,omitempty"`
 }
 
 // NewRecord returns the record of a rendering.
@@ -86,5 +89,6 @@ func ParseRecord(data []byte) (Record, error) {
 // same reports whether both say the same but for the origins and sources, which alone are no reason for a commit.
 func (r Record) same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
-		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions)
+		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&
+		r.Rollout.UnderWay() == other.Rollout.UnderWay()
 }

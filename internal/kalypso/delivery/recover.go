@@ -42,6 +42,7 @@ func Import(ctx context.Context, client *gitremote.Client, at Destination, envir
 	s.Decisions = found.Record.Decisions
 	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, inputsOf(found.Record), found.Head
 	s.Seen, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
+	s.Rollout = rolloutOf(found.Record, found.Time)
 	return &s, nil
 }
 

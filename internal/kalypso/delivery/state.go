@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
 // stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
@@ -32,6 +33,8 @@ type State struct {
 	PromotedCommit  string    `json:"promoted_commit,omitempty"` // that the record names
 	// Decisions are those of placement in that record.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
+	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
+	Rollout *rollout.State `json:"rollout,omitempty"`
 	// Inputs are what the delivered tree was made of; nil where that is not known.
 	Inputs *inputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it held what was delivered.

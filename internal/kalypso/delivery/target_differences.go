@@ -17,6 +17,9 @@ import (
 // filesOf renders the files of a target by name. It is false if one is not known yet.
 func (d *Desired) filesOf(clusterType, target string) (map[string][]byte, bool) {
 	i := slices.IndexFunc(d.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
+	if i < 0 || d.Tree.Folders[i].Hash != d.Inventory()[clusterType].Hash {
+		return nil, false // its wave did not come yet
+	}
 	n := slices.IndexFunc(d.Tree.Folders[i].Targets, func(t tree.Target) bool { return t.Name == target })
 	files := map[string][]byte{}
 	for f := range d.Tree.TargetFiles(i, n) {

@@ -20,11 +20,15 @@ const (
 )
 
 // changedFolders finds the folders that differ from the branch, and their differing subfolders, level by level. It
+// leaves out folders that are [Folder.Stored]. It
 // also fetches the trees of these folders on the branch, so that the objects in them are not packed again.
 func (s *Snapshot) changedFolders(folders []Folder) ([]Folder, error) {
 	var all []Folder
 	var level []changedFolder
 	for _, f := range folders {
+		if f.Stored {
+			continue
+		}
 		at, there, err := s.find(f.Path)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -188,6 +189,15 @@ func (s *Snapshot) CommitInfo() (message string, parents []plumbing.Hash, err er
 		return "", nil, err
 	}
 	return commit.Message, commit.ParentHashes, nil
+}
+
+// CommitTime returns the time of the snapshot's commit, as its committer says.
+func (s *Snapshot) CommitTime() (time.Time, error) {
+	commit, ok, err := s.commitAt(s.Commit)
+	if err != nil || !ok {
+		return time.Time{}, err
+	}
+	return commit.Committer.When, nil
 }
 
 // find looks up a path. The root is a tree without a name.

@@ -123,7 +123,7 @@ func (w *wave) takeAll() {
 
 // from returns the folder before the rollout that is under way, and whether the rollout has written another one since.
 func (w *wave) from(name string) (hash string, written bool) {
-	if !w.Before.progress().UnderWay() {
+	if !w.Before.UnderWay() {
 		return "", false
 	}
 	hash, written = w.Before.From[name]
@@ -333,7 +333,7 @@ func (w *wave) finish() *Step {
 // after returns the state of the rollout after the apply. One that only waits has the state of before.
 func (w *wave) after() *State {
 	before, complete := w.Before, len(w.step.Stay) == 0
-	underWay := before.progress().UnderWay()
+	underWay := before.UnderWay()
 	if len(w.step.Taken) == 0 && (!underWay || !complete) && (complete || !w.interrupted()) {
 		return before
 	}
@@ -377,7 +377,7 @@ func (w *wave) interrupted() bool {
 // after it.
 func (w *wave) fromAfter() map[string]string {
 	from := map[string]string{}
-	if w.Before.progress().UnderWay() {
+	if w.Before.UnderWay() {
 		maps.Copy(from, w.Before.From)
 	}
 	for name, hash := range w.held {

@@ -140,7 +140,7 @@ func (s *simulation) apply() {
 	step := s.rollout.Next(s.situation())
 	s.check(step)
 	if len(step.Taken) > 0 {
-		if !s.underWay() {
+		if !s.before.UnderWay() {
 			s.original = maps.Clone(s.branch)
 		}
 		for _, name := range step.Taken {
@@ -165,7 +165,7 @@ func (s *simulation) apply() {
 	if step.Complete() != maps.Equal(s.branch, s.hashes()) {
 		s.Fatalf("seed %d: complete: %t\n%s", s.seed, step.Complete(), cmp.Diff(s.branch, s.hashes()))
 	}
-	if step.Complete() && s.underWay() {
+	if step.Complete() && s.before.UnderWay() {
 		s.Fatal("the rollout is complete and under way")
 	}
 }
@@ -197,7 +197,7 @@ func (s *simulation) stage(name string) int {
 
 // goesBack is the plain rule of what goes back to its tree from before the rollout.
 func (s *simulation) goesBack(name string) bool {
-	return s.underWay() && s.branch[name] != s.original[name] && s.target[name].Hash == s.original[name]
+	return s.before.UnderWay() && s.branch[name] != s.original[name] && s.target[name].Hash == s.original[name]
 }
 
 // check holds a step against plain rules.
@@ -306,5 +306,3 @@ func TestRandomRollouts(t *testing.T) {
 		}
 	}
 }
-
-func (s *simulation) underWay() bool { return s.before != nil && s.before.UnderWay() }

@@ -53,17 +53,11 @@ type Progress struct {
 // UnderWay reports whether the branch holds a part of the target alone.
 func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
 
-// Same reports whether two records need no commit to become each other: neither rollout is under way, or both are the
-// same.
-func (p *Progress) Same(other *Progress) bool {
-	return p.UnderWay() == other.UnderWay()
-}
-
 // State is a rollout's progress with what only the private state holds.
 type State struct {
 	Progress
 	Wave int       `json:"wave,omitempty"` // of the stage, counted from 1; 0: not known
-	At   time.Time `json:"at"`             // time of the last commit
+	At   time.Time `json:"at,omitzero"`    // time of the last commit
 }
 
 // Status tells the stage and the wave of the last commit; "" without a rollout.
@@ -79,8 +73,11 @@ func (s *State) Status() string {
 	return fmt.Sprintf("%s, wave %d", s.Stage, s.Wave)
 }
 
-// progress returns the progress of s; nil where there is none.
-func (s *State) progress() *Progress {
+// UnderWay reports whether the branch holds a part of the target alone.
+func (s *State) UnderWay() bool { return s.Record().UnderWay() }
+
+// Record returns the progress of s as the record holds it; nil where there is none.
+func (s *State) Record() *Progress {
 	if s == nil {
 		return nil
 	}

@@ -1,0 +1,284 @@
+package delivery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// applyTree is the tree of this apply: what it leaves at the destination, and what the record says of it. It is the
+// fleet's tree, unless a stage commits a part of that alone.
+type applyTree struct {
+	inventory Inventory
+	// uncertain says that the inventory depends on what is not known yet; then it is the fleet's. Until the branch is
+	// read, if that is unread.
+	uncertain, unread bool
+	// step is what the apply does of a rollout; nil without one.
+	step *rollout.Step
+	// complete says that the inventory is the fleet's tree.
+	complete bool
+	// promotedCommit is the one that the record names until the inventory is complete.
+	promotedCommit string
+	// rollout is how far the rollout is after the apply; nil: none was begun. With begun, it got there by this apply.
+	rollout *rollout.State
+	begun   bool
+}
+
+// Target returns the tree that the fleet renders to.
+func (d *Desired) Target() Inventory {
+	if d.target == nil || d.targetOf != d.Tree {
+		d.target, d.targetOf = InventoryOf(d.Tree), d.Tree
+	}
+	return d.target
+}
+
+// Inventory returns the tree of this apply: what it leaves at the destination. All that follows (attributes, ownership,
+// drift, description, pull request, record) sees this one alone.
+func (d *Desired) Inventory() Inventory { return d.applied().inventory }
+
+// applied returns the tree of this apply. Before [Decide] has found it, that is the fleet's.
+func (d *Desired) applied() *applyTree {
+	if d.apply == nil || d.applyOf != d.Tree {
+		d.setApply(d.wholeTree())
+	}
+	return d.apply
+}
+
+func (d *Desired) setApply(a *applyTree) { d.apply, d.applyOf = a, d.Tree }
+
+func (d *Desired) wholeTree() *applyTree { return &applyTree{inventory: d.Target(), complete: true} }
+
+// Known reports whether the tree of this apply is known to the last file.
+func (d *Desired) Known() bool {
+	switch {
+	case d.Tree == nil || !d.Certain():
+		return false
+	case d.Complete():
+		return !d.Tree.Unknown
+	}
+	for _, folder := range d.Inventory() {
+		if folder.Unknown {
+			return false
+		}
+	}
+	return true
+}
+
+// Certain reports whether it is known which folders the tree of this apply takes from the fleet.
+func (d *Desired) Certain() bool { return d.Tree == nil || !d.applied().uncertain }
+
+// TargetTreeHash returns the hash of the tree that the fleet renders to; "" where it is not known yet.
+func (d *Desired) TargetTreeHash() string {
+	if d.Tree == nil || d.Tree.Unknown {
+		return ""
+	}
+	return d.Target().TreeHash().String()
+}
+
+// AppliedPromotedCommit returns the promoted commit that the record names after this apply: with a rollout, it moves
+// with the last wave.
+func (d *Desired) AppliedPromotedCommit() string {
+	if a := d.applied(); !a.complete {
+		return a.promotedCommit
+	}
+	return d.PromotedCommit
+}
+
+// Complete reports whether the apply leaves the tree that the fleet renders to.
+func (d *Desired) Complete() bool { return d.applied().complete }
+
+// RolloutStatus returns the stage and the wave of the last commit after this apply; "" where there is none.
+func (d *Desired) RolloutStatus() string { return d.applied().rollout.Status() }
+
+// resolve finds the tree of this apply. p is nil for a create; s is nil where there is no private state that can be
+// read.
+func (d *Desired) resolve(p *Prior, s *State) {
+	d.setApply(nil)
+	if d.Rollout == nil || d.Strategy == ComputeOnly || d.Tree == nil {
+		return
+	}
+	recovers := p != nil && (s == nil || s.Seen.Head != "") // what was delivered is to be read from the branch
+	switch {
+	case fleet.IsUnknown(string(d.Strategy)):
+		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, step: &rollout.Step{Uncertain: true}})
+	case !s.Current() && (d.Adopt || d.Incomplete || recovers):
+		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, unread: true, step: &rollout.Step{Uncertain: true}})
+	case s.Current():
+		if d.setApply(d.proposedTree(s)); d.apply == nil {
+			d.setApply(d.nextWave(s))
+		}
+	default:
+		d.setApply(d.nextWave(&State{}))
+	}
+}
+
+// resolveUnread finds the tree of this apply once the branch is read, where the state does not tell what it holds.
+func (d *Desired) resolveUnread(s *State, at *BranchState) {
+	if !d.applied().unread {
+		return
+	}
+	before := s
+	if !s.Current() {
+		before = &State{Delivered: at.Folders.only(union(union(at.listed(), at.Operators), d.Target().Names()))}
+		before.PromotedCommit, before.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
+		before.Seen.Folders = before.Delivered
+		before.Seen.Record = &Record{ClusterTypes: before.Delivered.Names()}
+	}
+	d.setApply(d.nextWave(before))
+	d.apply.unread = true // another attempt reads the branch again
+}
+
+// proposedTree returns the tree that a pull request proposes on the way to the same target: an open one is not changed
+// with each observation, and one that people closed stops the rollout. It returns nil where there is none.
+func (d *Desired) proposedTree(s *State) *applyTree {
+	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || d.TargetTreeHash() == "" || d.Rollout.SkipUnknown {
+		return nil
+	}
+	head, target := s.Proposal.Head, d.TargetTreeHash()
+	r := head.Rollout
+	switch {
+	case r.TargetTreeHash != target || !d.updates(s):
+		return nil
+	case r.Complete && head.PromotedCommit != d.PromotedCommit:
+		return nil
+	case !r.Complete && d.Rollout.Skip == target:
+		return nil
+	}
+	step := &rollout.Step{Stage: r.Stage}
+	if s.Proposal.Open() {
+		step.Waiting = []string{fmt.Sprintf("pull request %d, which proposes the wave, is not merged yet", s.Proposal.Number)}
+	}
+	return &applyTree{
+		inventory: head.Delivered, step: step, complete: r.Complete, promotedCommit: head.PromotedCommit, rollout: r,
+	}
+}
+
+// nextWave returns the tree after the next wave.
+func (d *Desired) nextWave(s *State) *applyTree {
+	delivered, seen := maps.Clone(s.Delivered), s.Ours()
+	for name, folder := range delivered {
+		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
+			if delivered[name] = seen[name]; seen[name].Hash == (tree.Hash{}) {
+				delete(delivered, name)
+			}
+		}
+	}
+	labels := map[string]map[string]string{}
+	for _, ct := range d.ClusterTypes {
+		labels[ct.Name] = ct.Labels
+	}
+	target := map[string]rollout.Folder{}
+	for name, folder := range d.Target() {
+		target[name] = rollout.Folder{
+			Hash: folder.Hash.String(), Assignments: len(folder.Targets), Unknown: folder.Unknown, Labels: labels[name],
+		}
+	}
+	step := d.Rollout.Next(rollout.Situation{
+		Target: target, TargetTreeHash: d.TargetTreeHash(), PromotedCommit: d.PromotedCommit,
+		Delivered: delivered.hashTexts(), Seen: seen.hashTexts(), Before: s.Rollout,
+	})
+	a := &applyTree{
+		inventory: d.Target(), uncertain: step.Uncertain, step: step, complete: step.Complete(),
+		promotedCommit: s.PromotedCommit, rollout: step.After, begun: step.After != s.Rollout,
+	}
+	if len(step.Stay) > 0 {
+		a.inventory = maps.Clone(a.inventory)
+		for _, name := range step.Stay {
+			if folder, held := delivered[name]; held {
+				a.inventory[name] = folder
+			} else {
+				delete(a.inventory, name)
+			}
+		}
+	}
+	return a
+}
+
+// hashTexts returns the hashes of the folders as text.
+func (inv Inventory) hashTexts() map[string]string {
+	texts := make(map[string]string, len(inv))
+	for name, folder := range inv {
+		texts[name] = folder.Hash.String()
+	}
+	return texts
+}
+
+// rolloutAfter returns how far the rollout is once the tree of this apply is on its branch. written says that it took a
+// commit.
+func (d *Desired) rolloutAfter(written bool) *rollout.State {
+	a := d.applied()
+	if a.rollout == nil || !written && !a.begun {
+		return a.rollout
+	}
+	now := *a.rollout
+	now.At = d.Author.When
+	return &now
+}
+
+// rolloutOf returns what a record tells of a rollout; nil where that is nothing. at is the time of its commit, or a
+// later one.
+func rolloutOf(r *Record, at time.Time) *rollout.State {
+	if r == nil || r.Rollout == nil {
+		return nil
+	}
+	return &rollout.State{Progress: *r.Rollout, At: at}
+}
+
+// WithTarget returns s with the hash of the tree that the fleet renders to by now, where that changes nothing of what
+// is proposed.
+func (s *State) WithTarget(target string) *State {
+	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || target == "" {
+		return s
+	}
+	now, proposal, head, r := *s, *s.Proposal, *s.Proposal.Head, *s.Proposal.Head.Rollout
+	r.TargetTreeHash, head.Rollout, proposal.Head, now.Proposal = target, &r, &head, &proposal
+	return &now
+}
+
+// stored returns the folders of the tree of this apply that the fleet does not render to: only the repo holds their
+// content.
+func (d *Desired) stored() []string {
+	var names []string
+	for name, folder := range d.Inventory() {
+		if target, ok := d.Target()[name]; !ok || target.Hash != folder.Hash {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// mayStay returns why folders can't stay as they were delivered, or nil: another repo does not hold them.
+func (d *Desired) mayStay(s *State) error {
+	if !d.moves(s) || repoKey(s.Destination.Repo) == repoKey(d.Destination.Repo) {
+		return nil
+	}
+	if names := d.stored(); len(names) > 0 {
+		return &RolloutMoveError{From: s.Destination, Folders: names, Target: d.TargetTreeHash()}
+	}
+	return nil
+}
+
+// RolloutMoveError is a rendering that moves to another repo while a rollout is under way: the folders whose wave did
+// not come yet are in the repo that it leaves alone.
+type RolloutMoveError struct {
+	From    Destination
+	Folders []string
+	Target  string // the tree that the fleet renders to; "": not known yet
+}
+
+// Error implements error.
+func (e *RolloutMoveError) Error() string {
+	skip := ""
+	if e.Target != "" {
+		skip = fmt.Sprintf(", or set rollout.skip = %q", e.Target)
+	}
+	return fmt.Sprintf("the rendering moves to another repo, and %s holds folders that no wave has reached yet: %s. "+
+		"Finish the rollout first%s.", e.From, strings.Join(e.Folders, ", "), skip)
+}
