@@ -59,7 +59,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
 		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, sourcesAttribute: m.Sources, "on_drift": m.OnDrift, "preview": m.Preview,
 		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails, "limits": m.Limits,
-		"on_move": m.OnMove,
+		"on_move": m.OnMove, "rollout": m.Rollout,
 	})
 	r := &rendering{Desired: &delivery.Desired{}}
 	r.readDelivery(d)
@@ -72,6 +72,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	r.KeepOld = onMove == moveKeep
 	r.incomplete(onMove)
 	r.readGuardrails(d)
+	r.readRollout(d)
 	r.PromotedCommit, r.Message = d.string("promoted_commit"), d.string("commit_message")
 	if r.PromotedCommit != "" && !fleet.IsUnknown(r.PromotedCommit) && !oneLine.MatchString(r.PromotedCommit) {
 		d.report("Invalid promoted commit", "promoted_commit is one line without blanks, usually a commit's hash.", fleet.Attr("promoted_commit"))

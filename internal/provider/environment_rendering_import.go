@@ -100,7 +100,10 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	imported.PromotedCommit = nullable(state.PromotedCommit)
 	imported.Assignments, imported.AssignmentCount = assignmentsOf(state.Delivered), types.Int64Value(int64(state.Delivered.Count()))
 	imported.Folders, imported.TreeHash = foldersOf(at, state.Delivered), types.StringValue(state.Delivered.TreeHash().String())
-	imported.setDelivery(state.Base, true, nil)
+	if r := state.Rollout; r != nil {
+		imported.TargetTreeHash, imported.RolloutStatus = nullable(r.TargetTreeHash), nullable(r.Status())
+	}
+	imported.setDelivery(state.Base, !state.Rollout.UnderWay(), nil)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
 	writeDelivery(ctx, resp.Private, state, &resp.Diagnostics)
 }

@@ -34,6 +34,7 @@ type environmentRenderingModel struct {
 	OnDrift            types.String   `tfsdk:"on_drift"`
 	Guardrails         types.Object   `tfsdk:"guardrails"`
 	Limits             types.Object   `tfsdk:"limits"`
+	Rollout            types.Object   `tfsdk:"rollout"`
 	Preview            types.String   `tfsdk:"preview"`
 	CreateBranch       types.Bool     `tfsdk:"create_branch"`
 	CommitMessage      types.String   `tfsdk:"commit_message"`
@@ -48,6 +49,8 @@ type environmentRenderingModel struct {
 	Folders         types.Map    `tfsdk:"folders"`
 	Files           types.Map    `tfsdk:"files"`
 	TreeHash        types.String `tfsdk:"tree_hash"`
+	TargetTreeHash  types.String `tfsdk:"target_tree_hash"`
+	RolloutStatus   types.String `tfsdk:"rollout_status"`
 
 	deliveryResults
 }
@@ -82,7 +85,7 @@ func (m *environmentRenderingModel) prior() *delivery.Prior {
 	}
 	desired := m.desired()
 	return &delivery.Prior{
-		TreeHash: m.TreeHash.ValueString(), PromotedCommit: m.PromotedCommit.ValueString(), Commit: m.CommitSHA.ValueString(),
+		TreeHash: m.TreeHash.ValueString(), TargetTreeHash: m.TargetTreeHash.ValueString(), PromotedCommit: m.PromotedCommit.ValueString(), Commit: m.CommitSHA.ValueString(),
 		PullRequest: desired.PullRequest,
 	}
 }
@@ -106,8 +109,11 @@ func (m *environmentRenderingModel) within(
 
 // keep plans what an apply that writes nothing keeps: the results, and where the objects were read when it was written last.
 // Terraform takes the prior value of an argument for the configured one, if neither is null and the configured one is known.
-func (m *environmentRenderingModel) keep(state *environmentRenderingModel, detail delivery.Detail) {
-	m.keepResults(state, detail)
+func (m *environmentRenderingModel) keep(state *environmentRenderingModel, o *rendering, before *delivery.State) {
+	m.keepResults(state, o.Review.Detail)
+	if !m.Rollout.IsNull() && o.Delivers() {
+		m.Delivered = types.BoolValue(o.ReachedBy(before))
+	}
 	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
 		return
 	}
@@ -145,14 +151,18 @@ func allKnown(m types.Map) bool {
 // kept reports whether a plan of which all is known keeps what the state says is delivered. The arguments may be those that
 // [environmentRenderingModel.keep] kept, so that nothing may be decided by them again.
 func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool {
-	return m.TreeHash.Equal(state.TreeHash) && m.PromotedCommit.Equal(state.PromotedCommit) &&
-		m.CommitSHA.Equal(state.CommitSHA) && m.Delivered.Equal(state.Delivered) && m.PullRequest.Equal(state.PullRequest)
+	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) && m.PullRequest.Equal(state.PullRequest)
+	if !m.Rollout.IsNull() && m.desired().Delivers() { // the target may change while it waits
+		return kept
+	}
+	return kept && m.PromotedCommit.Equal(state.PromotedCommit) && m.Delivered.Equal(state.Delivered)
 }
 
 // planResults plans what an apply that writes finds out. What is not known before it, is unknown.
-func (m *environmentRenderingModel) planResults(strategy delivery.Strategy, detail delivery.Detail) {
+func (m *environmentRenderingModel) planResults(o *rendering) {
+	strategy := o.Strategy
 	m.Description = types.StringUnknown()
-	if detail == delivery.NoDescription {
+	if o.Review.Detail == delivery.NoDescription {
 		m.Description = types.StringNull()
 	}
 	m.CommitSHA, m.Delivered, m.PullRequest = types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(pullRequestTypes)
@@ -160,7 +170,10 @@ func (m *environmentRenderingModel) planResults(strategy delivery.Strategy, deta
 	case delivery.ComputeOnly:
 		m.setComputedOnly()
 	case delivery.Push:
-		m.Delivered, m.PullRequest = types.BoolValue(true), types.ObjectNull(pullRequestTypes)
+		m.PullRequest = types.ObjectNull(pullRequestTypes)
+		if o.Certain() {
+			m.Delivered = types.BoolValue(o.Complete())
+		}
 	}
 }
 
@@ -185,7 +198,7 @@ func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *hosting
 // setFound sets what a refresh found of a delivery, and reports whether that is news.
 func (m *environmentRenderingModel) setFound(now *delivery.State, pr *hosting.PullRequest) bool {
 	before := m.deliveryResults
-	commit, delivered := delivery.Found(now, pr, delivery.Prior{TreeHash: m.TreeHash.ValueString(), Commit: m.CommitSHA.ValueString()})
+	commit, delivered := delivery.Found(now, pr, *m.prior())
 	m.setDelivery(commit, delivered, pr)
 	if pr == nil {
 		m.PullRequest = before.PullRequest

@@ -52,13 +52,14 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	if diags.HasError() {
 		return
 	}
-	if err := plan.setRendered(rendering); err != nil {
+	decision := delivery.Decide(rendering.Desired, state.prior(), before)
+	if err := plan.setRendered(rendering, state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return
 	}
 	r.claim(rendering, state == nil, diags)
 	r.checkReviewers(rendering.Desired, diags)
-	r.planDelivery(ctx, rendering, plan, state, before, diags)
+	r.planDelivery(ctx, rendering, decision, plan, state, before, diags)
 	if diags.HasError() {
 		return
 	}
@@ -73,21 +74,23 @@ func (r *environmentRendering) contacts() bool { return r.data != nil && r.data.
 
 // planDelivery plans what becomes of the tree, and reports what there is to say about it. state is nil for a create.
 func (r *environmentRendering) planDelivery(
-	ctx context.Context, o *rendering, plan, state *environmentRenderingModel, before *delivery.State, diags *diag.Diagnostics,
+	ctx context.Context, o *rendering, decision *delivery.Decision, plan, state *environmentRenderingModel, before *delivery.State,
+	diags *diag.Diagnostics,
 ) {
-	decision := delivery.Decide(o.Desired, state.prior(), before)
+	appendRollout(diags, o, decision)
 	for _, err := range decision.Errors {
 		appendDeliveryError(diags, o.Destination, err)
 	}
 	appendAdoption(diags, o.Destination, decision.Adoption)
 	appendReplaced(diags, o.Desired, decision, before)
 	if decision.Action == delivery.Keep {
-		plan.keep(state, o.Review.Detail)
+		plan.keep(state, o, before)
+		plan.keepObserved(ctx, state)
 		appendAbandoned(diags, o.Desired, before)
 		return
 	}
 	if decision.Action == delivery.RemoveOld {
-		plan.keep(state, o.Review.Detail)
+		plan.keep(state, o, before)
 		plan.PullRequest = types.ObjectUnknown(pullRequestTypes) // a plan without a change would not be applied
 		appendOldPlaces(diags, o.Desired, decision)
 		return
@@ -95,7 +98,7 @@ func (r *environmentRendering) planDelivery(
 	if o.Strategy == delivery.PullRequest && r.contacts() {
 		r.data.checkGitHubCredential(diags)
 	}
-	plan.planResults(o.Strategy, o.Review.Detail)
+	plan.planResults(o)
 	if plan.Description.IsUnknown() && decision.Comparable && o.describable() {
 		plan.Description = types.StringValue(o.Describe(before))
 	}

@@ -104,11 +104,11 @@ func (r *environmentRendering) write(
 		return nil
 	}
 	planned := next.deliveryResults
-	if err := next.setRendered(o); err != nil {
+	decision := delivery.Decide(o.Desired, state.prior(), before)
+	if err := next.setRendered(o, state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 		return nil
 	}
-	decision := delivery.Decide(o.Desired, state.prior(), before)
 	switch decision.Action {
 	case delivery.RemoveOld:
 		if before = r.removeOld(ctx, o.Desired, before, diags); before == nil {
@@ -118,7 +118,7 @@ func (r *environmentRendering) write(
 	case delivery.Keep:
 		next.keepResults(state, o.Review.Detail)
 		if before != nil {
-			writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
+			writeDelivery(ctx, private, before.WithInputs(o.Desired).WithTarget(o.TargetTreeHash()), diags)
 		}
 		return next
 	}
@@ -128,9 +128,15 @@ func (r *environmentRendering) write(
 	if diags.HasError() {
 		return nil
 	}
+	certain := o.Certain()
 	result := r.deliver(ctx, o, next, before, private, diags)
 	if result == nil {
 		return nil
+	}
+	if !certain { // the delivery read what it depends on
+		if err := next.setRendered(o, state); err != nil {
+			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+		}
 	}
 	switch next.Description = planned.Description; {
 	case !next.Description.IsUnknown():
@@ -154,7 +160,7 @@ func (r *environmentRendering) keepInputs(
 	if o == nil {
 		o, _ = planned.rendering(ctx, r.data)
 	}
-	writeDelivery(ctx, private, before.WithInputs(o.Desired), diags)
+	writeDelivery(ctx, private, before.WithInputs(o.Desired).WithTarget(planned.TargetTreeHash.ValueString()), diags)
 }
 
 // removeOld has what was delivered to other branches before removed, and returns the state after it, or nil where it failed.
@@ -213,7 +219,7 @@ func (r *environmentRendering) deliver(
 	writeDelivery(ctx, private, result.State, diags)
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
 	appendResult(diags, o.Desired, result)
-	next.setDelivery(result.Commit, result.State.Proposal == nil && !result.State.Drifted(), result.PullRequest)
+	next.setDelivery(result.Commit, o.ReachedBy(result.State), result.PullRequest)
 	return result
 }
 

@@ -148,6 +148,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			},
 		},
 		"limits":        limitsAttribute(),
+		"rollout":       rolloutAttribute(),
 		"preview":       previews.attribute("How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; with `none` neither, for large fleets."),
 		"create_branch": schema.BoolAttribute{Optional: true, MarkdownDescription: "Create the branch where it is not there. Otherwise that is an error. The default is `false`."},
 		"commit_message": schema.StringAttribute{
@@ -235,9 +236,11 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 				"commit, the commits that the objects come from, which policies place what changed, and the configs that changed. Null " +
 				"unless `delivery.describe` asks for it. Known in the plan of an update. At most 16,384 characters.",
 		},
-		"tree_hash":    schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees."},
-		"commit_sha":   schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null until there is one, and with the strategy `none`."},
-		"delivered":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the branch holds the tree: after a push, or once the pull request is merged. Null with the strategy `none`."},
-		"pull_request": schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch, or brought it. Null where there was none: without the strategy `pull_request`, or as the branch held the tree already."},
+		"tree_hash":        schema.StringAttribute{Computed: true, MarkdownDescription: "The hash of the Git tree whose entries are the cluster type folders alone. Equal hashes are equal trees. With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."},
+		"target_tree_hash": schema.StringAttribute{Computed: true, MarkdownDescription: "With `rollout`: the hash of the tree that the fleet renders to, which the last wave reaches. Otherwise null."},
+		"rollout_status":   schema.StringAttribute{Computed: true, MarkdownDescription: "With `rollout`: the stage and the wave of the last commit. Null where there was none yet."},
+		"commit_sha":       schema.StringAttribute{Computed: true, MarkdownDescription: "The commit on the branch that holds the tree. Null until there is one, and with the strategy `none`."},
+		"delivered":        schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the branch holds the tree: after a push, or once the pull request is merged; with `rollout`, once it holds `target_tree_hash`. Null with the strategy `none`."},
+		"pull_request":     schema.SingleNestedAttribute{Computed: true, Attributes: pullRequest, MarkdownDescription: "The pull request that brings the tree to the branch, or brought it. Null where there was none: without the strategy `pull_request`, or as the branch held the tree already."},
 	}
 }

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"maps"
 	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -21,10 +22,10 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 // setRendered sets the computed attributes that follow from the configuration alone.
-func (m *environmentRenderingModel) setRendered(r *rendering) error {
+func (m *environmentRenderingModel) setRendered(r *rendering, state *environmentRenderingModel) error {
 	m.Assignments, m.Folders = r.assignments(), r.folders()
 	m.AssignmentCount, m.Unscheduled, m.TreeHash = types.Int64Unknown(), types.ListUnknown(types.StringType), types.StringUnknown()
-	if r.assignmentsKnown {
+	if r.assignmentsKnown && r.Certain() || r.Partial() {
 		m.AssignmentCount = types.Int64Value(int64(r.Inventory().Count()))
 	}
 	if r.Tree != nil && len(r.Tree.Schedule.Undecided) == 0 {
@@ -33,7 +34,8 @@ func (m *environmentRenderingModel) setRendered(r *rendering) error {
 	if r.Known() {
 		m.TreeHash = types.StringValue(r.Inventory().TreeHash().String())
 	}
-	files, err := r.files()
+	m.setRollout(r)
+	files, err := r.files(state)
 	m.Files = files
 	return err
 }
@@ -42,7 +44,7 @@ func (r *rendering) assignments() types.Map {
 	switch {
 	case r.preview == previewNone:
 		return types.MapNull(mapOfStrings)
-	case r.Tree == nil || fleet.IsUnknown(r.preview):
+	case r.Tree == nil || !r.Certain() || fleet.IsUnknown(r.preview):
 		return types.MapUnknown(mapOfStrings)
 	}
 	return assignmentsOf(r.Inventory())
@@ -69,6 +71,9 @@ func assignmentsOf(inv delivery.Inventory) types.Map {
 
 // folders are known by their names and paths where it is not known yet what is in them.
 func (r *rendering) folders() types.Map {
+	if !r.Certain() {
+		return types.MapUnknown(folderType)
+	}
 	if r.Tree != nil {
 		return foldersOf(r.Destination, r.Inventory())
 	}
@@ -112,22 +117,28 @@ func folderValue(at delivery.Destination, name string, hash types.String, assign
 }
 
 // files are unknown as a whole where something not known yet may decide whether a file exists.
-func (r *rendering) files() (types.Map, error) {
+func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 	unknown := types.MapUnknown(types.StringType)
 	switch {
 	case fleet.IsUnknown(r.preview):
 		return unknown, nil
 	case r.preview != previewManifests:
 		return types.MapNull(types.StringType), nil
-	case r.Tree == nil || anyUnknown(r.Destination.Path, r.PromotedCommit):
+	case r.Tree == nil || !r.Certain() || anyUnknown(r.Destination.Path, r.AppliedPromotedCommit()):
 		return unknown, nil
 	}
 	all := map[string]attr.Value{}
-	if r.PromotedCommit != "" {
-		all[tree.PromotedCommitFile] = types.StringValue(r.PromotedCommit)
+	if promoted := r.AppliedPromotedCommit(); promoted != "" {
+		all[tree.PromotedCommitFile] = types.StringValue(promoted)
+	}
+	for _, clusterType := range r.Stored() {
+		maps.Copy(all, keptFiles(state, clusterType, r.Destination))
 	}
 	for i, folder := range r.Tree.Folders {
-		if folder.Undecided {
+		switch applied := r.Inventory()[folder.ClusterType]; {
+		case applied.Hash != folder.Hash:
+			continue // its wave did not come yet
+		case applied.Undecided:
 			return unknown, nil
 		}
 		for f := range r.Tree.Files(i) {

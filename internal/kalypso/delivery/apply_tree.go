@@ -241,9 +241,27 @@ func (s *State) WithTarget(target string) *State {
 	return &now
 }
 
-// stored returns the folders of the tree of this apply that the fleet does not render to: only the repo holds their
+// ReachedBy reports whether the branch of a state holds what the fleet renders to.
+func (d *Desired) ReachedBy(s *State) bool {
+	return s.Current() && s.Proposal == nil && !s.Drifted() && d.Complete()
+}
+
+// Partial reports whether the tree of this apply is known to hold a part of the fleet's alone, with all its targets.
+func (d *Desired) Partial() bool {
+	if d.Tree == nil || !d.Certain() || d.Complete() {
+		return false
+	}
+	for _, folder := range d.Inventory() {
+		if folder.Undecided {
+			return false
+		}
+	}
+	return true
+}
+
+// Stored returns the folders of the tree of this apply that the fleet does not render to: only the repo holds their
 // content.
-func (d *Desired) stored() []string {
+func (d *Desired) Stored() []string {
 	var names []string
 	for name, folder := range d.Inventory() {
 		if target, ok := d.Target()[name]; !ok || target.Hash != folder.Hash {
@@ -259,7 +277,7 @@ func (d *Desired) mayStay(s *State) error {
 	if !d.moves(s) || repoKey(s.Destination.Repo) == repoKey(d.Destination.Repo) {
 		return nil
 	}
-	if names := d.stored(); len(names) > 0 {
+	if names := d.Stored(); len(names) > 0 {
 		return &RolloutMoveError{From: s.Destination, Folders: names, Target: d.TargetTreeHash()}
 	}
 	return nil

@@ -37,6 +37,24 @@ variable "options" {
   default = {}
 }
 
+# Stages and skip of a rollout; null: there is none.
+variable "rollout" {
+  type    = any
+  default = null
+}
+
+# What clusters report; null: nobody looks.
+variable "reports" {
+  type    = any
+  default = null
+}
+
+data "kalypso_deployment_state" "this" {
+  count       = var.reports == null ? 0 : 1
+  gitops_repo = try(var.options.observed_repo, var.place)
+  source      = { reports = var.reports }
+}
+
 variable "git_credentials" {
   type    = list(any)
   default = []
@@ -79,6 +97,12 @@ resource "kalypso_environment_rendering" "this" {
   } }
   manifests = try(var.options.manifests, null)
   sources   = try(var.options.sources, null)
+
+  rollout = var.rollout == null ? null : {
+    stages   = var.rollout.stages
+    observed = one(data.kalypso_deployment_state.this)
+    skip     = try(var.rollout.skip, null)
+  }
 
   gitops_repo         = var.place
   promoted_commit     = try(var.options.promoted_commit, null)

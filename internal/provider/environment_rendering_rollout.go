@@ -1,0 +1,231 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+)
+
+// readRollout reads how the tree reaches the cluster types.
+func (r *rendering) readRollout(d decoder) {
+	given, ok := d.object("rollout")
+	if !ok {
+		return
+	}
+	r.ClusterTypes = r.fleet.ClusterTypes
+	r.Rollout = &rollout.Rollout{StagesUnknown: given.isUnknown("stages") || r.fleet.Incomplete, Skip: given.string("skip")}
+	if r.Rollout.SkipUnknown = fleet.IsUnknown(r.Rollout.Skip); r.Rollout.SkipUnknown {
+		r.Rollout.Skip = ""
+	}
+	if skip := r.Rollout.Skip; skip != "" && !treeHash.MatchString(skip) {
+		given.report("Invalid hash", fmt.Sprintf("%q is no hash of a tree. Set the target_tree_hash that is to go to all "+
+			"cluster types at once.", skip), fleet.Attr("skip"))
+	}
+	before := len(*d.problems)
+	for _, stage := range given.objects("stages") {
+		r.Rollout.Stages = append(r.Rollout.Stages, readStage(stage))
+		r.Rollout.StagesUnknown = r.Rollout.StagesUnknown || stage.unknown ||
+			stage.isUnknown("soak") || stage.isUnknown("max_concurrency")
+	}
+	if len(*d.problems) == before {
+		*d.problems = append(*d.problems, r.Rollout.Validate(r.fleet.ClusterTypes, fleet.Attr("rollout"))...)
+	}
+	r.readObserved(given)
+}
+
+var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func readStage(d decoder) rollout.Stage {
+	stage := rollout.Stage{Name: d.string("name"), Selector: requiredSelector(d, "cluster_type_selector", false).labels}
+	if text := d.string("max_concurrency"); text != "" && !fleet.IsUnknown(text) {
+		most, err := limit.Parse(text)
+		if err != nil {
+			d.report("Invalid limit", fleet.Sentence(err), fleet.Attr("max_concurrency"))
+		}
+		stage.MaxConcurrency = &most
+	}
+	if text := d.string("soak"); text != "" && !fleet.IsUnknown(text) {
+		soak, err := time.ParseDuration(text)
+		switch {
+		case err != nil:
+			d.report("Invalid duration", fmt.Sprintf("%q is no duration, such as \"90s\", \"15m\" or \"1h\".", text), fleet.Attr("soak"))
+		case soak < 0:
+			d.report("Invalid duration", fmt.Sprintf("%q is shorter than no time.", text), fleet.Attr("soak"))
+		}
+		stage.Soak = soak
+	}
+	return stage
+}
+
+// readObserved reads what clusters were observed to run. An observation of another place is reported.
+func (r *rendering) readObserved(d decoder) {
+	given, ok := d.object("observed")
+	v, _ := d.argument("observed")
+	switch {
+	case !ok:
+		return
+	case given.unknown || !whollyKnown(v):
+		r.Rollout.ObservedUnknown = true
+		return
+	}
+	if at := readDeploymentPlace(given); at.Repo == "" {
+		given.report("Missing GitOps repo", "observed does not say what was observed. "+
+			"Hand over a kalypso_deployment_state, or its gitops_repo, observed_at, folders and problems.", fleet.Attr("gitops_repo"))
+	} else if r.Delivers() && r.Located() && !at.Same(r.Destination) {
+		given.report("Observation of another place", fmt.Sprintf("observed is of %s, and the rendering goes to %s. "+
+			"Hand over the kalypso_deployment_state of the latter.", at, r.Destination), fleet.Attr("gitops_repo"))
+	}
+	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
+	if text := given.string("observed_at"); text == "" {
+		given.report("Missing time", "observed does not say when clusters were observed: observed_at is not set.", fleet.Attr("observed_at"))
+	}
+	folders, _ := given.argument("folders")
+	all, _ := members(folders)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		seen.Folders[name] = readFolderState(newDecoder(all[name], d.problems, given.at(fleet.Attr("folders"), fleet.Key(name))...))
+	}
+	for _, p := range given.objects("problems") {
+		seen.Problems = append(seen.Problems, deployment.Problem{
+			Cluster: p.string("cluster"), Folder: p.string("folder"), State: deployment.State(p.string("state")), Message: p.string("message"),
+		})
+	}
+	r.Rollout.Observed = seen
+}
+
+var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
+
+func readFolderState(d decoder) deployment.FolderState {
+	count := func(name string) int {
+		if n := d.int(name); n != nil {
+			return *n
+		}
+		return 0
+	}
+	f := deployment.FolderState{
+		Tree: d.string("tree_hash"), Verdict: deployment.Verdict(d.string("verdict")), Since: readTime(d, "since"),
+		Counts: deployment.Counts{
+			Total: count("total"), Current: count("current"), Failed: count("failed"), Missing: count("missing"),
+		},
+	}
+	if !slices.Contains(verdicts, f.Verdict) {
+		d.report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict), fleet.Attr("verdict"))
+	}
+	return f
+}
+
+// readTime reads a time; the zero time where there is none.
+func readTime(d decoder, name string) time.Time {
+	text := d.string(name)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		d.report("Invalid time", fmt.Sprintf("%q is no time such as 2026-01-31T12:00:00Z.", text), fleet.Attr(name))
+	}
+	return at
+}
+
+// whollyKnown reports whether a value and all that it holds are known.
+func whollyKnown(v attr.Value) bool {
+	if v == nil {
+		return true
+	}
+	if v = underlying(v); v.IsUnknown() {
+		return false
+	}
+	if all, ok := members(v); ok {
+		for _, e := range all {
+			if !whollyKnown(e) {
+				return false
+			}
+		}
+	}
+	if all, ok := elements(v); ok {
+		return !slices.ContainsFunc(all, func(e attr.Value) bool { return !whollyKnown(e) })
+	}
+	return true
+}
+
+// setRollout sets the computed attributes of a rollout; they are null without one.
+func (m *environmentRenderingModel) setRollout(r *rendering) {
+	m.TargetTreeHash, m.RolloutStatus = types.StringNull(), types.StringNull()
+	switch {
+	case m.Rollout.IsNull():
+	case m.Rollout.IsUnknown() || r.TargetTreeHash() == "":
+		m.TargetTreeHash, m.RolloutStatus = types.StringUnknown(), types.StringUnknown()
+	default:
+		m.TargetTreeHash = types.StringValue(r.TargetTreeHash())
+	}
+	switch {
+	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || r.Tree == nil:
+	case !r.Certain():
+		m.RolloutStatus = types.StringUnknown()
+	default:
+		m.RolloutStatus = nullable(r.RolloutStatus())
+	}
+}
+
+// keepObserved plans the observation of the last apply that wrote something: a new one alone changes nothing.
+func (m *environmentRenderingModel) keepObserved(ctx context.Context, state *environmentRenderingModel) {
+	if m.Rollout.IsNull() || m.Rollout.IsUnknown() || state.Rollout.IsNull() || m.Preview.IsUnknown() ||
+		m.Description.IsUnknown() {
+		return
+	}
+	given, prior := m.Rollout.Attributes(), state.Rollout.Attributes()["observed"]
+	if observed := given["observed"]; isNull(observed) || isNull(prior) || !whollyKnown(observed) {
+		return
+	}
+	given["observed"] = prior
+	m.Rollout = types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), given)
+}
+
+// appendRollout says what a rollout waits for, and what stopped it.
+func appendRollout(diags *diag.Diagnostics, o *rendering, decision *delivery.Decision) {
+	step := decision.Rollout
+	if step == nil {
+		return
+	}
+	at := path.Root("rollout")
+	switch {
+	case len(step.Stopped) > 0:
+		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with what they got:\n%s\n"+
+			"No further wave is written. The rollout goes on when they are current after all, or when the fleet changes these folders. "+
+			"To write all folders at once, set rollout.skip = %q.",
+			step.Stage, fleet.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
+	case decision.Action == delivery.Keep && len(step.Waiting) > 0:
+		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
+			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
+			step.Stage, fleet.IndentedList(step.Waiting, shown), o.TargetTreeHash()))
+	}
+}
+
+// keptFiles returns the files that the last apply left in a folder that stays as it is, by path; none where it showed none.
+func keptFiles(state *environmentRenderingModel, clusterType string, to delivery.Destination) map[string]attr.Value {
+	kept := map[string]attr.Value{}
+	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
+		return kept
+	}
+	from := state.desired().Destination.Join(clusterType) + "/"
+	for name, content := range state.Files.Elements() {
+		if below, ok := strings.CutPrefix(name, from); ok {
+			kept[to.Join(clusterType+"/"+below)] = content
+		}
+	}
+	return kept
+}

@@ -1,0 +1,85 @@
+package provider
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+)
+
+// rolloutAttribute is the argument rollout.
+func rolloutAttribute() schema.SingleNestedAttribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the next wave, and " +
+			"leaves the others as they are. Without it, all folders are committed at once.",
+		Attributes: map[string]schema.Attribute{
+			"stages": schema.ListNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; one that no stage " +
+					"selects is an error. A stage without cluster types is skipped. Required.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"name": text("Name of the stage, for plans and commit messages. Required."),
+					"cluster_type_selector": schema.SingleNestedAttribute{
+						Optional:            true,
+						MarkdownDescription: "The cluster types of the stage. Required.",
+						Attributes:          selectorArguments("cluster types", nil),
+					},
+					"max_concurrency": text("How many cluster types of the stage may be changed and not settled yet: a number, or a percentage " +
+						"of the stage's cluster types, rounded up. The default is all of them."),
+					"soak": text("How long the clusters of the stage run the change before the next stage begins, such as `30m`. The default " +
+						"is no time."),
+				}},
+			},
+			"observed": observedAttribute(text),
+			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves again, so it may stay " +
+				"in the configuration."),
+		},
+	}
+}
+
+func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNestedAttribute {
+	count := func(description string) schema.Int64Attribute {
+		return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. Another observation alone " +
+			"changes nothing: then the plan keeps the one of the last change.",
+		Attributes: map[string]schema.Attribute{
+			"gitops_repo": schema.SingleNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "Where was looked: the `gitops_repo` of the rendering. Required.",
+				Attributes: map[string]schema.Attribute{
+					"repo":   text("URL of the GitOps repo. Required."),
+					"branch": text("Branch of the repo. Required."),
+					"path":   text("Path of the rendering in the repo. Without it the root."),
+				},
+			},
+			"observed_at": text("When it was observed. An observation from before the last commit of the rollout lets no wave go on. Required."),
+			"folders": schema.MapNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "The folders by cluster type.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"tree_hash": text("The hash of the folder when it was observed."),
+					"verdict":   text("`success`, `pending` or `failure`. Required."),
+					"since":     text("Since when the verdict holds. The soak counts from it."),
+					"total":     count("How many clusters follow the folder."),
+					"current":   count("How many of them are current."),
+					"failed":    count("How many of them failed."),
+					"missing":   count("How many are expected and report nothing."),
+				}},
+			},
+			"problems": schema.ListNestedAttribute{
+				Optional:            true,
+				MarkdownDescription: "What is named in warnings.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"cluster": text("The cluster."),
+					"folder":  text("The cluster type."),
+					"state":   text("What the cluster counts as."),
+					"message": text("What it says."),
+				}},
+			},
+		},
+	}
+}

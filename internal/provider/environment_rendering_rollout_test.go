@@ -1,0 +1,205 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// rolling is a rendering that reaches its cluster types in waves: first "canary", then half of the others at a time.
+type rolling struct{ *rendering }
+
+var (
+	rollingTypes  = []string{"canary", "east", "north", "south", "west"}
+	canaryThenAll = []any{
+		map[string]any{"name": "canary", "cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}},
+		map[string]any{"name": "rest", "cluster_type_selector": map[string]any{"match_all": true}, "max_concurrency": "50%"},
+	}
+)
+
+const (
+	promotedBefore = "1111111111111111111111111111111111111111"
+	promotedAfter  = "2222222222222222222222222222222222222222"
+)
+
+// newRolling makes a rendering of value 1 that is on the branch "dev" everywhere, and configures its rollout.
+func newRolling(t *testing.T) *rolling {
+	t.Helper()
+	r := &rolling{newRendering(t, gitserver.InitBare(t))}
+	r.fleet()
+	r.options("create_branch", true, "promoted_commit", promotedBefore)
+	r.apply()
+	r.stages(canaryThenAll...)
+	r.report("current", rollingTypes...)
+	return r
+}
+
+// fleet has one deployment target on each cluster type.
+func (r *rolling) fleet() {
+	r.t.Helper()
+	targets := map[string]string{}
+	for _, name := range rollingTypes {
+		targets[name] = name
+	}
+	r.set("types", rollingTypes)
+	r.set("targets", targets)
+}
+
+func (r *rolling) stages(stages ...any) {
+	r.t.Helper()
+	r.set("rollout", map[string]any{"stages": stages})
+}
+
+// report has one cluster of each type report that it runs the head of the branch in a state.
+func (r *rolling) report(state string, types ...string) {
+	r.t.Helper()
+	var reports []map[string]string
+	old, _ := r.vars["reports"].([]map[string]string)
+	for _, was := range old {
+		if !slices.Contains(types, was["folder"]) {
+			reports = append(reports, was)
+		}
+	}
+	for _, name := range types {
+		reports = append(reports, map[string]string{
+			"cluster": "of-" + name, "folder": name, "revision": "dev@sha1:" + r.head(), "state": state, "message": state + " since the test",
+			"time": time.Now().UTC().Format(time.RFC3339),
+		})
+	}
+	r.set("reports", reports)
+}
+
+// values returns what the branch holds for each cluster type, in their order.
+func (r *rolling) values() string {
+	r.t.Helper()
+	files := gitserver.Tree(r.t, r.repo, "dev")
+	var all []string
+	for _, name := range rollingTypes {
+		value := "-"
+		for path, content := range files {
+			if strings.HasPrefix(path, name+"/app-") && strings.HasSuffix(path, "/reconciler.yaml") {
+				value = strings.Fields(content)[1]
+			}
+		}
+		all = append(all, value)
+	}
+	return strings.Join(all, " ")
+}
+
+// expectValues fails the test unless the branch holds these values.
+func (r *rolling) expectValues(want string) {
+	r.t.Helper()
+	if got := r.values(); got != want {
+		r.t.Fatalf("%s hold %s, want %s", strings.Join(rollingTypes, " "), got, want)
+	}
+}
+
+// wave applies one commit, and fails the test unless the branch holds these values then.
+func (r *rolling) wave(want string) output {
+	r.t.Helper()
+	out := r.expectCommits(1)
+	r.expectValues(want)
+	return out
+}
+
+// record is the rendering's record on the branch.
+type rollingRecord struct {
+	PromotedCommit string `json:"promoted_commit"`
+	Rollout        *struct {
+		TargetTreeHash string `json:"target_tree_hash"`
+		PromotedCommit string `json:"promoted_commit"`
+		Stage          string
+		Complete       bool
+		From           map[string]string
+	}
+}
+
+func (r *rolling) record() (record rollingRecord) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(gitserver.Tree(r.t, r.repo, "dev")[recordPath]), &record); err != nil {
+		r.t.Fatal(err)
+	}
+	return record
+}
+
+// expectWarning fails the test unless an empty plan says all of texts.
+func (r *rolling) expectWarning(texts ...string) {
+	r.t.Helper()
+	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
+	if out.code != 0 {
+		r.t.Errorf("the plan is not empty:\n%s\n%s", out.stdout, out.stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(out.text(), text) {
+			r.t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
+		}
+	}
+}
+
+// A change reaches the canary first, then the rest by halves. What only waits makes no plan, and the promoted commit moves with
+// the last wave.
+func TestAccRollout(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.expectCommits(0) // with a rollout, and nothing to bring to anybody
+	if now := r.rendered(); now["target_tree_hash"] != now["tree_hash"] || now["rollout_status"] != nil || now["delivered"] != true {
+		t.Errorf("before the rollout: %v, %v, %v", now["target_tree_hash"], now["rollout_status"], now["delivered"])
+	}
+	before := r.rendered()
+
+	r.set("value", "2")
+	r.options("promoted_commit", promotedAfter)
+	r.wave("2 1 1 1 1")
+	now := r.rendered()
+	if now["rollout_status"] != "canary, wave 1" || now["delivered"] != false || now["target_tree_hash"] == now["tree_hash"] {
+		t.Errorf("after the canary: %v, %v", now["rollout_status"], now["delivered"])
+	}
+	record := r.record()
+	if record.PromotedCommit != promotedBefore || record.Rollout == nil || record.Rollout.Complete || record.Rollout.Stage != "canary" ||
+		record.Rollout.TargetTreeHash != now["target_tree_hash"] || record.Rollout.PromotedCommit != promotedAfter ||
+		len(record.Rollout.From) != 1 || record.Rollout.From["canary"] != folderHash(before, "canary") {
+		t.Errorf("the record after the canary: %+v %+v", record, record.Rollout)
+	}
+	if got := gitserver.Tree(t, r.repo, "dev")[".github/tracking/Promoted_Commit_Id"]; got != promotedBefore {
+		t.Errorf("the canary promotes %s", got)
+	}
+	r.expectWarning("The rollout waits", `Stage "canary" waits for`, "canary: 0 of 1 cluster current", "rollout.skip = ")
+
+	r.report("current", "canary")
+	r.wave("2 2 2 1 1")
+	r.report("current", "east")
+	r.wave("2 2 2 2 1")
+	r.report("progressing", "north", "south")
+	r.expectWarning(`Stage "rest" waits for`, "north: ", "south: ")
+	r.report("current", rollingTypes...)
+	out := r.wave("2 2 2 2 2")
+	if now := r.rendered(); now["rollout_status"] != "rest, wave 3" || now["delivered"] != true || now["target_tree_hash"] != now["tree_hash"] {
+		t.Errorf("after the last wave: %v, %v\n%s", now["rollout_status"], now["delivered"], out.stdout)
+	}
+	record = r.record()
+	if record.PromotedCommit != promotedAfter || !record.Rollout.Complete || len(record.Rollout.From) > 0 {
+		t.Errorf("the record after the last wave: %+v %+v", record, record.Rollout)
+	}
+	if got := gitserver.Tree(t, r.repo, "dev")[".github/tracking/Promoted_Commit_Id"]; got != promotedAfter {
+		t.Errorf("the last wave does not promote: %s", got)
+	}
+
+	// A promoted commit alone goes at once.
+	r.options("promoted_commit", promotedBefore)
+	r.expectCommits(1)
+	if record := r.record(); record.PromotedCommit != promotedBefore {
+		t.Errorf("the record: %+v", record)
+	}
+}
+
+// folderHash returns the hash of a cluster type's folder in a state.
+func folderHash(state map[string]any, name string) string {
+	folders, _ := state["folders"].(map[string]any)
+	folder, _ := folders[name].(map[string]any)
+	return fmt.Sprint(folder["tree_hash"])
+}
