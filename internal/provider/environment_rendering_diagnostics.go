@@ -33,7 +33,10 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 		review    *delivery.ReviewError
 		host      *hosting.Error
 	)
+	var moves *delivery.RolloutMoveError
 	switch {
+	case errors.As(err, &moves):
+		diags.AddAttributeError(repo, "A rollout is under way", fleet.Sentence(err))
 	case errors.As(err, &exists):
 		diags.AddAttributeError(repo, "The branch holds a rendering of this environment: import it, or adopt", fmt.Sprintf(
 			"%s\nIt may be of another configuration, whose changes this one would undo. If it is of this one, and its state was lost, import it with the ID\n"+

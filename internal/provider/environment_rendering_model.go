@@ -50,7 +50,6 @@ type environmentRenderingModel struct {
 	Files           types.Map    `tfsdk:"files"`
 	TreeHash        types.String `tfsdk:"tree_hash"`
 	TargetTreeHash  types.String `tfsdk:"target_tree_hash"`
-	RolloutStatus   types.String `tfsdk:"rollout_status"`
 
 	deliveryResults
 }
@@ -61,6 +60,8 @@ type deliveryResults struct {
 	CommitSHA   types.String `tfsdk:"commit_sha"`
 	Delivered   types.Bool   `tfsdk:"delivered"`
 	PullRequest types.Object `tfsdk:"pull_request"`
+	// RolloutStatus tells of the last commit.
+	RolloutStatus types.String `tfsdk:"rollout_status"`
 }
 
 // sameAs reports whether both have the same values.
@@ -110,10 +111,7 @@ func (m *environmentRenderingModel) within(
 // keep plans what an apply that writes nothing keeps: the results, and where the objects were read when it was written last.
 // Terraform takes the prior value of an argument for the configured one, if neither is null and the configured one is known.
 func (m *environmentRenderingModel) keep(state *environmentRenderingModel, o *rendering, before *delivery.State) {
-	m.keepResults(state, o.Review.Detail)
-	if !m.Rollout.IsNull() && o.Delivers() {
-		m.Delivered = types.BoolValue(o.ReachedBy(before))
-	}
+	m.keepResults(state, o, before)
 	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
 		return
 	}
@@ -128,13 +126,19 @@ func (m *environmentRenderingModel) keep(state *environmentRenderingModel, o *re
 }
 
 // keepResults keeps the results of the last apply that wrote something; the description only if one is asked for.
-func (r *deliveryResults) keepResults(state *environmentRenderingModel, detail delivery.Detail) {
-	*r = state.deliveryResults
+func (m *environmentRenderingModel) keepResults(state *environmentRenderingModel, o *rendering, before *delivery.State) {
+	m.deliveryResults = state.deliveryResults
 	switch {
+	case m.Rollout.IsNull():
+		m.RolloutStatus = types.StringNull()
+	case o.Delivers():
+		m.Delivered = types.BoolValue(o.ReachedBy(before))
+	}
+	switch detail := o.Review.Detail; {
 	case detail == delivery.NoDescription:
-		r.Description = types.StringNull()
-	case fleet.IsUnknown(string(detail)) && !r.Description.IsNull():
-		r.Description = types.StringUnknown()
+		m.Description = types.StringNull()
+	case fleet.IsUnknown(string(detail)) && !m.Description.IsNull():
+		m.Description = types.StringUnknown()
 	}
 }
 

@@ -116,7 +116,7 @@ func (r *environmentRendering) write(
 		}
 		fallthrough
 	case delivery.Keep:
-		next.keepResults(state, o.Review.Detail)
+		next.keepResults(state, o, before)
 		if before != nil {
 			writeDelivery(ctx, private, before.WithInputs(o.Desired).WithTarget(o.TargetTreeHash()), diags)
 		}

@@ -30,7 +30,14 @@ const (
 // newRolling makes a rendering of value 1 that is on the branch "dev" everywhere, and configures its rollout.
 func newRolling(t *testing.T) *rolling {
 	t.Helper()
-	r := &rolling{newRendering(t, gitserver.InitBare(t))}
+	repo := gitserver.InitBare(t)
+	return newRollingAt(t, repo, "file://"+repo)
+}
+
+func newRollingAt(t *testing.T, repo, url string) *rolling {
+	t.Helper()
+	r := &rolling{newRendering(t, repo)}
+	r.place("repo", url)
 	r.fleet()
 	r.options("create_branch", true, "promoted_commit", promotedBefore)
 	r.apply()

@@ -32,6 +32,9 @@ type applyTree struct {
 
 // Target returns the tree that the fleet renders to.
 func (d *Desired) Target() Inventory {
+	if d.Tree == nil {
+		return nil
+	}
 	if d.target == nil || d.targetOf != d.Tree {
 		d.target, d.targetOf = InventoryOf(d.Tree), d.Tree
 	}
@@ -71,7 +74,12 @@ func (d *Desired) Known() bool {
 }
 
 // Certain reports whether it is known which folders the tree of this apply takes from the fleet.
-func (d *Desired) Certain() bool { return d.Tree == nil || !d.applied().uncertain }
+func (d *Desired) Certain() bool {
+	if d.Tree == nil {
+		return d.Rollout == nil || d.Strategy == ComputeOnly
+	}
+	return !d.applied().uncertain
+}
 
 // TargetTreeHash returns the hash of the tree that the fleet renders to; "" where it is not known yet.
 func (d *Desired) TargetTreeHash() string {

@@ -53,6 +53,8 @@ data "kalypso_deployment_state" "this" {
   count       = var.reports == null ? 0 : 1
   gitops_repo = try(var.options.observed_repo, var.place)
   source      = { reports = var.reports }
+
+  progress_deadline = try(var.options.progress_deadline, null)
 }
 
 variable "git_credentials" {

@@ -1,0 +1,303 @@
+package provider_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// A folder that fails stops the rollout, until the fleet changes it, or until it is skipped for that tree. What goes back to
+// before the rollout goes at once.
+func TestAccRolloutFails(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("value", "2")
+	r.options("promoted_commit", promotedAfter)
+	r.wave("2 1 1 1 1")
+	r.report("failed", "canary")
+	r.options("progress_deadline", "1ms") // what fails, has failed
+	r.expectWarning("The rollout stopped", "canary: 1 of 1 cluster failed", "of-canary failed: ", "failed since the test")
+
+	// A fleet that mends it goes on there.
+	r.set("value", "3")
+	r.wave("3 1 1 1 1")
+	// Rolled back, it is all done.
+	r.report("failed", "canary")
+	r.set("value", "1")
+	r.options("promoted_commit", promotedBefore)
+	r.wave("1 1 1 1 1")
+	if now := r.rendered(); now["delivered"] != true {
+		t.Error("what was rolled back is not delivered")
+	}
+	if record := r.record(); !record.Rollout.Complete || record.PromotedCommit != promotedBefore {
+		t.Errorf("the record after a rollback: %+v %+v", record, record.Rollout)
+	}
+	// Urgent, it goes everywhere at once, and the next change does not.
+	r.report("current", rollingTypes...)
+	r.set("value", "4")
+	r.wave("4 1 1 1 1")
+	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.rendered()["target_tree_hash"]})
+	r.wave("4 4 4 4 4")
+	if now := r.rendered(); now["rollout_status"] != "all at once" {
+		t.Errorf("the status: %v", now["rollout_status"])
+	}
+	r.set("value", "5")
+	r.wave("5 4 4 4 4")
+	// Without a rollout, the rest follows at once.
+	r.set("rollout", nil)
+	r.wave("5 5 5 5 5")
+	if now := r.rendered(); now["rollout_status"] != nil || now["target_tree_hash"] != nil || now["delivered"] != true {
+		t.Errorf("without a rollout: %v, %v", now["rollout_status"], now["target_tree_hash"])
+	}
+}
+
+// A cluster type that goes, goes last; its targets go with it.
+func TestAccRolloutRemoves(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.options("guardrails", map[string]any{"max_removed": "20%"})
+	r.set("value", "2")
+	r.set("types", rollingTypes[:4])
+	r.set("targets", map[string]string{"canary": "canary", "east": "east", "north": "north", "south": "south"})
+	r.stages(map[string]any{"name": "all", "cluster_type_selector": map[string]any{"match_all": true}})
+	r.wave("2 2 2 2 1")
+	r.expectWarning(`Stage "all" waits for`)
+	r.report("current", rollingTypes[:4]...)
+	r.wave("2 2 2 2 -")
+	if now := r.rendered(); now["rollout_status"] != "removed cluster types, wave 1" || now["delivered"] != true {
+		t.Errorf("the status: %v, %v", now["rollout_status"], now["delivered"])
+	}
+}
+
+// Guardrails judge what the whole fleet takes away with the first wave, though that takes nothing.
+func TestAccRolloutGuardrails(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("value", "2")
+	r.set("targets", map[string]string{"canary": "canary"})
+	r.expectRefused([]string{"Guardrails stop the change", "takes away 4 of 5 deployment target folders", "west/app-west"}, "plan")
+	r.options("guardrails", map[string]any{"max_removed": "80%"})
+	r.wave("2 1 1 1 1")
+	// And after an import.
+	r.succeed("state", "rm", renderingAddress)
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	r.options("guardrails", nil)
+	r.report("current", "canary")
+	r.expectRefused([]string{"Guardrails stop the change", "takes away 4 of 5"}, "plan")
+	r.options("guardrails", map[string]any{"max_removed": "80%"})
+	r.wave("2 - - - -") // nothing is on the others any more, so nothing is awaited
+}
+
+// What others change of folders whose wave did not come goes back to what was delivered, by its hash.
+func TestAccRolloutDrift(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("value", "2")
+	r.wave("2 1 1 1 1")
+	gitserver.SeedFiles(t, r.repo, "dev", "A hotfix", map[string]gitserver.File{
+		"west/app-west/reconciler.yaml": {Mode: "100644", Content: "value: theirs\n"}, "east": {},
+		"canary/app-canary/reconciler.yaml": {Mode: "100644", Content: "value: theirs\n"},
+	})
+	r.expectRefused([]string{"Others changed the rendered folders", "west/app-west", "A hotfix"}, "plan")
+	r.options("on_drift", "overwrite")
+	r.wave("2 1 1 1 1")
+	gitserver.Fsck(t, r.repo)
+	if record := r.record(); record.Rollout.Complete || len(record.Rollout.From) != 1 {
+		t.Errorf("the record: %+v", record.Rollout)
+	}
+	// Where others wrote what the fleet renders to, it stays.
+	r.report("current", rollingTypes...)
+	r.wave("2 2 2 1 1")
+}
+
+// An import goes on from the record, with what it shows.
+func TestAccRolloutImport(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("value", "2")
+	r.options("promoted_commit", promotedAfter)
+	r.wave("2 1 1 1 1")
+	before := r.rendered()
+	r.succeed("state", "rm", renderingAddress)
+	r.expectError([]string{"The branch holds a rendering of this environment"}, "plan", "-no-color")
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	now := r.rendered()
+	if now["rollout_status"] != "canary" || now["delivered"] != false || now["target_tree_hash"] != before["target_tree_hash"] {
+		t.Errorf("imported: %v, %v", now["rollout_status"], now["delivered"])
+	}
+	r.expectUpdate()
+	r.expectCommits(0)
+	r.expectSame(before, "tree_hash", "folders", "assignments", "target_tree_hash", "delivered", "promoted_commit")
+	r.expectWarning(`Stage "canary" waits for`)
+	r.report("current", "canary")
+	r.wave("2 2 2 1 1")
+	r.set("value", "1") // it knows what was before the rollout
+	r.wave("1 1 1 1 1")
+}
+
+// A private state that can't be read is read anew from the branch, also where nothing refreshes.
+func TestAccRolloutLostState(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("value", "2")
+	r.wave("2 1 1 1 1")
+	r.forget()
+	r.expectEmptyPlan()
+	r.expectCommits(0)
+	r.forget()
+	r.report("current", "canary")
+	out := r.succeed("plan", "-no-color", "-refresh=false")
+	if !strings.Contains(out.text(), "tree_hash = ") || !strings.Contains(out.text(), "-> (known after apply)") {
+		t.Errorf("the plan knows more than it can:\n%s", out.stdout)
+	}
+	r.expectCommits(1, "-refresh=false")
+	r.expectValues("2 2 2 1 1")
+}
+
+// An apply that is killed right after its push is found by the next: the rollout goes on from there.
+func TestAccRolloutKilled(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	_, url := gitserver.Serve(t, repo)
+	r := newRollingAt(t, repo, url)
+	r.set("value", "2")
+	applyUntilPushed(t, r.rendering)
+	r.expectValues("2 1 1 1 1")
+	r.expectCommits(0)
+	r.report("current", "canary")
+	applyUntilPushed(t, r.rendering)
+	r.expectValues("2 2 2 1 1")
+	r.report("current", rollingTypes...) // before any apply told the state of it
+	r.wave("2 2 2 2 2")
+	if record := r.record(); !record.Rollout.Complete {
+		t.Errorf("the record: %+v", record.Rollout)
+	}
+}
+
+// A rendering that moves within its repo takes folders along whose wave did not come. To another repo it moves once it is done.
+func TestAccRolloutMoves(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("value", "2")
+	r.wave("2 1 1 1 1")
+	before := r.rendered()
+	other := gitserver.InitBare(t)
+	r.options("guardrails", anyRemoval, "create_branch", true)
+	r.place("repo", "file://"+other)
+	r.expectRefused([]string{"A rollout is under way", "holds folders that no wave has reached yet: east, north, south, west", "rollout.skip = "}, "plan")
+	r.place("repo", "file://"+r.repo, "path", "clusters")
+	r.expectCommits(1)
+	r.expectSame(before, "tree_hash", "target_tree_hash", "assignments")
+	gitserver.Fsck(t, r.repo)
+	r.expectFiles("dev", append(movedPaths(), ".github/tracking/Promoted_Commit_Id")...)
+	r.place("path", ".", "branch", "live")
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectSame(before, "tree_hash", "target_tree_hash", "assignments")
+	gitserver.Fsck(t, r.repo)
+}
+
+// movedPaths are the files of the rolling fleet at its new path.
+func movedPaths() []string {
+	var folders []string
+	for _, name := range rollingTypes {
+		folders = append(folders, name, name+"/app-"+name)
+	}
+	return paths("clusters", folders...)
+}
+
+// A destroy in the middle of a rollout removes all that is there, or keeps it.
+func TestAccRolloutDestroy(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.options("deletion_protection", false, "on_destroy", "keep")
+	r.set("value", "2")
+	r.wave("2 1 1 1 1")
+	before := gitserver.Modes(t, r.repo, "dev")
+	r.succeed("destroy", "-no-color", "-auto-approve")
+	if diff := cmp.Diff(before, gitserver.Modes(t, r.repo, "dev")); diff != "" {
+		t.Errorf("on_destroy = keep changed the branch:\n%s", diff)
+	}
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
+	r.options("deletion_protection", false, "on_destroy", "remove")
+	r.expectCommits(0)
+	r.succeed("destroy", "-no-color", "-auto-approve")
+	r.expectFiles("dev", ".github/tracking/Promoted_Commit_Id")
+}
+
+// With adopt, what the branch holds of others decides the first wave: its hashes are known after the apply.
+func TestAccRolloutAdopts(t *testing.T) {
+	t.Parallel()
+	r := &rolling{newRendering(t, gitserver.InitBare(t))}
+	r.fleet()
+	theirs := map[string]string{"README.md": "Theirs."}
+	for _, name := range append([]string{"old"}, rollingTypes...) {
+		theirs[name+"/README.md"] = "This folder contains deployment targets scheduled on the cluster type"
+		theirs[name+"/app-"+name+"/reconciler.yaml"] = "value: 0 of the operator\n"
+	}
+	gitserver.Seed(t, r.repo, "dev", theirs)
+	r.stages(canaryThenAll...)
+	r.report("current")
+	r.expectRefused([]string{"Folders are not this rendering's"}, "plan")
+	r.options("adopt", true, "guardrails", anyRemoval)
+	out := r.succeed("plan", "-no-color")
+	for _, text := range []string{"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Folders are taken over"} {
+		if !strings.Contains(out.text(), text) {
+			t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
+		}
+	}
+	r.wave("1 0 0 0 0")
+	folders, _ := r.rendered()["folders"].(map[string]any)
+	if got := slices.Sorted(maps.Keys(folders)); !slices.Equal(got, append([]string{"canary", "east", "north", "old"}, "south", "west")) {
+		t.Errorf("the folders: %v", got)
+	}
+	r.report("current", rollingTypes...)
+	r.wave("1 1 1 0 0")
+	r.report("current", rollingTypes...)
+	r.wave("1 1 1 1 1")
+	r.report("current", rollingTypes...)
+	r.wave("1 1 1 1 1") // the folder of no cluster type goes last
+	if now := r.rendered(); now["delivered"] != true {
+		t.Error("it is not delivered")
+	}
+	// A create of its own plans its first wave.
+	fresh := &rolling{newRendering(t, gitserver.InitBare(t))}
+	fresh.fleet()
+	fresh.stages(canaryThenAll...)
+	fresh.options("create_branch", true, "promoted_commit", promotedAfter)
+	plan := fresh.succeed("plan", "-no-color")
+	if !strings.Contains(plan.text(), `+ rollout_status = "canary, wave 1"`) || strings.Contains(plan.text(), "tree_hash = (known after") {
+		t.Errorf("the plan of a create:\n%s", plan.stdout)
+	}
+	fresh.apply()
+	fresh.expectEmptyPlan()
+	fresh.expectValues("1 - - - -")
+	if record := fresh.record(); record.PromotedCommit != "" || record.Rollout.Complete {
+		t.Errorf("the record: %+v %+v", record, record.Rollout)
+	}
+}
+
+// With preview = "manifests", files are what the apply leaves: of folders whose wave did not come, those of before.
+func TestAccRolloutPreview(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.options("preview", "manifests")
+	r.expectCommits(0)
+	r.set("value", "2")
+	r.wave("2 1 1 1 1")
+	files, _ := r.rendered()["files"].(map[string]any)
+	want := gitserver.Tree(t, r.repo, "dev")
+	delete(want, recordPath)
+	got := map[string]string{}
+	for path, content := range files {
+		got[path], _ = content.(string)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-branch +state):\n%s", diff)
+	}
+}
