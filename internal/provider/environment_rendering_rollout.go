@@ -118,9 +118,7 @@ func readFolderState(d decoder) deployment.FolderState {
 	}
 	f := deployment.FolderState{
 		Tree: d.string("tree_hash"), Verdict: deployment.Verdict(d.string("verdict")), Since: readTime(d, "since"),
-		Counts: deployment.Counts{
-			Total: count("total"), Current: count("current"), Failed: count("failed"), Missing: count("missing"),
-		},
+		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
 	}
 	if !slices.Contains(verdicts, f.Verdict) {
 		d.report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict), fleet.Attr("verdict"))

@@ -66,8 +66,6 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 					"since":     text("Since when the verdict holds. The soak counts from it."),
 					"total":     count("How many clusters follow the folder."),
 					"current":   count("How many of them are current."),
-					"failed":    count("How many of them failed."),
-					"missing":   count("How many are expected and report nothing."),
 				}},
 			},
 			"problems": schema.ListNestedAttribute{

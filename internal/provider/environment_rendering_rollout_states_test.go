@@ -21,7 +21,7 @@ func TestAccRolloutFails(t *testing.T) {
 	r.wave("2 1 1 1 1")
 	r.report("failed", "canary")
 	r.options("progress_deadline", "1ms") // what fails, has failed
-	r.expectWarning("The rollout stopped", "canary: 1 of 1 cluster failed", "of-canary failed: ", "failed since the test")
+	r.expectWarning("The rollout stopped", "canary: 0 of 1 cluster current", "of-canary failed: ", "failed since the test")
 
 	// A fleet that mends it goes on there.
 	r.set("value", "3")

@@ -19,7 +19,7 @@ func (w *wave) awaited(name string) string {
 	switch {
 	case w.Observed == nil:
 		return name + ": rollout.observed is null, so nothing says whether its clusters run the change"
-	case !reported || o.Total == o.Missing:
+	case !reported || w.nothingReported(name):
 		return name + ": nothing was ever reported for it"
 	case w.outdated():
 		return fmt.Sprintf("%s: it was last observed at %s, before the last commit of the rollout",
@@ -28,6 +28,24 @@ func (w *wave) awaited(name string) string {
 		return name + ": the branch held another tree of it when it was observed"
 	}
 	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, fleet.Count(o.Total, "cluster"), w.problemOf(name))
+}
+
+// nothingReported reports whether all that is known of a folder is that its clusters report nothing.
+func (w *wave) nothingReported(name string) bool {
+	if w.Observed.Folders[name].Current > 0 {
+		return false
+	}
+	missing := 0
+	for _, p := range w.Observed.Problems {
+		switch {
+		case p.Folder != name:
+		case p.State != deployment.StateMissing:
+			return false
+		default:
+			missing++
+		}
+	}
+	return missing > 0
 }
 
 // problemOf returns the first problem of a folder.
@@ -43,7 +61,7 @@ func (w *wave) problemOf(name string) string {
 // failure tells why a cluster type failed.
 func (w *wave) failure(name string) []string {
 	o := w.Observed.Folders[name]
-	lines := []string{fmt.Sprintf("%s: %d of %s failed", name, o.Failed, fleet.Count(o.Total, "cluster"))}
+	lines := []string{fmt.Sprintf("%s: %d of %s current", name, o.Current, fleet.Count(o.Total, "cluster"))}
 	for _, p := range w.Observed.Problems {
 		if p.Folder == name {
 			lines = append(lines, "  "+problemText(p))
