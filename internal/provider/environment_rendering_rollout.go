@@ -83,7 +83,7 @@ func (r *rendering) readObserved(d decoder) {
 		r.Rollout.ObservedUnknown = true
 		return
 	}
-	if at := readDeploymentPlace(given); at.Repo == "" {
+	if at := readDestination(given); at.Repo == "" {
 		given.report("Missing GitOps repo", "observed does not say what was observed. "+
 			"Hand over a kalypso_deployment_state, or its gitops_repo, observed_at, folders and problems.", fleet.Attr("gitops_repo"))
 	} else if r.Delivers() && r.Located() && !at.Same(r.Destination) {
