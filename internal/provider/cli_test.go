@@ -39,6 +39,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("TF_LOG_SDK", "OFF") // of the servers that run within the tests
 	code := m.Run()
 	if built.folder != "" {
 		os.RemoveAll(built.folder)

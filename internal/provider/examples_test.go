@@ -57,7 +57,11 @@ func TestAccExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			newExample(t, folder).succeed("validate", "-no-color")
+			r := newExample(t, folder)
+			if usesOtherProviders(folder) {
+				r.env = append(r.env, otherProviders(t, &otherProvider{}))
+			}
+			r.succeed("validate", "-no-color")
 		})
 	}
 }

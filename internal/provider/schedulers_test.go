@@ -1,0 +1,129 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const schedulers = examples + "/schedulers"
+
+// newScheduler makes a root module of an example of schedulers, with the providers that it uses besides ours.
+func newScheduler(t *testing.T, example, server string) *root {
+	t.Helper()
+	r := newExample(t, filepath.Join(schedulers, example))
+	r.env = append(r.env, otherProviders(t, &otherProvider{strings.TrimSuffix(server, "/"), r.folder}))
+	return r
+}
+
+func (r *root) expectClusterTypes(want ...string) {
+	r.t.Helper()
+	var got []string
+	if err := json.Unmarshal([]byte(r.succeed("output", "-json", "cluster_types").stdout), &got); err != nil {
+		r.t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("cluster types (-want +got):\n%s", diff)
+	}
+}
+
+// TestAccSchedulerPlacementDecisions takes the decisions of Open Cluster Management from its PlacementDecisions, which a server
+// hands out as Kubernetes does.
+func TestAccSchedulerPlacementDecisions(t *testing.T) {
+	t.Parallel()
+	decisions := `[{"clusterName": "small", "reason": ""}, {"clusterName": "drone", "reason": ""}]`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		const path = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/kalypso/placementdecisions"
+		if r.URL.Path != path {
+			http.NotFound(w, r)
+			return
+		}
+		items := ""
+		if r.URL.Query().Get("labelSelector") == "cluster.open-cluster-management.io/placement=hello" {
+			items = `{"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "PlacementDecision",
+				"metadata": {"name": "hello-decision-1", "namespace": "kalypso"}, "status": {"decisions": ` + decisions + `}}`
+		}
+		_, _ = io.WriteString(w, `{"apiVersion": "v1", "kind": "List", "items": [`+items+`]}`)
+	}))
+	t.Cleanup(server.Close)
+	r := newScheduler(t, "placement-decisions", server.URL)
+	r.env = append(r.env, "TF_VAR_namespace=kalypso", "TF_VAR_placement=hello")
+	r.apply()
+	r.expectClusterTypes("drone", "small")
+	r.expectEmptyPlan()
+	decisions = `[{"clusterName": "gone", "reason": ""}]`
+	r.expectError([]string{`There is no cluster type "gone"`}, "plan", "-no-color")
+	r.expectError([]string{"There is no PlacementDecision of the Placement other"}, "plan", "-no-color", "-var=placement=other")
+}
+
+// TestAccSchedulerSimulation takes what Open Cluster Management's scheduler would decide. The server answers as its endpoint
+// does.
+func TestAccSchedulerSimulation(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var placement struct {
+			Kind     string
+			Metadata struct{ Name, Namespace string }
+			Spec     map[string]any
+		}
+		err := json.NewDecoder(r.Body).Decode(&placement)
+		switch {
+		case r.Method != http.MethodPost || r.URL.Path != "/debug/placements/":
+			http.NotFound(w, r)
+		case r.Header.Get("Authorization") != "Bearer canary":
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"error":"user does not have permission to get placements in namespace kalypso"}`)
+		case err != nil || placement.Kind != "Placement" || placement.Spec["prioritizerPolicy"] == nil:
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"failed to unmarshal placement JSON"}`)
+		default:
+			_, _ = io.WriteString(w, `{"placement":{"metadata":{"name":"hello","namespace":"kalypso"},"spec":{},"status":{}},
+				"filteredPipelineResults":[{"name":"Predicate","filteredClusters":["drone","large","small"]},
+					{"name":"Predicate,TaintToleration","filteredClusters":["drone","large","small"]}],
+				"prioritizeResults":[{"name":"ResourceAllocatableMemory","weight":1,"scores":{"drone":-100,"large":100,"small":0}}],
+				"aggregatedScores":[{"clusterName":"large","score":100},{"clusterName":"small","score":0},{"clusterName":"drone","score":-100}]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	r := newScheduler(t, "simulation", "")
+	r.env = append(r.env, "TF_VAR_endpoint="+server.URL, "TF_VAR_token=canary")
+	r.apply()
+	r.expectClusterTypes("large", "small")
+	r.expectEmptyPlan()
+	r.expectError([]string{"The simulation failed", "does not have permission"}, "plan", "-no-color", "-var=token=other")
+}
+
+// TestAccSchedulerProgram takes the answer of a program.
+func TestAccSchedulerProgram(t *testing.T) {
+	t.Parallel()
+	r := newScheduler(t, "program", "")
+	r.apply()
+	r.expectClusterTypes("drone", "small")
+	r.expectEmptyPlan()
+	prices := `-var=prices={"drone": 9, "large": 3, "small": 2}`
+	r.apply(prices)
+	r.expectClusterTypes("large", "small")
+	r.expectEmptyPlan(prices)
+}
+
+// otherProviders serves the data sources of the providers http, external and kubernetes that the examples use, and returns the
+// variable that tells Terraform where. Their own builds need Terraform's registry, which tests do without.
+func otherProviders(t *testing.T, p *otherProvider) string {
+	t.Helper()
+	reattach := serveOtherProviders(t, p)
+	all := map[string]any{}
+	for _, name := range []string{"http", "external", "kubernetes"} {
+		all["registry.terraform.io/hashicorp/"+name] = reattach
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "TF_REATTACH_PROVIDERS=" + string(text)
+}
