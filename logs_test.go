@@ -13,18 +13,21 @@ func TestLevelLogs(t *testing.T) {
 		env  map[string]string
 		want levels
 	}{
-		"nothing is shown":               {nil, levels{"OFF", "OFF", "OFF"}},
-		"what Terraform shows":           {map[string]string{"TF_LOG": "info"}, levels{"INFO", "INFO", "INFO"}},
-		"what it shows of providers":     {map[string]string{"TF_LOG": "TRACE", "TF_LOG_PROVIDER": "WARN"}, levels{"WARN", "WARN", "WARN"}},
+		"nothing is shown":     {nil, levels{"OFF", "OFF", "OFF"}},
+		"what Terraform shows": {map[string]string{"TF_LOG": "info"}, levels{"INFO", "INFO", "INFO"}},
+		"what it shows of providers": {map[string]string{"TF_LOG": "TRACE", "TF_LOG_PROVIDER": "WARN"},
+			levels{"WARN", "WARN", "WARN"}},
 		"everything of providers":        {map[string]string{"TF_LOG": "WARN", "TF_LOG_PROVIDER": "TRACE"}, levels{}},
 		"everything":                     {map[string]string{"TF_LOG": "TRACE"}, levels{}},
 		"everything as JSON":             {map[string]string{"TF_LOG": "JSON"}, levels{}},
 		"a level that Terraform ignores": {map[string]string{"TF_LOG": "LOUD"}, levels{}},
 		"one is set":                     {map[string]string{"TF_LOG_SDK_FRAMEWORK": "DEBUG"}, levels{"OFF", "DEBUG", "OFF"}},
-		"the root of them is set":        {map[string]string{"TF_LOG": "INFO", "TF_LOG_SDK": "ERROR"}, levels{"ERROR", "ERROR", "ERROR"}},
+		"the root of them is set": {map[string]string{"TF_LOG": "INFO", "TF_LOG_SDK": "ERROR"},
+			levels{"ERROR", "ERROR", "ERROR"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, name := range []string{"TF_LOG", "TF_LOG_PROVIDER", "TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO"} {
+			for _, name := range []string{"TF_LOG", "TF_LOG_PROVIDER", "TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK",
+				"TF_LOG_SDK_PROTO"} {
 				t.Setenv(name, c.env[name])
 			}
 			if err := levelLogs(); err != nil {

@@ -37,7 +37,8 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	withValues, _ := d.bool("explain")
 	f.Earlier = readRecordedDecisions(d)
 	explanation, ofFleet := explain.New(ctx, f, askedTargets(d)...)
-	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues, only: d.strings("explain_targets")}
+	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,
+		only: d.strings("explain_targets")}
 	if explanation != nil {
 		ofArguments = append(ofArguments, outcome.checkTargets()...)
 		outcome.answer(d)

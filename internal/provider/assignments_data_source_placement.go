@@ -17,7 +17,8 @@ const recordAttribute = "record"
 func recordArgument() schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "The text of `" + delivery.RecordFile + "` on the branch, whose decisions placement keeps. Without it, placement " +
+		MarkdownDescription: "The text of `" + delivery.RecordFile +
+			"` on the branch, whose decisions placement keeps. Without it, placement " +
 			"decides as for a fleet that was never rendered.",
 	}
 }
@@ -26,8 +27,10 @@ func computedPlacements() schema.ListNestedAttribute {
 	truth := func(description string) schema.BoolAttribute {
 		return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
 	}
-	return computedObjects("What placement makes of each deployment target and each cluster type that a policy selects, by policy, then by "+
-		"deployment target, then by cluster type. Null unless `explain` asks for it; empty if no policy has a `placement` and no cluster "+
+	return computedObjects("What placement makes of each deployment target and each cluster type that a policy selects, "+
+		"by policy, then by "+
+		"deployment target, then by cluster type. Null unless `explain` asks for it; empty if no policy has a `placement` "+
+		"and no cluster "+
 		"type has a taint.", map[string]schema.Attribute{
 		"policy":            computedText("The policy."),
 		"deployment_target": computedText("The deployment target."),
@@ -39,7 +42,8 @@ func computedPlacements() schema.ListNestedAttribute {
 			Computed: true, ElementType: types.Int64Type,
 			MarkdownDescription: "The scores of `placement.prefer`, in its order, each times its weight. Null if the cluster type does not fit.",
 		},
-		"reason": computedText("What kept the deployment target off: the taint, the names, the spread or the number. Null if it is placed."),
+		"reason": computedText("What kept the deployment target off: the taint, the names, the spread or the number. Null " +
+			"if it is placed."),
 	})
 }
 
@@ -76,7 +80,8 @@ func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
 	}
 	reasons := o.Placements(ctx, o.fleet, o.only)
 	if len(reasons) > maxExplained {
-		return nil, fmt.Errorf("placement has more than %d reasons, which is more than Terraform accepts: name in explain_targets the "+
+		return nil, fmt.Errorf("placement has more than %d reasons, which is more than Terraform accepts: name in "+
+			"explain_targets the "+
 			"deployment targets to be explained", maxExplained)
 	}
 	all := make([]values, len(reasons))

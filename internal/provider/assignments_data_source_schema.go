@@ -21,8 +21,10 @@ func assignmentsSchema() schema.Schema {
 	attributes := dataSourceArguments(fleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Return for each value of each assignment which config set it, and for each cluster type that a policy selects what " +
-			"placement makes of it. The default is `false`: for a large fleet that is a large result. The values stand in the plan and in state in clear, also those that come from sensitive values.",
+		MarkdownDescription: "Return for each value of each assignment which config set it, and for each cluster type that " +
+			"a policy selects what " +
+			"placement makes of it. The default is `false`: for a large fleet that is a large result. The values stand in the " +
+			"plan and in state in clear, also those that come from sensitive values.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
@@ -33,8 +35,10 @@ func assignmentsSchema() schema.Schema {
 	attributes["record"] = recordArgument()
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
-		MarkdownDescription: "Returns the schedule of an environment with its reasons: which policies chose each assignment and which configs it gets, " +
-			"why a deployment target is not placed, or not on one cluster type (`why`), which policies place nothing, and where each value comes from. It takes the " +
+		MarkdownDescription: "Returns the schedule of an environment with its reasons: which policies chose each " +
+			"assignment and which configs it gets, " +
+			"why a deployment target is not placed, or not on one cluster type (`why`), which policies place nothing, and " +
+			"where each value comes from. It takes the " +
 			"same fleet arguments as `kalypso_environment_rendering`, contacts nothing and writes nothing.\n\n" +
 			"Errors in the fleet are errors here too. A template that fails and values that a schema rejects are " +
 			"warnings: the schedule and the values are still returned.\n\n" +
@@ -47,49 +51,62 @@ func assignmentsSchema() schema.Schema {
 
 func assignmentsComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"assignments": computedObjects("Every deployment target on every cluster type that hosts it, by cluster type, then by deployment target.", map[string]schema.Attribute{
+		"assignments": computedObjects("Every deployment target on every cluster type that hosts it, by cluster type, then "+
+			"by deployment target.", map[string]schema.Attribute{
 			"cluster_type":      computedText("The cluster type."),
 			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
 			"workload":          computedText("The workload that it is a target of."),
 			"workspace":         computedText("The workspace of the workload. Null if it has none."),
-			"namespace":         computedText("The namespace of the assignment, `<environment>-<cluster type>-<deployment target>`."),
-			"policies":          computedTexts("The policies that chose it, sorted by name."),
-			"configs":           computedTexts("The configs that apply to it, in the order in which they merge."),
+			"namespace": computedText("The namespace of the assignment, `<environment>-<cluster type>-<deployment " +
+				"target>`."),
+			"policies": computedTexts("The policies that chose it, sorted by name."),
+			"configs":  computedTexts("The configs that apply to it, in the order in which they merge."),
 			"values": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` asks for it.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"value":    computedText("The merged value: text unchanged, an object or a list as YAML."),
-					"config":   computedText("The config that set the value, or its last part."),
-					"origin":   computedText("Source of that config: its key in `configs` or `manifests`."),
-					"key":      computedText("Its key in that config; in an `azure-app-config`, the whole path."),
-					"merged":   computedContributions("The earlier parts of an object or a list that this value was merged onto, in order."),
+					"value":  computedText("The merged value: text unchanged, an object or a list as YAML."),
+					"config": computedText("The config that set the value, or its last part."),
+					"origin": computedText("Source of that config: its key in `configs` or `manifests`."),
+					"key":    computedText("Its key in that config; in an `azure-app-config`, the whole path."),
+					"merged": computedContributions("The earlier parts of an object or a list that this value was merged onto, in " +
+						"order."),
 					"replaced": computedContributions("Overridden values, in order."),
 				}},
 			},
 		}),
-		"unscheduled": computedObjects("The deployment targets that no policy places, by name, with the reasons.", map[string]schema.Attribute{
-			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
-			"workload":          computedText("The workload that it is a target of."),
-			"workspace":         computedText("The workspace of the workload. Null if it has none."),
-			"labels":            schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` and `workspace`."},
-			"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is no policy, the only reason says so. "+
-				"If all deployment targets together had more than %d reasons, only the policies with the fewest mismatches are listed.", explain.MaxRejections), map[string]schema.Attribute{
-				"policy":                computedText("The policy. Null if there is none."),
-				"reason":                computedText("What did not match, as text."),
-				"mismatches":            computedMismatches("The requirements on labels and workspace that the deployment target does not meet."),
-				"selects_cluster_types": schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the policy selects any cluster type."},
+		"unscheduled": computedObjects("The deployment targets that no policy places, by name, with the reasons.",
+			map[string]schema.Attribute{
+				"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
+				"workload":          computedText("The workload that it is a target of."),
+				"workspace":         computedText("The workspace of the workload. Null if it has none."),
+				"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+					MarkdownDescription: "The labels that policies select it by: its own, overridden by the workload's, `workload` " +
+						"and `workspace`."},
+				"reasons": computedObjects(fmt.Sprintf("Why each policy does not place it, fewest mismatches first. If there is "+
+					"no policy, the only reason says so. "+
+					"If all deployment targets together had more than %d reasons, only the policies with the fewest mismatches are "+
+					"listed.", explain.MaxRejections), map[string]schema.Attribute{
+					"policy": computedText("The policy. Null if there is none."),
+					"reason": computedText("What did not match, as text."),
+					"mismatches": computedMismatches("The requirements on labels and workspace that the deployment target " +
+						"does not meet."),
+					"selects_cluster_types": schema.BoolAttribute{Computed: true,
+						MarkdownDescription: "Whether the policy selects any cluster type."},
+				}),
 			}),
-		}),
 		"answers":    computedAnswers(),
 		"placements": computedPlacements(),
 		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{
-			"policy":                    computedText("The policy."),
-			"origin":                    computedText("Its source: the key in `scheduling_policies` or `manifests`."),
-			"empty":                     computedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes + "` or `" + emptyBoth + "`."),
-			"reason":                    computedText("The reason as text, with the nearest candidate and its mismatches."),
-			"nearest_deployment_target": computedText("The deployment target with the fewest mismatches. Null if some are selected, or if there is none."),
-			"nearest_cluster_type":      computedText("The cluster type with the fewest mismatches. Null if some are selected, or if there is none."),
+			"policy": computedText("The policy."),
+			"origin": computedText("Its source: the key in `scheduling_policies` or `manifests`."),
+			"empty": computedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes +
+				"` or `" + emptyBoth + "`."),
+			"reason": computedText("The reason as text, with the nearest candidate and its mismatches."),
+			"nearest_deployment_target": computedText("The deployment target with the fewest mismatches. Null if some are " +
+				"selected, or if there is none."),
+			"nearest_cluster_type": computedText("The cluster type with the fewest mismatches. Null if some are " +
+				"selected, or if there is none."),
 		}),
 		"counts": schema.SingleNestedAttribute{
 			Computed:            true,

@@ -50,8 +50,8 @@ func pairsOf(all []toldAssignment) (pairs []string) {
 	return pairs
 }
 
-// Of each golden fleet the assignments are those recorded, and its values those of the recorded ConfigMaps. What is said
-// of the fleets of workspaces and of layered configs is in testdata, to the letter.
+// Of each golden fleet the assignments are those recorded, and its values those of the recorded ConfigMaps. What is
+// said of the fleets of workspaces and of layered configs is in testdata, to the letter.
 func TestAccAssignments(t *testing.T) {
 	t.Parallel()
 	all := golden.WithTree(t)
@@ -86,12 +86,15 @@ func TestAccAssignments(t *testing.T) {
 	expectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
 	expectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
 	for _, a := range toldOf(t, state["data.kalypso_assignments.some"]) {
-		if got := a.Values["A"].Value; (a.Target == "hello-app") != (got == "B") || a.Target == "hello-job" && a.Values != nil {
+		if got := a.Values["A"].Value; (a.Target == "hello-app") != (got == "B") || a.Target == "hello-job" &&
+			a.Values != nil {
 			t.Errorf("%s: A is %q of %v", a.Target, got, a.Values)
 		}
 	}
-	r.expectError([]string{"No such deployment target", `Environment "dev" has no deployment target "hello"`, "explain_targets = [var.target]"}, "plan", "-no-color", "-var", "target=hello")
-	for _, text := range []string{"Warning: Template does not parse", "A rendering of this fleet fails with this error.", `templates["broken"].manifests[0]`} {
+	r.expectError([]string{"No such deployment target", `Environment "dev" has no deployment target "hello"`,
+		"explain_targets = [var.target]"}, "plan", "-no-color", "-var", "target=hello")
+	for _, text := range []string{"Warning: Template does not parse", "A rendering of this fleet fails with this error.",
+		`templates["broken"].manifests[0]`} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the apply does not say %q:\n%s", text, out.text())
 		}
@@ -185,8 +188,8 @@ func expectText(t *testing.T, file, got string) {
 	}
 }
 
-// With the quickstart's resources, before they are made, the plan tells the assignments that the rendering plans, and why:
-// through a local, since Terraform puts off what refers to resources that are to change.
+// With the quickstart's resources, before they are made, the plan tells the assignments that the rendering plans, and
+// why: through a local, since Terraform puts off what refers to resources that are to change.
 func TestAccAssignmentsOfResources(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "quickstart"))
@@ -208,7 +211,8 @@ data "kalypso_assignments" "this" {
 }
 `)
 	planned := r.plan()["kalypso_environment_rendering.this"]
-	if text := r.printed.String(); !strings.Contains(text, "data.kalypso_assignments.this: Read complete") || strings.Contains(text, "will be read during apply") {
+	if text := r.printed.String(); !strings.Contains(text, "data.kalypso_assignments.this: Read complete") ||
+		strings.Contains(text, "will be read during apply") {
 		t.Errorf("the plan did not read the data source:\n%s", text)
 	}
 	r.applyPlan()
@@ -250,7 +254,8 @@ data "kalypso_assignments" "this" {
   explain_targets     = var.targets
 }
 `})
-	r.expectError([]string{"Values can't be shown", "more than 1000000 values", "set explain_targets to the deployment targets", "explain = true"}, "plan", "-no-color")
+	r.expectError([]string{"Values can't be shown", "more than 1000000 values",
+		"set explain_targets to the deployment targets", "explain = true"}, "plan", "-no-color")
 	r.succeed("plan", "-no-color", "-var", `targets=["app-t1"]`)
 }
 
@@ -288,7 +293,8 @@ output "namespaces" {
 	}
 	r.applyPlan()
 	r.expectEmptyPlan()
-	if got := r.succeed("output", "-json", "namespaces").stdout; strings.TrimSpace(got) != `{"label":["dev-large-hello-app"],"name":["dev-west-hello-app"]}` {
+	if got := r.succeed("output", "-json",
+		"namespaces").stdout; strings.TrimSpace(got) != `{"label":["dev-large-hello-app"],"name":["dev-west-hello-app"]}` {
 		t.Errorf("namespaces: %s", got)
 	}
 }
@@ -296,8 +302,8 @@ output "namespaces" {
 var renderingOf = regexp.MustCompile(`(?m)^resource "kalypso_environment_rendering"`)
 var ofRenderingAlone = regexp.MustCompile(`(?m)^ +(delivery|guardrails|promoted_commit) +=.*$`)
 
-// What is wrong with a fleet is told as a rendering tells it, on the same attributes; what fails in a rendering alone is a
-// warning.
+// What is wrong with a fleet is told as a rendering tells it, on the same attributes; what fails in a rendering alone
+// is a warning.
 func TestAccAssignmentsBadInput(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"fleet", "manifests"} {
@@ -316,9 +322,11 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			warnings := 0
 			var got []string
 			for _, d := range strings.Split(told, "\n\n\n") {
-				d = strings.NewReplacer("data.kalypso_assignments", "kalypso_environment_rendering", `data "kalypso_assignments"`, `resource "kalypso_environment_rendering"`,
+				d = strings.NewReplacer("data.kalypso_assignments", "kalypso_environment_rendering", `data "kalypso_assignments"`,
+					`resource "kalypso_environment_rendering"`,
 					"local.failing", "kalypso_template.failing").Replace(d)
-				const added = "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are the ones it fails with."
+				const added = "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are the " +
+					"ones it fails with."
 				if strings.Contains(d, "\nwarning: ") && strings.Contains(d, added) {
 					warnings++
 					d = strings.Replace(strings.Replace(d, "\nwarning: ", "\nerror: ", 1), added, "", 1)
@@ -327,7 +335,8 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			}
 			var want []string
 			for _, d := range strings.Split(readFile(t, filepath.Join(folder, "diagnostics.txt")), "\n\n\n") {
-				if !strings.Contains(d, ": guardrails = ") && !strings.Contains(d, ": promoted_commit = ") && !strings.Contains(d, "error: Missing GitOps repo\n") {
+				if !strings.Contains(d, ": guardrails = ") && !strings.Contains(d, ": promoted_commit = ") &&
+					!strings.Contains(d, "error: Missing GitOps repo\n") {
 					want = append(want, strings.TrimSpace(d))
 				}
 			}

@@ -18,7 +18,8 @@ const maxWhy = 1000
 func whyArgument() schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target is on "+
+		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target "+
+			"is on "+
 			"the cluster type, or why not. At most %d.", maxWhy),
 		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
@@ -39,7 +40,8 @@ func computedAnswers() schema.ListNestedAttribute {
 		},
 		"policies": computedTexts("The policies that place it there, by name."),
 		"reason":   computedText("The same in words. If no policy places it there, what keeps the nearest from it."),
-		"nearest": computedObjects(fmt.Sprintf("The policies that come nearest to placing it there, fewest mismatches first, "+
+		"nearest": computedObjects(fmt.Sprintf("The policies that come nearest to placing it there, fewest mismatches "+
+			"first, "+
 			"at most %d. Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
 			"policy": computedText("The policy."),
 			"reason": computedText("What did not match, in words."),

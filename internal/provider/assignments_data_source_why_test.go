@@ -2,8 +2,8 @@ package provider_test
 
 import "testing"
 
-// TestAccAssignmentsWhy asks about pairs: one that is assigned, one that is not though the target is placed elsewhere, and pairs
-// that do not exist. Without a policy, the answer says so.
+// TestAccAssignmentsWhy asks about pairs: one that is assigned, one that is not though the target is placed elsewhere,
+// and pairs that do not exist. Without a policy, the answer says so.
 func TestAccAssignmentsWhy(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
@@ -53,11 +53,13 @@ output "unscheduled" {
 	if len(got) != 2 || !got[0].Assigned || got[0].Reason != `It is placed there by "west".` || len(got[0].Nearest) > 0 {
 		t.Errorf("of a pair that is assigned: %+v", got)
 	}
-	if got[1].Assigned || got[1].Reason != `No scheduling policy places it there; the closest is "west". `+east || got[1].Nearest[0].Policy != "west" || got[1].Nearest[0].Reason != east {
+	if got[1].Assigned || got[1].Reason != `No scheduling policy places it there; the closest is "west". `+east ||
+		got[1].Nearest[0].Policy != "west" || got[1].Nearest[0].Reason != east {
 		t.Errorf("of one that is not: %+v", got[1])
 	}
 	r.expectError([]string{
-		"No such deployment target", `Environment "dev" has no deployment target "shop"`, "No such cluster type", `no cluster type "huge"`,
+		"No such deployment target", `Environment "dev" has no deployment target "shop"`, "No such cluster type",
+		`no cluster type "huge"`,
 	}, "plan", "-no-color", "-var", `why=[{ target = "shop", cluster_type = "large" }, { target = "shop-web", cluster_type = "huge" }]`)
 	r.succeed("apply", "-auto-approve", "-var", "policies={}")
 	if got := answers(); got[1].Reason != "There is no scheduling policy." {

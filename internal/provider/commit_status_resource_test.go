@@ -414,7 +414,8 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 
 	s.set("commit", s.commit, "description", "x")
 	s.expectError(
-		[]string{"Two statuses", "commit is set and comes from deployment too", "description is set and comes from deployment too"},
+		[]string{"Two statuses", "commit is set and comes from deployment too",
+			"description is set and comes from deployment too"},
 		"plan",
 		"-no-color",
 	)

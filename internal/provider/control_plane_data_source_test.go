@@ -23,7 +23,8 @@ output "names" {
   value = data.kalypso_control_plane.folder.names
 }
 `,
-		"control-plane/small.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: small}\nspec: {reconciler: r, namespaceService: ns}\n",
+		"control-plane/small.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: " +
+			"small}\nspec: {reconciler: r, namespaceService: ns}\n",
 	})
 	planned := r.succeed("plan", "-no-color").text()
 	if !strings.Contains(planned, `+ ClusterType = [ + "small", ]`) {
@@ -35,7 +36,8 @@ data "kalypso_control_plane" "repo" {
   branch = "dev"
 }
 `)
-	r.expectError([]string{"The provider configuration is not known yet", "Repo: https://git.acme.test/cp"}, "plan", "-no-color")
+	r.expectError([]string{"The provider configuration is not known yet", "Repo: https://git.acme.test/cp"}, "plan",
+		"-no-color")
 }
 
 // An argument that is not known yet puts the reading off until apply.
@@ -43,7 +45,8 @@ func TestAccControlPlaneUnknownArgument(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
 	h.commit("cp", "dev", map[string]string{
-		"a.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: small}\nspec: {reconciler: r, namespaceService: ns}\n",
+		"a.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: small}\nspec: " +
+			"{reconciler: r, namespaceService: ns}\n",
 	})
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
 provider "kalypso" {

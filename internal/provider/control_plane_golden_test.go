@@ -59,10 +59,9 @@ func (h *gitHost) variables(controlPlanes map[string]string) map[string]any {
 	return map[string]any{"url": h.URL, "password": gitHostPassword, "control_planes": controlPlanes}
 }
 
-// goldenRepos lays a golden fleet out as repos: <name> with the branches main and that of the environment, <name>-gitops,
-// and one for each repo that a registration names. It returns the commit that is promoted, empty where the BaseRepo
-// pins none. The URLs
-// in registrations, BaseRepo and GitOpsRepo are the host's; all else stays as it is.
+// goldenRepos lays a golden fleet out as repos: <name> with the branches main and that of the environment,
+// <name>-gitops, and one for each repo that a registration names. It returns the commit that is promoted, empty where
+// the BaseRepo pins none. The URLs in registrations, BaseRepo and GitOpsRepo are the host's; all else stays as it is.
 func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 	h.t.Helper()
 	base, branch, registered := map[string]string{}, map[string]string{}, map[string]map[string]string{}
@@ -94,7 +93,8 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 					files[filepath.Join(r.Path, file)] = document
 				}
 				if len(files) == 0 { // whose Workloads are of other environments
-					files[filepath.Join(r.Path, "w.yaml")] = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: of-" + r.Name + "}\n" +
+					files[filepath.Join(r.Path,
+						"w.yaml")] = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: of-" + r.Name + "}\n" +
 						"spec: {deploymentTargets: [{name: t, environment: elsewhere}]}\n"
 				}
 				h.commit(repo, r.Branch, files)
@@ -107,7 +107,8 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 	if !promotes.MatchString(branch["base-repo.yaml"]) {
 		promoted = ""
 	}
-	branch["base-repo.yaml"] = promotes.ReplaceAllString(anyURL.ReplaceAllString(branch["base-repo.yaml"], h.url(name)), "commit: "+promoted)
+	branch["base-repo.yaml"] = promotes.ReplaceAllString(anyURL.ReplaceAllString(branch["base-repo.yaml"], h.url(name)),
+		"commit: "+promoted)
 	branch["gitops-repo.yaml"] = anyURL.ReplaceAllString(branch["gitops-repo.yaml"], h.url(name+"-gitops"))
 	h.commit(name, environment, branch)
 	return promoted
@@ -184,8 +185,8 @@ func (h *gitHost) existing(repo, branch string, files, wanted map[string]string)
 	keepOthers(files, wanted)
 }
 
-// sample makes the repos of the real control plane, with the registration and the policy that the golden fleet sample-dev adds,
-// and BaseRepo's commit set to what main has here, which it returns.
+// sample makes the repos of the real control plane, with the registration and the policy that the golden fleet
+// sample-dev adds, and BaseRepo's commit set to what main has here, which it returns.
 func (h *gitHost) sample() (promoted string) {
 	h.t.Helper()
 	additions := golden.Named(h.t, "sample-dev").Objects
@@ -201,7 +202,8 @@ func (h *gitHost) sample() (promoted string) {
 		}
 		return files
 	}
-	promoted = h.commit("kalypso-control-plane", "main", read("kalypso-control-plane", "main", "base/workloads/hello-world-app.yaml"))
+	promoted = h.commit("kalypso-control-plane", "main", read("kalypso-control-plane", "main",
+		"base/workloads/hello-world-app.yaml"))
 	dev := read("kalypso-control-plane", "dev", "scheduling/application-clusters/functional-test-policy.yaml")
 	dev["base-repo.yaml"] = regexp.MustCompile(`commit: .*`).ReplaceAllString(dev["base-repo.yaml"], "commit: "+promoted)
 	h.commit("kalypso-control-plane", "dev", dev)
@@ -212,16 +214,18 @@ func (h *gitHost) sample() (promoted string) {
 	return promoted
 }
 
-// expectMove moves an application's repo and fails the test unless the plan says which registration moved, from which commit to
-// which, and what that does to the assignments.
+// expectMove moves an application's repo and fails the test unless the plan says which registration moved, from which
+// commit to which, and what that does to the assignments.
 func (h *gitHost) expectMove(r *root) {
 	h.t.Helper()
 	workload := readFile(h.t, filepath.Join(samples, "kalypso-app-src", "main", "workload", "workload.yaml"))
 	from := gitserver.Rev(h.t, h.dir("kalypso-app-src"), "main")
-	to := h.commit("kalypso-app-src", "main", map[string]string{"workload/workload.yaml": strings.Replace(workload, "name: functional-test", "name: canary", 1)})
+	to := h.commit("kalypso-app-src", "main", map[string]string{"workload/workload.yaml": strings.Replace(workload,
+		"name: functional-test", "name: canary", 1)})
 	planned := r.succeed("plan", "-no-color").text()
 	for _, text := range []string{
-		"- `hello-world-app` from `" + h.url("kalypso-app-src") + "`: `" + from[:7] + "` → `" + to[:7] + "` (`workload/workload.yaml#hello-world-app`)",
+		"- `hello-world-app` from `" + h.url("kalypso-app-src") + "`: `" + from[:7] + "` → `" + to[:7] +
+			"` (`workload/workload.yaml#hello-world-app`)",
 		"| `drone` | `hello-world-app-canary` | `hello-world-app-functional-test` | |",
 	} {
 		if !strings.Contains(planned, text) {

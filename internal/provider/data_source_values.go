@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
 
-// result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], or a type of [values]; int,
-// map[string]values and map[string][]values are allowed too. Unlike [encode], it keeps empty values empty.
+// result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], or a type of [values];
+// int, map[string]values and map[string][]values are allowed too. Unlike [encode], it keeps empty values empty.
 func result(t attr.Type, v any) attr.Value {
 	switch v := v.(type) {
 	case nil:

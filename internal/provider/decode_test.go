@@ -50,7 +50,8 @@ func TestDecode(t *testing.T) {
 	if diff := cmp.Diff([]string{fleet.Unknown}, d.strings("unknownList")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]string{"a": "b", "u": fleet.Unknown, "n": fleet.Unknown}, d.stringMap("map")); diff != "" {
+	if diff := cmp.Diff(map[string]string{"a": "b", "u": fleet.Unknown, "n": fleet.Unknown},
+		d.stringMap("map")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(map[string]string{fleet.Unknown: fleet.Unknown}, d.stringMap("unknownMap")); diff != "" {
@@ -70,7 +71,8 @@ func TestPathOf(t *testing.T) {
 	for want, p := range map[string]fleet.Problem{
 		``:                                    {},
 		`deployment_targets[1].labels["a/b"]`: {Path: steps},
-		`workloads["hello"].deployment_targets[1].labels["a/b"]`: {Path: steps, Origin: fleet.Origin{Attribute: "workloads", Key: "hello"}},
+		`workloads["hello"].deployment_targets[1].labels["a/b"]`: {Path: steps,
+			Origin: fleet.Origin{Attribute: "workloads", Key: "hello"}},
 		`environment`:         {Origin: fleet.Origin{Attribute: "environment"}},
 		`manifests["f.yaml"]`: {Path: steps, Origin: fleet.Origin{Key: "f.yaml", Document: 2, Line: 7}},
 		`labels`:              {Path: []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.Unknown)}},
@@ -81,7 +83,8 @@ func TestPathOf(t *testing.T) {
 	}
 }
 
-// Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and says the rest.
+// Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and says the
+// rest.
 func TestDiagnostic(t *testing.T) {
 	p := fleet.Problem{
 		Kind: fleet.KindWorkload, Name: "w", Summary: "S", Detail: "D.",

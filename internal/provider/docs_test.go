@@ -18,7 +18,8 @@ var (
 	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)\n```\n")
 )
 
-// registry is where the Terraform Registry shows docs/. It does not resolve links to files, so those between pages name it.
+// registry is where the Terraform Registry shows docs/. It does not resolve links to files, so those between pages name
+// it.
 const registry = "https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs"
 
 // docsPages are the pages of docs/, by their names in the Registry.
@@ -80,7 +81,8 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// TestDocsRequired: what a resource of the model requires, its object within a rendering requires too, and the page says so.
+// TestDocsRequired: what a resource of the model requires, its object within a rendering requires too, and the page
+// says so.
 func TestDocsRequired(t *testing.T) {
 	pages := docsPages(t)
 	nested := map[string]string{}

@@ -16,6 +16,7 @@ func TestAccExampleTesting(t *testing.T) {
 	main := readFile(t, filepath.Join(r.folder, "main.tf"))
 	r.write("main.tf", strings.Replace(main, `operator = "In"`, `operator = "NotIn"`, 1))
 	r.expectError([]string{
-		`run "load_tests_stay_off_small_clusters"... fail`, "Small clusters run no load tests.", `run "web_goes_everywhere"... pass`,
+		`run "load_tests_stay_off_small_clusters"... fail`, "Small clusters run no load tests.",
+		`run "web_goes_everywhere"... pass`,
 	}, "test", "-no-color")
 }

@@ -18,7 +18,8 @@ func evaluate(call string, want any) resource.TestStep {
 	case bool:
 		step.ConfigStateChecks = []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("got", knownvalue.Bool(want))}
 	case string:
-		step.ConfigStateChecks = []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("got", knownvalue.StringExact(want))}
+		step.ConfigStateChecks = []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("got",
+			knownvalue.StringExact(want))}
 	case *regexp.Regexp:
 		step.ExpectError = want
 	}
@@ -46,9 +47,11 @@ func testFunction(t *testing.T, steps ...resource.TestStep) {
 func TestAccNamespaceFunction(t *testing.T) {
 	testFunction(t,
 		evaluate(`provider::kalypso::namespace("dev", "large", "hello-test")`, "dev-large-hello-test"),
-		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 53)+`")`, "dev-large-"+strings.Repeat("a", 53)),
+		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 53)+`")`,
+			"dev-large-"+strings.Repeat("a", 53)),
 		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 54)+`")`,
-			says(`(environment "dev", cluster type "large", deployment target "`+strings.Repeat("a", 54)+`") has 64 characters`)),
+			says(`(environment "dev", cluster type "large", deployment target "`+strings.Repeat("a",
+				54)+`") has 64 characters`)),
 		evaluate(`provider::kalypso::namespace("dev", "large.x", "a")`, says("must not contain dots")),
 	)
 }
@@ -69,8 +72,10 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 		evaluate(call(`{}`, `{}`), says("Selector selects everything")),
 		evaluate(call(`{ match_labels = {} }`, `{}`), says("Selector selects everything")),
 		evaluate(call(`{ match_label = { a = "b" } }`, `{}`), says(`"match_label" is not one of`)),
-		evaluate(call(`{ match_expressions = [{ key = "a", op = "In" }] }`, `{}`), says(`match_expressions[0].op: Unsupported argument`)),
-		evaluate(call(`{ match_expressions = [{ key = "a", operator = "in", values = ["b"] }] }`, `{}`), says(`match_expressions[0].operator: Invalid operator`)),
+		evaluate(call(`{ match_expressions = [{ key = "a", op = "In" }] }`, `{}`),
+			says(`match_expressions[0].op: Unsupported argument`)),
+		evaluate(call(`{ match_expressions = [{ key = "a", operator = "in", values = ["b"] }] }`, `{}`),
+			says(`match_expressions[0].operator: Invalid operator`)),
 		evaluate(call(`{ match_labels = { a = ["b"] } }`, `{}`), says(`match_labels["a"]: Wrong type`)),
 		evaluate(call(`"a=b"`, `{}`), says("Expected an object")),
 		evaluate(call(`{ match_all = true }`, `"a=b"`), says("Expected a map of strings")),
@@ -85,10 +90,13 @@ func TestAccRenderTemplateFunction(t *testing.T) {
 	testFunction(t,
 		evaluate(call(`"{{ .Namespace }}/{{ .Labels.a }}/{{ .Manifests.repo }}"`,
 			`{ Namespace = "n", Labels = { a = "b" }, Manifests = { repo = "r" } }`), "n/b/r"),
-		evaluate(call(`"{{ .DeploymentTargetName }}{{ .Environment }}{{ .Workspace }}{{ .Workload }}{{ .ClusterType }}"`, `{}`), ""),
-		evaluate(call(`"{{ toYaml .ConfigData }}"`, `{ ConfigData = { a = 1, b = { c = 12345678901, d = 1.5, e = [true, null, "x"] } } }`),
+		evaluate(call(`"{{ .DeploymentTargetName }}{{ .Environment }}{{ .Workspace }}{{ .Workload }}{{ .ClusterType }}"`,
+			`{}`), ""),
+		evaluate(call(`"{{ toYaml .ConfigData }}"`,
+			`{ ConfigData = { a = 1, b = { c = 12345678901, d = 1.5, e = [true, null, "x"] } } }`),
 			"a: \"1\"\nb:\n    c: 12345678901\n    d: 1.5\n    e:\n        - true\n        - null\n        - x"),
-		evaluate(call(`"{{ toYaml .ConfigData.a }}"`, `{ ConfigData = { a = { max = 18446744073709551615, min = -9223372036854775808 } } }`),
+		evaluate(call(`"{{ toYaml .ConfigData.a }}"`,
+			`{ ConfigData = { a = { max = 18446744073709551615, min = -9223372036854775808 } } }`),
 			"max: 18446744073709551615\nmin: -9223372036854775808"),
 		evaluate(call(`{ manifests = ["a: 1", "b: 2"] }`, `{}`), "a: 1\n---\nb: 2"),
 		evaluate(call(`{ manifests = ["a", "b"], content_type = "sh", name = "t", type = "config" }`, `{}`), "a\nb"),

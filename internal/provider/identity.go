@@ -37,7 +37,9 @@ func (identity resourceIdentity) schema() identityschema.Schema {
 }
 
 // set copies the identity from a state. It leaves the identity alone if there is no state.
-func (identity resourceIdentity) set(ctx context.Context, state *tfsdk.State, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics) {
+func (identity resourceIdentity) set(
+	ctx context.Context, state *tfsdk.State, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
+) {
 	if to == nil || state.Raw.IsNull() {
 		return
 	}
@@ -51,7 +53,9 @@ func (identity resourceIdentity) set(ctx context.Context, state *tfsdk.State, to
 }
 
 // imported returns the attributes of the identity that an import gives; nil if it gives an ID.
-func (identity resourceIdentity) imported(ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics) map[string]string {
+func (identity resourceIdentity) imported(
+	ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics,
+) map[string]string {
 	if req.ID != "" || req.Identity == nil {
 		return nil
 	}

@@ -28,7 +28,8 @@ func (r *root) knowsIdentity() bool {
 	return minor >= 12
 }
 
-// expectIdentity fails the test unless the state holds an identity of a resource. A CLI that knows no identities keeps none.
+// expectIdentity fails the test unless the state holds an identity of a resource. A CLI that knows no identities keeps
+// none.
 func (r *root) expectIdentity(address string, want map[string]any) {
 	r.t.Helper()
 	if !r.knowsIdentity() {
@@ -56,8 +57,8 @@ func (r *root) expectIdentity(address string, want map[string]any) {
 	r.t.Errorf("the state holds no %s", address)
 }
 
-// importByIdentity imports a resource that the configuration has, and reports whether the CLI can. An older one refuses the
-// block.
+// importByIdentity imports a resource that the configuration has, and reports whether the CLI can. An older one refuses
+// the block.
 func (r *root) importByIdentity(address, identity string) bool {
 	r.t.Helper()
 	r.write("import.tf", fmt.Sprintf("import {\n  to = %s\n  identity = %s\n}\n", address, identity))

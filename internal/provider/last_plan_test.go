@@ -26,7 +26,8 @@ func TestLastPlan(t *testing.T) {
 	more := values(dev, "1")
 	more.Preview = types.StringValue("none")
 	for name, other := range map[string]*environmentRenderingModel{
-		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"), "no environment": values(types.StringNull(), "1"),
+		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"),
+		"no environment":  values(types.StringNull(), "1"),
 		"another preview": more, "nothing": {},
 	} {
 		if l.take(other) != nil {

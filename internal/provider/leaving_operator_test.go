@@ -11,25 +11,33 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The guide "Leaving the operator" moves objects from YAML to HCL one after another: imported, handed to the rendering, and
-// their files deleted. The tree stays the same, and so does the branch. A resource's manifest goes the way back.
+// The guide "Leaving the operator" moves objects from YAML to HCL one after another: imported, handed to the rendering,
+// and their files deleted. The tree stays the same, and so does the branch. A resource's manifest goes the way back.
 func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
 	var imports strings.Builder
 	add := func(resource, file, document string) {
 		files[file] = document
-		fmt.Fprintf(&imports, "import {\n  to = kalypso_%s.%s\n  id = \"fleet/%s\"\n}\n", resource, strings.TrimSuffix(file, ".yaml"), file)
+		fmt.Fprintf(&imports, "import {\n  to = kalypso_%s.%s\n  id = \"fleet/%s\"\n}\n", resource,
+			strings.TrimSuffix(file, ".yaml"), file)
 	}
 	kalypso := func(kind, name, labels, spec string) string {
-		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {%s}}\nspec: %s\n", kind, name, labels, spec)
+		return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {%s}}\nspec: "+
+			"%s\n", kind, name, labels, spec)
 	}
-	add("cluster_type", "large.yaml", kalypso("ClusterType", "large", "region: west", "{reconciler: flux, namespaceService: ns}"))
-	add("template", "flux.yaml", kalypso("Template", "flux", "", `{type: reconciler, manifests: ["path: {{ .Manifests.path }}\n"]}`))
+	add("cluster_type", "large.yaml", kalypso("ClusterType", "large", "region: west",
+		"{reconciler: flux, namespaceService: ns}"))
+	add("template", "flux.yaml", kalypso("Template", "flux", "",
+		`{type: reconciler, manifests: ["path: {{ .Manifests.path }}\n"]}`))
 	add("template", "ns.yaml", kalypso("Template", "ns", "", `{type: namespace, manifests: ["name: {{ .Namespace }}\n"]}`))
-	add("scheduling_policy", "team.yaml", kalypso("SchedulingPolicy", "team", "", "{deploymentTargetSelector: {workspace: team, labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}"))
-	add("workload", "app.yaml", kalypso("Workload", "app", "workspace: team", "{deploymentTargets: [{name: test, environment: dev, manifests: {path: ./test}}]}"))
-	add("config", "west.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: west, labels: {platform-config: \"true\", region: west}}\ndata: {REGION: West, PORTS: \"[80, 443]\"}\n")
+	add("scheduling_policy", "team.yaml", kalypso("SchedulingPolicy", "team", "",
+		"{deploymentTargetSelector: {workspace: team, labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}"))
+	add("workload", "app.yaml", kalypso("Workload", "app", "workspace: team",
+		"{deploymentTargets: [{name: test, environment: dev, manifests: {path: ./test}}]}"))
+	add("config", "west.yaml",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: west, labels: {platform-config: \"true\", region: west}}\ndata: "+
+			"{REGION: West, PORTS: \"[80, 443]\"}\n")
 
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
 	for file, document := range files {
@@ -38,11 +46,13 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	render := func(handed map[string]string, manifests string) {
 		t.Helper()
-		text := "resource \"kalypso_environment_rendering\" \"dev\" {\n  environment = \"dev\"\n  gitops_repo = { repo = \"file://" + repo + "\", branch = \"dev\" }\n  create_branch = true\n  preview = \"manifests\"\n"
+		text := "resource \"kalypso_environment_rendering\" \"dev\" {\n  environment = \"dev\"\n  gitops_repo = { repo = " +
+			"\"file://" + repo + "\", branch = \"dev\" }\n  create_branch = true\n  preview = \"manifests\"\n"
 		for attribute, objects := range handed {
 			text += "  " + attribute + " = {" + objects + "}\n"
 		}
-		r.write("main.tf", text+"  manifests = merge({ for f in fileset(path.module, \"fleet/*.yaml\") : f => file(f) }, {"+manifests+"})\n}\n")
+		r.write("main.tf", text+"  manifests = merge({ for f in fileset(path.module, \"fleet/*.yaml\") : f => file(f) }, "+
+			"{"+manifests+"})\n}\n")
 	}
 	render(nil, "")
 	r.apply()

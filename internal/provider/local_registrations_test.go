@@ -10,7 +10,8 @@ import (
 )
 
 // TestAccLocalRegistrations: a registration names no repo of this machine, whichever way it came in, unless the
-// provider says so. A control plane, its base and the GitOps repo may lie on this machine: the configuration names them.
+// provider says so. A control plane, its base and the GitOps repo may lie on this machine: the configuration names
+// them.
 func TestAccLocalRegistrations(t *testing.T) {
 	t.Parallel()
 	app, base, plane, gitops := gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t), gitserver.InitBare(t)

@@ -35,7 +35,8 @@ func TestAccLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for module, want := range map[string]bool{`"@module":"sdk.framework"`: c.library, `"@module":"sdk.proto"`: c.library, `"@module":"kalypso"`: c.own} {
+			for module, want := range map[string]bool{`"@module":"sdk.framework"`: c.library,
+				`"@module":"sdk.proto"`: c.library, `"@module":"kalypso"`: c.own} {
 				if got := strings.Contains(string(data), module); got != want {
 					t.Errorf("logs of %s are there: %t, want %t\n%.2000s", module, got, want, data)
 				}
@@ -59,7 +60,8 @@ func recording(t *testing.T, logs string) string {
 	provider := filepath.Join(filepath.Dir(cliConfig(t)), "terraform-provider-kalypso")
 	folder := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 2>>'%s'\n", provider, logs)
-	if err := os.WriteFile(filepath.Join(folder, "terraform-provider-kalypso"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	//nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(folder, "terraform-provider-kalypso"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	config := filepath.Join(folder, "terraform.rc")

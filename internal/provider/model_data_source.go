@@ -20,15 +20,20 @@ func dataSourceArguments(attributes map[string]schema.Attribute) map[string]data
 func dataSourceArgument(name string, a schema.Attribute) datasource.Attribute {
 	switch a := a.(type) {
 	case schema.StringAttribute:
-		return datasource.StringAttribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		return datasource.StringAttribute{Required: a.Required, Optional: a.Optional,
+			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.BoolAttribute:
-		return datasource.BoolAttribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		return datasource.BoolAttribute{Required: a.Required, Optional: a.Optional,
+			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.Int64Attribute:
-		return datasource.Int64Attribute{Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		return datasource.Int64Attribute{Required: a.Required, Optional: a.Optional,
+			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.MapAttribute:
-		return datasource.MapAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		return datasource.MapAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional,
+			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.ListAttribute:
-		return datasource.ListAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional, MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+		return datasource.ListAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional,
+			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.SingleNestedAttribute:
 		return datasource.SingleNestedAttribute{
 			Attributes: dataSourceArguments(a.Attributes),

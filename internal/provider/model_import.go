@@ -19,7 +19,9 @@ import (
 
 // ImportState implements resource.ResourceWithImportState. The ID is the path of a Kalypso YAML file, relative to
 // Terraform's working directory, followed by #name if the file contains several objects of the kind.
-func (r *modelResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+func (r *modelResource) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
 	id := req.ID
 	if given := modelIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
 		if id = given["file"]; given["name"] != "" {
@@ -65,9 +67,11 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	case len(candidates) == 0:
 		return nil, fmt.Errorf("%s contains no %s named %q. It contains: %s", file, m.kind, name, listed(ofKind))
 	case len(candidates) > 1 && name != "":
-		return nil, fmt.Errorf("%s contains %d objects of kind %s named %q. Remove all but one", file, len(candidates), m.kind, name)
+		return nil, fmt.Errorf("%s contains %d objects of kind %s named %q. Remove all but one", file, len(candidates),
+			m.kind, name)
 	case len(candidates) > 1:
-		return nil, fmt.Errorf("%s contains several objects of the kind. Select one with %s#NAME. It contains: %s", file, file, listed(ofKind))
+		return nil, fmt.Errorf("%s contains several objects of the kind. Select one with %s#NAME. It contains: %s", file,
+			file, listed(ofKind))
 	}
 	if m.importable != nil {
 		if err := m.importable(candidates[0]); err != nil {
@@ -90,7 +94,8 @@ func readImport(id string) (file, name, text string, err error) {
 		if absErr != nil {
 			at = file
 		}
-		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a Kalypso YAML file, relative to Terraform's working "+
+		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a Kalypso YAML file, relative to "+
+			"Terraform's working "+
 			"directory, followed by #NAME if the file contains several objects of the kind", at)
 	}
 	return file, name, string(data), err

@@ -35,13 +35,17 @@ func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest
 
 // modelIdentity identifies an object by its name. Like an import ID, an import names the file that holds it.
 var modelIdentity = resourceIdentity{
-	{name: "name", state: path.Root("name"), description: "Name of the object. An import needs it only if the file holds several objects of the kind."},
-	{name: "file", required: true, description: "Path of the file with Kalypso YAML that an import reads, relative to Terraform's working directory. " +
-		"The state does not keep it."},
+	{name: "name", state: path.Root("name"),
+		description: "Name of the object. An import needs it only if the file holds several objects of the kind."},
+	{name: "file", required: true,
+		description: "Path of the file with Kalypso YAML that an import reads, relative to Terraform's working directory. " +
+			"The state does not keep it."},
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.
-func (r *modelResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+func (r *modelResource) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
 	resp.IdentitySchema = modelIdentity.schema()
 }
 
@@ -55,7 +59,9 @@ type getter interface {
 }
 
 // read converts the arguments of a request to the domain's object.
-func (r *modelResource) read(ctx context.Context, from getter, diags *diag.Diagnostics) (types.Object, fleet.Object, fleet.Problems) {
+func (r *modelResource) read(
+	ctx context.Context, from getter, diags *diag.Diagnostics,
+) (types.Object, fleet.Object, fleet.Problems) {
 	var v types.Object
 	diags.Append(from.Get(ctx, &v)...)
 	if diags.HasError() {
@@ -67,7 +73,9 @@ func (r *modelResource) read(ctx context.Context, from getter, diags *diag.Diagn
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. Terraform calls it for every plan too, with what is
 // known by then.
-func (r *modelResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+func (r *modelResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
 	v, o, ps := r.read(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -84,7 +92,8 @@ func (r *modelResource) ValidateConfig(ctx context.Context, req resource.Validat
 	appendProblems(&resp.Diagnostics, ps)
 }
 
-// missingRequired reports whether a problem is about a required argument that is null. The framework reports that itself.
+// missingRequired reports whether a problem is about a required argument that is null. The framework reports that
+// itself.
 func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps []fleet.Step) bool {
 	arguments, ok := members(v)
 	if !ok || len(steps) == 0 {
@@ -116,7 +125,9 @@ func (r *modelResource) manifest(o fleet.Object, diags *diag.Diagnostics) types.
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan.
-func (r *modelResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *modelResource) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
 	if req.Plan.Raw.IsNull() {
 		return // destroy
 	}

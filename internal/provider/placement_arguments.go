@@ -18,7 +18,8 @@ func optionalNumber(description string) schema.Int64Attribute {
 	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
 }
 
-// optionalObjects returns a list of objects. What an element requires is optional in the schema; see [selectorArguments].
+// optionalObjects returns a list of objects. What an element requires is optional in the schema; see
+// [selectorArguments].
 func optionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Optional:            true,
@@ -32,7 +33,8 @@ func taintsArgument() schema.ListNestedAttribute {
 		map[string]schema.Attribute{
 			"key":   optionalText("Key of the taint. Required."),
 			"value": optionalText("Value of the taint."),
-			"effect": optionalText("`NoSelect` keeps off every deployment target, `NoSelectIfNew` only those that the cluster type does not " +
+			"effect": optionalText("`NoSelect` keeps off every deployment target, `NoSelectIfNew` only those that the cluster " +
+				"type does not " +
 				"hold yet. Required."),
 		})
 }
@@ -41,7 +43,8 @@ func propertiesArgument() schema.MapAttribute {
 	return schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "What policies prefer cluster types by, such as `{ cpu = \"64\", memory = \"256Gi\", cost = \"3\" }`: Kubernetes " +
+		MarkdownDescription: "What policies prefer cluster types by, such as `{ cpu = \"64\", memory = \"256Gi\", cost = " +
+			"\"3\" }`: Kubernetes " +
 			"quantities. A property is a number, not a stock: nothing is taken from it.",
 	}
 }
@@ -52,7 +55,8 @@ func placementArgument() schema.SingleNestedAttribute {
 		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places on all of them " +
 			"whose taints allow it.",
 		Attributes: map[string]schema.Attribute{
-			"number_of_cluster_types": optionalNumber("How many cluster types each deployment target gets. The default is all that fit. " +
+			"number_of_cluster_types": optionalNumber("How many cluster types each deployment target gets. The default is all " +
+				"that fit. " +
 				"What was decided stays as long as it fits: the next run knows it from the record on the branch."),
 			"names": schema.ListAttribute{
 				ElementType: types.StringType,
@@ -61,12 +65,14 @@ func placementArgument() schema.SingleNestedAttribute {
 					"scheduler of your own. An empty list takes none.",
 			},
 			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
-				"key":      optionalText("Key of the taint. Without it, the toleration holds for all taints, and the operator is `Exists`."),
+				"key": optionalText("Key of the taint. Without it, the toleration holds for all taints, and the operator is " +
+					"`Exists`."),
 				"operator": optionalText("`Equal` compares the value, `Exists` takes any. The default is `Equal`."),
 				"value":    optionalText("Value of the taint, for `Equal`."),
 				"effect":   optionalText("`NoSelect` or `NoSelectIfNew`. Without it, both."),
 			}),
-			"prefer": optionalObjects("What to prefer cluster types by. Each element scores from -100 to 100; the scores times the weights "+
+			"prefer": optionalObjects("What to prefer cluster types by. Each element scores from -100 to 100; the scores "+
+				"times the weights "+
 				"add up.", map[string]schema.Attribute{
 				"property": optionalText("A property of the cluster types: the greatest value scores 100, the least -100, none 0."),
 				"balance": schema.BoolAttribute{
@@ -74,16 +80,20 @@ func placementArgument() schema.SingleNestedAttribute {
 					MarkdownDescription: "Score a cluster type by how few deployment targets it holds of policies with " +
 						"`number_of_cluster_types`. `true` in place of `property`.",
 				},
-				"weight": optionalNumber(fmt.Sprintf("From %d to %d, and not 0; a negative weight turns the preference round. The default is `%d`.",
+				"weight": optionalNumber(fmt.Sprintf("From %d to %d, and not 0; a negative weight turns the preference round. "+
+					"The default is `%d`.",
 					placement.MinWeight, placement.MaxWeight, placement.DefaultWeight)),
 			}),
-			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.", map[string]schema.Attribute{
-				"key": optionalText("Key of the label. Required."),
-				"max_skew": optionalNumber(fmt.Sprintf("By how much the numbers of chosen cluster types of any two values may differ. The "+
-					"default is `%d`.", placement.DefaultMaxSkew)),
-				"when_unsatisfiable": optionalText("`DoNotSchedule` passes over what would exceed the skew, and cluster types without the label. " +
-					"`ScheduleAnyway` prefers what does not. The default is `DoNotSchedule`."),
-			}),
+			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.",
+				map[string]schema.Attribute{
+					"key": optionalText("Key of the label. Required."),
+					"max_skew": optionalNumber(fmt.Sprintf("By how much the numbers of chosen cluster types of any two values may "+
+						"differ. The "+
+						"default is `%d`.", placement.DefaultMaxSkew)),
+					"when_unsatisfiable": optionalText("`DoNotSchedule` passes over what would exceed the skew, and cluster types " +
+						"without the label. " +
+						"`ScheduleAnyway` prefers what does not. The default is `DoNotSchedule`."),
+				}),
 			"generation": optionalText("Any text. Another one forgets what this policy decided before, and decides anew."),
 		},
 	}
@@ -110,7 +120,8 @@ func decodePlacement(d decoder) *placement.Spec {
 		return nil
 	}
 	s := &placement.Spec{
-		Number: given.number("number_of_cluster_types"), Names: given.strings("names"), Generation: given.string("generation"),
+		Number: given.number("number_of_cluster_types"), Names: given.strings("names"),
+		Generation: given.string("generation"),
 	}
 	if _, set := given.argument("names"); set && s.Names == nil {
 		s.Names = []string{}
@@ -121,7 +132,8 @@ func decodePlacement(d decoder) *placement.Spec {
 		})
 	}
 	for _, p := range given.objects("prefer") {
-		preference := placement.Preference{Property: p.string("property"), Weight: p.numberOr("weight", placement.DefaultWeight)}
+		preference := placement.Preference{Property: p.string("property"),
+			Weight: p.numberOr("weight", placement.DefaultWeight)}
 		balance, known := p.bool("balance")
 		if preference.Balance = balance; !known {
 			preference.Property = fleet.Unknown

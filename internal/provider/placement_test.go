@@ -101,7 +101,8 @@ func (r *placedRoot) expectPlaced(want map[string][]string) {
 func (r *placedRoot) decisions() map[string]any {
 	r.t.Helper()
 	var record struct{ Decisions map[string]any }
-	if err := json.Unmarshal([]byte(gitserver.Git(r.t, r.repo, "show", "dev:.kalypso/rendering.json")), &record); err != nil {
+	if err := json.Unmarshal([]byte(gitserver.Git(r.t, r.repo, "show", "dev:.kalypso/rendering.json")),
+		&record); err != nil {
 		r.t.Fatal(err)
 	}
 	return record.Decisions
@@ -128,8 +129,8 @@ var (
 	commitInPlan = regexp.MustCompile(`(commit_sha +[=~ ]* ")[0-9a-f]{40}`)
 )
 
-// TestAccPlacement lives through a fleet with a number: a new cluster type moves nothing, a taint drives targets off, and one
-// that leaves no place is refused.
+// TestAccPlacement lives through a fleet with a number: a new cluster type moves nothing, a taint drives targets off,
+// and one that leaves no place is refused.
 func TestAccPlacement(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
@@ -155,7 +156,8 @@ func TestAccPlacement(t *testing.T) {
 	r.expectText("taint.txt", r.succeed("plan", "-no-color"))
 	f.Guardrails["moved"] = "error"
 	r.fleet(f)
-	r.expectError([]string{"Deployment targets move between cluster types", "hello-web: from east to central"}, "plan", "-no-color")
+	r.expectError([]string{"Deployment targets move between cluster types", "hello-web: from east to central"}, "plan",
+		"-no-color")
 	f.Guardrails["moved"] = "ignore"
 	r.fleet(f)
 	if out := r.succeed("plan", "-no-color"); strings.Contains(out.text(), "Deployment targets move") {
@@ -181,16 +183,18 @@ func TestAccPlacement(t *testing.T) {
 	}
 	f.Policies["web"].Placement["number_of_cluster_types"] = 4
 	r.fleet(f)
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), `hello-web by "web": 3 of 4; central: the taint pci=true:NoSelect is not tolerated`) {
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(),
+		`hello-web by "web": 3 of 4; central: the taint pci=true:NoSelect is not tolerated`) {
 		t.Errorf("the warning is not there:\n%s\n%s", out.stdout, out.stderr)
 	}
 	f.Guardrails["unsatisfied"] = "error"
 	r.fleet(f)
-	r.expectError([]string{"Fewer cluster types than placement asks for", "hello-web by \"web\": 3 of 4"}, "plan", "-no-color")
+	r.expectError([]string{"Fewer cluster types than placement asks for", "hello-web by \"web\": 3 of 4"}, "plan",
+		"-no-color")
 }
 
-// TestAccPlacementKeeps has decisions outlive the state: they are read again from the record, by a refresh and by an import. A
-// create does not take them over, nor does adoption.
+// TestAccPlacementKeeps has decisions outlive the state: they are read again from the record, by a refresh and by an
+// import. A create does not take them over, nor does adoption.
 func TestAccPlacementKeeps(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
@@ -205,7 +209,8 @@ func TestAccPlacementKeeps(t *testing.T) {
 	// Private state that can't be read.
 	rendering := &rendering{root: r.root}
 	rendering.forget()
-	r.expectError([]string{"Earlier decisions of placement can't be read", "Plan with a refresh"}, "plan", "-no-color", "-refresh=false")
+	r.expectError([]string{"Earlier decisions of placement can't be read", "Plan with a refresh"}, "plan", "-no-color",
+		"-refresh=false")
 	rendering.forget()
 	r.expectEmptyPlan()
 	r.apply()
@@ -253,8 +258,9 @@ func TestAccPlacementKeeps(t *testing.T) {
 	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
 }
 
-// TestAccPlacementRandom edits random fleets. Whatever was edited: what the plan shows is what is applied, the plan after it is
-// empty, what fits stays, the number is met where it can be, and an import or private state that is lost changes nothing.
+// TestAccPlacementRandom edits random fleets. Whatever was edited: what the plan shows is what is applied, the plan
+// after it is empty, what fits stays, the number is met where it can be, and an import or private state that is lost
+// changes nothing.
 func TestAccPlacementRandom(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
@@ -327,7 +333,8 @@ func (f *placedFleet) edit(r *rand.Rand, step int) (names []string) {
 			names = append(names, "add workload "+name)
 		default:
 			f.Policies["web"].Placement = map[string]any{
-				"number_of_cluster_types": 1 + r.IntN(3), "prefer": []any{map[string]any{"property": "cost", "weight": -2}, map[string]any{"balance": true}},
+				"number_of_cluster_types": 1 + r.IntN(3), "prefer": []any{map[string]any{"property": "cost", "weight": -2},
+					map[string]any{"balance": true}},
 			}
 			names = append(names, "another number")
 		}
@@ -368,8 +375,8 @@ func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string
 	}
 }
 
-// TestAccPlacementReasons has kalypso_assignments say for each cluster type that a policy selects what placement makes of it:
-// placed, kept, its scores, and the taint, the spread or the number that kept it off.
+// TestAccPlacementReasons has kalypso_assignments say for each cluster type that a policy selects what placement makes
+// of it: placed, kept, its scores, and the taint, the spread or the number that kept it off.
 func TestAccPlacementReasons(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

@@ -32,7 +32,8 @@ func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 		diags.Append(diagnostic(fleet.Problem{
 			Severity: rest[0].Severity,
 			Summary:  fleet.Count(len(rest), "more problem"),
-			Detail:   fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", maxProblems, len(ps)),
+			Detail: fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", maxProblems,
+				len(ps)),
 		}))
 	}
 }
@@ -82,8 +83,8 @@ func pathOf(p fleet.Problem) path.Path {
 	return at
 }
 
-// shownPath returns the part of [pathOf] that Terraform can show: the attribute of the resource, and the element in it. For a
-// path to a nested attribute, Terraform would show the resource's own attribute of the same name, or none.
+// shownPath returns the part of [pathOf] that Terraform can show: the attribute of the resource, and the element in it.
+// For a path to a nested attribute, Terraform would show the resource's own attribute of the same name, or none.
 func shownPath(p fleet.Problem) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {

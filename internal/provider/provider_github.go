@@ -32,8 +32,8 @@ func (g githubSettings) unknown() bool {
 	return anyUnknown(g.Token, g.BaseURL) || g.App != nil && anyUnknown(g.App.ID, g.App.InstallationID, g.App.PrivateKey)
 }
 
-// readGitHub reads the argument github. Without token and app, it takes the token of the environment, which goes to github.com
-// only, never to a configured base_url.
+// readGitHub reads the argument github. Without token and app, it takes the token of the environment, which goes to
+// github.com only, never to a configured base_url.
 func readGitHub(d decoder) githubSettings {
 	var g githubSettings
 	if given, ok := d.object("github"); ok {
@@ -62,14 +62,18 @@ func readApp(d decoder) *githubApp {
 		{"id", app.ID}, {"installation_id", app.InstallationID}, {"private_key", app.PrivateKey},
 	} {
 		if argument.value == "" {
-			d.report("Incomplete GitHub App", argument.name+" is not set. An app needs id, installation_id and private_key.", fleet.Attr(argument.name))
+			d.report("Incomplete GitHub App", argument.name+" is not set. An app needs id, installation_id and private_key.",
+				fleet.Attr(argument.name))
 		}
 	}
-	if _, err := strconv.ParseUint(app.InstallationID, 10, 63); err != nil && app.InstallationID != "" && !fleet.IsUnknown(app.InstallationID) {
+	if _, err := strconv.ParseUint(app.InstallationID, 10, 63); err != nil && app.InstallationID != "" &&
+		!fleet.IsUnknown(app.InstallationID) {
 		d.report("Invalid installation ID", "installation_id is not a number.", fleet.Attr("installation_id"))
 	}
-	if block, _ := pem.Decode([]byte(app.PrivateKey)); block == nil && app.PrivateKey != "" && !fleet.IsUnknown(app.PrivateKey) {
-		d.report("Invalid private key", `private_key is not in PEM format ("-----BEGIN RSA PRIVATE KEY-----").`, fleet.Attr("private_key"))
+	if block, _ := pem.Decode([]byte(app.PrivateKey)); block == nil && app.PrivateKey != "" &&
+		!fleet.IsUnknown(app.PrivateKey) {
+		d.report("Invalid private key", `private_key is not in PEM format ("-----BEGIN RSA PRIVATE KEY-----").`,
+			fleet.Attr("private_key"))
 	}
 	return app
 }
@@ -82,11 +86,13 @@ func checkBaseURL(d decoder, text string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "":
-		d.report("Invalid base URL", "base_url is not an absolute URL, such as https://github.acme.io/.", fleet.Attr("base_url"))
+		d.report("Invalid base URL", "base_url is not an absolute URL, such as https://github.acme.io/.",
+			fleet.Attr("base_url"))
 	case u.User != nil:
 		d.report("Invalid base URL", "base_url holds a user name or a password. Set token instead.", fleet.Attr("base_url"))
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		d.report("Invalid base URL", "base_url is not an https URL. The token would be sent in plain text.", fleet.Attr("base_url"))
+		d.report("Invalid base URL", "base_url is not an https URL. The token would be sent in plain text.",
+			fleet.Attr("base_url"))
 	}
 }
 

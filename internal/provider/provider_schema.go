@@ -8,15 +8,20 @@ import (
 // providerSchema defines the provider's configuration. All arguments are optional. Arguments that depend on each other
 // are checked when they are read, because the framework treats an unknown object as one of nulls.
 var providerSchema = schema.Schema{
-	MarkdownDescription: "Manages a fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster types, workloads, scheduling " +
-		"policies and platform configuration are resources, `terraform plan` shows which cluster type hosts which deployment target, and " +
+	MarkdownDescription: "Manages a fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster " +
+		"types, workloads, scheduling " +
+		"policies and platform configuration are resources, `terraform plan` shows which cluster type hosts which " +
+		"deployment target, and " +
 		"`terraform apply` commits the GitOps tree.",
 	Attributes: map[string]schema.Attribute{
 		"git_credentials": schema.ListNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` equal the repo's, and its " +
-				"path equals the repo's path or is a prefix of it in whole segments; the longest path wins. No credential is sent over plain http, except to " +
-				"this machine, and none to a URL that only a redirect names. If none serves a repo over HTTPS, `github` does for the repos on its server, " +
+			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` " +
+				"equal the repo's, and its " +
+				"path equals the repo's path or is a prefix of it in whole segments; the longest path wins. No credential is " +
+				"sent over plain http, except to " +
+				"this machine, and none to a URL that only a redirect names. If none serves a repo over HTTPS, `github` does for " +
+				"the repos on its server, " +
 				"and the environment variable `GITHUB_TOKEN` for those on github.com.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
@@ -38,7 +43,8 @@ var providerSchema = schema.Schema{
 		"clusters": clustersAttribute,
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an app. Without either, the environment variable " +
+			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an " +
+				"app. Without either, the environment variable " +
 				"`GITHUB_TOKEN` is the token for github.com; it is never sent to a `base_url`.",
 			Attributes: map[string]schema.Attribute{
 				"token": schema.StringAttribute{
@@ -61,24 +67,29 @@ var providerSchema = schema.Schema{
 			Optional:    true,
 			ElementType: types.StringType,
 			MarkdownDescription: "URLs to use instead of a repo's own URL for reading and pushing, like Git's `insteadOf`: the prefix of a " +
-				"repo's URL → its replacement, such as `\"https://github.com/\" = \"https://mirror.acme.io/github/\"`. The longest " +
-				"prefix wins; it covers whole segments of the path. A mirror can be a `file://` URL or a path. `git_credentials` are " +
-				"chosen by the mirror's URL. Everything else keeps the repo's own URL: the record on the branch, the state, the objects " +
+				"repo's URL → its replacement, such as `\"https://github.com/\" = \"https://mirror.acme.io/github/\"`. The " +
+				"longest " +
+				"prefix wins; it covers whole segments of the path. A mirror can be a `file://` URL or a path. `git_credentials` " +
+				"are " +
+				"chosen by the mirror's URL. Everything else keeps the repo's own URL: the record on the branch, the state, the " +
+				"objects " +
 				"that clusters sync, and requests to the GitHub API.",
 		},
 		"allow_local_repos": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a `file://` " +
 				"URL or a path. The author of a registration would choose what is read there, so by default such a registration " +
-				"is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. Repos in the configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
+				"is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. Repos in the " +
+				"configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
 		},
 	},
 }
 
 var credentialAttributes = map[string]schema.Attribute{
 	"url": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "URL of the repos that the credential is for: a host, a path on it, or a repo, such as `https://github.com/acme`. Required.",
+		Optional: true,
+		MarkdownDescription: "URL of the repos that the credential is for: a host, a path on it, or a repo, such as " +
+			"`https://github.com/acme`. Required.",
 	},
 	"username": schema.StringAttribute{
 		Optional:            true,

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// typed computes the types of nested attributes once. Without them, the framework computes them again for each value of each
-// pass over a plan or a state.
+// typed computes the types of nested attributes once. Without them, the framework computes them again for each value of
+// each pass over a plan or a state.
 func typed(attributes map[string]schema.Attribute) map[string]schema.Attribute {
 	all := maps.Clone(attributes)
 	for name, a := range all {

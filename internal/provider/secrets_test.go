@@ -40,11 +40,14 @@ func TestAccSecretsInErrors(t *testing.T) {
 		credential{"url": repeating.URL, "username": "me", "password": "canary-repeated"},
 	)
 	s.repos(t, map[string]string{
-		"wrong": wrongURL, "wrong_bearer": wrongBearerURL, "redirected": elsewhere.URL + "/" + filepath.Base(repo), "unreachable": "http://127.0.0.1:9/gitops",
+		"wrong": wrongURL, "wrong_bearer": wrongBearerURL, "redirected": elsewhere.URL + "/" + filepath.Base(repo),
+		"unreachable": "http://127.0.0.1:9/gitops",
 	})
-	s.expectError([]string{"Credentials refused", "after a redirect to", "GitOps repo can't be reached"}, "apply", "-no-color", "-auto-approve")
+	s.expectError([]string{"Credentials refused", "after a redirect to", "GitOps repo can't be reached"}, "apply",
+		"-no-color", "-auto-approve")
 	s.repos(t, map[string]string{"denied": deniedURL, "repeating": repeatingURL})
-	s.expectError([]string{"this token may not write", "the password (secret) may not push"}, "apply", "-no-color", "-auto-approve")
+	s.expectError([]string{"this token may not write", "the password (secret) may not push"}, "apply", "-no-color",
+		"-auto-approve")
 
 	for _, request := range target.Requests() {
 		if request.Authorization != "" {
@@ -62,11 +65,14 @@ func TestAccSecretsInConfigurationErrors(t *testing.T) {
 		credential{"url": "https://me:canary-in-url@example.com", "username": "me", "password": "canary-a"},
 		credential{"url": "https://example.com/a", "password": "canary-b", "bearer_token": "canary-c"},
 		credential{"url": "http://example.com", "bearer_token": "canary-plain"},
-		credential{"url": "ssh://git@example.com", "private_key": "-----BEGIN OPENSSH PRIVATE KEY-----\ncanary-key\n-----END OPENSSH PRIVATE KEY-----"},
-		credential{"url": "ssh://git@example.com/b", "private_key": encrypted(t, gitserver.NewSSH(t).PrivateKey, "another"), "private_key_passphrase": "canary-passphrase"},
+		credential{"url": "ssh://git@example.com",
+			"private_key": "-----BEGIN OPENSSH PRIVATE KEY-----\ncanary-key\n-----END OPENSSH PRIVATE KEY-----"},
+		credential{"url": "ssh://git@example.com/b", "private_key": encrypted(t, gitserver.NewSSH(t).PrivateKey, "another"),
+			"private_key_passphrase": "canary-passphrase"},
 	)
 	s.repos(t, map[string]string{"a": "https://example.com/a"})
-	s.expectError([]string{"contains a user name or password", "cannot be used together", "plain http", "is not a private key", "does not decrypt private_key"}, "plan", "-no-color")
+	s.expectError([]string{"contains a user name or password", "cannot be used together", "plain http",
+		"is not a private key", "does not decrypt private_key"}, "plan", "-no-color")
 	s.expectNone(t, nil)
 }
 
@@ -87,7 +93,8 @@ func newSecrets(t *testing.T, folder string) *secrets {
 	t.Helper()
 	s := &secrets{root: newRootFrom(t, folder), file: filepath.Join(t.TempDir(), "credentials")}
 	s.write("terraform.tf", terraformBlock)
-	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(s.folder, logName), "GITHUB_TOKEN=canary-environment", "TF_VAR_credentials="+s.file)
+	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(s.folder, logName),
+		"GITHUB_TOKEN=canary-environment", "TF_VAR_credentials="+s.file)
 	s.canaries = append(s.canaries, "canary")
 	if err := os.WriteFile(s.file+".github", []byte("canary-github"), 0o600); err != nil {
 		t.Fatal(err)
@@ -126,8 +133,8 @@ func (s *secrets) repos(t *testing.T, urls map[string]string) {
 	s.write("terraform.tfvars.json", string(data))
 }
 
-// expectNone fails the test where a secret is in what was printed, in a file of the module (the state, the plan and the log
-// among them), in a URL that a server was asked for, or in a commit.
+// expectNone fails the test where a secret is in what was printed, in a file of the module (the state, the plan and the
+// log among them), in a URL that a server was asked for, or in a commit.
 func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ...string) {
 	t.Helper()
 	places := map[string][]byte{"the output": []byte(s.printed.String())}
@@ -137,7 +144,8 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 			t.Errorf("%s was not asked", server.URL)
 		}
 		for _, request := range server.Requests() {
-			places["the requests to "+server.URL] = append(places["the requests to "+server.URL], request.Method+" "+request.Path+"\n"...)
+			places["the requests to "+server.URL] = append(places["the requests to "+server.URL],
+				request.Method+" "+request.Path+"\n"...)
 		}
 	}
 	for _, repo := range repos {

@@ -48,7 +48,8 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 		},
 		"match_all": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether to select all " + things + ". A selector without labels and expressions must say so; one with them " +
+			MarkdownDescription: "Whether to select all " + things +
+				". A selector without labels and expressions must say so; one with them " +
 				"must not.",
 		},
 	}
@@ -60,7 +61,8 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 func requiredSelector(d decoder, name string, workspaces bool) selector {
 	nested, ok := d.object(name)
 	if !ok {
-		d.report("Missing selector", name+" is not set. Set what to select, or match_all = true to select everything.", fleet.Attr(name))
+		d.report("Missing selector", name+" is not set. Set what to select, or match_all = true to select everything.",
+			fleet.Attr(name))
 	}
 	if !ok {
 		return selector{}
@@ -68,8 +70,8 @@ func requiredSelector(d decoder, name string, workspaces bool) selector {
 	return decodeSelector(nested, workspaces)
 }
 
-// decodeSelector reads a selector. A selector that selects everything must say so: it may come from a null variable. If that
-// is not known yet, it reports nothing, and what the selector selects is unknown.
+// decodeSelector reads a selector. A selector that selects everything must say so: it may come from a null variable. If
+// that is not known yet, it reports nothing, and what the selector selects is unknown.
 func decodeSelector(d decoder, workspaces bool) selector {
 	before := len(*d.problems)
 	d.allow("workspace", "match_labels", "match_expressions", "match_all")
@@ -96,11 +98,13 @@ func decodeSelector(d decoder, workspaces bool) selector {
 		s.labels.MatchLabels = map[string]string{fleet.Unknown: fleet.Unknown}
 	case !known:
 	case all && certain:
-		d.report("Contradictory selector", "match_all = true selects everything, but match_labels or match_expressions do not. "+
-			"Remove one of them.", fleet.Attr("match_all"))
+		d.report("Contradictory selector",
+			"match_all = true selects everything, but match_labels or match_expressions do not. "+
+				"Remove one of them.", fleet.Attr("match_all"))
 	case !all && empty && s.workspace == "":
-		d.report("Selector selects everything", "The selector has no labels and no expressions, so it would select everything. If that is intended, "+
-			"set match_all = true; if not, see whether a variable in it is null or empty.")
+		d.report("Selector selects everything",
+			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+
+				"set match_all = true; if not, see whether a variable in it is null or empty.")
 	}
 	return s
 }

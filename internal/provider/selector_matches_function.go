@@ -16,11 +16,15 @@ type selectorMatchesFunction struct{}
 
 func newSelectorMatchesFunction() function.Function { return selectorMatchesFunction{} }
 
-func (selectorMatchesFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+func (selectorMatchesFunction) Metadata(
+	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
+) {
 	resp.Name = "selector_matches"
 }
 
-func (selectorMatchesFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+func (selectorMatchesFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
 	resp.Definition = function.Definition{
 		Summary: "Tells whether a selector selects an object with these labels",
 		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster type with " +

@@ -55,11 +55,15 @@ func followArguments(ctx context.Context, record string) map[string]schema.Attri
 			ElementType: types.StringType,
 			Optional:    true,
 			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an environment stays on " +
-				"what was promoted, and an application's pipeline plans its own pull request. Each is a full hash; null pins nothing.",
+				"what was promoted, and an application's pipeline plans its own pull request. Each is a full hash; null pins " +
+				"nothing.",
 		},
-		"on_error": errorReactions.attribute("What to do about a broken registration: its branch or folder does not exist, it has no " +
-			"Workload or two with the same name, or a Workload can't be read, is invalid or has the name of another team's. Every broken registration " +
-			"is reported. With `last_good`, it is read at the commit in " + record + ", with a warning. If there is no such commit, " +
+		"on_error": errorReactions.attribute("What to do about a broken registration: its branch or folder does not exist, " +
+			"it has no " +
+			"Workload or two with the same name, or a Workload can't be read, is invalid or has the name of another team's. " +
+			"Every broken registration " +
+			"is reported. With `last_good`, it is read at the commit in " + record +
+			", with a warning. If there is no such commit, " +
 			"or the registration is pinned, that is an error."),
 	})
 	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
@@ -77,9 +81,12 @@ func computedStrings(description string) schema.MapAttribute {
 const sourcesAttribute = "sources"
 
 func sourcesOutput() schema.MapAttribute {
-	return computedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: `repo@branch:folder` → " +
-		"the full hash. Keys of `manifests` contain only the branch, so that a commit that changes no object changes no key. If " +
-		"a folder is read at several commits, both keys contain `~` and the name of the registration or BaseRepo after the branch.")
+	return computedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: " +
+		"`repo@branch:folder` → " +
+		"the full hash. Keys of `manifests` contain only the branch, so that a commit that changes no object changes no " +
+		"key. If " +
+		"a folder is read at several commits, both keys contain `~` and the name of the registration or BaseRepo after the " +
+		"branch.")
 }
 
 // readPins reads the pins, without the null ones.
@@ -91,7 +98,8 @@ func readPins(d decoder) map[string]string {
 	set, _ := members(v)
 	given := maps.Clone(set)
 	maps.DeleteFunc(given, func(_ string, commit attr.Value) bool { return isNull(commit) })
-	return decoder{arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)}, path: d.path, problems: d.problems}.stringMap("pins")
+	return decoder{arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)}, path: d.path,
+		problems: d.problems}.stringMap("pins")
 }
 
 // deliveredOrigins returns the origins of the tree that was last delivered to a destination.
@@ -106,13 +114,14 @@ func deliveredOrigins(ctx context.Context, client *gitremote.Client, at source.G
 	return delivery.Origins(ctx, client, delivery.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
 }
 
-// appendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is shown,
-// and one for each problem of the control plane itself.
+// appendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is
+// shown, and one for each problem of the control plane itself.
 func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 	for len(fs) > 0 {
 		first := fs[0]
 		n := 1
-		for first.Registration != "" && n < len(fs) && fs[n].Registration == first.Registration && fs[n].Severity == first.Severity {
+		for first.Registration != "" && n < len(fs) && fs[n].Registration == first.Registration &&
+			fs[n].Severity == first.Severity {
 			n++
 		}
 		same := fs[:n]

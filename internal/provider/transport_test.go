@@ -24,8 +24,10 @@ func TestAccTransports(t *testing.T) {
 	for _, name := range []string{"https_basic", "https_bearer", "http_basic", "ssh", "ssh_scp", "file", "path"} {
 		repos[name] = gitserver.InitBare(t)
 	}
-	https, httpsURL := gitserver.Serve(t, repos["https_basic"], gitserver.WithTLS(), gitserver.WithBasic("me", "canary-https"))
-	bearer, bearerURL := gitserver.Serve(t, repos["https_bearer"], gitserver.WithTLS(), gitserver.WithBearer("canary-bearer"))
+	https, httpsURL := gitserver.Serve(t, repos["https_basic"], gitserver.WithTLS(),
+		gitserver.WithBasic("me", "canary-https"))
+	bearer, bearerURL := gitserver.Serve(t, repos["https_bearer"], gitserver.WithTLS(),
+		gitserver.WithBearer("canary-bearer"))
 	http, httpURL := gitserver.Serve(t, repos["http_basic"], gitserver.WithBasic("me", "canary-http"))
 	secure, short := gitserver.NewSSH(t), gitserver.NewSSH(t)
 	_, hostKey, _ := strings.Cut(short.KnownHosts, " ")
@@ -33,8 +35,10 @@ func TestAccTransports(t *testing.T) {
 		credential{"url": https.URL, "username": "me", "password": "canary-https", "ca_certificate": https.CA},
 		credential{"url": bearer.URL, "bearer_token": "canary-bearer", "ca_certificate": bearer.CA},
 		credential{"url": http.URL, "username": "me", "password": "canary-http"},
-		credential{"url": "ssh://" + secure.Host, "private_key": encrypted(t, secure.PrivateKey, "canary-passphrase"), "private_key_passphrase": "canary-passphrase", "known_hosts": secure.KnownHosts},
-		credential{"url": short.User + "@git.acme.test:/", "private_key": short.PrivateKey, "known_hosts": "git.acme.test " + hostKey},
+		credential{"url": "ssh://" + secure.Host, "private_key": encrypted(t, secure.PrivateKey, "canary-passphrase"),
+			"private_key_passphrase": "canary-passphrase", "known_hosts": secure.KnownHosts},
+		credential{"url": short.User + "@git.acme.test:/", "private_key": short.PrivateKey,
+			"known_hosts": "git.acme.test " + hostKey},
 	)
 	s.repos(t, map[string]string{
 		"https_basic": httpsURL, "https_bearer": bearerURL, "http_basic": httpURL,
@@ -66,10 +70,11 @@ func TestAccTransports(t *testing.T) {
 	}
 	for _, c := range plan.Changes {
 		want := map[string]string{
-			"README.md":                      "This folder contains deployment targets scheduled on the cluster type",
-			"hello-app/namespace.yaml":       "name: dev-large-hello-app",
-			"hello-app/reconciler.yaml":      "repo: " + c.Index,
-			"hello-app/platform-config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: dev-large-hello-app\ndata:\n  {}\n",
+			"README.md":                 "This folder contains deployment targets scheduled on the cluster type",
+			"hello-app/namespace.yaml":  "name: dev-large-hello-app",
+			"hello-app/reconciler.yaml": "repo: " + c.Index,
+			"hello-app/platform-config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  " +
+				"namespace: dev-large-hello-app\ndata:\n  {}\n",
 		}
 		if diff := cmp.Diff(want, gitserver.Tree(t, repos[c.Index], "dev:large")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.Index, diff)
@@ -82,7 +87,8 @@ func TestAccTransports(t *testing.T) {
 		}
 		gitserver.Fsck(t, repos[c.Index])
 	}
-	s.expectNone(t, []*gitserver.Server{https, bearer, http}, repos["https_basic"], repos["https_bearer"], repos["http_basic"], repos["ssh"], repos["ssh_scp"])
+	s.expectNone(t, []*gitserver.Server{https, bearer, http}, repos["https_basic"], repos["https_bearer"],
+		repos["http_basic"], repos["ssh"], repos["ssh_scp"])
 	if _, ok := filesBelow(t, s.folder)[filepath.Join("plan", "tfplan")]; !ok {
 		t.Error("the plan file was not searched")
 	}

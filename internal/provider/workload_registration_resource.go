@@ -9,7 +9,8 @@ import (
 var workloadRegistrationModel = &model{
 	kind: fleet.KindWorkloadRegistration,
 	name: "workload_registration",
-	description: "A workload registration tells where in Git an application team keeps its Workload documents, and who owns them. Its manifest " +
+	description: "A workload registration tells where in Git an application team keeps its Workload documents, and who " +
+		"owns them. Its manifest " +
 		"belongs with the others in the control plane.",
 	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",

@@ -15,15 +15,18 @@ var workloadModel = &model{
 	kind:      fleet.KindWorkload,
 	name:      "workload",
 	attribute: "workloads",
-	description: "A workload: an application with its deployment targets. A target is rendered only in its own environment, where it is " +
+	description: "A workload: an application with its deployment targets. A target is rendered only in its own " +
+		"environment, where it is " +
 		"called `<workload>-<target>`.",
-	nameDescription:   "Name of the workload: a DNS-1123 subdomain. The name of a deployment target consists of the workload's and the target's.",
+	nameDescription: "Name of the workload: a DNS-1123 subdomain. The name of a deployment target consists of the " +
+		"workload's and the target's.",
 	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"workspace": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Workspace of the team that owns the workload, for " +
-				"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel + "` of the document.",
+				"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel +
+				"` of the document.",
 		},
 		"deployment_targets": schema.ListNestedAttribute{
 			Optional:            true,
@@ -39,7 +42,8 @@ var workloadModel = &model{
 	decode: decodeWorkload,
 	encode: encodeWorkload,
 	argument: func(d decoder, path []fleet.Step) []fleet.Step {
-		if slices.Equal(path, []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.WorkspaceLabel)}) && d.string("workspace") != "" {
+		if slices.Equal(path, []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.WorkspaceLabel)}) &&
+			d.string("workspace") != "" {
 			return []fleet.Step{fleet.Attr("workspace")}
 		}
 		return path

@@ -40,30 +40,39 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 			NestedObject: resource.NestedAttributeObject{Attributes: optional(arguments)},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error = \"last_good\"` reads its record there.",
+			Optional: true,
+			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error " +
+				"= \"last_good\"` reads its record there.",
 			Attributes: map[string]resource.Attribute{
 				"repo":   resource.StringAttribute{Optional: true, MarkdownDescription: "URL of the GitOps repo."},
 				"branch": resource.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo."},
-				"path":   resource.StringAttribute{Optional: true, MarkdownDescription: "Path of the rendering in the repo. The default is the root."},
+				"path": resource.StringAttribute{Optional: true,
+					MarkdownDescription: "Path of the rendering in the repo. The default is the root."},
 			},
 		},
 	})
 	maps.Copy(attributes, followArguments(ctx, "the record on `gitops_repo`"))
-	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a `kalypso_environment_rendering`: `repo@branch:path#name` → " +
+	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a " +
+		"`kalypso_environment_rendering`: `repo@branch:path#name` → " +
 		"YAML. Each gets the workspace of its registration, whatever its own labels claim.")
 	attributes[sourcesAttribute] = sourcesOutput()
 	attributes["commits"] = computedStrings("The commit at which each registration was read, by its name.")
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' repos. Terraform reads them at " +
-			"plan and keeps them in the plan, so apply renders the commits that plan showed. Pass `sources` to the rendering too: " +
-			"a plan that changes something then shows from which commit to which each repo moved, and a commit that changes no object causes no change.\n\n" +
-			"A repo is read once for all its registrations. If the server can filter, only the files in their folders are transferred. " +
-			"Dot folders and whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at most 10 MiB, and all documents together 64 MiB. " +
+		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' " +
+			"repos. Terraform reads them at " +
+			"plan and keeps them in the plan, so apply renders the commits that plan showed. Pass `sources` to the rendering " +
+			"too: " +
+			"a plan that changes something then shows from which commit to which each repo moved, and a commit that changes " +
+			"no object causes no change.\n\n" +
+			"A repo is read once for all its registrations. If the server can filter, only the files in their folders are " +
+			"transferred. " +
+			"Dot folders and whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A " +
+			"file may have at most 10 MiB, and all documents together 64 MiB. " +
 			"Between runs, Terraform keeps only the result of a data source, which the provider can't see, so every " +
 			"run reads the documents again.\n\n" +
 			"Terraform defers reading a data source until apply if an argument is unknown, or if resources that it refers to " +
-			"directly have pending changes. If registrations are passed through `locals`, as in the example, the plan that adds one " +
+			"directly have pending changes. If registrations are passed through `locals`, as in the example, the plan that " +
+			"adds one " +
 			"shows its deployment targets.",
 		Attributes: attributes,
 	}
@@ -75,7 +84,9 @@ func (w *workloads) Configure(_ context.Context, req datasource.ConfigureRequest
 }
 
 // ValidateConfig reports errors in the known arguments.
-func (w *workloads) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+func (w *workloads) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
 	var ps fleet.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
 	if repo, ok := d.object("gitops_repo"); ok {
@@ -85,7 +96,8 @@ func (w *workloads) ValidateConfig(ctx context.Context, req datasource.ValidateC
 			}
 		}
 	} else if d.string("on_error") == errorsLastGood {
-		d.report("Missing GitOps repo", `on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`, fleet.Attr("gitops_repo"))
+		d.report("Missing GitOps repo",
+			`on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`, fleet.Attr("gitops_repo"))
 	}
 	appendProblems(&resp.Diagnostics, ps)
 }
@@ -102,7 +114,10 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	follow := source.FollowOptions{Pins: readPins(d), AllowLocal: w.data.allowLocal}
 	if repo, ok := d.object("gitops_repo"); ok && d.string("on_error") == errorsLastGood {
 		at := source.GitOpsRepo{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
-		follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) { return deliveredOrigins(ctx, w.data.Client, at) }
+		follow.LastGood = func(ctx context.Context) ([]origin.Origin,
+			error) {
+			return deliveredOrigins(ctx, w.data.Client, at)
+		}
 	}
 	appendProblems(&resp.Diagnostics, ps)
 	if resp.Diagnostics.HasError() {
@@ -129,7 +144,8 @@ func readRegistrations(d decoder) []*fleet.WorkloadRegistration {
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		origin := fleet.Origin{Attribute: "registrations", Key: key}
 		if isNull(set[key]) {
-			d.report("Null object", "This element is null. Give it a value, or remove it.", fleet.Attr("registrations"), fleet.Key(key))
+			d.report("Null object", "This element is null. Give it a value, or remove it.", fleet.Attr("registrations"),
+				fleet.Key(key))
 			continue
 		}
 		o, ps := workloadRegistrationModel.object(origin, set[key])

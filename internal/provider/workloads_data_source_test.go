@@ -15,7 +15,8 @@ import (
 
 // workloadDocument is a Workload with one target in dev.
 func workloadDocument(name, target string) string {
-	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: {workspace: team-other}}\n"+
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: "+
+		"{workspace: team-other}}\n"+
 		"spec: {deploymentTargets: [{name: %s, environment: dev}, {name: a-stays, environment: dev}]}\n", name, target)
 }
 
@@ -30,12 +31,13 @@ func newWorkloads(t *testing.T, h *gitHost, registrations map[string]string) *ro
 
 func (r *root) register(h *gitHost, registrations map[string]string) {
 	r.t.Helper()
-	r.write("terraform.tfvars.json", toJSON(r.t, map[string]any{"url": h.URL, "password": gitHostPassword, "registrations": registrations}))
+	r.write("terraform.tfvars.json", toJSON(r.t, map[string]any{"url": h.URL, "password": gitHostPassword,
+		"registrations": registrations}))
 }
 
-// A registration that is new shows its deployment targets at plan. A repo that moves between plan and apply moves nothing:
-// what is committed is what plan showed; the plan after it says which registration moved, from where to where, and what
-// that does. A pin holds it back, or takes another commit.
+// A registration that is new shows its deployment targets at plan. A repo that moves between plan and apply moves
+// nothing: what is committed is what plan showed; the plan after it says which registration moved, from where to where,
+// and what that does. A pin holds it back, or takes another commit.
 func TestAccWorkloads(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t, gitserver.WithFilter())
@@ -44,8 +46,10 @@ func TestAccWorkloads(t *testing.T) {
 	r := newWorkloads(t, h, map[string]string{"shop": "shop-src"})
 
 	planned := r.succeed("plan", "-no-color", "-out=plan")
-	if !strings.Contains(planned.text(), `"shop-test"`) || !strings.Contains(planned.text(), first) || !strings.Contains(planned.text(), "Workspace claimed") {
-		t.Errorf("the plan does not show the target shop-test of a registration that is new, its commit %s, and the claim of its labels:\n%s", first, planned.stdout)
+	if !strings.Contains(planned.text(), `"shop-test"`) || !strings.Contains(planned.text(), first) ||
+		!strings.Contains(planned.text(), "Workspace claimed") {
+		t.Errorf("the plan does not show the target shop-test of a registration that is new, its commit %s, and the claim "+
+			"of its labels:\n%s", first, planned.stdout)
 	}
 	second := h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "canary")})
 	r.succeed("apply", "-no-color", "plan")
@@ -71,14 +75,17 @@ func TestAccWorkloads(t *testing.T) {
 	}
 
 	moved := r.succeed("plan", "-no-color")
-	for _, text := range []string{`~ "` + place + `" = "` + first + `" -> "` + second + `"`, `- "shop-test" = "`, `+ "shop-canary" = "`,
-		"- `" + h.url("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] + "` (`deploy/w.yaml#shop`)", "| `large` | `shop-canary` | `shop-test` | |"} {
+	for _, text := range []string{`~ "` + place + `" = "` + first + `" -> "` + second + `"`, `- "shop-test" = "`,
+		`+ "shop-canary" = "`,
+		"- `" + h.url("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] +
+			"` (`deploy/w.yaml#shop`)", "| `large` | `shop-canary` | `shop-test` | |"} {
 		if !strings.Contains(moved.text(), text) {
 			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.stdout)
 		}
 	}
 	r.expectEmptyPlan("-var", `pins={"shop":"`+first+`"}`)
-	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test"), "NOTES.md": "Back.\n"})
+	h.commit("shop-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("shop", "test"),
+		"NOTES.md": "Back.\n"})
 	before := r.rendered()
 	r.expectEmptyPlan() // of another commit, and of the same documents
 	r.apply()
@@ -97,7 +104,8 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	h := newGitHost(t, gitserver.WithFilter())
 	gitserver.Seed(t, h.dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
 	registrations := map[string]string{"fine": "fine-src"}
-	good := map[string]string{"fine": h.commit("fine-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("fine", "t")})}
+	good := map[string]string{"fine": h.commit("fine-src", "main",
+		map[string]string{"deploy/w.yaml": workloadDocument("fine", "t")})}
 	for i := range 60 {
 		name := fmt.Sprintf("app-%02d", i)
 		registrations[name] = name + "-src"
@@ -106,25 +114,30 @@ func TestAccWorkloadsBroken(t *testing.T) {
 		}
 	}
 	r := newWorkloads(t, h, registrations)
-	r.expectError([]string{"Registration: app-03", "Registration: app-59", "Repo: " + h.url("app-59-src"), "Repo not found"}, "plan", "-no-color")
+	r.expectError([]string{"Registration: app-03", "Registration: app-59", "Repo: " + h.url("app-59-src"),
+		"Repo not found"}, "plan", "-no-color")
 
-	registrations = map[string]string{"fine": "fine-src", "app-00": "app-00-src", "app-01": "app-01-src", "app-02": "app-02-src"}
+	registrations = map[string]string{"fine": "fine-src", "app-00": "app-00-src", "app-01": "app-01-src",
+		"app-02": "app-02-src"}
 	r.register(h, registrations)
 	r.apply()
 	before := archive(t, h.dir("gitops"), "dev")
-	broken := h.commit("app-00-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("app-00", "t") + "---\nkind: [\n"})
+	broken := h.commit("app-00-src", "main", map[string]string{"deploy/w.yaml": workloadDocument("app-00", "t") +
+		"---\nkind: [\n"})
 	h.commit("app-01-src", "main", map[string]string{"deploy/w.yaml": "kind: Other\n"})
 	h.commit("fine-src", "main", map[string]string{"README.md": "moved\n"})
 	h.commit("new-src", "main", map[string]string{"deploy/w.yaml": "{"})
 	gitserver.Git(t, h.dir("app-02-src"), "branch", "-m", "main", "trunk")
 	texts := []string{
-		"Registration: app-00", "Invalid YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01", "No workload",
+		"Registration: app-00", "Invalid YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01",
+		"No workload",
 		"Registration: app-02", "Branch not found",
 	}
 	r.expectError(append(texts, "Error: "), "plan", "-no-color")
 
 	out := r.apply("-var", "on_error=last_good").text()
-	for _, text := range append(texts, "last delivered commit "+good["app-00"]+" is read", "last delivered commit "+good["app-02"]+" is read") {
+	for _, text := range append(texts, "last delivered commit "+good["app-00"]+" is read",
+		"last delivered commit "+good["app-02"]+" is read") {
 		if !strings.Contains(out, text) {
 			t.Errorf("apply with last_good does not say %q:\n%s", text, out)
 		}
@@ -134,7 +147,8 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	}
 	registrations["new"] = "new-src"
 	r.register(h, registrations)
-	r.expectError([]string{"Registration: new", "No commit of this registration was delivered before"}, "plan", "-no-color", "-var", "on_error=last_good")
+	r.expectError([]string{"Registration: new", "No commit of this registration was delivered before"}, "plan",
+		"-no-color", "-var", "on_error=last_good")
 }
 
 // No credential goes over plain http to another host, nor stands in a URL.
@@ -150,9 +164,11 @@ data "kalypso_workloads" "this" {
 }
 `}
 	}
-	r := newRoot(t, config(`{ url = "http://git.acme.test", username = "me", password = "canary" }`, "http://git.acme.test/shop"))
+	r := newRoot(t, config(`{ url = "http://git.acme.test", username = "me", password = "canary" }`,
+		"http://git.acme.test/shop"))
 	r.expectError([]string{"Invalid credential"}, "plan", "-no-color")
-	r = newRoot(t, config(`{ url = "https://git.acme.test", username = "me", password = "canary" }`, "https://me:canary@git.acme.test/shop"))
+	r = newRoot(t, config(`{ url = "https://git.acme.test", username = "me", password = "canary" }`,
+		"https://me:canary@git.acme.test/shop"))
 	r.expectError([]string{"move it to the", "Registration: shop"}, "plan", "-no-color")
 	if strings.Contains(r.printed.String(), "canary") {
 		t.Errorf("a secret is in the errors:\n%s", &r.printed)
@@ -172,7 +188,8 @@ func TestAccControlPlaneValidate(t *testing.T) {
 	expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
 }
 
-// The sample's dev branch turns into resources by its import blocks, from folders and from Git, and its tree stays the same.
+// The sample's dev branch turns into resources by its import blocks, from folders and from Git, and its tree stays the
+// same.
 func TestAccControlPlaneImport(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)
@@ -182,9 +199,11 @@ func TestAccControlPlaneImport(t *testing.T) {
 		}
 		return files
 	}
-	branch, base := ours(readTree(t, filepath.Join(samples, "kalypso-control-plane", "dev"))), ours(readTree(t, filepath.Join(samples, "kalypso-control-plane", "main")))
+	branch, base := ours(readTree(t, filepath.Join(samples, "kalypso-control-plane", "dev"))), ours(readTree(t,
+		filepath.Join(samples, "kalypso-control-plane", "main")))
 	promoted := h.commit("kalypso-control-plane", "main", base)
-	branch["base-repo.yaml"] = strings.Replace(branch["base-repo.yaml"], "5523a85f37d12c0c7c10ab6616644db089fcd6f7", promoted, 1)
+	branch["base-repo.yaml"] = strings.Replace(branch["base-repo.yaml"], "5523a85f37d12c0c7c10ab6616644db089fcd6f7",
+		promoted, 1)
 	h.commit("kalypso-control-plane", "dev", branch)
 	h.commit("kalypso-svc-src", "main", readTree(t, filepath.Join(samples, "kalypso-svc-src", "main")))
 	for name, arguments := range map[string]string{
@@ -236,13 +255,15 @@ output "import_blocks" {
 			}
 			imports := strings.Count(blocks, "\nimport {")
 			planned := r.succeed("plan", "-no-color").text()
-			if want := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", imports); !strings.Contains(planned, want) {
+			if want := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.",
+				imports); !strings.Contains(planned, want) {
 				t.Errorf("the plan is not %q:\n%s", want, planned)
 			}
 			// The rendering as the comments have it, in place of the one with manifests.
 			var rendering strings.Builder
 			for line := range strings.Lines(blocks) {
-				if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") && !strings.HasPrefix(text, "terraform ") {
+				if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") &&
+					!strings.HasPrefix(text, "terraform ") {
 					rendering.WriteString(text)
 				}
 			}
@@ -256,7 +277,8 @@ output "import_blocks" {
 			r.expectEmptyPlan()
 			after := r.state()["kalypso_environment_rendering.this"]
 			for _, attribute := range []string{"files", "tree_hash", "promoted_commit"} {
-				if diff := cmp.Diff(asJSON(t, before[attribute]), asJSON(t, after[attribute])); diff != "" || before[attribute] == nil {
+				if diff := cmp.Diff(asJSON(t, before[attribute]), asJSON(t, after[attribute])); diff != "" ||
+					before[attribute] == nil {
 					t.Errorf("%s (-YAML +HCL):\n%s", attribute, diff)
 				}
 			}

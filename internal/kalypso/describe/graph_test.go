@@ -43,8 +43,9 @@ func TestGraph(t *testing.T) {
 		"all fits": {[]describe.ClusterType{
 			{Name: "a", Changed: []string{"t-000"}, Unchanged: []string{"x"}}, {Name: "b", Unchanged: numbered("t", 3)},
 		}, drawn{2, 4, 5, "Yellow: changed, grey: unchanged."}},
-		"just fits": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}}, drawn{1, 39, 39, "Green and thick: added."}},
-		"does not":  {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0, "Yellow: changed."}},
+		"just fits": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
+			drawn{1, 39, 39, "Green and thick: added."}},
+		"does not": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0, "Yellow: changed."}},
 		"shared targets count once": {[]describe.ClusterType{
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
 		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},

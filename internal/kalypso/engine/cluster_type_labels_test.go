@@ -19,11 +19,13 @@ func TestClusterTypeLabels(t *testing.T) {
 		}
 	}
 	f := &fleet.Fleet{
-		Environment:  "dev",
-		ClusterTypes: []*fleet.ClusterType{clusterType("a", "west"), clusterType("b", "east"), clusterType("c", fleet.Unknown)},
+		Environment: "dev",
+		ClusterTypes: []*fleet.ClusterType{clusterType("a", "west"), clusterType("b", "east"),
+			clusterType("c", fleet.Unknown)},
 		Templates: []*fleet.Template{
 			{Meta: fleet.Meta{Name: "r"}, Type: "reconciler", Manifests: []string{"region: {{ .ClusterTypeLabels.region }}"}},
-			{Meta: fleet.Meta{Name: "n"}, Type: "namespace", Manifests: []string{"{{ if .ClusterTypeLabels.edge }}edge{{ end }}"}},
+			{Meta: fleet.Meta{Name: "n"}, Type: "namespace",
+				Manifests: []string{"{{ if .ClusterTypeLabels.edge }}edge{{ end }}"}},
 		},
 		Policies: []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
 		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "w"}, Targets: []fleet.Target{

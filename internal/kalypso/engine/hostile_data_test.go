@@ -186,16 +186,17 @@ func hostileYAML() (all []hostileCase) {
 	add := func(name, text, want string, renders bool) {
 		all = append(
 			all,
-			hostileCase{name: name, want: want, renders: renders, object: "h.yaml", run: func(ctx context.Context) (string, error) {
-				objects, passed, problems := fleet.ParseYAML(ctx, fleet.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
-				if err := problems.Err(); err != nil {
-					return "", err
-				}
-				if passed < 0 {
-					return "", errors.New("none")
-				}
-				return fmt.Sprintf("%d objects", len(objects)), nil
-			}},
+			hostileCase{name: name, want: want, renders: renders, object: "h.yaml",
+				run: func(ctx context.Context) (string, error) {
+					objects, passed, problems := fleet.ParseYAML(ctx, fleet.Origin{Attribute: "manifests", Key: "h.yaml"}, text)
+					if err := problems.Err(); err != nil {
+						return "", err
+					}
+					if passed < 0 {
+						return "", errors.New("none")
+					}
+					return fmt.Sprintf("%d objects", len(objects)), nil
+				}},
 		)
 	}
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"

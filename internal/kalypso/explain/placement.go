@@ -12,8 +12,8 @@ import (
 // triple is a policy, a deployment target and a cluster type, by name.
 type triple struct{ policy, target, clusterType string }
 
-// Placements says for the deployment targets, or for all without any, why placement put them on which cluster type. There
-// are none if every policy places on all that it selects.
+// Placements says for the deployment targets, or for all without any, why placement put them on which cluster type.
+// There are none if every policy places on all that it selects.
 func (e *Explanation) Placements(ctx context.Context, f *fleet.Fleet, targets []string) []schedule.Placed {
 	return e.Schedule.Reasons(ctx, f, func(t *fleet.DeploymentTarget) bool {
 		return len(targets) == 0 || slices.Contains(targets, t.Name)
@@ -33,7 +33,8 @@ func (e *Explanation) remember(ctx context.Context, f *fleet.Fleet, targets []st
 	}
 }
 
-// keptOff says why placement keeps a target that a policy selects off a cluster type that it selects; empty: it does not.
+// keptOff says why placement keeps a target that a policy selects off a cluster type that it selects; empty: it does
+// not.
 func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget, ct *fleet.ClusterType) string {
 	off := e.off[triple{p.Name, t.Name, ct.Name}]
 	if off == "" {

@@ -23,9 +23,11 @@ func TestWhy(t *testing.T) {
 		want  []string // the answer, and each of the nearest policies
 	}{
 		{"no policy", nil, []string{"There is no scheduling policy."}},
-		{"placed there, by two", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""), schedulingPolicy("c", gold, "")},
+		{"placed there, by two", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""),
+			schedulingPolicy("c", gold, "")},
 			[]string{`It is placed there by "a", "b".`}},
-		{"placed elsewhere", []string{schedulingPolicy("east", "", east), schedulingPolicy("gold", "workspace: team-a, "+gold, "")}, []string{
+		{"placed elsewhere", []string{schedulingPolicy("east", "", east),
+			schedulingPolicy("gold", "workspace: team-a, "+gold, "")}, []string{
 			`No scheduling policy places it there; the closest is "east". The cluster type is not selected: label "region" is ` +
 				`"west" and must be "east".`,
 			`east: The cluster type is not selected: label "region" is "west" and must be "east".`,

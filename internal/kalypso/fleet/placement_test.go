@@ -102,7 +102,8 @@ func TestPlacementYAMLErrors(t *testing.T) {
 		if strings.Contains(annotation, "placement") {
 			kind = "SchedulingPolicy"
 		}
-		text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata:\n  name: a\n  annotations:\n    %s\n",
+		text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata:\n  name: a\n  annotations:\n   "+
+			" %s\n",
 			kind, annotation)
 		objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
 		if len(objects) > 0 || !strings.Contains(ps.Error(), want) {
@@ -142,7 +143,8 @@ func TestPlacementProblems(t *testing.T) {
 			policy(placement.Spec{Number: new(0)}), "Invalid number of cluster types", "].numberOfClusterTypes", "is 0",
 		},
 		"weight 0": {
-			policy(placement.Spec{Prefer: []placement.Preference{{Balance: true}}}), "Invalid weight", "].prefer[0].weight", "is 0",
+			policy(placement.Spec{Prefer: []placement.Preference{{Balance: true}}}), "Invalid weight", "].prefer[0].weight",
+			"is 0",
 		},
 		"weight 11": {
 			policy(placement.Spec{Prefer: []placement.Preference{{Property: "cpu", Weight: 11}}}),
@@ -160,7 +162,8 @@ func TestPlacementProblems(t *testing.T) {
 			"Two spreads of one key", "].spread[1].key", `"region"`,
 		},
 		"skew 0": {
-			policy(placement.Spec{Spread: []placement.Spread{{Key: "region"}}}), "Invalid maximum skew", "].spread[0].maxSkew", "is 0",
+			policy(placement.Spec{Spread: []placement.Spread{{Key: "region"}}}), "Invalid maximum skew", "].spread[0].maxSkew",
+			"is 0",
 		},
 		"another value when unsatisfiable": {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region", MaxSkew: 1, WhenUnsatisfiable: "Never"}}}),
@@ -189,7 +192,8 @@ func TestPlacementProblems(t *testing.T) {
 			if len(ps) != 1 || !strings.HasPrefix(ps[0].Summary, c.summary) || !strings.Contains(ps[0].Detail, c.more) {
 				t.Fatalf("%v", ps)
 			}
-			if field := ps[0].YAMLPath(); !strings.HasSuffix(field, c.field) || !strings.HasPrefix(field, "metadata.annotations[") {
+			if field := ps[0].YAMLPath(); !strings.HasSuffix(field, c.field) ||
+				!strings.HasPrefix(field, "metadata.annotations[") {
 				t.Errorf("field %s, want %s", field, c.field)
 			}
 		})
@@ -204,7 +208,8 @@ func TestPlacementNamesWhatIsThere(t *testing.T) {
 			Reconciler: "r", NamespaceService: "n", Properties: map[string]string{"cpu": "1"},
 		}},
 		Policies: []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "web"}, Placement: &placement.Spec{
-			Names: []string{"large", "lagre"}, Spread: []placement.Spread{{Key: "region", MaxSkew: 1}, {Key: "zone", MaxSkew: 1}},
+			Names: []string{"large", "lagre"}, Spread: []placement.Spread{{Key: "region", MaxSkew: 1},
+				{Key: "zone", MaxSkew: 1}},
 			Prefer: []placement.Preference{{Property: "cpu", Weight: 1}, {Property: "cost", Weight: 1}},
 		}}},
 	}

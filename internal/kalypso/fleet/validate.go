@@ -13,8 +13,8 @@ import (
 )
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
-// objects, Workloads with too many targets, and placements that name what no cluster type has. It stops once ctx is done.
-// [Fleet.ValidateReferences] checks the templates that cluster types name.
+// objects, Workloads with too many targets, and placements that name what no cluster type has. It stops once ctx is
+// done. [Fleet.ValidateReferences] checks the templates that cluster types name.
 func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems

@@ -81,7 +81,8 @@ func TestParseYAML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+				tt.text)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}

@@ -15,7 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// decision is a decision by the scheduler of Open Cluster Management, v1.2.0, with a Steady weight that beats all others.
+// decision is a decision by the scheduler of Open Cluster Management, v1.2.0, with a Steady weight that beats all
+// others.
 type decision struct {
 	Name         string `json:"name"`
 	ClusterTypes []struct {

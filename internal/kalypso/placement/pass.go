@@ -158,8 +158,8 @@ func (p *pass) addLoad(clusterTypes []int32, n int) {
 }
 
 // prior returns the cluster types that the policy chose for a deployment target before, ascending. A policy without a
-// decision for it takes those that hold it and that no other policy's decisions explain. If the generation changed, there
-// are none. A policy that places on all that fit has no decisions: all that hold the target count.
+// decision for it takes those that hold it and that no other policy's decisions explain. If the generation changed,
+// there are none. A policy that places on all that fit has no decisions: all that hold the target count.
 func (p *pass) prior(policy, target int) []int32 {
 	name := p.Targets[target]
 	spec := p.Policies[policy].Spec

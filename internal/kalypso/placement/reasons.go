@@ -11,8 +11,8 @@ type Reason struct {
 	ClusterType int
 	Placed      bool
 	Kept        bool // placed as it was there before
-	// Fits says that no taint, name or label keeps it off. Then Score is the sum of Scores, which has each preference's part
-	// times its weight.
+	// Fits says that no taint, name or label keeps it off. Then Score is the sum of Scores, which has each preference's
+	// part times its weight.
 	Fits   bool
 	Score  int
 	Scores []int  // empty without preferences

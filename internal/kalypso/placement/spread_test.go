@@ -119,7 +119,8 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"a1"},
 		},
 		"what is there stays, beyond the skew too": {
-			twoOfEach, Spec{Number: new(3), Spread: []Spread{{Key: "region"}}}, []string{"a1", "a2", "a3"}, []string{"a1", "a2", "a3"},
+			twoOfEach, Spec{Number: new(3), Spread: []Spread{{Key: "region"}}}, []string{"a1", "a2", "a3"},
+			[]string{"a1", "a2", "a3"},
 		},
 		"the other region completes what is there": {
 			twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, []string{"b2"}, []string{"a1", "b2"},

@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// Places reports whether anything in the fleet may keep a policy from placing on all cluster types that it selects. Else
-// what was decided earlier is of no interest.
+// Places reports whether anything in the fleet may keep a policy from placing on all cluster types that it selects.
+// Else what was decided earlier is of no interest.
 func Places(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
 		slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement != nil })
@@ -37,8 +37,8 @@ func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBeP
 	return p.targets[policy][clusterType], maybe
 }
 
-// place decides on which of the cluster types that a policy selects it places each target. Nil: each policy places on all
-// that it selects.
+// place decides on which of the cluster types that a policy selects it places each target. Nil: each policy places on
+// all that it selects.
 func (s *Schedule) place(
 	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
 ) *placing {
@@ -123,7 +123,8 @@ func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []lab
 		for c, ct := range f.ClusterTypes {
 			sure, maybe := selections[i].on(clusterTypes[c])
 			if len(sure)+len(maybe) > 0 && mayName(p.Placement, ct.Name) {
-				unsure[i][c] = fitUnknown(p.Placement, ct) || p.Placement.Decides() && (len(maybe) > 0 || scoreUnknown(p.Placement, ct))
+				unsure[i][c] = fitUnknown(p.Placement, ct) || p.Placement.Decides() &&
+					(len(maybe) > 0 || scoreUnknown(p.Placement, ct))
 				some = some || unsure[i][c]
 			}
 		}
@@ -133,7 +134,8 @@ func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []lab
 		}
 		if hasNumber(p) {
 			unknown = unknown || some
-			balances = balances || slices.ContainsFunc(p.Placement.Prefer, func(p placement.Preference) bool { return p.Balance })
+			balances = balances || slices.ContainsFunc(p.Placement.Prefer,
+				func(p placement.Preference) bool { return p.Balance })
 		}
 	}
 	if balances && unknown {
@@ -163,8 +165,8 @@ func mayName(s *placement.Spec, name string) bool {
 	return s == nil || s.Names == nil || slices.Contains(s.Names, name) || slices.ContainsFunc(s.Names, fleet.IsUnknown)
 }
 
-// fitUnknown reports whether it depends on values that are not known yet whether a cluster type that the placement may name
-// fits.
+// fitUnknown reports whether it depends on values that are not known yet whether a cluster type that the placement may
+// name fits.
 func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	if s != nil && s.Names != nil && !slices.Contains(s.Names, ct.Name) {
 		return true // some names are not known
@@ -186,12 +188,15 @@ func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 		_, whole := m[fleet.Unknown]
 		return whole || fleet.IsUnknown(m[key])
 	}
-	return slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool { return !p.Balance && unknown(ct.Properties, p.Property) }) ||
+	return slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool {
+		return !p.Balance &&
+			unknown(ct.Properties, p.Property)
+	}) ||
 		slices.ContainsFunc(s.Spread, func(s placement.Spread) bool { return unknown(ct.Labels, s.Key) })
 }
 
-// Decisions returns what the policies that choose among the cluster types decided, for the next run to keep. It is empty
-// if there is no such policy.
+// Decisions returns what the policies that choose among the cluster types decided, for the next run to keep. It is
+// empty if there is no such policy.
 func (s *Schedule) Decisions() placement.Decisions {
 	if s.outcome == nil {
 		return placement.Decisions{}
@@ -199,8 +204,8 @@ func (s *Schedule) Decisions() placement.Decisions {
 	return s.outcome.Decisions()
 }
 
-// KeepsEarlier reports whether what was decided earlier decides again: a policy chooses among the cluster types, or a taint
-// is for new deployment targets only.
+// KeepsEarlier reports whether what was decided earlier decides again: a policy chooses among the cluster types, or a
+// taint is for new deployment targets only.
 func KeepsEarlier(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement.Decides() }) ||
 		slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool {
@@ -216,9 +221,11 @@ type Placed struct {
 	placement.Reason
 }
 
-// Reasons says for each of the wanted deployment targets, policy by policy, why it is on which cluster type. There are none
-// if every policy places on all cluster types that it selects.
-func (s *Schedule) Reasons(ctx context.Context, f *fleet.Fleet, wanted func(*fleet.DeploymentTarget) bool) (all []Placed) {
+// Reasons says for each of the wanted deployment targets, policy by policy, why it is on which cluster type. There are
+// none if every policy places on all cluster types that it selects.
+func (s *Schedule) Reasons(
+	ctx context.Context, f *fleet.Fleet, wanted func(*fleet.DeploymentTarget) bool,
+) (all []Placed) {
 	if s.placement == nil {
 		return nil
 	}

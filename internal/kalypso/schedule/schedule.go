@@ -43,11 +43,11 @@ type Assignment struct {
 	Policies    []*fleet.SchedulingPolicy // the policies that made it, by name
 }
 
-// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A label, a selector, or what placement looks at,
-// that is not known yet leaves the placements undecided that depend on it. New reports deployment targets
-// with the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with
-// an invalid selector assigns nothing, and an object with an invalid name is not assigned. With more assignments than
-// the fleet's limit there are none. Once ctx is done, the rest is left out.
+// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A label, a selector, or what placement looks
+// at, that is not known yet leaves the placements undecided that depend on it. New reports deployment targets with the
+// same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with an invalid
+// selector assigns nothing, and an object with an invalid name is not assigned. With more assignments than the fleet's
+// limit there are none. Once ctx is done, the rest is left out.
 func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()

@@ -14,8 +14,8 @@ import (
 const shown = 20
 
 // CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number, and those that were
-// placed and find no place at all any more: these are an error unless the guardrail ignores them. A taint that was set by
-// mistake must not empty a fleet.
+// placed and find no place at all any more: these are an error unless the guardrail ignores them. A taint that was set
+// by mistake must not empty a fleet.
 func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reaction fleet.Reaction) (ps fleet.Problems) {
 	if s.placement == nil || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
 		return nil
@@ -25,7 +25,8 @@ func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reactio
 	if len(lost) > 0 {
 		ps = append(ps, fleet.Problem{
 			Path: at, Summary: "Deployment targets find no place any more",
-			Detail: fmt.Sprintf("%s of environment %q %s placed before, and no cluster type fits any more:\n%s\nRemove the taint, or "+
+			Detail: fmt.Sprintf("%s of environment %q %s placed before, and no cluster type fits any more:\n%s\nRemove the "+
+				"taint, or "+
 				"tolerate it, or change the placement of the policies. If they are to go, set guardrails.unsatisfied = \"ignore\".",
 				fleet.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
 		})
@@ -36,7 +37,8 @@ func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reactio
 	if len(short) > 0 {
 		ps = append(ps, fleet.Problem{
 			Severity: reaction.Severity(), Path: at, Summary: "Fewer cluster types than placement asks for",
-			Detail: fmt.Sprintf("%s of environment %q: %s is more than what fits.\n%s\nAdd cluster types, tolerate taints, or lower "+
+			Detail: fmt.Sprintf("%s of environment %q: %s is more than what fits.\n%s\nAdd cluster types, tolerate taints, or "+
+				"lower "+
 				"the number.", fleet.Count(len(short), "decision"), f.Environment, f.PolicyField("number_of_cluster_types"),
 				s.lines(ctx, short)),
 		})
@@ -51,8 +53,8 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-// lost returns the deployment targets that were placed and that no policy places any more, each with the first policy that
-// looks for a place for it.
+// lost returns the deployment targets that were placed and that no policy places any more, each with the first policy
+// that looks for a place for it.
 func (s *Schedule) lost() (all []placement.Shortfall) {
 	if len(s.placement.Earlier.Holds) == 0 {
 		return nil

@@ -273,7 +273,8 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	got := read(origin.Origin{Branch: "main", Commit: stable, Path: "w/a.yaml", Name: "x"},
 		origin.Origin{Branch: "canary", Commit: canary, Path: "w/b.yaml", Name: "y"})
 	wants(t, got.Problems, []string{
-		"error in w/in/w.yaml:1 Invalid YAML", "warning canary w/w.yaml:1 Invalid YAML", "warning shop w/w.yaml:1 Invalid YAML",
+		"error in w/in/w.yaml:1 Invalid YAML", "warning canary w/w.yaml:1 Invalid YAML",
+		"warning shop w/w.yaml:1 Invalid YAML",
 		"warning shop w/in/w.yaml:1 Invalid YAML",
 	}, "No commit of this registration was delivered before")
 	if diff := cmp.Diff(map[string]string{"shop": stable, "canary": canary}, got.Commits); diff != "" {

@@ -34,7 +34,8 @@ func (s *Server) Fail(method, path string, times int, f Failure) {
 	s.failures = append(s.failures, &failing{f, method, path, times})
 }
 
-// Before runs f before requests with the method whose path contains the text, until f returns true. f may use the server.
+// Before runs f before requests with the method whose path contains the text, until f returns true. f may use the
+// server.
 func (s *Server) Before(method, path string, f func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
