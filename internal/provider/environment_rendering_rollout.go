@@ -28,7 +28,8 @@ func (r *rendering) readRollout(d decoder) {
 		return
 	}
 	r.ClusterTypes = r.fleet.ClusterTypes
-	r.Rollout = &rollout.Rollout{StagesUnknown: given.isUnknown("stages") || r.fleet.Incomplete, Skip: given.string("skip")}
+	r.Rollout = &rollout.Rollout{StagesUnknown: given.isUnknown("stages") || r.fleet.Incomplete,
+		Skip: given.string("skip")}
 	if r.Rollout.SkipUnknown = fleet.IsUnknown(r.Rollout.Skip); r.Rollout.SkipUnknown {
 		r.Rollout.Skip = ""
 	}
@@ -63,7 +64,8 @@ func readStage(d decoder) rollout.Stage {
 		soak, err := time.ParseDuration(text)
 		switch {
 		case err != nil:
-			d.report("Invalid duration", fmt.Sprintf("%q is no duration, such as \"90s\", \"15m\" or \"1h\".", text), fleet.Attr("soak"))
+			d.report("Invalid duration", fmt.Sprintf("%q is no duration, such as \"90s\", \"15m\" or \"1h\".", text),
+				fleet.Attr("soak"))
 		case soak < 0:
 			d.report("Invalid duration", fmt.Sprintf("%q is shorter than no time.", text), fleet.Attr("soak"))
 		}
@@ -85,23 +87,27 @@ func (r *rendering) readObserved(d decoder) {
 	}
 	if at := readDestination(given); at.Repo == "" {
 		given.report("Missing GitOps repo", "observed does not say what was observed. "+
-			"Hand over a kalypso_deployment_state, or its gitops_repo, observed_at, folders and problems.", fleet.Attr("gitops_repo"))
+			"Hand over a kalypso_deployment_state, or its gitops_repo, observed_at, folders and problems.",
+			fleet.Attr("gitops_repo"))
 	} else if r.Delivers() && r.Located() && !at.Same(r.Destination) {
 		given.report("Observation of another place", fmt.Sprintf("observed is of %s, and the rendering goes to %s. "+
 			"Hand over the kalypso_deployment_state of the latter.", at, r.Destination), fleet.Attr("gitops_repo"))
 	}
 	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
 	if text := given.string("observed_at"); text == "" {
-		given.report("Missing time", "observed does not say when clusters were observed: observed_at is not set.", fleet.Attr("observed_at"))
+		given.report("Missing time", "observed does not say when clusters were observed: observed_at is not set.",
+			fleet.Attr("observed_at"))
 	}
 	folders, _ := given.argument("folders")
 	all, _ := members(folders)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		seen.Folders[name] = readFolderState(newDecoder(all[name], d.problems, given.at(fleet.Attr("folders"), fleet.Key(name))...))
+		seen.Folders[name] = readFolderState(newDecoder(all[name], d.problems, given.at(fleet.Attr("folders"),
+			fleet.Key(name))...))
 	}
 	for _, p := range given.objects("problems") {
 		seen.Problems = append(seen.Problems, deployment.Problem{
-			Cluster: p.string("cluster"), Folder: p.string("folder"), State: deployment.State(p.string("state")), Message: p.string("message"),
+			Cluster: p.string("cluster"), Folder: p.string("folder"), State: deployment.State(p.string("state")),
+			Message: p.string("message"),
 		})
 	}
 	r.Rollout.Observed = seen
@@ -121,7 +127,8 @@ func readFolderState(d decoder) deployment.FolderState {
 		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
 	}
 	if !slices.Contains(verdicts, f.Verdict) {
-		d.report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict), fleet.Attr("verdict"))
+		d.report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
+			fleet.Attr("verdict"))
 	}
 	return f
 }
@@ -202,8 +209,10 @@ func appendRollout(diags *diag.Diagnostics, o *rendering, decision *delivery.Dec
 	at := path.Root("rollout")
 	switch {
 	case len(step.Stopped) > 0:
-		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with what they got:\n%s\n"+
-			"No further wave is written. The rollout goes on when they are current after all, or when the fleet changes these folders. "+
+		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with what they "+
+			"got:\n%s\n"+
+			"No further wave is written. The rollout goes on when they are current after all, or when the fleet changes "+
+			"these folders. "+
 			"To write all folders at once, set rollout.skip = %q.",
 			step.Stage, fleet.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
 	case decision.Action == delivery.Keep && len(step.Waiting) > 0:
@@ -213,7 +222,8 @@ func appendRollout(diags *diag.Diagnostics, o *rendering, decision *delivery.Dec
 	}
 }
 
-// keptFiles returns the files that the last apply left in a folder that stays as it is, by path; none where it showed none.
+// keptFiles returns the files that the last apply left in a folder that stays as it is, by path; none where it showed
+// none.
 func keptFiles(state *environmentRenderingModel, clusterType string, to delivery.Destination) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {

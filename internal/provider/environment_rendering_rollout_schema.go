@@ -11,12 +11,14 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the next wave, and " +
+		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
+			"next wave, and " +
 			"leaves the others as they are. Without it, all folders are committed at once.",
 		Attributes: map[string]schema.Attribute{
 			"stages": schema.ListNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; one that no stage " +
+				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; " +
+					"one that no stage " +
 					"selects is an error. A stage without cluster types is skipped. Required.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"name": text("Name of the stage, for plans and commit messages. Required."),
@@ -25,14 +27,17 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 						MarkdownDescription: "The cluster types of the stage. Required.",
 						Attributes:          selectorArguments("cluster types", nil),
 					},
-					"max_concurrency": text("How many cluster types of the stage may be changed and not settled yet: a number, or a percentage " +
+					"max_concurrency": text("How many cluster types of the stage may be changed and not settled yet: a number, or " +
+						"a percentage " +
 						"of the stage's cluster types, rounded up. The default is all of them."),
-					"soak": text("How long the clusters of the stage run the change before the next stage begins, such as `30m`. The default " +
+					"soak": text("How long the clusters of the stage run the change before the next stage begins, such as `30m`. " +
+						"The default " +
 						"is no time."),
 				}},
 			},
 			"observed": observedAttribute(text),
-			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves again, so it may stay " +
+			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves " +
+				"again, so it may stay " +
 				"in the configuration."),
 		},
 	}
@@ -44,7 +49,8 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. Another observation alone " +
+		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. " +
+			"Another observation alone " +
 			"changes nothing: then the plan keeps the one of the last change.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
@@ -56,7 +62,8 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 					"path":   text("Path of the rendering in the repo. Without it the root."),
 				},
 			},
-			"observed_at": text("When it was observed. An observation from before the last commit of the rollout lets no wave go on. Required."),
+			"observed_at": text("When it was observed. An observation from before the last commit of the rollout lets no " +
+				"wave go on. Required."),
 			"folders": schema.MapNestedAttribute{
 				Optional:            true,
 				MarkdownDescription: "The folders by cluster type.",

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A folder that fails stops the rollout, until the fleet changes it, or until it is skipped for that tree. What goes back to
-// before the rollout goes at once.
+// A folder that fails stops the rollout, until the fleet changes it, or until it is skipped for that tree. What goes
+// back to before the rollout goes at once.
 func TestAccRolloutFails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -80,7 +80,8 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r := newRolling(t)
 	r.set("value", "2")
 	r.set("targets", map[string]string{"canary": "canary"})
-	r.expectRefused([]string{"Guardrails stop the change", "takes away 4 of 5 deployment target folders", "west/app-west"}, "plan")
+	r.expectRefused([]string{"Guardrails stop the change", "takes away 4 of 5 deployment target folders",
+		"west/app-west"}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
 	r.wave("2 1 1 1 1")
 	// And after an import.
@@ -127,7 +128,8 @@ func TestAccRolloutImport(t *testing.T) {
 	r.expectError([]string{"The branch holds a rendering of this environment"}, "plan", "-no-color")
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	now := r.rendered()
-	if now["rollout_status"] != "canary" || now["delivered"] != false || now["target_tree_hash"] != before["target_tree_hash"] {
+	if now["rollout_status"] != "canary" || now["delivered"] != false ||
+		now["target_tree_hash"] != before["target_tree_hash"] {
 		t.Errorf("imported: %v, %v", now["rollout_status"], now["delivered"])
 	}
 	r.expectUpdate()
@@ -179,7 +181,8 @@ func TestAccRolloutKilled(t *testing.T) {
 	}
 }
 
-// A rendering that moves within its repo takes folders along whose wave did not come. To another repo it moves once it is done.
+// A rendering that moves within its repo takes folders along whose wave did not come. To another repo it moves once it
+// is done.
 func TestAccRolloutMoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -189,7 +192,8 @@ func TestAccRolloutMoves(t *testing.T) {
 	other := gitserver.InitBare(t)
 	r.options("guardrails", anyRemoval, "create_branch", true)
 	r.place("repo", "file://"+other)
-	r.expectRefused([]string{"A rollout is under way", "holds folders that no wave has reached yet: east, north, south, west", "rollout.skip = "}, "plan")
+	r.expectRefused([]string{"A rollout is under way", "holds folders that no wave has reached yet: east, north, " +
+		"south, west", "rollout.skip = "}, "plan")
 	r.place("repo", "file://"+r.repo, "path", "clusters")
 	r.expectCommits(1)
 	r.expectSame(before, "tree_hash", "target_tree_hash", "assignments")
@@ -246,14 +250,16 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.expectRefused([]string{"Folders are not this rendering's"}, "plan")
 	r.options("adopt", true, "guardrails", anyRemoval)
 	out := r.succeed("plan", "-no-color")
-	for _, text := range []string{"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Folders are taken over"} {
+	for _, text := range []string{"+ tree_hash = (known after apply)", "+ folders = (known after apply)",
+		"Folders are taken over"} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
 		}
 	}
 	r.wave("1 0 0 0 0")
 	folders, _ := r.rendered()["folders"].(map[string]any)
-	if got := slices.Sorted(maps.Keys(folders)); !slices.Equal(got, append([]string{"canary", "east", "north", "old"}, "south", "west")) {
+	if got := slices.Sorted(maps.Keys(folders)); !slices.Equal(got, append([]string{"canary", "east", "north", "old"},
+		"south", "west")) {
 		t.Errorf("the folders: %v", got)
 	}
 	r.report("current", rollingTypes...)
@@ -271,7 +277,8 @@ func TestAccRolloutAdopts(t *testing.T) {
 	fresh.stages(canaryThenAll...)
 	fresh.options("create_branch", true, "promoted_commit", promotedAfter)
 	plan := fresh.succeed("plan", "-no-color")
-	if !strings.Contains(plan.text(), `+ rollout_status = "canary, wave 1"`) || strings.Contains(plan.text(), "tree_hash = (known after") {
+	if !strings.Contains(plan.text(), `+ rollout_status = "canary, wave 1"`) || strings.Contains(plan.text(),
+		"tree_hash = (known after") {
 		t.Errorf("the plan of a create:\n%s", plan.stdout)
 	}
 	fresh.apply()
@@ -300,4 +307,92 @@ func TestAccRolloutPreview(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-branch +state):\n%s", diff)
 	}
+}
+
+// By pull request there is one for each wave. An open one is left alone by what clusters report, and one that people
+// closed stops the rollout.
+func TestAccRolloutPullRequest(t *testing.T) {
+	t.Parallel()
+	reviewed := newReviewed(t)
+	r := &rolling{reviewed.rendering}
+	r.fleet()
+	r.set("rollout", nil)
+	r.apply()
+	reviewed.on.Merge(t, reviewed.last().Number, "merge")
+	r.apply()
+	r.stages(canaryThenAll...)
+	r.report("current", rollingTypes...)
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectValues("1 1 1 1 1")
+
+	r.set("value", "2")
+	r.apply()
+	r.expectWarning("The rollout waits", "pull request 2, which proposes the wave, is not merged yet")
+	r.expectValues("1 1 1 1 1")
+	second := reviewed.last().HeadCommit
+	r.report("progressing", "canary")
+	r.apply()
+	r.expectEmptyPlan()
+	if last := reviewed.expectPulls("merged", "open"); last.HeadCommit != second {
+		t.Errorf("the pull request was edited: %+v", last)
+	}
+	reviewed.on.Merge(t, reviewed.last().Number, "merge")
+	r.apply()
+	r.expectValues("2 1 1 1 1")
+	if now := r.rendered(); now["delivered"] != false || now["rollout_status"] != "canary, wave 1" {
+		t.Errorf("after the merge: %v, %v", now["delivered"], now["rollout_status"])
+	}
+
+	// The next wave, which people close.
+	r.report("current", rollingTypes...)
+	r.apply()
+	third := reviewed.expectPulls("merged", "merged", "open")
+	reviewed.on.Close(t, third.Number)
+	r.expectWarning("Pull request 3 ", "was closed without being merged")
+	r.report("current", rollingTypes...)
+	r.expectWarning("Pull request 3 ", "was closed without being merged")
+	r.apply("-refresh-only")
+
+	// To skip the waves opens another one.
+	r.set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.rendered()["target_tree_hash"]})
+	r.apply()
+	reviewed.expectPulls("merged", "merged", "closed", "open")
+	reviewed.on.Merge(t, reviewed.last().Number, "merge")
+	r.apply()
+	r.expectValues("2 2 2 2 2")
+	r.expectEmptyPlan()
+	if now := r.rendered(); now["delivered"] != true {
+		t.Errorf("after the last merge: %v", now["delivered"])
+	}
+}
+
+// Bad input is an error of the plan, on its attribute.
+func TestAccRolloutInput(t *testing.T) {
+	t.Parallel()
+	r := &rolling{newRendering(t, gitserver.InitBare(t))}
+	r.fleet()
+	r.options("create_branch", true)
+	all := map[string]any{"match_all": true}
+	r.stages(map[string]any{"cluster_type_selector": all}, map[string]any{"name": "b",
+		"cluster_type_selector": map[string]any{}})
+	r.expectRefused([]string{"Selector selects everything", "in resource"}, "plan")
+	r.stages(
+		map[string]any{"cluster_type_selector": all},
+		map[string]any{"name": "b", "cluster_type_selector": all, "max_concurrency": "0%"},
+		map[string]any{"name": "b", "cluster_type_selector": all},
+	)
+	r.expectRefused([]string{"Missing name", "max_concurrency lets no cluster type change",
+		`Stages 2 and 3 both have the name "b"`}, "plan")
+	r.stages(map[string]any{"name": "a", "cluster_type_selector": all, "max_concurrency": "some", "soak": "soon"})
+	r.expectRefused([]string{`"some" is neither a number`, `"soon" is no duration`}, "plan")
+	r.stages(map[string]any{"name": "a",
+		"cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}})
+	r.expectRefused([]string{"Cluster types in no stage", "east", "west"}, "plan")
+	r.set("rollout", map[string]any{"stages": []any{}, "skip": "main"})
+	r.expectRefused([]string{"needs at least one stage", `"main" is no hash of a tree`}, "plan")
+	r.stages(canaryThenAll...)
+	r.options("observed_repo", map[string]any{"repo": "file://" + r.repo, "branch": "stage"})
+	r.report("current")
+	r.expectRefused([]string{"Observation of another place", `branch "stage"`, `branch "dev"`}, "plan")
 }

@@ -17,7 +17,8 @@ type rolling struct{ *rendering }
 var (
 	rollingTypes  = []string{"canary", "east", "north", "south", "west"}
 	canaryThenAll = []any{
-		map[string]any{"name": "canary", "cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}},
+		map[string]any{"name": "canary",
+			"cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}},
 		map[string]any{"name": "rest", "cluster_type_selector": map[string]any{"match_all": true}, "max_concurrency": "50%"},
 	}
 )
@@ -74,8 +75,9 @@ func (r *rolling) report(state string, types ...string) {
 	}
 	for _, name := range types {
 		reports = append(reports, map[string]string{
-			"cluster": "of-" + name, "folder": name, "revision": "dev@sha1:" + r.head(), "state": state, "message": state + " since the test",
-			"time": time.Now().UTC().Format(time.RFC3339),
+			"cluster": "of-" + name, "folder": name, "revision": "dev@sha1:" + r.head(), "state": state,
+			"message": state + " since the test",
+			"time":    time.Now().UTC().Format(time.RFC3339),
 		})
 	}
 	r.set("reports", reports)
@@ -148,13 +150,14 @@ func (r *rolling) expectWarning(texts ...string) {
 	}
 }
 
-// A change reaches the canary first, then the rest by halves. What only waits makes no plan, and the promoted commit moves with
-// the last wave.
+// A change reaches the canary first, then the rest by halves. What only waits makes no plan, and the promoted commit
+// moves with the last wave.
 func TestAccRollout(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	r.expectCommits(0) // with a rollout, and nothing to bring to anybody
-	if now := r.rendered(); now["target_tree_hash"] != now["tree_hash"] || now["rollout_status"] != nil || now["delivered"] != true {
+	if now := r.rendered(); now["target_tree_hash"] != now["tree_hash"] || now["rollout_status"] != nil ||
+		now["delivered"] != true {
 		t.Errorf("before the rollout: %v, %v, %v", now["target_tree_hash"], now["rollout_status"], now["delivered"])
 	}
 	before := r.rendered()
@@ -163,11 +166,13 @@ func TestAccRollout(t *testing.T) {
 	r.options("promoted_commit", promotedAfter)
 	r.wave("2 1 1 1 1")
 	now := r.rendered()
-	if now["rollout_status"] != "canary, wave 1" || now["delivered"] != false || now["target_tree_hash"] == now["tree_hash"] {
+	if now["rollout_status"] != "canary, wave 1" || now["delivered"] != false ||
+		now["target_tree_hash"] == now["tree_hash"] {
 		t.Errorf("after the canary: %v, %v", now["rollout_status"], now["delivered"])
 	}
 	record := r.record()
-	if record.PromotedCommit != promotedBefore || record.Rollout == nil || record.Rollout.Complete || record.Rollout.Stage != "canary" ||
+	if record.PromotedCommit != promotedBefore || record.Rollout == nil || record.Rollout.Complete ||
+		record.Rollout.Stage != "canary" ||
 		record.Rollout.TargetTreeHash != now["target_tree_hash"] || record.Rollout.PromotedCommit != promotedAfter ||
 		len(record.Rollout.From) != 1 || record.Rollout.From["canary"] != folderHash(before, "canary") {
 		t.Errorf("the record after the canary: %+v %+v", record, record.Rollout)
@@ -185,7 +190,8 @@ func TestAccRollout(t *testing.T) {
 	r.expectWarning(`Stage "rest" waits for`, "north: ", "south: ")
 	r.report("current", rollingTypes...)
 	out := r.wave("2 2 2 2 2")
-	if now := r.rendered(); now["rollout_status"] != "rest, wave 3" || now["delivered"] != true || now["target_tree_hash"] != now["tree_hash"] {
+	if now := r.rendered(); now["rollout_status"] != "rest, wave 3" || now["delivered"] != true ||
+		now["target_tree_hash"] != now["tree_hash"] {
 		t.Errorf("after the last wave: %v, %v\n%s", now["rollout_status"], now["delivered"], out.stdout)
 	}
 	record = r.record()

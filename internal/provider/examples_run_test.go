@@ -120,3 +120,21 @@ func TestAccExampleDeploymentState(t *testing.T) {
 	wantInSection(t, sections, "It is on its way", `verdict = "pending"`, "progressing: drone-8: it runs an older tree of the folder")
 	wantInSection(t, sections, "A cluster does not get well", `verdict = "pending"`, "progressing: drone-8: unhealthy")
 }
+
+// examples/rollout changes five cluster types in waves: a canary, quarters, a failure, an urgent skip and a rollback.
+func TestAccExampleRollout(t *testing.T) {
+	t.Parallel()
+	sections := runExample(t, "rollout", t.TempDir(), "")
+	wantInSection(t, sections, "The plan of a change", "(4 unchanged elements hidden)", `+ rollout_status = "canary, wave 1"`,
+		"Plan: 0 to add, 1 to change, 0 to destroy.")
+	wantInSection(t, sections, "The canary", "delivered = false", "canary region: north east region: west north region: west")
+	wantInSection(t, sections, "It waits: nothing is to be done", "No changes.", "The rollout waits", `Stage "canary" waits for:`)
+	wantInSection(t, sections, "A quarter of the rest", `"rest, wave 1"`, "east region: north north region: west")
+	wantInSection(t, sections, "The next quarter", `"rest, wave 2"`, "north region: north south region: west")
+	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 failed:", "south region: west")
+	wantInSection(t, sections, "A mended fleet begins with the canary", "canary region: south east region: north")
+	wantInSection(t, sections, "What was written before it failed comes first", "east region: south north region: north")
+	wantInSection(t, sections, "It is urgent: everywhere at once", "delivered = true", "west region: south")
+	wantInSection(t, sections, "Another change goes in waves again", "canary region: mars east region: south")
+	wantInSection(t, sections, "It is taken back at once", "delivered = true", "canary region: south east region: south")
+}

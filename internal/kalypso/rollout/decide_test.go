@@ -1,0 +1,205 @@
+package rollout_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// world is a canary and two others, of which the branch holds tree 1 and the fleet renders tree 2. All was observed to
+// run.
+func world() (*rollout.Rollout, *rollout.Situation) {
+	r := &rollout.Rollout{
+		Stages: []rollout.Stage{
+			{Name: "canary", Selector: fleet.Selector{MatchLabels: map[string]string{"ring": "0"}}, Soak: time.Hour},
+			{Name: "rest", MaxConcurrency: &limit.Limit{Number: 1}},
+		},
+		Observed: &rollout.Observation{At: noon, Folders: map[string]deployment.FolderState{}},
+	}
+	s := &rollout.Situation{
+		Target: map[string]rollout.Folder{}, TargetTreeHash: "target", Delivered: map[string]string{},
+		Seen: map[string]string{},
+	}
+	for name, ring := range map[string]string{"a": "0", "b": "1", "c": "1"} {
+		s.Target[name] = rollout.Folder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": ring}}
+		s.Delivered[name], s.Seen[name] = "1", "1"
+		r.Observed.Folders[name] = state("1", deployment.Success)
+	}
+	return r, s
+}
+
+func state(tree string, verdict deployment.Verdict) deployment.FolderState {
+	return deployment.FolderState{
+		Tree: tree, Verdict: verdict, Since: noon.Add(-2 * time.Hour), Counts: deployment.Counts{Total: 2, Current: 1},
+	}
+}
+
+// canaryRuns has the canary run tree 2, after the commit of its wave.
+func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
+	s.Delivered["a"], s.Seen["a"] = "2", "2"
+	s.Before = &rollout.State{
+		Progress: rollout.Progress{TargetTreeHash: "target", Stage: "canary", From: map[string]string{"a": "1"}},
+		Wave:     1, At: noon.Add(-3 * time.Hour),
+	}
+	r.Observed.Folders["a"] = state("2", deployment.Success)
+}
+
+// text tells what an apply does, and what there is to say about it.
+func text(step *rollout.Step) string {
+	if step.Uncertain {
+		return "uncertain"
+	}
+	parts := []string{fmt.Sprintf("takes %v", step.Taken)}
+	if step.After != nil {
+		parts = append(parts, step.After.Status(), fmt.Sprintf("from %v", step.After.From))
+	}
+	if step.Complete() {
+		parts = append(parts, "complete")
+	}
+	parts = append(parts, step.Waiting...)
+	parts = append(parts, step.Stopped...)
+	return strings.Join(parts, "; ")
+}
+
+// The table says what the next apply does where one thing differs from the canary that runs tree 2.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit func(*rollout.Rollout, *rollout.Situation)
+		want string
+	}{
+		"the next stage, by name": {nil, "takes [b]; rest, wave 1; from map[a:1 b:1]"},
+		"the soak is not over": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak = 3 * time.Hour },
+			"takes []; canary, wave 1; from map[a:1]; the soak of 3h0m0s, which ends at 2026-01-31T13:00:00Z: " +
+				"the last clusters run the change since 2026-01-31T10:00:00Z",
+		},
+		"the soak can't be counted": {
+			func(r *rollout.Rollout, _ *rollout.Situation) {
+				f := r.Observed.Folders["a"]
+				f.Since = time.Time{}
+				r.Observed.Folders["a"] = f
+			},
+			"takes []; canary, wave 1; from map[a:1]; the soak of 1h0m0s: reports don't say since when these run the change: a",
+		},
+		"an observation from before the commit": {
+			func(_ *rollout.Rollout, s *rollout.Situation) { s.Before.At = noon.Add(time.Minute) },
+			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+				"commit of the rollout",
+		},
+		"nothing was observed": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Observed = nil },
+			"takes []; canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says whether its clusters run " +
+				"the change",
+		},
+		"nothing was ever reported": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { delete(r.Observed.Folders, "a") },
+			"takes []; canary, wave 1; from map[a:1]; a: nothing was ever reported for it",
+		},
+		"the canary fails": {
+			func(r *rollout.Rollout, _ *rollout.Situation) {
+				r.Observed.Folders["a"] = state("2", deployment.Failure)
+				r.Observed.Problems = []deployment.Problem{{Cluster: "x", Folder: "a", State: deployment.StateFailed,
+					Message: "broken"}}
+			},
+			"takes []; canary, wave 1; from map[a:1]; a: 1 of 2 clusters current;   x failed: broken",
+		},
+		"the canary failed with an earlier tree": {
+			func(r *rollout.Rollout, _ *rollout.Situation) {
+				r.Observed.Folders["a"] = state("1", deployment.Failure)
+			},
+			"takes []; canary, wave 1; from map[a:1]; a: the branch held another tree of it when it was observed",
+		},
+		"the fleet changes what fails": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Observed.Folders["a"] = state("2", deployment.Failure)
+				s.Target["a"] = rollout.Folder{Hash: "3", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+				s.TargetTreeHash = "another"
+			},
+			"takes [a]; canary, wave 1; from map[a:1]",
+		},
+		"what fails goes back": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Observed.Folders["a"] = state("2", deployment.Failure)
+				s.Target["a"] = rollout.Folder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+			},
+			"takes [a]; canary, wave 1; from map[]",
+		},
+		"skipped": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "target" },
+			"takes [b c]; all at once; from map[]; complete",
+		},
+		"skipped for another tree": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" }, "takes [b]; rest, wave 1; from map[a:1 b:1]",
+		},
+		"no cluster has to follow": {
+			func(r *rollout.Rollout, _ *rollout.Situation) {
+				r.Observed.Folders["b"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
+			},
+			"takes [b c]; rest, wave 1; from map[]; complete",
+		},
+		"a removed cluster type goes last": {
+			func(_ *rollout.Rollout, s *rollout.Situation) { delete(s.Target, "b") },
+			"takes [c]; rest, wave 1; from map[a:1 c:1]",
+		},
+		"others changed what stays": {
+			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["c"] = "theirs" },
+			"takes [b]; rest, wave 1; from map[a:1 b:1]",
+		},
+		"an apply was killed after its push": {
+			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["b"] = "2" },
+			"takes []; canary, wave 1; from map[a:1 b:1]; " +
+				"b: the branch held another tree of it when it was observed",
+		},
+		"nothing differs": {
+			func(_ *rollout.Rollout, s *rollout.Situation) {
+				for name := range s.Target {
+					s.Delivered[name], s.Seen[name] = "2", "2"
+				}
+			}, "takes []; canary, wave 1; from map[]; complete",
+		},
+		"a tree of a later stage is not known": {
+			func(_ *rollout.Rollout, s *rollout.Situation) {
+				s.Before.At, s.TargetTreeHash = noon.Add(time.Minute), ""
+				s.Target["c"] = rollout.Folder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
+			},
+			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+				"commit of the rollout",
+		},
+		"a tree of this stage is not known": {
+			func(_ *rollout.Rollout, s *rollout.Situation) {
+				s.Target["c"] = rollout.Folder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
+			}, "uncertain",
+		},
+		"the observation is not known": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.ObservedUnknown = true }, "uncertain",
+		},
+		"a label is not known": {
+			func(_ *rollout.Rollout, s *rollout.Situation) {
+				s.Target["c"] = rollout.Folder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": fleet.Unknown}}
+			}, "uncertain",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, s := world()
+			canaryRuns(r, s)
+			if test.edit != nil {
+				test.edit(r, s)
+			}
+			if diff := cmp.Diff(test.want, text(r.Next(*s))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
