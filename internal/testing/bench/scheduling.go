@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// scheduling measures what placement adds to a schedule of 100,000 assignments, on one core: 5,000 deployment targets on 20
+// cluster types each, which with a number are chosen among 40.
+func (b *bench) scheduling(ctx context.Context) error {
+	cores := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(cores)
+	kept := placedFleet(true)
+	first, problems := schedule.New(ctx, kept)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	kept.Earlier.Decisions = first.Decisions()
+	fleets := []struct {
+		name, what string
+		fleet      *fleet.Fleet
+	}{
+		{"all", "schedule 100,000 assignments", placedFleet(false)},
+		{"number", "the same with a number on all policies", placedFleet(true)},
+		{"kept", "the same with the decisions of the last run", kept},
+	}
+	for range b.runs { // in turns, as the machine's load changes
+		for _, f := range fleets {
+			if err := b.measure("schedule/"+f.name, func() (sample, error) { return schedules(ctx, f.fleet) }); err != nil {
+				return err
+			}
+		}
+	}
+	all := b.median("schedule/all")
+	for _, f := range fleets {
+		took := b.median("schedule/" + f.name)
+		r := row{what: f.what, measured: took}
+		if f.name != "all" {
+			r.against, r.bound = seconds(all.time), "1.5"
+			r.ratio = ratio(took, all)
+		}
+		b.add(r)
+	}
+	return nil
+}
+
+func schedules(ctx context.Context, f *fleet.Fleet) (sample, error) {
+	start := time.Now()
+	s, problems := schedule.New(ctx, f)
+	took := sample{time: time.Since(start)}
+	if err := problems.Err(); err != nil {
+		return took, err
+	}
+	if s.AssignmentCount != 100_000 {
+		return took, fmt.Errorf("%d assignments", s.AssignmentCount)
+	}
+	return took, nil
+}
+
+// placedFleet returns a fleet of 10 policies.
+func placedFleet(number bool) *fleet.Fleet {
+	f := &fleet.Fleet{Environment: "dev"}
+	clusterTypes := 20
+	if number {
+		clusterTypes *= 2
+	}
+	for i := range clusterTypes {
+		f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
+			Meta: fleet.Meta{Name: fmt.Sprintf("ct-%03d", i)}, Properties: map[string]string{"cost": fmt.Sprint(i * 7 % 11)},
+		})
+	}
+	for i := range 10 {
+		team := map[string]string{"team": fmt.Sprint(i)}
+		p := &fleet.SchedulingPolicy{
+			Meta: fleet.Meta{Name: fmt.Sprint("policy-", i)}, DeploymentTargets: fleet.Selector{MatchLabels: team},
+		}
+		if number {
+			p.Placement = &placement.Spec{
+				Number: new(20), Prefer: []placement.Preference{{Property: "cost", Weight: -2}},
+			}
+		}
+		f.Policies = append(f.Policies, p)
+		for n := range 500 {
+			f.Workloads = append(f.Workloads, &fleet.Workload{
+				Meta:    fleet.Meta{Name: fmt.Sprintf("app-%d-%03d", i, n), Labels: team},
+				Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
+			})
+		}
+	}
+	return f
+}
