@@ -46,9 +46,6 @@ type Desired struct {
 	// Incomplete says that something besides the tree is not known yet that decides whether the change may be made.
 	Incomplete bool
 
-	// decisions are those of placement, once they were asked for, and decided the tree that they are of.
-	decisions placement.Decisions
-	decided   *tree.Tree
 	// Rollout brings the tree to the cluster types in waves; nil: all at once.
 	Rollout      *rollout.Rollout
 	ClusterTypes []*fleet.ClusterType // of the tree's fleet
@@ -58,6 +55,9 @@ type Desired struct {
 	target            Inventory
 	apply             *applyTree
 	targetOf, applyOf *tree.Tree
+	// decisions are those of placement, once they were asked for, and decided the tree that they are of.
+	decisions placement.Decisions
+	decided   *tree.Tree
 }
 
 // PullRequestSettings configures the pull requests of a rendering.

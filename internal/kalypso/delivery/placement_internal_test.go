@@ -1,0 +1,169 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+func decided(clusterTypes ...string) placement.Decisions {
+	return placement.Decisions{"web": {Targets: map[string][]string{"hello-web": clusterTypes}}}
+}
+
+// placedDesired returns what a fleet with a number of 1 desires, which places hello-web on large.
+func placedDesired(t *testing.T) *Desired {
+	t.Helper()
+	f := &fleet.Fleet{
+		Environment:  "dev",
+		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}}, {Meta: fleet.Meta{Name: "small"}}},
+		Policies: []*fleet.SchedulingPolicy{{
+			Meta: fleet.Meta{Name: "web"}, Placement: &placement.Spec{Number: new(1)},
+		}},
+		Workloads: []*fleet.Workload{{
+			Meta: fleet.Meta{Name: "hello"}, Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
+		}},
+	}
+	s, ps := schedule.New(t.Context(), f)
+	if err := ps.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return &Desired{
+		Strategy: Push, Environment: "dev", Destination: Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
+		Tree: &tree.Tree{Schedule: s},
+	}
+}
+
+// TestDecisionsOfState: a state tells the decisions that it was written with, which it holds once.
+func TestDecisionsOfState(t *testing.T) {
+	t.Parallel()
+	record := NewRecord("dev", []string{"large"}, "", nil, nil)
+	record.Decisions = decided("large")
+	s := newState(Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
+	folder := Folder{Hash: tree.Hash{1}, Targets: []Target{{Name: "hello-web"}}}
+	s.Delivered = Inventory{"large": folder, "small": folder}
+	s.DeliveredRecord, s.Decisions = record.hash(), record.Decisions
+	s.Seen = BranchState{Head: "1", Record: &record, RecordHash: record.hash()}
+	if packed := s.withoutRepeats(); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
+		t.Error("the state holds the decisions twice, or loses them")
+	}
+	data, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := DecodeState(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(record, *read.Seen.Record); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+	earlier, known := read.Earlier()
+	want := placement.Earlier{Decisions: decided("large"), Holds: map[string][]string{"hello-web": {"large", "small"}}}
+	if diff := cmp.Diff(want, earlier); diff != "" || !known {
+		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
+	}
+	for name, s := range map[string]*State{"none": nil, "of another version": {Version: 1}} {
+		if _, known := s.Earlier(); known {
+			t.Errorf("a state that is %s tells decisions", name)
+		}
+	}
+}
+
+// TestDecisionsOfRecord: the record holds the decisions, and other decisions alone make it another.
+func TestDecisionsOfRecord(t *testing.T) {
+	t.Parallel()
+	d := placedDesired(t)
+	record, err := ParseRecord(d.record().Marshal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(decided("large"), record.Decisions); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+	other := record
+	other.Decisions = decided("small")
+	if record.same(other) || !record.same(record) {
+		t.Error("records with other decisions are the same, or equal ones are not")
+	}
+	for name, text := range map[string]string{
+		"a path":            `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"../x": "hello-web"}}}}`,
+		"a target twice":    `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"a": "x", "b": "x"}}}}`,
+		"another structure": `{"version": 1, "environment": "dev", "decisions": {"web": []}}`,
+	} {
+		if _, err := ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), "not as it was written") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDecisionsDecide: other decisions are a reason to write, compared with what was proposed last, and are refused on a record
+// that no state tells of, also with adopt.
+func TestDecisionsDecide(t *testing.T) {
+	t.Parallel()
+	d := placedDesired(t)
+	state := func(decisions placement.Decisions) *State {
+		s := newState(d.Destination, "dev")
+		s.Decisions, s.Delivered, s.Seen.Head = decisions, Inventory{}, "1"
+		return &s
+	}
+	proposed := state(nil)
+	proposed.Proposal = &Proposal{Head: state(decided("large"))}
+	for name, c := range map[string]struct {
+		state *State
+		want  bool
+	}{
+		"the same": {state(decided("large")), false}, "others": {state(decided("small")), true},
+		"none before": {state(nil), true}, "the same, proposed": {proposed, false},
+	} {
+		if got := d.decidesAnew(c.state); got != c.want {
+			t.Errorf("%s: decides anew: %t", name, got)
+		}
+	}
+	at := &BranchState{Record: &Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
+	for _, adopt := range []bool{false, true} {
+		d.Adopt = adopt
+		if err := d.mayDecide(nil, at); err == nil {
+			t.Errorf("adopt = %t takes over a record with other decisions", adopt)
+		}
+	}
+	if err := d.mayDecide(state(nil), at); err != nil {
+		t.Errorf("a rendering that the state knows: %v", err)
+	}
+	at.Record.Decisions = decided("large")
+	if err := d.mayDecide(nil, at); err != nil {
+		t.Errorf("equal decisions: %v", err)
+	}
+}
+
+// TestMoves: a target moves if it leaves one cluster type while it joins another.
+func TestMoves(t *testing.T) {
+	t.Parallel()
+	d := placedDesired(t)
+	target := []Target{{Name: "hello-web"}}
+	d.setApply(&applyTree{inventory: Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}})
+	for name, c := range map[string]struct {
+		held Inventory
+		want int
+	}{
+		"moved":                      {Inventory{"small": {Targets: target}}, 1},
+		"stays":                      {Inventory{"large": {Targets: target}}, 0},
+		"joins":                      {Inventory{"large": {}}, 0},
+		"leaves":                     {Inventory{"large": {Targets: target}, "small": {Targets: target}}, 0},
+		"leaves what is not decided": {Inventory{"new": {Targets: target}}, 0},
+	} {
+		moves := d.Moves(&State{Delivered: c.held})
+		if len(moves) != c.want {
+			t.Errorf("%s: %v", name, moves)
+		}
+		warnings, errs := CheckMoves(moves, fleet.Warn), CheckMoves(moves, fleet.Fail)
+		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) || len(CheckMoves(moves, fleet.Ignore)) > 0 {
+			t.Errorf("%s: %v, %v", name, warnings, errs)
+		}
+	}
+}
