@@ -94,7 +94,7 @@ func TestAccPullRequestAskedOnce(t *testing.T) {
 	r := newReviewed(t)
 	r.on.AddTeam("platform")
 	r.delivery("reviewers", []string{"octocat", "acme/platform"}, "wait_for_merge", true)
-	r.options("timeouts", map[string]any{"create": "3s", "update": "3s"})
+	r.options("timeouts", map[string]any{"create": "6s", "update": "6s"})
 	wait := func() {
 		t.Helper()
 		r.expectError([]string{"The pull request is not merged yet"}, "apply", "-no-color", "-auto-approve")

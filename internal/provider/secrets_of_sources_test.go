@@ -69,7 +69,7 @@ func TestAccSecretsOfSources(t *testing.T) {
 	s.expectError([]string{"Invalid client secret provided: (secret)"}, "plan", "-no-color")
 	clusters["token"] = map[string]any{"kubeconfig": "canary: [\n"}
 	look("token")
-	s.expectError([]string{"not that of a kubeconfig"}, "plan", "-no-color")
+	s.expectError([]string{"text is not a kubeconfig"}, "plan", "-no-color")
 	s.expectNone(t, nil, repo)
 	if _, ok := filesBelow(t, s.folder)[filepath.Join("plan", "tfplan")]; !ok {
 		t.Error("the plan file was not searched")
