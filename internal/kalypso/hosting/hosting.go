@@ -47,6 +47,13 @@ type Repo interface {
 	SetStatus(ctx context.Context, commit string, status Status) (Status, error)
 	// Status returns the latest status of a commit in a context, or nil.
 	Status(ctx context.Context, commit, name string) (*Status, error)
+	// LatestStatuses returns the latest status of each context and the check runs of many commits, by commit, with the
+	// host's time. The number of requests does not depend on the number of commits where the host can do so. A commit
+	// that the repo lacks has no statuses.
+	LatestStatuses(ctx context.Context, commits []string) (*Statuses, error)
+	// StatusHistory returns all statuses of a commit, newest first, and whether the host has more than the method reads.
+	// It returns no check runs.
+	StatusHistory(ctx context.Context, commit string) (statuses []Status, more bool, err error)
 
 	// CommitURL and CompareURL return web pages.
 	CommitURL(commit string) string
@@ -124,10 +131,25 @@ type Status struct {
 	State       StatusState
 	Description string
 	TargetURL   string // "": none
+	// Creator is the login of the user or app that set the status, such as "octocat" or "acme-ci[bot]". For a check run
+	// it is the app. It is empty in a status to set, and if the host does not report it.
+	Creator string
+	// CheckRun says that the host calls it a check run and not a status. Context is then its name, and its conclusion is
+	// in Description unless it is a success.
+	CheckRun bool
 
 	// SetAt is when the status was set, and SeenAt the time of the answer, both by the host's clock. They are zero in a
 	// status to set, and if the host does not report them.
 	SetAt, SeenAt time.Time
+}
+
+// Statuses are the latest statuses of commits.
+type Statuses struct {
+	ByCommit map[string][]Status
+	// Viewer is the login that the credential belongs to; "": the host does not say.
+	Viewer string
+	// SeenAt is the time of the answer by the host's clock.
+	SeenAt time.Time
 }
 
 // StatusState is the state of a status.

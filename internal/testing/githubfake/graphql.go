@@ -5,17 +5,22 @@ import (
 	"strings"
 )
 
-// graphql implements the mutations that the REST API lacks: auto-merge, and draft pull requests.
+// graphql implements what the REST API lacks: auto-merge, draft pull requests, and the statuses of many commits.
 func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 	t := s.caller(w, req)
 	var asked struct {
 		Query     string
 		Variables struct {
-			ID     string
-			Method string
+			ID          string
+			Method      string
+			Owner, Name string
 		}
 	}
 	if t == nil || !decode(w, req, &asked) {
+		return
+	}
+	if strings.HasPrefix(asked.Query, "query") {
+		s.queryStatuses(w, t, asked.Query, asked.Variables.Owner+"/"+asked.Variables.Name)
 		return
 	}
 	var r *Repo

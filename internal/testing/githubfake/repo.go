@@ -23,6 +23,8 @@ type Repo struct {
 	pulls     []*pull
 	numbers   int // of pull requests and issues alike
 	statuses  map[string][]status
+	checkRuns map[string][]checkRun
+	commits   map[string]bool     // commits that exist
 	required  map[string][]string // branch → the contexts whose success its merges need
 	keepsOpen bool
 	teams     []string
@@ -42,7 +44,7 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	installProtection(t, path)
 	r := &Repo{
 		Name: name, Path: path, URL: s.URL + "/" + name, server: s,
-		statuses: map[string][]status{}, required: map[string][]string{},
+		statuses: map[string][]status{}, checkRuns: map[string][]checkRun{}, commits: map[string]bool{}, required: map[string][]string{},
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -147,6 +147,9 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	for name, values := range answer.Header() {
 		w.Header()[name] = values
 	}
+	if w.Header().Get("Date") == "" {
+		w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
+	}
 	if w.Header().Get("X-RateLimit-Remaining") == "" {
 		w.Header().Set("X-RateLimit-Remaining", "4999")
 	}

@@ -16,7 +16,28 @@ type status struct {
 	TargetURL   string `json:"target_url"`
 
 	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Creator   *creator  `json:"creator"`
 }
+
+// creator is a user or an app in the REST API.
+type creator struct {
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+func creatorOf(login string) *creator {
+	if login == "" {
+		return nil
+	}
+	c := &creator{Login: login, Type: "User"}
+	if strings.HasSuffix(login, botSuffix) {
+		c.Type = "Bot"
+	}
+	return c
+}
+
+const botSuffix = "[bot]"
 
 // maxStatuses is the number of statuses that GitHub keeps per commit and context.
 const maxStatuses = 1000
@@ -25,6 +46,21 @@ var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func (s *Server) routeStatuses() {
 	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", s.setStatus)
+	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/statuses",
+		func(w http.ResponseWriter, req *http.Request) {
+			r, _ := s.opened(w, req, Read)
+			if r == nil {
+				return
+			}
+			commit := r.commit(req.PathValue("sha"))
+			if commit == "" {
+				fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
+				return
+			}
+			all := slices.Clone(r.statuses[commit])
+			slices.Reverse(all) // GitHub lists the newest first
+			reply(w, http.StatusOK, page(w, req, all))
+		})
 	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/status",
 		func(w http.ResponseWriter, req *http.Request) {
 			r, _ := s.opened(w, req, Read)
@@ -42,7 +78,7 @@ func (s *Server) routeStatuses() {
 }
 
 func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
-	r, _ := s.opened(w, req, Write)
+	r, t := s.opened(w, req, Write)
 	var asked status
 	if r == nil || !decode(w, req, &asked) {
 		return
@@ -67,11 +103,19 @@ func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
 	case len(before) >= maxStatuses:
 		invalid(w, "Status", "", "This SHA and context has reached the maximum number of statuses.")
 	default:
-		asked.ID, asked.CreatedAt = len(r.statuses[hash])+1, time.Now().UTC().Truncate(time.Second)
-		r.statuses[hash] = append(r.statuses[hash], asked)
+		asked.Creator = creatorOf(t.login)
+		asked = r.addStatus(hash, asked)
 		r.sync()
 		reply(w, http.StatusCreated, asked)
 	}
+}
+
+// addStatus adds a status of the present.
+func (r *Repo) addStatus(commit string, s status) status {
+	s.ID, s.CreatedAt = len(r.statuses[commit])+1, r.server.now().UTC().Truncate(time.Second)
+	s.UpdatedAt = s.CreatedAt
+	r.statuses[commit] = append(r.statuses[commit], s)
+	return s
 }
 
 // latest returns the latest status of each context of a commit, newest first.

@@ -144,10 +144,24 @@ func (r *Repo) Status(commit, context string) (state string, posted int) {
 func (r *Repo) SetStatus(commit, context, state string) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
-	r.statuses[commit] = append(r.statuses[commit], status{
-		ID: len(r.statuses[commit]) + 1, Context: context, State: state, CreatedAt: time.Now().UTC().Truncate(time.Second),
-	})
+	r.addStatus(commit, status{Context: context, State: state})
 	r.sync()
+}
+
+// SetStatusAs sets a status as a user or an app does, such as "octocat" or "acme-ci[bot]".
+func (r *Repo) SetStatusAs(login, commit, context, state, description string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.addStatus(commit, status{Context: context, State: state, Description: description, Creator: creatorOf(login)})
+	r.sync()
+}
+
+// AddCheckRun adds a check run of an app, such as "github-actions". The conclusion is empty while it runs.
+func (r *Repo) AddCheckRun(commit, name, conclusion, app string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	now := r.server.now().UTC().Truncate(time.Second)
+	r.checkRuns[commit] = append(r.checkRuns[commit], checkRun{name, conclusion, app, now})
 }
 
 // known returns a pull request, with the lock held.

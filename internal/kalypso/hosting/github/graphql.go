@@ -88,30 +88,41 @@ func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool
 	return r.mutate(ctx, r.op("mark as ready", now.Number), mutationReady, map[string]string{"id": now.ID})
 }
 
-// mutate runs a mutation. GraphQL returns errors with status 200.
+// mutate runs a mutation.
 func (r *repo) mutate(ctx context.Context, op, query string, variables map[string]string) error {
+	_, err := r.query(ctx, op, query, variables, nil)
+	return err
+}
+
+// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200; with any, the data is
+// incomplete, and not used.
+func (r *repo) query(ctx context.Context, op, query string, variables map[string]string, into any) (*github.Response, error) {
 	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph,
 		map[string]any{"query": query, "variables": variables})
 	if err != nil {
-		return r.wrapError(op, err)
+		return nil, r.wrapError(op, err)
 	}
 	var data bytes.Buffer
-	if _, err := r.client.api.Do(ctx, req, &data); err != nil {
-		return r.wrapError(op, err)
+	resp, err := r.client.api.Do(ctx, req, &data)
+	if err != nil {
+		return nil, r.wrapError(op, err)
 	}
 	var a errorAnswer
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
-		return r.wrapError(op, err)
+		return nil, r.wrapError(op, err)
 	}
-	if len(a.details()) == 0 {
-		return nil
+	if len(a.details()) > 0 {
+		e := &hosting.Error{Op: op, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential}
+		switch {
+		case a.of("NOT_FOUND"):
+			e.Kind = hosting.ErrNotVisible
+		case a.of("FORBIDDEN"), a.of("INSUFFICIENT_SCOPES"):
+			e.Kind = hosting.ErrForbidden
+		}
+		return nil, e
 	}
-	e := &hosting.Error{Op: op, Kind: hosting.ErrRejected, Message: a.text(), Credential: r.client.credential}
-	switch {
-	case a.of("NOT_FOUND"):
-		e.Kind = hosting.ErrNotVisible
-	case a.of("FORBIDDEN"), a.of("INSUFFICIENT_SCOPES"):
-		e.Kind = hosting.ErrForbidden
+	if into == nil {
+		return resp, nil
 	}
-	return e
+	return resp, r.wrapError(op, json.Unmarshal(data.Bytes(), &struct{ Data any }{into}))
 }

@@ -308,6 +308,7 @@ func TestStatus(t *testing.T) {
 	if _, err := p.repo.SetStatus(t.Context(), commit, want); err != nil {
 		t.Fatal(err)
 	}
+	want.Creator = "kalypso-bot"
 	for i := range 250 {
 		p.on.SetStatus(commit, "other/"+strings.Repeat("x", i), "failure")
 	}

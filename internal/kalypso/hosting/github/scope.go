@@ -12,8 +12,8 @@ import (
 
 // scope is the repo and the permissions of an installation token. Empty permissions are not requested.
 type scope struct {
-	repo                                      string // without the owner, which the installation implies
-	contents, pullRequests, statuses, members string
+	repo                                              string // without the owner, which the installation implies
+	contents, pullRequests, statuses, members, checks string
 }
 
 const (
@@ -50,7 +50,7 @@ func (s scope) options() *github.InstallationTokenOptions {
 		Repositories: []string{s.repo},
 		Permissions: &github.InstallationPermissions{
 			Contents: permission(s.contents), PullRequests: permission(s.pullRequests),
-			Statuses: permission(s.statuses), Members: permission(s.members),
+			Statuses: permission(s.statuses), Members: permission(s.members), Checks: permission(s.checks),
 		},
 	}
 }
@@ -59,7 +59,7 @@ func (s scope) options() *github.InstallationTokenOptions {
 func (s scope) String() string {
 	var all []string
 	for _, p := range []struct{ name, access string }{
-		{"contents", s.contents}, {"members", s.members}, {"pull_requests", s.pullRequests}, {"statuses", s.statuses},
+		{"checks", s.checks}, {"contents", s.contents}, {"members", s.members}, {"pull_requests", s.pullRequests}, {"statuses", s.statuses},
 	} {
 		if p.access != "" {
 			all = append(all, p.name+": "+p.access)

@@ -2,9 +2,7 @@ package github
 
 import (
 	"context"
-	"net/http"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v53/github"
 
@@ -27,14 +25,10 @@ func (r *repo) SetStatus(ctx context.Context, commit string, s hosting.Status) (
 
 // statusOf converts a status, and adds the time of GitHub's answer.
 func statusOf(s *github.RepoStatus, resp *github.Response) hosting.Status {
-	now, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		now = time.Time{}
-	}
 	return hosting.Status{
 		Context: s.GetContext(), State: hosting.StatusState(s.GetState()), Description: s.GetDescription(),
-		TargetURL: s.GetTargetURL(),
-		SetAt:     s.GetCreatedAt().Time, SeenAt: now,
+		TargetURL: s.GetTargetURL(), Creator: s.GetCreator().GetLogin(),
+		SetAt: s.GetCreatedAt().Time, SeenAt: timeOf(resp),
 	}
 }
 

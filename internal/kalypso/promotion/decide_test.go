@@ -1,0 +1,310 @@
+package promotion_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
+
+// hash returns the commit of a number: the higher, the newer.
+func hash(n int) string { return fmt.Sprintf("%040x", 0xc000+n) }
+
+// hashes returns the commits from one number down to another.
+func hashes(from, to int) (all []string) {
+	for n := from; n >= to; n-- {
+		all = append(all, hash(n))
+	}
+	return all
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// at returns a time so many minutes after noon.
+func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+
+// status is one status of a world, in the order in which it was set.
+type status struct {
+	commit  int
+	context string
+	state   hosting.StatusState
+	at      int // minutes after noon
+	by      string
+	text    string
+	run     bool
+}
+
+// ledger returns what a host tells of statuses.
+func ledger(now int, all ...status) promotion.Ledger {
+	l := promotion.Ledger{Histories: map[string]promotion.StatusHistory{}}
+	l.ByCommit, l.SeenAt = map[string][]hosting.Status{}, at(now)
+	for _, s := range all {
+		one := hosting.Status{
+			Context: s.context, State: s.state, Description: s.text, Creator: s.by, CheckRun: s.run, SetAt: at(s.at), SeenAt: at(now),
+		}
+		commit := hash(s.commit)
+		l.ByCommit[commit] = slices.DeleteFunc(l.ByCommit[commit], func(o hosting.Status) bool {
+			return strings.EqualFold(o.Context, s.context) && !s.run
+		})
+		l.ByCommit[commit] = append(l.ByCommit[commit], one)
+		if !s.run {
+			h := l.Histories[commit]
+			h.Statuses = append([]hosting.Status{one}, h.Statuses...)
+			l.Histories[commit] = h
+		}
+	}
+	return l
+}
+
+const stage = "stage environment"
+
+// prod is a world in which environment prod is at commit 1 of 5, after stage.
+func prod(change func(*promotion.World), statuses ...status) promotion.World {
+	w := promotion.World{
+		Rules:   promotion.Rules{Environment: "prod", After: []promotion.Gate{{Name: "stage", Context: stage}}},
+		History: promotion.History{Branch: "main", Commits: hashes(5, 0), Whole: true},
+		Current: promotion.Current{Commit: hash(1)},
+	}
+	w.Ledger = ledger(600, statuses...)
+	if change != nil {
+		change(&w)
+	}
+	return w
+}
+
+func soak(d time.Duration) func(*promotion.World) {
+	return func(w *promotion.World) { w.After[0].Soak = d }
+}
+
+// TestDecide has a row for each bullet of the rules.
+func TestDecide(t *testing.T) {
+	ok := func(commit, at int) status {
+		return status{commit: commit, context: stage, state: hosting.Success, at: at, by: "ci[bot]"}
+	}
+	no := func(commit, at int, state hosting.StatusState) status {
+		return status{commit: commit, context: stage, state: state, at: at, by: "ci[bot]"}
+	}
+	for name, tc := range map[string]struct {
+		world   promotion.World
+		kind    promotion.Kind
+		commit  int // -1: none
+		waiting string
+		summary string
+		warning string
+	}{
+		"no newer commit": {prod(func(w *promotion.World) { w.Current.Commit = hash(5) }), "up_to_date", 5, "", "no newer commit waits", ""},
+		"the newest commit whose gates hold": {
+			prod(nil, ok(2, 1), ok(3, 2), no(4, 3, hosting.Pending)), "promote", 3, `c004: stage: status "stage environment" is pending by ci[bot]`, "Promote", "",
+		},
+		"no gate holds":                         {prod(nil), "hold", 1, "no status", "no newer commit may be promoted yet", ""},
+		"no gates at all":                       {prod(func(w *promotion.World) { w.After = nil }), "promote", 5, "", "", ""},
+		"nothing promoted yet":                  {prod(func(w *promotion.World) { w.Current.Commit = "" }, ok(2, 1)), "promote", 2, "", "after nothing", ""},
+		"nothing promoted and no gate holds":    {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1, "no status", "has no promoted commit", ""},
+		"Kalypso's pending Deployed is good":    {prod(nil, status{commit: 2, context: stage, state: hosting.Pending, text: "Deployed"}), "promote", 2, "", "", ""},
+		"Kalypso's pending Deploying is not":    {prod(nil, status{commit: 2, context: stage, state: hosting.Pending, text: "Deploying"}), "hold", 1, "Deploying", "", ""},
+		"an unknown context names those around": {prod(nil, status{commit: 2, context: "stag", state: hosting.Success}), "hold", 1, `check the name: there are ["stag"]`, "", ""},
+		"contexts ignore case":                  {prod(nil, status{commit: 2, context: "Stage Environment", state: hosting.Success}), "promote", 2, "", "", ""},
+		"by another": {
+			prod(func(w *promotion.World) { w.After[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1, `"acme-ci[bot]" set none of the latest statuses`, "", "",
+		},
+		"by the right one":        {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" }, ok(2, 1)), "promote", 2, "", "by ci[bot] at 2026-03-01T12:01:00Z", ""},
+		"a status in the future":  {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
+		"a clock five minutes on": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
+		"statuses and check runs": {
+			prod(func(w *promotion.World) { w.Statuses = []string{"ci", "qa"} }, ok(2, 1), ok(3, 1),
+				status{commit: 2, context: "ci", state: hosting.Success, run: true}, status{commit: 2, context: "qa", state: hosting.Success},
+				status{commit: 3, context: "ci", state: hosting.Success, run: true}, status{commit: 3, context: "qa", state: hosting.Failure, by: "eve"}),
+			"promote", 2, `c003: qa: status "qa" is failure by eve`, "", "",
+		},
+		"all check runs of a name": {
+			prod(func(w *promotion.World) { w.After, w.Statuses = nil, []string{"ci"} },
+				status{commit: 2, context: "ci", state: hosting.Success, run: true}, status{commit: 2, context: "ci", state: hosting.Errored, text: "skipped", run: true}),
+			"hold", 1, `c002: ci: check run "ci" is error`, "", "",
+		},
+
+		"soak over":                            {prod(soak(4*time.Hour), ok(2, 0), ok(2, 240)), "promote", 2, "", "soaked 4h since 2026-03-01T12:00:00Z", ""},
+		"soak not over":                        {prod(soak(4*time.Hour), ok(2, 0), ok(2, 239)), "hold", 1, "needs a good status at 2026-03-01T16:00:00Z or later", "", ""},
+		"a dead pipeline is no proof":          {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1, "needs a good status", "", ""},
+		"failure begins the soak anew":         {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Failure), ok(2, 120), ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
+		"pending does not begin the soak anew": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120), ok(2, 300)), "promote", 2, "", "", ""},
+		"the newest status is not good":        {prod(soak(time.Hour), ok(2, 0), ok(2, 120), no(2, 130, hosting.Pending)), "hold", 1, "is pending", "", ""},
+		"a fix that replaced the commit":       {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, hosting.Pending), ok(2, 300)), "hold", 1, "", "", ""},
+		"replaced after its soak":              {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, hosting.Pending)), "promote", 2, "c003", "", ""},
+		"back after it was replaced":           {prod(soak(time.Hour), ok(2, 0), no(3, 10, hosting.Pending), ok(2, 20), ok(2, 80)), "promote", 2, "c003", "soaked 1h since 2026-03-01T12:20:00Z", ""},
+		"replaced by an older commit":          {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "", ""},
+		"a failure takes earlier runs away":    {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80, hosting.Failure), ok(2, 90)), "hold", 1, "", "", ""},
+		"soak by another": {
+			prod(func(w *promotion.World) { w.After[0].Soak, w.After[0].By = time.Hour, "ci[bot]" },
+				status{commit: 2, context: stage, state: hosting.Success, at: 0, by: "eve"}, ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
+		},
+
+		"deployed holds for its own commit alone": {
+			prod(func(w *promotion.World) {
+				w.After[0].Deployed = &promotion.Deployed{Verdict: "success", Commit: hash(3)}
+			}), "promote", 3, "environment \"stage\" is at", "", "",
+		},
+		"deployed pending": {prod(func(w *promotion.World) {
+			w.After[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
+		}), "hold", 1, `environment "stage": pending`, "", ""},
+		"deployed without a state": {prod(func(w *promotion.World) { w.After[0].Deployed = &promotion.Deployed{Verdict: "pending"} }), "hold", 1, "no promoted commit", "", ""},
+
+		"dwell without a status":             {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1, "has no status", "", ""},
+		"dwell from the first good status":   {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 550), own(1, 590)), "hold", 1, "until 2026-03-01T22:10:00Z", "", ""},
+		"dwell over":                         {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 540)), "promote", 2, "", "", ""},
+		"what failed does not dwell":         {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), status{commit: 1, context: "prod environment", state: hosting.Failure, at: 590}), "promote", 2, "", "", ""},
+		"approved does not wait for a dwell": {prod(func(w *promotion.World) { w.Dwell, w.Approved = time.Hour, []string{hash(3)} }, ok(2, 1)), "promote", 3, "", "approved", ""},
+
+		"hold":                       {prod(func(w *promotion.World) { w.Hold = "freeze" }, ok(2, 1)), "hold", 1, "freeze", "Hold: freeze", ""},
+		"hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }), "hold", 5, "", "Hold: freeze", ""},
+		"hold beats approved":        {prod(func(w *promotion.World) { w.Hold, w.Approved = "freeze", []string{hash(3)} }), "hold", 1, "freeze", "", ""},
+		"approved needs no gate":     {prod(func(w *promotion.World) { w.Approved = []string{hash(3)} }), "promote", 3, "c005", "approved: no gate is needed", ""},
+		"spent approvals are a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }), "hold", 1, "", "Note: approved names", ""},
+		"a pin beats both": {
+			prod(func(w *promotion.World) { w.Hold, w.Approved, w.Pinned = "freeze", []string{hash(3)}, hash(0) }), "pinned", 0, "", "pinned_commit", "",
+		},
+		"a pin ahead":                        {prod(func(w *promotion.World) { w.Pinned = hash(4) }), "pinned", 4, "", "", ""},
+		"a pin where it is":                  {prod(func(w *promotion.World) { w.Pinned = hash(1) }, ok(3, 1)), "pinned", 1, "", "holds it there", ""},
+		"rollout under way":                  {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(2, 1)), "hold", 1, "rollout", "rollout is under way", ""},
+		"approved while a rollout":           {prod(func(w *promotion.World) { w.Current.Rollout, w.Approved = true, []string{hash(2)} }), "promote", 2, "", "", ""},
+		"pinned while a rollout":             {prod(func(w *promotion.World) { w.Current.Rollout, w.Pinned = true, hash(2) }), "pinned", 2, "", "", ""},
+		"rejected up to the good one":        {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} }, ok(2, 1), ok(3, 1)), "hold", 1, "c005", "2 commits skipped", ""},
+		"the first good one":                 {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} }, ok(3, 1), ok(4, 1)), "promote", 4, "c005", "", ""},
+		"rejected without a good one":        {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): ""} }, ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
+		"rejected since before the current":  {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(5)} }, ok(4, 1)), "hold", 1, "c005", "3 commits skipped", ""},
+		"spent rejections are a note":        {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} }, ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
+		"a rejection of nothing is a note":   {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} }, ok(2, 1)), "promote", 2, "", "not on branch", ""},
+		"a good commit that is older":        {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(3): hash(2)} }, ok(2, 1), ok(5, 1)), "promote", 2, "", "", "Rejected commits without an end"},
+		"rejected and approved":              {prod(func(w *promotion.World) { w.Rejected, w.Approved = map[string]string{hash(3): ""}, []string{hash(3)} }), "hold", 1, "c002", "", ""},
+		"after a rollback":                   {prod(func(w *promotion.World) { w.Current.RolledBack = hash(4) }, ok(4, 1), ok(3, 1)), "hold", 1, "c005", "rolled back", ""},
+		"a newer commit after a rollback":    {prod(func(w *promotion.World) { w.Current.RolledBack = hash(4) }, ok(5, 1)), "promote", 5, "", "", ""},
+		"approved after a rollback":          {prod(func(w *promotion.World) { w.Current.RolledBack, w.Approved = hash(4), []string{hash(4)} }), "promote", 4, "c005", "", ""},
+		"the host does not answer":           {prod(func(w *promotion.World) { w.Ledger = promotion.Ledger{Silence: "GitHub is down."} }), "hold", 1, "can't be read", "", "The statuses can't be read"},
+		"approved while the host is silent":  {prod(func(w *promotion.World) { w.Ledger, w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)} }), "promote", 2, "", "", "The statuses can't be read"},
+		"a force-push":                       {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(3, 1)), "hold", 99, "", "pinned_commit to a commit of the branch", ""},
+		"a pin after a force-push":           {prod(func(w *promotion.World) { w.Current.Commit, w.Pinned = hash(99), hash(3) }), "pinned", 3, "", "", ""},
+		"somebody else in our own context":   {prod(func(w *promotion.World) { w.Ledger.Viewer = "us" }, ok(2, 1), own(1, 2)), "promote", 2, "", "", "Somebody else reports"},
+		"ourselves in our own context":       {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1), own(1, 2)), "promote", 2, "", "", ""},
+		"Kalypso's words in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1), status{commit: 5, context: "prod environment", state: hosting.Pending, text: "Deploying", by: "ci[bot]"}), "promote", 2, "", "", "Somebody else reports"},
+		"more than 500 commits are said":     {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) }, ok(600, 1)), "promote", 600, "", "", "More commits than candidates"},
+		"the 501st commit is no candidate":   {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) }, ok(100, 1)), "hold", 1, "", "500 newer commits wait", "More commits"},
+		"exactly 500 commits":                {prod(func(w *promotion.World) { w.History.Commits = hashes(501, 0) }, ok(2, 1)), "promote", 2, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := promotion.Decide(tc.world)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			if tc.commit >= 0 {
+				want = hash(tc.commit)
+			}
+			var waiting, warnings []string
+			for _, w := range d.Waiting {
+				waiting = append(waiting, w.Commit[36:]+": "+w.Gate+": "+w.Reason)
+			}
+			for _, w := range d.Warnings {
+				warnings = append(warnings, w.Summary+": "+w.Detail)
+			}
+			if d.Kind != tc.kind || d.Commit != want || len(d.Unread) > 0 {
+				t.Errorf("%s %q, want %s %q; unread %v", d.Kind, d.Commit, tc.kind, want, d.Unread)
+			}
+			if text := strings.Join(waiting, "\n"); tc.waiting != "" && !strings.Contains(text, tc.waiting) {
+				t.Errorf("no reason has %q:\n%s", tc.waiting, text)
+			}
+			if !strings.Contains(d.Summary, tc.summary) {
+				t.Errorf("the summary lacks %q:\n%s", tc.summary, d.Summary)
+			}
+			if text := strings.Join(warnings, "\n"); !strings.Contains(text, tc.warning) || tc.warning == "" && text != "" {
+				t.Errorf("the warnings are %q, want %q", text, tc.warning)
+			}
+			again := tc.world
+			if again.Current.Commit, again.Current.RolledBack = d.Commit, d.RolledBack; !again.Current.Rollout {
+				if second, err := promotion.Decide(again); err != nil || second.Commit != d.Commit || second.Kind == promotion.Promote {
+					t.Errorf("a second run changes it: %+v, %v", second, err)
+				}
+			}
+		})
+	}
+}
+
+func own(commit, at int) status {
+	return status{commit: commit, context: "prod environment", state: hosting.Success, at: at, by: "ci[bot]"}
+}
+
+// A pin that is not on the branch, such as a commit of a fork, is an error.
+func TestPinNotOnBranch(t *testing.T) {
+	_, err := promotion.Decide(prod(func(w *promotion.World) { w.Pinned = hash(77) }))
+	if !errors.Is(err, promotion.ErrNotOnBranch) || !strings.Contains(err.Error(), `"main"`) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A rollback is kept: of several pins, the newest commit that was taken away, until something newer is taken.
+func TestRolledBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		current, before, pinned, approved int
+		want                              string
+	}{
+		"a pin back":                {current: 4, before: -1, pinned: 2, approved: -1, want: hash(4)},
+		"a pin ahead":               {current: 2, before: -1, pinned: 4, approved: -1},
+		"a second pin, further":     {current: 2, before: 4, pinned: 1, approved: -1, want: hash(4)},
+		"a second pin, less far":    {current: 1, before: 4, pinned: 3, approved: -1, want: hash(4)},
+		"pinned to what was taken":  {current: 1, before: 4, pinned: 4, approved: -1},
+		"released":                  {current: 1, before: 4, pinned: -1, approved: -1, want: hash(4)},
+		"released to one before it": {current: 1, before: 4, pinned: -1, approved: 3, want: hash(4)},
+		"released to it":            {current: 1, before: 4, pinned: -1, approved: 4},
+		"released to a newer one":   {current: 1, before: 4, pinned: -1, approved: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := promotion.Decide(prod(func(w *promotion.World) {
+				w.Current.Commit = hash(tc.current)
+				if tc.before >= 0 {
+					w.Current.RolledBack = hash(tc.before)
+				}
+				if tc.pinned >= 0 {
+					w.Pinned = hash(tc.pinned)
+				}
+				if tc.approved >= 0 {
+					w.Approved = []string{hash(tc.approved)}
+				}
+			}))
+			if err != nil || d.RolledBack != tc.want {
+				t.Errorf("it is %q, want %q: %v", d.RolledBack, tc.want, err)
+			}
+		})
+	}
+}
+
+// A decision asks for the histories that it needs and for no others.
+func TestUnread(t *testing.T) {
+	ok := func(commit, at int) status {
+		return status{commit: commit, context: stage, state: hosting.Success, at: at}
+	}
+	w := prod(soak(time.Hour), ok(2, 0), ok(2, 60), ok(3, 90), ok(3, 100), ok(4, 110), ok(4, 115))
+	w.Dwell = 0
+	all := w.Ledger.Histories
+	w.Ledger.Histories = map[string]promotion.StatusHistory{}
+	var asked []string
+	for range 10 {
+		d, err := promotion.Decide(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Unread) == 0 {
+			if d.Commit != hash(2) {
+				t.Errorf("it takes %s", d.Commit)
+			}
+			break
+		}
+		asked = append(asked, d.Unread[0])
+		w.Ledger.Histories[d.Unread[0]] = all[d.Unread[0]]
+	}
+	if want := []string{hash(4), hash(3), hash(2)}; !slices.Equal(asked, want) {
+		t.Errorf("it asked for %v, want %v", asked, want)
+	}
+}

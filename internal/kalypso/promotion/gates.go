@@ -1,0 +1,199 @@
+package promotion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// proof is why a commit may be taken.
+type proof struct {
+	Gates    []string // a line for each gate that holds
+	Override string   // in place of gates
+}
+
+const (
+	pending = hosting.Pending
+	// descriptionDeployed is what Kalypso's workflows write beside a pending status once an environment runs the commit and
+	// another environment follows.
+	descriptionDeployed = "Deployed"
+)
+
+// isGood reports whether a status says that the environment runs the commit.
+func isGood(s hosting.Status) bool {
+	return s.State == hosting.Success || s.State == pending && s.Description == descriptionDeployed
+}
+
+// judge returns why a commit may be taken, or the gates that do not hold.
+func (c *choice) judge(commit string) (proof, []Waiting) {
+	var p proof
+	var waiting []Waiting
+	for _, name := range c.Statuses {
+		line, w := c.judgeStatus(name, commit)
+		if w != nil {
+			waiting = append(waiting, *w)
+		} else {
+			p.Gates = append(p.Gates, line)
+		}
+	}
+	// The time of a status costs a request, so gates with a soak are judged in full only if all others hold.
+	var soaks []Gate
+	for _, g := range c.After {
+		line, w := c.judgeGate(g, commit)
+		switch {
+		case w != nil:
+			waiting = append(waiting, *w)
+		case g.Soak > 0:
+			soaks = append(soaks, g)
+		default:
+			p.Gates = append(p.Gates, line)
+		}
+	}
+	if len(waiting) > 0 {
+		return p, waiting
+	}
+	for _, g := range soaks {
+		line, w := c.judgeSoak(g, commit)
+		if w != nil {
+			waiting = append(waiting, *w)
+		} else {
+			p.Gates = append(p.Gates, line)
+		}
+	}
+	return p, waiting
+}
+
+// judgeStatus judges a status or a check run of a commit.
+func (c *choice) judgeStatus(name, commit string) (string, *Waiting) {
+	wait := func(by, format string, args ...any) (string, *Waiting) {
+		return "", &Waiting{Gate: name, By: by, Reason: fmt.Sprintf(format, args...)}
+	}
+	if c.Ledger.Silence != "" {
+		return wait("", "the statuses can't be read")
+	}
+	found := c.all(commit, name)
+	if len(found) == 0 {
+		return wait("", "no status and no check run%s", c.elsewhere(name))
+	}
+	for _, s := range found { // a status and a check run, or several check runs, may share the name
+		switch {
+		case c.isFuture(s):
+			return wait(s.Creator, "%s, which is in the future", describeStatus(s))
+		case s.State != hosting.Success:
+			return wait(s.Creator, "%s", describeStatus(s))
+		}
+	}
+	return describeStatus(found[0]), nil
+}
+
+// judgeGate judges an environment before, but for its soak.
+func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
+	wait := func(by, format string, args ...any) (string, *Waiting) {
+		return "", &Waiting{Gate: g.Name, By: by, Reason: fmt.Sprintf(format, args...)}
+	}
+	if d := g.Deployed; d != nil {
+		switch {
+		case d.Commit == "":
+			return wait("", "environment %q has no promoted commit", g.Name)
+		case d.Commit != commit:
+			return wait("", "environment %q is at %s: %s", g.Name, short(d.Commit), printable.Line(d.Verdict))
+		case d.Verdict != string(hosting.Success):
+			return wait("", "environment %q: %s", g.Name, printable.Line(d.Verdict))
+		}
+		return fmt.Sprintf("environment %q runs it: %s", g.Name, printable.Line(d.Verdict)), nil
+	}
+	if c.Ledger.Silence != "" {
+		return wait("", "the statuses can't be read")
+	}
+	s, ok := c.latest(commit, g.Context)
+	switch {
+	case !ok:
+		return wait("", "no status %q%s", g.Context, c.elsewhere(g.Context))
+	case c.isFuture(s):
+		return wait(s.Creator, "%s, which is in the future", describeStatus(s))
+	case !isGood(s):
+		return wait(s.Creator, "%s", describeStatus(s))
+	case !g.mayBeBy(s):
+		return wait(s.Creator, "%s, and only a status by %q counts%s", describeStatus(s), g.By, c.never(g))
+	}
+	return describeStatus(s), nil
+}
+
+// mayBeBy reports whether the creator of a status may open the gate.
+func (g Gate) mayBeBy(s hosting.Status) bool { return g.By == "" || sameLogin(s.Creator, g.By) }
+
+func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }
+
+// all returns the latest statuses and check runs of a name.
+func (c *choice) all(commit, name string) []hosting.Status {
+	return c.found[strings.ToLower(name)][commit]
+}
+
+// latest returns the latest status of a commit in a context.
+func (c *choice) latest(commit, context string) (hosting.Status, bool) {
+	for _, s := range c.all(commit, context) {
+		if !s.CheckRun {
+			return s, true
+		}
+	}
+	return hosting.Status{}, false
+}
+
+// isFuture reports whether a status is unclear because it was set after the host's present.
+func (w *World) isFuture(s hosting.Status) bool {
+	return s.SetAt.After(w.Ledger.SeenAt.Add(MaxSkew))
+}
+
+// elsewhere says, once, that no commit has a status of a name, and which names there are: the name may be wrong.
+func (c *choice) elsewhere(name string) string {
+	if name = strings.ToLower(name); c.found[name] != nil || c.hinted[name] {
+		return ""
+	}
+	c.hinted[name] = true
+	names := slices.Sorted(maps.Keys(c.found))
+	if len(names) == 0 {
+		return ", nor on any other commit"
+	}
+	const shown = 5
+	more := ""
+	if len(names) > shown {
+		names, more = names[:shown], fmt.Sprintf(" and %d more", len(names)-shown)
+	}
+	return fmt.Sprintf(", nor on any other commit; check the name: there are %q%s", names, more)
+}
+
+// never says that an account has set none of the latest statuses of a context: its name may be wrong.
+func (c *choice) never(g Gate) string {
+	for _, statuses := range c.found[strings.ToLower(g.Context)] {
+		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, g.By) }) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("; %q set none of the latest statuses, so check the login", g.By)
+}
+
+// describeStatus describes a status with its creator and time.
+func describeStatus(s hosting.Status) string {
+	kind := "status"
+	if s.CheckRun {
+		kind = "check run"
+	}
+	text := fmt.Sprintf("%s %q is %s", kind, s.Context, s.State)
+	if s.Creator != "" {
+		text += " by " + printable.Line(s.Creator)
+	}
+	if !s.SetAt.IsZero() {
+		text += " at " + stamp(s.SetAt)
+	}
+	if s.Description != "" {
+		text += fmt.Sprintf(" (%q)", s.Description)
+	}
+	return text
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

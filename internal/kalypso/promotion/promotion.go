@@ -1,0 +1,199 @@
+// Package promotion chooses the commit of a control plane that an environment renders. The history of the control
+// plane's branch, the statuses on its commits, and the record of the environment give a [Decision] with its reasons. The
+// package does no I/O, and takes the time from the host. Package lookup reads what a decision depends on.
+//
+// A gate never raises an error: it holds, or it waits with a reason. If something is unclear, nothing is promoted.
+package promotion
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Kind is what a decision does.
+type Kind string
+
+// The values of [Kind].
+const (
+	Pinned   Kind = "pinned"     // pinned_commit is set
+	Promote  Kind = "promote"    // another commit than the current one is taken
+	Hold     Kind = "hold"       // hold is set, or newer commits wait
+	UpToDate Kind = "up_to_date" // no newer commit waits
+)
+
+// Bounds of what is read.
+const (
+	// MaxCandidates is the number of commits that one decision considers.
+	MaxCandidates = 500
+	// LookBehind is the number of commits before the current one whose statuses are read too: the environment before may
+	// have gone back to one of them.
+	LookBehind = 20
+	// MaxSkew is how far in the future of the host's clock a status may be, for differences between its machines.
+	MaxSkew = 5 * time.Minute
+	// MaxWaiting is the number of waiting gates, and of skipped commits, that a decision lists.
+	MaxWaiting = 100
+)
+
+// Rules are the arguments that decide.
+type Rules struct {
+	Environment string
+	After       []Gate   // all must hold; sorted by Name
+	Statuses    []string // statuses or check runs that must be successful on the commit
+	Dwell       time.Duration
+	Hold        string // "": promote
+	Pinned      string // full hash; "": none
+	Approved    []string
+	Rejected    map[string]string // commit → the first good commit after it; "": none yet
+}
+
+// Gate is an environment that has to run a commit first.
+type Gate struct {
+	Name    string        // the environment
+	Context string        // of its status
+	Soak    time.Duration // 0: none
+	By      string        // who may have set the status; "": anybody
+	// Deployed is a state in place of the status.
+	Deployed *Deployed
+}
+
+// Deployed is the state of an environment that somebody else found.
+type Deployed struct {
+	Verdict string
+	Commit  string // the promoted commit that the verdict is about; "": none
+}
+
+// ContextOf returns the context of the status that says whether an environment runs a commit. Kalypso's workflows use it.
+func ContextOf(environment string) string { return environment + " environment" }
+
+// History is the first-parent history of the control plane's branch.
+type History struct {
+	Branch  string
+	Commits []string // newest first, as far back as they were read
+	Whole   bool     // the first commit of the branch was read
+	Gone    bool     // the repo has no such branch
+}
+
+// index returns the position of a commit, or -1.
+func (h History) index(commit string) int {
+	if commit == "" {
+		return -1
+	}
+	return slices.Index(h.Commits, commit)
+}
+
+// Has reports whether a commit was read.
+func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
+
+// Current is what the environment's GitOps branch says.
+type Current struct {
+	Commit     string // what is promoted; "": nothing
+	RolledBack string // the newest commit that a rollback took away; "": none
+	Rollout    bool   // a rollout is under way
+}
+
+// Ledger is what the host says of the commits.
+type Ledger struct {
+	hosting.Statuses
+	Histories map[string]StatusHistory // by commit, as far as they were read
+	// Silence is why the host gave no statuses; "": it gave them.
+	Silence string
+}
+
+// StatusHistory is all statuses of a commit, newest first.
+type StatusHistory struct {
+	Statuses []hosting.Status
+	Partial  bool // there are older ones that were not read
+}
+
+// World is all that a decision depends on.
+type World struct {
+	Rules
+	History History
+	Current Current
+	Ledger  Ledger
+}
+
+// Decision is the commit to render, and why.
+type Decision struct {
+	Commit    string // "": none
+	Current   string // "": none
+	Candidate string // the newest commit that may be promoted once its gates hold; "": none
+	Kind      Kind
+	Waiting   []Waiting // at most [MaxWaiting], newest commits first
+	Skipped   []Skipped // likewise
+	Summary   string    // for people, of several lines
+	Warnings  []Warning
+	// RolledBack is the newest commit that must not come back by itself once Commit is delivered; "": none.
+	RolledBack string
+	// Unread are the commits whose status history the decision depends on. With any, the rest is not valid yet.
+	Unread []string
+}
+
+// Waiting is a gate that does not hold.
+type Waiting struct {
+	Commit string
+	Gate   string // an environment, a status, or "hold", "dwell", "rollout"
+	Reason string
+	By     string // who set the status that is not enough; "": nobody, or nobody knows
+}
+
+// Skipped is a commit that is no candidate.
+type Skipped struct{ Commit, Reason string }
+
+// Warning is something that people should look at. It does not stop a promotion by itself.
+type Warning struct{ Summary, Detail string }
+
+// commits returns the commits whose statuses a decision needs.
+func (w *World) commits() []string {
+	all := slices.Clone(w.History.Commits[:min(len(w.History.Commits), w.candidates()+1+LookBehind)])
+	if current := w.Current.Commit; current != "" && !slices.Contains(all, current) {
+		all = append(all, current)
+	}
+	return all
+}
+
+// StatusesOf returns the commits whose latest statuses a decision depends on: the candidates, the current commit and
+// some before it.
+func StatusesOf(rules Rules, history History, current Current) []string {
+	w := World{Rules: rules, History: history, Current: current}
+	return w.commits()
+}
+
+// candidates returns how many commits, from the newest on, come after the current one, at most [MaxCandidates].
+func (w *World) candidates() int {
+	n := len(w.History.Commits)
+	if at := w.History.index(w.Current.Commit); at >= 0 {
+		n = at
+	}
+	return min(n, MaxCandidates)
+}
+
+// UsesStatuses reports whether the rules need the statuses of a host.
+func (r Rules) UsesStatuses() bool {
+	return len(r.Statuses) > 0 || r.Dwell > 0 || slices.ContainsFunc(r.After, func(g Gate) bool { return g.Deployed == nil })
+}
+
+// Mentioned returns the commits that the rules name and that have to be looked for in the whole history: it matters
+// where they are, and whether they are there at all.
+func (r Rules) Mentioned() []string {
+	var all []string
+	if r.Pinned != "" {
+		all = append(all, r.Pinned)
+	}
+	for commit, good := range r.Rejected {
+		all = append(all, commit)
+		if good != "" {
+			all = append(all, good)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Sort sorts the gates, so that the same rules give the same texts.
+func (r *Rules) Sort() {
+	slices.SortFunc(r.After, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+}

@@ -1,0 +1,379 @@
+package promotion_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
+
+// environment is one of a simulated chain, with what really happens there.
+type environment struct {
+	name    string
+	rules   promotion.Rules
+	current promotion.Current
+	since   int    // minute at which it began to run the current commit
+	fails   bool   // what runs there is broken
+	dead    bool   // its pipeline does nothing
+	ran     []span // of all commits
+	banned  []string
+	takes   int // promotions
+}
+
+// span is a time in which an environment ran a commit. A failure that was reported begins another one.
+type span struct {
+	commit   string
+	from, to int
+	failed   bool // a failure ended it
+}
+
+// chain is a simulated control plane with its environments.
+type chain struct {
+	t    *testing.T
+	rand *rand.Rand
+	now  int
+	skew int // of the answering machine, in minutes
+	next int
+	main []string // newest first
+	ci   map[string]hosting.StatusState
+	log  map[string][]hosting.Status // newest first
+	all  []*environment
+}
+
+func newChain(t *testing.T, seed uint64) *chain {
+	c := &chain{t: t, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]hosting.StatusState{}, log: map[string][]hosting.Status{}}
+	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
+	for i := range 3 + c.rand.IntN(3) {
+		e := &environment{name: fmt.Sprintf("env%d", i)}
+		e.rules = promotion.Rules{Environment: e.name, Rejected: map[string]string{}}
+		if i > 0 {
+			before := c.all[i-1].name
+			g := promotion.Gate{Name: before, Context: promotion.ContextOf(before), Soak: soaks[c.rand.IntN(len(soaks))]}
+			e.rules.After = []promotion.Gate{g}
+			c.all[i-1].rules.Dwell = g.Soak
+		} else {
+			e.rules.Statuses = []string{"ci"}
+		}
+		c.all = append(c.all, e)
+	}
+	if c.rand.IntN(2) == 0 { // without a dwell, nothing promises that a soak ends
+		for _, e := range c.all {
+			e.rules.Dwell = 0
+		}
+	}
+	c.commit()
+	return c
+}
+
+func (c *chain) commit() {
+	c.next++
+	c.main = append([]string{hash(c.next)}, c.main...)
+	c.ci[hash(c.next)] = hosting.Pending
+}
+
+// report has the environment's pipeline set a status on what it runs.
+func (c *chain) report(e *environment) {
+	if e.current.Commit == "" {
+		return
+	}
+	s := hosting.Status{Context: promotion.ContextOf(e.name), State: hosting.Success, SetAt: at(c.now), Creator: "ci"}
+	switch {
+	case e.fails:
+		s.State = hosting.Failure
+		e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, true})
+		e.since = c.now
+	case c.now == e.since && len(c.log[e.current.Commit]) == 0:
+		s.State = hosting.Pending
+	case c.rand.IntN(4) == 0: // Kalypso's form
+		s.State, s.Description = hosting.Pending, "Deployed"
+	}
+	for range 1 + c.rand.IntN(2) { // an answer that got lost has it set again
+		c.log[e.current.Commit] = append([]hosting.Status{s}, c.log[e.current.Commit]...)
+	}
+}
+
+// world is what the environment's pipeline sees, with the histories that were asked for.
+func (c *chain) world(e *environment, read []string) promotion.World {
+	w := promotion.World{
+		Rules: e.rules, Current: e.current,
+		History: promotion.History{Branch: "main", Commits: c.main, Whole: true},
+	}
+	w.Ledger.Histories = map[string]promotion.StatusHistory{}
+	w.Ledger.ByCommit, w.Ledger.SeenAt = map[string][]hosting.Status{}, at(c.now+c.skew)
+	for _, commit := range promotion.StatusesOf(e.rules, w.History, e.current) {
+		var latest []hosting.Status
+		for _, s := range c.log[commit] {
+			if !slices.ContainsFunc(latest, func(o hosting.Status) bool { return o.Context == s.Context }) {
+				latest = append(latest, s)
+			}
+		}
+		if state, ok := c.ci[commit]; ok {
+			latest = append(latest, hosting.Status{Context: "ci", State: state, CheckRun: true, SetAt: at(0)})
+		}
+		w.Ledger.ByCommit[commit] = latest
+	}
+	for _, commit := range read {
+		w.Ledger.Histories[commit] = promotion.StatusHistory{Statuses: c.log[commit]}
+	}
+	return w
+}
+
+// decide decides as the provider does: it reads what is asked for, and decides again.
+func (c *chain) decide(e *environment) *promotion.Decision {
+	var read []string
+	for {
+		d, err := promotion.Decide(c.world(e, read))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if len(d.Unread) == 0 {
+			return d
+		}
+		for _, commit := range d.Unread {
+			if slices.Contains(read, commit) {
+				c.t.Fatalf("it asks for %s again", commit)
+			}
+		}
+		read = append(read, d.Unread...)
+	}
+}
+
+// run has the environment's pipeline do its next step: report, promote, report.
+func (c *chain) run(e *environment) {
+	if e.dead {
+		return
+	}
+	c.report(e)
+	d := c.decide(e)
+	c.check(e, d)
+	if c.rand.IntN(12) == 0 {
+		return // the apply got lost
+	}
+	if d.Commit != e.current.Commit {
+		if e.current.Commit != "" {
+			e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
+		}
+		e.since = c.now
+		if d.Kind == promotion.Promote {
+			e.takes++
+		}
+	}
+	e.current.Commit, e.current.RolledBack = d.Commit, d.RolledBack
+	c.report(e)
+	if again := c.decide(e); again.Commit != d.Commit || again.Kind == promotion.Promote {
+		c.t.Fatalf("a second run changes %s to %s: %s", d.Commit, again.Commit, again.Summary)
+	}
+}
+
+// check holds a decision against the plain model.
+func (c *chain) check(e *environment, d *promotion.Decision) {
+	fail := func(format string, args ...any) {
+		c.t.Helper()
+		c.t.Fatalf("minute %d, %s at %s: %s\n%s", c.now, e.name, e.current.Commit, fmt.Sprintf(format, args...), d.Summary)
+	}
+	was, is := slices.Index(c.main, e.current.Commit), slices.Index(c.main, d.Commit)
+	switch {
+	case d.Kind == promotion.Pinned:
+		if d.Commit != e.rules.Pinned {
+			fail("it pins %s", d.Commit)
+		}
+		if was >= 0 && is > was {
+			e.banned = append(e.banned, c.main[was:is]...)
+		}
+		return
+	case e.rules.Pinned != "":
+		fail("a pin has no effect")
+	case d.Kind != promotion.Promote:
+		if d.Commit != e.current.Commit {
+			fail("%s changes the commit", d.Kind)
+		}
+		return
+	case e.rules.Hold != "":
+		fail("a hold has no effect")
+	case e.current.Commit != "" && (was < 0 || is >= was):
+		fail("%s is no newer commit of the branch", d.Commit)
+	}
+	for bad, good := range e.rules.Rejected {
+		from, to := slices.Index(c.main, bad), slices.Index(c.main, good)
+		if is <= from && (to < 0 || to >= from || is > to) {
+			fail("%s is rejected", d.Commit)
+		}
+	}
+	if slices.Contains(e.rules.Approved, d.Commit) {
+		e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return b == d.Commit })
+		return
+	}
+	if slices.Contains(e.banned, d.Commit) {
+		fail("%s was rolled back", d.Commit)
+	}
+	if slices.Contains(e.rules.Statuses, "ci") && c.ci[d.Commit] != hosting.Success {
+		fail("ci is %s", c.ci[d.Commit])
+	}
+	for i, g := range e.rules.After {
+		before := c.all[slices.Index(c.all, e)-1-i]
+		if !c.hasRun(before, d.Commit, int(g.Soak.Minutes())) {
+			fail("%s ran it %v, and not for %s", before.name, before.ran, g.Soak)
+		}
+	}
+	if e.rules.Dwell > 0 && e.current.Commit != "" && !e.fails && c.now+c.skew-c.since(e) < int(e.rules.Dwell.Minutes()) {
+		fail("it was there since %d", e.since)
+	}
+}
+
+// spans returns the times in which an environment ran a commit without a break. What it ran of commits that a force-push
+// took from the branch is nowhere to be seen: the host lists statuses by commit.
+func (c *chain) spans(e *environment, commit string) []span {
+	var all []span
+	open := false
+	for _, s := range append(slices.Clone(e.ran), span{e.current.Commit, e.since, c.now, false}) {
+		switch {
+		case s.commit == commit && open:
+			all[len(all)-1].to, open = s.to, !s.failed
+		case s.commit == commit:
+			all, open = append(all, s), !s.failed
+		case slices.Contains(c.main, s.commit):
+			open = false
+		}
+	}
+	return all
+}
+
+// hasRun reports whether an environment ran a commit for so many minutes without a break.
+func (c *chain) hasRun(e *environment, commit string, minutes int) bool {
+	return slices.ContainsFunc(c.spans(e, commit), func(s span) bool { return s.to-s.from >= minutes })
+}
+
+// since returns the minute from which on an environment ran its commit without a break.
+func (c *chain) since(e *environment) int {
+	all := c.spans(e, e.current.Commit)
+	return all[len(all)-1].from
+}
+
+// step lets something happen.
+func (c *chain) step() {
+	c.now += 1 + c.rand.IntN(40)
+	c.skew = c.rand.IntN(5) - 2
+	e := c.all[c.rand.IntN(len(c.all))]
+	pick := func() string { return c.main[c.rand.IntN(min(len(c.main), 6))] }
+	switch c.rand.IntN(40) {
+	case 0, 1, 2, 3, 4, 5:
+		c.commit() // a revert is one too
+	case 6:
+		if len(c.main) > 4 { // a force-push
+			c.main = slices.Clone(c.main[1+c.rand.IntN(3):])
+			c.commit()
+		}
+	case 7, 8:
+		e.fails = !e.fails
+	case 9:
+		e.dead = !e.dead
+	case 10:
+		e.rules.Hold = "freeze"
+	case 11, 12:
+		e.rules.Hold = ""
+	case 13:
+		e.rules.Pinned = pick()
+	case 14, 15, 16:
+		e.rules.Pinned = ""
+	case 17:
+		e.rules.Approved = []string{pick()}
+	case 18:
+		e.rules.Approved = nil
+	case 19:
+		e.rules.Rejected = map[string]string{pick(): []string{"", pick()}[c.rand.IntN(2)]}
+	case 20, 21:
+		e.rules.Rejected = nil
+	}
+	for _, e := range c.all { // a pin that a force-push took away is an error, of which nothing comes
+		if !slices.Contains(c.main, e.rules.Pinned) {
+			e.rules.Pinned = ""
+		}
+	}
+	for _, commit := range c.main {
+		if c.ci[commit] == hosting.Pending && c.rand.IntN(4) > 0 {
+			c.ci[commit] = []hosting.StatusState{hosting.Success, hosting.Success, hosting.Failure}[c.rand.IntN(3)]
+		}
+	}
+	for range 2 {
+		c.run(c.all[c.rand.IntN(len(c.all))])
+	}
+}
+
+// calm ends all overrides, failures and dead pipelines. Who lost the current commit is pinned to one of the branch first.
+func (c *chain) calm() {
+	for _, e := range c.all {
+		e.fails, e.dead = false, false
+		e.rules.Hold, e.rules.Pinned, e.rules.Approved, e.rules.Rejected = "", "", nil, nil
+		if e.current.Commit != "" && !slices.Contains(c.main, e.current.Commit) {
+			e.rules.Pinned = c.main[len(c.main)-1]
+			for e.current.Commit != e.rules.Pinned {
+				c.run(e)
+			}
+			e.rules.Pinned = ""
+		}
+	}
+	c.commit()
+	for commit := range c.ci {
+		c.ci[commit] = hosting.Success
+	}
+}
+
+// turns has all pipelines run every hour, until all environments are at the newest commit.
+func (c *chain) turns(most int) {
+	for range most {
+		c.now += 60
+		for _, e := range c.all {
+			c.run(e)
+		}
+		if !slices.ContainsFunc(c.all, func(e *environment) bool { return e.current.Commit != c.main[0] }) {
+			return
+		}
+	}
+}
+
+// TestRandomChains drives simulated chains through random events, and holds every decision against a plain model. Then all
+// becomes calm: the chain ends where it should, and with a dwell nothing starves however often people commit.
+func TestRandomChains(t *testing.T) {
+	runs, steps := 2000, 200
+	if testing.Short() {
+		runs = 50
+	}
+	for seed := range runs {
+		c := newChain(t, uint64(seed))
+		for range steps {
+			c.step()
+		}
+		c.calm()
+		if seed%10 == 0 {
+			c.starve(seed)
+		}
+		c.turns(40)
+		for _, e := range c.all {
+			if e.current.Commit != c.main[0] {
+				t.Fatalf("seed %d: %s ends at %s, and not at %s: %s", seed, e.name, e.current.Commit, c.main[0], c.decide(e).Summary)
+			}
+		}
+	}
+}
+
+// starve has people commit every hour.
+func (c *chain) starve(seed int) {
+	last := c.all[len(c.all)-1]
+	slow := false // a soak without a dwell before it may never end
+	for i, e := range c.all[1:] {
+		slow = slow || e.rules.After[0].Soak > 0 && c.all[i].rules.Dwell == 0
+	}
+	before := last.takes
+	for range 45 {
+		c.commit()
+		c.ci[c.main[0]] = hosting.Success
+		c.turns(1)
+	}
+	if last.takes == before && !slow {
+		c.t.Fatalf("seed %d: %s starves at %s: %s", seed, last.name, last.current.Commit, c.decide(last).Summary)
+	}
+}

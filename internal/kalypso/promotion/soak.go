@@ -1,0 +1,187 @@
+package promotion
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// run is a time in which an environment ran a commit.
+type run struct {
+	start time.Time // first good status
+	last  time.Time // last good status
+	end   time.Time // first status of the context on another commit; zero: none
+	other string    // that commit
+}
+
+// covers reports whether a good status proves that the environment ran the commit for so long.
+func (r run) covers(soak time.Duration) bool { return !r.last.Before(r.start.Add(soak)) }
+
+// event is a status in the context of an environment.
+type event struct {
+	hosting.Status
+	commit string
+}
+
+// runs returns the times in which an environment ran a commit, oldest first, as far as the statuses that were read tell.
+// A failure of the commit takes all runs before it away: only what came after it is proof. A status on another commit ends
+// a run, also one of the same second.
+func (c *choice) runs(g Gate, commit string) []run {
+	var events []event
+	add := func(on string, statuses []hosting.Status) {
+		for _, s := range slices.Backward(statuses) { // newest first
+			if strings.EqualFold(s.Context, g.Context) && !s.CheckRun {
+				events = append(events, event{s, on})
+			}
+		}
+	}
+	add(commit, c.Ledger.Histories[commit].Statuses)
+	for _, other := range c.others(g, commit) {
+		if h, read := c.Ledger.Histories[other]; read {
+			add(other, h.Statuses)
+		} else {
+			add(other, c.all(other, g.Context))
+		}
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return a.SetAt.Compare(b.SetAt) }) // at one time, the commit's own first
+	var all []run
+	running := false
+	for _, e := range events {
+		switch {
+		case e.commit != commit:
+			if running {
+				all[len(all)-1].end, all[len(all)-1].other = e.SetAt, e.commit
+			}
+			running = false
+		case e.State == hosting.Failure:
+			all, running = nil, false
+		case !isGood(e.Status) || !g.mayBeBy(e.Status) || c.isFuture(e.Status):
+		case running:
+			all[len(all)-1].last = e.SetAt
+		default:
+			all, running = append(all, run{start: e.SetAt, last: e.SetAt}), true
+		}
+	}
+	return all
+}
+
+// others returns the other commits with statuses in the context, sorted.
+func (c *choice) others(g Gate, commit string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.found[strings.ToLower(g.Context)])), func(other string) bool { return other == commit })
+}
+
+// judgeSoak judges how long an environment ran a commit, whose latest status is good.
+func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
+	s, _ := c.latest(commit, g.Context)
+	history, read := c.Ledger.Histories[commit]
+	if !read {
+		c.Unread = append(c.Unread, commit)
+		return "", nil
+	}
+	all := c.runs(g, commit)
+	unclear := false
+	for _, r := range slices.Backward(all) {
+		if !r.covers(g.Soak) {
+			continue
+		}
+		hidden := c.hidden(g, commit, r)
+		if len(hidden) == 0 {
+			return fmt.Sprintf("%s, soaked %s since %s", describeStatus(s), span(g.Soak), stamp(r.start)), nil
+		}
+		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := c.Ledger.Histories[other]; return read })
+		if len(hidden) > 0 {
+			c.Unread = append(c.Unread, hidden...)
+			return "", nil
+		}
+		unclear = true // there are more statuses than are read
+	}
+	reason := fmt.Sprintf("%s; ", describeStatus(s))
+	switch {
+	case unclear:
+		reason += "there are more statuses on other commits than can be read, so whether it ran all the time is unclear"
+	case len(all) == 0 && history.Partial:
+		reason += "there are more statuses on the commit than can be read, so when its run began is unclear"
+	case len(all) == 0:
+		reason += "no good status began a run"
+	case all[len(all)-1].end.IsZero():
+		r := all[len(all)-1]
+		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", span(g.Soak), stamp(r.start), stamp(r.start.Add(g.Soak)))
+	default:
+		r := all[len(all)-1]
+		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other), stamp(r.end), span(g.Soak), stamp(r.start))
+	}
+	return "", &Waiting{Gate: g.Name, By: s.Creator, Reason: reason}
+}
+
+// hidden returns the commits that may have a status within the soak of a run that was not read. Sorted by their latest
+// status: what came first ends the run.
+func (c *choice) hidden(g Gate, commit string, r run) []string {
+	var all []string
+	at := map[string]time.Time{}
+	for _, other := range c.others(g, commit) {
+		s, ok := c.latest(other, g.Context)
+		if !ok || s.SetAt.Before(r.start) {
+			continue
+		}
+		h, read := c.Ledger.Histories[other]
+		if !read || h.Partial && (len(h.Statuses) == 0 || h.Statuses[len(h.Statuses)-1].SetAt.After(r.start)) {
+			at[other] = s.SetAt
+			all = append(all, other)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(at[a].Compare(at[b]), cmp.Compare(a, b)) })
+	return all
+}
+
+// dwells returns why the current commit stays longer, or "". A commit that failed does not stay.
+func (c *choice) dwells() string {
+	commit := c.World.Current.Commit
+	if c.Dwell == 0 || commit == "" {
+		return ""
+	}
+	g := Gate{Name: c.Environment, Context: ContextOf(c.Environment)}
+	if c.Ledger.Silence != "" {
+		return "the statuses can't be read"
+	}
+	s, ok := c.latest(commit, g.Context)
+	switch {
+	case !ok:
+		return fmt.Sprintf("the current commit %s stays %s from its first good status on, and has no status %q", short(commit), span(c.Dwell), g.Context)
+	case s.State == hosting.Failure, s.State == hosting.Errored:
+		return ""
+	case !isGood(s):
+		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit), span(c.Dwell), describeStatus(s))
+	}
+	if _, read := c.Ledger.Histories[commit]; !read {
+		c.Unread = append(c.Unread, commit)
+		return ""
+	}
+	start := s.SetAt
+	if all := c.runs(g, commit); len(all) > 0 {
+		start = all[len(all)-1].start
+		if end := all[len(all)-1].end; !end.IsZero() { // a late status on the commit before
+			start = end
+		}
+	}
+	if until := start.Add(c.Dwell); until.After(c.Ledger.SeenAt) {
+		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), span(c.Dwell), stamp(until))
+	}
+	return ""
+}
+
+// span returns a duration as people write it: 4h, not 4h0m0s.
+func span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

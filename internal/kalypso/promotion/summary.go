@@ -1,0 +1,85 @@
+package promotion
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// shown is the number of lines of a kind that a summary has.
+const shown = 5
+
+// summary describes the choice: the commit, the gates with who opened them, the overrides, and what waits.
+func (c *choice) summary() string {
+	lines := []string{c.headline()}
+	for i, gate := range c.taken.Gates {
+		if i == 2*shown {
+			lines = append(lines, fmt.Sprintf("- and %d more gates hold", len(c.taken.Gates)-i))
+			break
+		}
+		lines = append(lines, "- "+gate)
+	}
+	if c.taken.Override != "" {
+		lines = append(lines, "- "+c.taken.Override)
+	}
+	if c.waits > 0 {
+		lines = append(lines, fmt.Sprintf("%s wait%s:", fleet.Count(c.waits, "newer commit"), singular(c.waits)))
+		for i, w := range c.Waiting {
+			if i == shown {
+				lines = append(lines, "- and more")
+				break
+			}
+			lines = append(lines, fmt.Sprintf("- %s, %s: %s", short(w.Commit), printable.Line(w.Gate), printable.Line(w.Reason)))
+		}
+	}
+	if c.skips > 0 {
+		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", fleet.Count(c.skips, "commit"), short(c.Skipped[0].Commit), c.Skipped[0].Reason))
+	}
+	for _, note := range c.notes() {
+		lines = append(lines, "Note: "+note)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func singular(n int) string {
+	if n == 1 {
+		return "s"
+	}
+	return ""
+}
+
+// headline describes the choice in a line.
+func (c *choice) headline() string {
+	from := "nothing"
+	if c.Decision.Current != "" {
+		from = short(c.Decision.Current)
+	}
+	at := fmt.Sprintf("Environment %q stays at %s", c.Environment, from)
+	if c.Decision.Current == "" {
+		at = fmt.Sprintf("Environment %q has no promoted commit", c.Environment)
+	}
+	switch {
+	case c.Kind == Pinned && c.Commit == c.Decision.Current:
+		return at + ": pinned_commit holds it there."
+	case c.Kind == Pinned:
+		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.Environment, short(c.Commit), from)
+	case c.Kind == Promote:
+		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.Commit), c.Environment, from)
+	case c.World.Hold != "":
+		return fmt.Sprintf("%s. Hold: %s", at, printable.Line(c.World.Hold))
+	case c.History.Gone:
+		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.History.Branch)
+	case c.lost():
+		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from elsewhere. "+
+			"Set pinned_commit to a commit of the branch to go on from there.", at, c.History.Branch)
+	case c.Kind == Hold && c.World.Current.Rollout:
+		return at + " while its rollout is under way."
+	case c.Kind == Hold:
+		return at + ": no newer commit may be promoted yet."
+	case c.Decision.Current == "":
+		return at + ", and no commit can be promoted."
+	}
+	return at + ", and no newer commit waits."
+}
