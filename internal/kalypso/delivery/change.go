@@ -16,6 +16,8 @@ type Change struct {
 	Wanted   Inventory // what the destination is to hold
 	Held     Inventory // what it holds that is ours, or becomes ours
 	Adoption Adoption
+	// Promotes says that the branch gets another promoted commit.
+	Promotes bool
 	// Needed says that the branch does not hold what is desired yet.
 	Needed bool
 	// Remove are the paths from the repo's root that go.
@@ -35,7 +37,8 @@ type Adoption struct {
 // made from. old is the same branch at the destination of s where the rendering moves within it; nil: it does not, or that is
 // not read.
 func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
-	c := &Change{Record: d.record(), RecordHash: at.RecordHash, Wanted: d.Inventory()}
+	c := &Change{Record: d.recordOn(at), RecordHash: at.RecordHash, Wanted: d.Inventory()}
+	c.Promotes = c.Record.PromotedCommit != at.promotedCommit()
 	if err := d.mayWrite(s, at); err != nil {
 		return c, []error{err}
 	}

@@ -254,7 +254,7 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 		if d.Tree == nil {
 			return true
 		}
-		wanted, record = d.Inventory(), d.record().hash()
+		wanted, record = d.Inventory(), d.recordOn(&s.Seen).hash()
 	}
 	ours := s.Ours()
 	for _, name := range s.Delivered.differing(ours) {

@@ -30,6 +30,7 @@ type Desired struct {
 	Environment    string
 	Tree           *tree.Tree                    // what the fleet renders to; nil: no assignments are known yet
 	PromotedCommit string                        // empty: none
+	Promotion      *Promotion                    // why; nil: nobody said
 	Origins        []string                      // keys of manifests that name a place in Git, for the record
 	Sources        origin.Sources                // the commits of those places
 	Configs        []*fleet.Config               // of the tree's fleet
@@ -90,6 +91,7 @@ func (d *Desired) record() Record {
 	r := NewRecord(d.Environment, d.Inventory().Names(), d.AppliedPromotedCommit(), d.Origins, d.Sources)
 	r.Decisions = d.Decisions()
 	r.Rollout = d.applied().rollout.Record()
+	r.Promotion = d.Promotion
 	return r
 }
 

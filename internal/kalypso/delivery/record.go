@@ -26,6 +26,8 @@ type Record struct {
 	Environment    string   `json:"environment"`
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty: none
+	// Promotion says why that commit was taken; nil where nobody said.
+	Promotion *Promotion `json:"promotion,omitempty"`
 	// Origins are where the objects were read: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`
 	// Sources are the commits at which the places of the origins were read.
@@ -86,7 +88,8 @@ func ParseRecord(data []byte) (Record, error) {
 	return r, nil
 }
 
-// same reports whether both say the same but for the origins and sources, which alone are no reason for a commit.
+// same reports whether both say the same but for the origins, the sources and the reason of the promotion, which alone are
+// no reason for a commit.
 func (r Record) same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
 		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&

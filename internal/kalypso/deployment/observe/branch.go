@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -73,7 +72,7 @@ func (b *branch) readRecord() error {
 	if err != nil {
 		return err
 	}
-	b.Head, b.PromotedCommit, b.Complete = b.snapshot.Commit.String(), record.PromotedCommit, isComplete(data)
+	b.Head, b.PromotedCommit, b.Complete = b.snapshot.Commit.String(), record.PromotedCommit, !delivery.RolloutUnderWay(data)
 	b.names = record.ClusterTypes
 	b.Folders = map[string]deployment.Folder{}
 	for _, name := range b.names {
@@ -84,17 +83,6 @@ func (b *branch) readRecord() error {
 		b.Folders[name] = folder
 	}
 	return nil
-}
-
-// isComplete reports whether a record has no rollout in progress.
-func isComplete(record []byte) bool {
-	var r struct {
-		Rollout *struct {
-			Complete bool `json:"complete"`
-		} `json:"rollout"`
-	}
-	err := json.Unmarshal(record, &r)
-	return err == nil && (r.Rollout == nil || r.Rollout.Complete)
 }
 
 // treeHash returns the hash of the tree that contains the cluster types' folders and nothing else.

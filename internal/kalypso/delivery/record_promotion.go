@@ -1,0 +1,49 @@
+package delivery
+
+import "encoding/json"
+
+// Promotion says why the promoted commit was taken. People and the next decision read it; nothing else follows from it.
+type Promotion struct {
+	Decision string `json:"decision,omitempty"`
+	Summary  string `json:"summary,omitempty"` // gates with their creators, overrides
+	// RolledBack is the newest commit that a rollback took away, and that must not come back by itself.
+	RolledBack string `json:"rolled_back,omitempty"`
+}
+
+// decisionPinned is the decision of a pin, see package promotion.
+const decisionPinned = "pinned"
+
+// recordOn returns the record to write to a branch. While the promoted commit stays, the reason stays too: the present
+// decision tells why no other commit was taken.
+func (d *Desired) recordOn(at *BranchState) Record {
+	r := d.record()
+	if at.Record == nil || d.Promotion == nil {
+		return r
+	}
+	was := at.Record.Promotion
+	switch {
+	case at.Record.PromotedCommit == r.PromotedCommit:
+		if was != nil {
+			r.Promotion = was
+		}
+	case r.Promotion.Decision == decisionPinned && r.Promotion.RolledBack == "":
+		// Whether the pin is a rollback is not told. If it is none, the entry is older than the pin, and has no effect.
+		kept := *r.Promotion
+		kept.RolledBack = at.Record.PromotedCommit
+		if was != nil && was.RolledBack != "" {
+			kept.RolledBack = was.RolledBack
+		}
+		r.Promotion = &kept
+	}
+	return r
+}
+
+// RolloutUnderWay reports whether a record says that a rollout is under way. A record without a rollout says no.
+func RolloutUnderWay(record []byte) bool {
+	var r struct {
+		Rollout *struct {
+			Complete bool `json:"complete"`
+		} `json:"rollout"`
+	}
+	return json.Unmarshal(record, &r) != nil || r.Rollout != nil && !r.Rollout.Complete
+}
