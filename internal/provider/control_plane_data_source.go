@@ -67,6 +67,16 @@ func checkControlPlane(d decoder) {
 	if base := d.string("base_directory"); base != "" && repo != "" && !anyUnknown(base, repo) {
 		d.report("Argument of a folder", "base_directory needs directory. In Git, the BaseRepo names the base.", fleet.Attr("base_directory"))
 	}
+	if d.promotes() {
+		if follow, known := d.bool("follow_base_repo"); known && !follow && !isNull(d.arguments["follow_base_repo"]) {
+			d.report("Promotion without a base", "promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
+				fleet.Attr("promotion"))
+		}
+		if base := d.string("base_directory"); base != "" {
+			d.report("Promotion without a base", "promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
+				fleet.Attr("promotion"))
+		}
+	}
 	if repo != "" && !fleet.IsUnknown(repo) {
 		if _, err := gitremote.ParseURL(repo); err != nil {
 			d.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
@@ -118,6 +128,9 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 		FollowRegistrations: unlessFalse(d, "follow_registrations"),
 		Pins:                readPins(d),
 		AllowLocal:          c.data.allowLocal,
+	}
+	if p := readPromotion(d); p != nil {
+		request.Promotion = source.Promotion{Commit: p.Commit, Repo: p.Repo, Branch: p.Branch}
 	}
 	if d.string("on_error") == errorsLastGood {
 		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {

@@ -43,6 +43,8 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 			"it pins none. The default is `true`."),
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
 	})
+	attributes["promotion"] = promotionDataArgument("The commit of the base to read in place of the one that the BaseRepo pins. Without a BaseRepo, " +
+		"the base is the same folder of this repo.")
 	maps.Copy(attributes, followArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
 	attributes["commit"] = schema.StringAttribute{
 		Optional:            true,

@@ -57,7 +57,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	maps.Copy(d.arguments, map[string]attr.Value{
 		"cluster_types": m.ClusterTypes, "templates": m.Templates, "configs": m.Configs, "config_schemas": m.ConfigSchemas,
 		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
-		"promoted_commit": m.PromotedCommit, "commit_message": m.CommitMessage, sourcesAttribute: m.Sources, "on_drift": m.OnDrift, "preview": m.Preview,
+		"promoted_commit": m.PromotedCommit, "promotion": m.Promotion, "commit_message": m.CommitMessage, sourcesAttribute: m.Sources, "on_drift": m.OnDrift, "preview": m.Preview,
 		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails, "limits": m.Limits,
 		"on_move": m.OnMove, "rollout": m.Rollout,
 	})
@@ -73,10 +73,8 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	r.incomplete(onMove)
 	r.readGuardrails(d)
 	r.readRollout(d)
-	r.PromotedCommit, r.Message = d.string("promoted_commit"), d.string("commit_message")
-	if r.PromotedCommit != "" && !fleet.IsUnknown(r.PromotedCommit) && !oneLine.MatchString(r.PromotedCommit) {
-		d.report("Invalid promoted commit", "promoted_commit is one line without blanks, usually a commit's hash.", fleet.Attr("promoted_commit"))
-	}
+	r.readPromotedCommit(d)
+	r.Message = d.string("commit_message")
 	if r.Message != "" && gitops.CheckMessage(r.Message) != nil {
 		d.report("Invalid commit message", "commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			fleet.Attr("commit_message"))
@@ -86,6 +84,25 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	}
 	r.readReview(data)
 	return r, ps
+}
+
+// readPromotedCommit reads the promoted commit, from the argument of this name or from promotion.
+func (r *rendering) readPromotedCommit(d decoder) {
+	r.PromotedCommit = d.string("promoted_commit")
+	if r.PromotedCommit != "" && !fleet.IsUnknown(r.PromotedCommit) && !oneLine.MatchString(r.PromotedCommit) {
+		d.report("Invalid promoted commit", "promoted_commit is one line without blanks, usually a commit's hash.", fleet.Attr("promoted_commit"))
+	}
+	p := readPromotion(d)
+	if p == nil {
+		return
+	}
+	if r.PromotedCommit != "" {
+		d.report("Two promoted commits", "promoted_commit and promotion both say what is promoted. Remove one of them.", fleet.Attr("promoted_commit"))
+	}
+	r.PromotedCommit = p.Commit
+	if p.Decision != "" || p.Summary != "" || p.RolledBack != "" {
+		r.Promotion = &delivery.Promotion{Decision: p.Decision, Summary: p.Summary, RolledBack: p.RolledBack}
+	}
 }
 
 var oneLine = regexp.MustCompile(`^\S+$`)

@@ -29,6 +29,7 @@ type environmentRenderingModel struct {
 	Sources            types.Map      `tfsdk:"sources"`
 	GitOpsRepo         types.Object   `tfsdk:"gitops_repo"`
 	PromotedCommit     types.String   `tfsdk:"promoted_commit"`
+	Promotion          types.Object   `tfsdk:"promotion"`
 	Delivery           types.Object   `tfsdk:"delivery"`
 	Adopt              types.Bool     `tfsdk:"adopt"`
 	OnDrift            types.String   `tfsdk:"on_drift"`
@@ -86,7 +87,8 @@ func (m *environmentRenderingModel) prior() *delivery.Prior {
 	}
 	desired := m.desired()
 	return &delivery.Prior{
-		TreeHash: m.TreeHash.ValueString(), TargetTreeHash: m.TargetTreeHash.ValueString(), PromotedCommit: m.PromotedCommit.ValueString(), Commit: m.CommitSHA.ValueString(),
+		TreeHash: m.TreeHash.ValueString(), TargetTreeHash: m.TargetTreeHash.ValueString(),
+		PromotedCommit: m.promoted().ValueString(), Commit: m.CommitSHA.ValueString(),
 		PullRequest: desired.PullRequest,
 	}
 }
@@ -123,6 +125,19 @@ func (m *environmentRenderingModel) keep(state *environmentRenderingModel, o *re
 			*a.planned = a.prior
 		}
 	}
+	if !m.Promotion.IsNull() && fullyKnown(m.Promotion) && !state.Promotion.IsNull() {
+		m.Promotion = state.Promotion
+	}
+}
+
+// fullyKnown reports whether an object and all its attributes are known.
+func fullyKnown(o types.Object) bool {
+	for _, v := range o.Attributes() {
+		if v.IsUnknown() {
+			return false
+		}
+	}
+	return !o.IsUnknown()
 }
 
 // keepResults keeps the results of the last apply that wrote something; the description only if one is asked for.
@@ -142,6 +157,18 @@ func (m *environmentRenderingModel) keepResults(state *environmentRenderingModel
 	}
 }
 
+// promoted returns the promoted commit, whichever argument says it.
+func (m *environmentRenderingModel) promoted() types.String {
+	switch {
+	case m.Promotion.IsNull():
+		return m.PromotedCommit
+	case m.Promotion.IsUnknown():
+		return types.StringUnknown()
+	}
+	commit, _ := m.Promotion.Attributes()["commit"].(types.String)
+	return commit
+}
+
 // allKnown reports whether a map and all its elements are known.
 func allKnown(m types.Map) bool {
 	for _, v := range m.Elements() {
@@ -159,7 +186,7 @@ func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool 
 	if !m.Rollout.IsNull() && m.desired().Delivers() { // the target may change while it waits
 		return kept
 	}
-	return kept && m.PromotedCommit.Equal(state.PromotedCommit) && m.Delivered.Equal(state.Delivered)
+	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
 }
 
 // planResults plans what an apply that writes finds out. What is not known before it, is unknown.

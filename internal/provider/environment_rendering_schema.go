@@ -115,6 +115,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			Optional:            true,
 			MarkdownDescription: "The commit of the common objects that this environment renders. It is written to `.github/tracking/Promoted_Commit_Id`, at the repo's root.",
 		},
+		"promotion": promotionArgument("A `kalypso_promotion` as a whole, in place of `promoted_commit`: its commit, and why it was taken. The reason goes into the " +
+			"commit message, the pull request and the record on the branch. While nothing is written, the plan keeps the value of the last change."),
 		"delivery": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "How the tree gets to the branch.",

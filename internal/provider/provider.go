@@ -69,7 +69,7 @@ func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource 
 }
 
 func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{newAssignments, newControlPlane, newDeploymentState, newWorkloads}
+	return []func() datasource.DataSource{newAssignments, newControlPlane, newDeploymentState, newPromotion, newWorkloads}
 }
 
 func (p *kalypsoProvider) Functions(context.Context) []func() function.Function {

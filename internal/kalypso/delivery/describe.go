@@ -88,6 +88,9 @@ func (d *Desired) Describe(before *State) string {
 			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
 			From: before.PromotedCommit, To: promoted,
 		}
+		if d.Promotion != nil {
+			c.Promoted.Why = d.Promotion.Summary
+		}
 	}
 	return describe.Markdown(c)
 }

@@ -276,9 +276,20 @@ func (w *writer) more(n int, what string) {
 	}
 }
 
+// maxReasons is the number of lines that say why a commit was promoted.
+const maxReasons = 25
+
 func (w *writer) promoted() {
 	if p := w.Promoted; p != (Promotion{}) {
 		w.line("\n**Promoted commit:** %s", w.move(p.Repo, p.From, p.To))
+		if p.Why != "" {
+			w.line("")
+		}
+		for _, line := range first(strings.Split(p.Why, "\n"), maxReasons) {
+			if line != "" {
+				w.line("- %s", code(strings.TrimPrefix(line, "- ")))
+			}
+		}
 	}
 }
 

@@ -123,6 +123,8 @@ const (
 	gateHold    = "hold"
 	gateDwell   = "dwell"
 	gateRollout = "rollout"
+	// gateRollback waits for people: what was rolled back is not on the branch any more, and what came before it there may be.
+	gateRollback = "rollback"
 )
 
 // blocked returns what stops all candidates, whatever their gates say, or nil.
@@ -131,9 +133,18 @@ func (c *choice) blocked() *Waiting {
 	case c.World.Hold != "":
 		return &Waiting{Gate: gateHold, Reason: c.World.Hold}
 	case c.World.Current.Rollout:
-		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("A rollout of environment %q is under way.", c.Environment)}
+		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
+	case c.rollbackLost():
+		return &Waiting{Gate: gateRollback, Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so which commits went with it "+
+			"is unclear: approve the newest commit that is good", short(c.World.Current.RolledBack), c.History.Branch)}
 	}
 	return nil
+}
+
+// rollbackLost reports whether the branch does not lead to the commit that was rolled back any more.
+func (c *choice) rollbackLost() bool {
+	back := c.World.Current.RolledBack
+	return back != "" && !c.History.Has(back)
 }
 
 // lost reports whether the branch does not lead to the current commit any more.
@@ -178,13 +189,18 @@ func (c *choice) finish() {
 }
 
 // rolledBack returns the newest commit that a rollback took away and that does not come back with the choice. The commit
-// that a pin replaces is one, if the pin is older.
+// that a pin replaces is one, if the pin is older. One that is not on the branch any more is kept until the newest commit
+// is taken: until then, commits that went with it may be left.
 func (c *choice) rolledBack() string {
-	best, at := "", c.History.index(c.Commit)
-	taken := []string{c.World.Current.RolledBack}
+	back, at := c.World.Current.RolledBack, c.History.index(c.Commit)
+	if c.rollbackLost() && at != 0 {
+		return back
+	}
+	taken := []string{back}
 	if c.Kind == Pinned {
 		taken = append(taken, c.World.Current.Commit)
 	}
+	best := ""
 	for _, commit := range taken {
 		if i := c.History.index(commit); i >= 0 && i < at {
 			best, at = commit, i

@@ -18,10 +18,17 @@ type ControlPlaneRequest struct {
 	FollowBase          bool
 	FollowRegistrations bool
 	Pins                map[string]string
+	Promotion           Promotion
 	AllowLocal          bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
 	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
 	// registration is an error.
 	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
+}
+
+// Promotion is the commit of the base that was promoted to the environment, in place of the one that the BaseRepo pins.
+type Promotion struct {
+	Commit       string // "": what the BaseRepo pins
+	Repo, Branch string // of the commit; "": those of the BaseRepo, or of the control plane itself
 }
 
 // GitOpsRepo is the destination of an environment's tree, as its control plane names it.
@@ -222,8 +229,14 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 	if len(l.bases) > 0 {
 		base = l.bases[0]
 	}
-	if l.index == 0 && base != nil {
-		cp.BaseCommit = base.commit
+	promoted := ""
+	if l.index == 0 {
+		if base != nil {
+			cp.BaseCommit = base.commit
+		}
+		if promoted = req.Promotion.Commit; promoted != "" {
+			cp.BaseCommit = promoted
+		}
 	}
 	switch {
 	case !req.FollowBase || len(l.bases) > 1:
@@ -238,7 +251,16 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 		return nil, ""
 	case l.index == 0 && req.BaseDirectory != "":
 		return &Location{Directory: req.BaseDirectory}, ""
+	case base == nil && promoted != "":
+		return cp.promotedBase(req), ""
 	case base == nil || len(base.Validate()) > 0:
+		return nil, ""
+	case promoted != "" && req.Promotion.Repo != "" && repoKey(req.Promotion.Repo) != repoKey(base.repo):
+		cp.Problems = append(cp.Problems, Problem{
+			Location: l.location, Summary: "Promotion of another repo",
+			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the same repo.",
+				base.Name, base.repo, req.Promotion.Repo),
+		})
 		return nil, ""
 	}
 	at = &Location{
@@ -248,7 +270,22 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 		Path:    base.path,
 		NamedBy: base.Origin.String(),
 	}
+	if promoted != "" {
+		at.Commit = promoted
+	}
 	return at, base.Name
+}
+
+// promotedBase returns the location of a promoted base without a BaseRepo: the same folder of the control plane's own repo.
+func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
+	if req.Repo == "" {
+		cp.Problems = append(cp.Problems, Problem{
+			Location: req.Location, Summary: "Missing BaseRepo",
+			Detail: "promotion chooses the commit of the base, and the folder holds no BaseRepo that names its repo. Add one, or remove promotion.",
+		})
+		return nil
+	}
+	return &Location{Repo: req.Repo, Branch: req.Promotion.Branch, Commit: req.Promotion.Commit, Path: req.Path}
 }
 
 // setGitOpsRepo sets the destination of the tree.

@@ -1,0 +1,127 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// depths are how many generations of commits are read: more where a commit that matters is not among the first.
+var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31 - 1}
+
+// readCurrent reads what is promoted: the record's commit, else that of the operator's file. A branch that is not there, or
+// that has neither, has nothing promoted.
+func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Destination) (promotion.Current, error) {
+	branch, err := gitops.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return promotion.Current{}, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return promotion.Current{}, err
+	}
+	defer snapshot.Close()
+	files, err := snapshot.ReadFiles([]string{at.RecordPath(), tree.PromotedCommitFile})
+	if err != nil {
+		return promotion.Current{}, err
+	}
+	var current promotion.Current
+	from := at.RecordPath()
+	if data, there := files[from]; there {
+		record, err := delivery.ParseRecord(data)
+		if err != nil {
+			return current, fmt.Errorf("the record %s: %w", from, err)
+		}
+		current.Commit, current.Rollout = record.PromotedCommit, delivery.RolloutUnderWay(data)
+		if record.Promotion != nil {
+			current.RolledBack = record.Promotion.RolledBack
+		}
+	}
+	if current.Commit == "" {
+		from = tree.PromotedCommitFile
+		current.Commit = strings.TrimSpace(string(files[from]))
+	}
+	if current.Commit == "" {
+		return current, nil
+	}
+	if err := hosting.CheckCommit(current.Commit); err != nil {
+		return current, fmt.Errorf("%s names %q: %w", from, current.Commit, err)
+	}
+	return current, nil
+}
+
+// readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs it.
+func readHistory(ctx context.Context, client *gitremote.Client, at ControlPlane, world promotion.World) (promotion.History, error) {
+	history := promotion.History{Branch: at.Branch}
+	branch, err := gitops.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return history, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return history, err
+	}
+	defer snapshot.Close()
+	if snapshot.Commit.IsZero() {
+		history.Gone = true
+		return history, nil
+	}
+	for _, depth := range depths {
+		commits, err := snapshot.Ancestry(depth)
+		if err != nil {
+			return history, err
+		}
+		history.Commits, history.Whole = firstParents(snapshot.Commit, commits)
+		if history.Whole || reaches(history, world) {
+			return history, nil
+		}
+	}
+	return history, errors.New("the history of the branch can't be read to its beginning")
+}
+
+// reaches reports whether a history has all commits that a decision needs.
+func reaches(h promotion.History, world promotion.World) bool {
+	if world.Current.Commit == "" {
+		return len(h.Commits) >= promotion.MaxCandidates && hasAll(h, world.Mentioned())
+	}
+	i := slices.Index(h.Commits, world.Current.Commit)
+	wanted := world.Mentioned()
+	if world.Current.RolledBack != "" {
+		wanted = append(wanted, world.Current.RolledBack)
+	}
+	return i >= 0 && len(h.Commits) > i+promotion.LookBehind && hasAll(h, wanted)
+}
+
+func hasAll(h promotion.History, commits []string) bool {
+	return !slices.ContainsFunc(commits, func(c string) bool { return !h.Has(c) })
+}
+
+// firstParents returns the commits along first parents from the head on, and whether the last one has no parent.
+func firstParents(head plumbing.Hash, commits []gitops.Commit) (chain []string, whole bool) {
+	byHash := make(map[plumbing.Hash]gitops.Commit, len(commits))
+	for _, c := range commits {
+		byHash[c.Hash] = c
+	}
+	for at := head; ; {
+		c, read := byHash[at]
+		if !read {
+			return chain, false
+		}
+		chain = append(chain, at.String())
+		if len(c.Parents) == 0 {
+			return chain, true
+		}
+		at = c.Parents[0]
+	}
+}

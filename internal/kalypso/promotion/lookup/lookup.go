@@ -1,0 +1,128 @@
+// Package lookup reads what a promotion depends on, the history of the control plane's branch, the record on the GitOps
+// branch and the statuses on the host, and has [promotion.Decide] choose.
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
+
+// Request says which promotion to decide.
+type Request struct {
+	Client *gitremote.Client
+	// Host has the statuses of the control plane's commits; nil: none has.
+	Host hosting.Host
+	// Credential says that the host may be asked even if no gate needs it, for a warning of other writers.
+	Credential   bool
+	Rules        promotion.Rules
+	ControlPlane ControlPlane
+	GitOps       delivery.Destination
+}
+
+// ControlPlane is a branch of the control plane.
+type ControlPlane struct{ Repo, Branch string }
+
+const (
+	// hostTime is how long the host may take. Then the decision is made without it.
+	hostTime = time.Minute
+	// maxHistories is the number of commits whose status history is read.
+	maxHistories = 30
+)
+
+// ErrNoHost means that gates need the statuses of a host, and the control plane's repo is on none.
+var ErrNoHost = errors.New("no host with statuses")
+
+// CurrentError is what is promoted now, and can't be read.
+type CurrentError struct {
+	At  delivery.Destination
+	Err error
+}
+
+// Error implements error.
+func (e *CurrentError) Error() string {
+	return fmt.Sprintf("at %s, the promoted commit can't be read: %s", e.At, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *CurrentError) Unwrap() error { return e.Err }
+
+// Decide reads, and decides. It asks the host for the history of a commit's statuses only if the decision depends on it. If
+// the host does not answer, the decision says so. Errors are of Git, of a pin that is not on the branch, and [ErrNoHost].
+func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
+	world := promotion.World{Rules: req.Rules}
+	var err error
+	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
+		return nil, &CurrentError{req.GitOps, err}
+	}
+	if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
+		return nil, err
+	}
+	repo, err := req.repo()
+	if err != nil {
+		return nil, err
+	}
+	ledger := &world.Ledger
+	ledger.Histories = map[string]promotion.StatusHistory{}
+	asked, cancel := context.WithTimeout(ctx, hostTime)
+	defer cancel()
+	if commits := promotion.StatusesOf(world.Rules, world.History, world.Current); repo != nil && len(commits) > 0 {
+		found, err := repo.LatestStatuses(asked, commits)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil:
+			ledger.Statuses = *found
+		case req.Rules.UsesStatuses():
+			ledger.Silence = fleet.Sentence(err)
+		}
+	}
+	for {
+		decision, err := promotion.Decide(world)
+		if err != nil || len(decision.Unread) == 0 {
+			return decision, err
+		}
+		if len(ledger.Histories) >= maxHistories {
+			for _, commit := range decision.Unread {
+				ledger.Histories[commit] = promotion.StatusHistory{Partial: true}
+			}
+			continue
+		}
+		commit := decision.Unread[0]
+		statuses, more, err := repo.StatusHistory(asked, commit)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			ledger.Silence = fleet.Sentence(err)
+		default:
+			ledger.Histories[commit] = promotion.StatusHistory{Statuses: statuses, Partial: more}
+		}
+	}
+}
+
+// repo returns the control plane's repo on the host; nil if nobody needs it.
+func (req Request) repo() (hosting.Repo, error) {
+	needed := req.Rules.UsesStatuses()
+	if req.Host == nil {
+		if needed {
+			return nil, ErrNoHost
+		}
+		return nil, nil //nolint:nilnil // there is nothing to ask
+	}
+	repo, err := req.Host.Repo(req.ControlPlane.Repo)
+	switch {
+	case err != nil && needed:
+		return nil, fmt.Errorf("%w: %w", ErrNoHost, err)
+	case err != nil || !needed && !req.Credential:
+		return nil, nil //nolint:nilerr,nilnil // there is nothing to ask
+	}
+	return repo, nil
+}

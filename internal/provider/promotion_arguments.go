@@ -1,0 +1,181 @@
+package provider
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+)
+
+// promotionArgument is the argument that takes a kalypso_promotion.
+func promotionArgument(description string) schema.SingleNestedAttribute {
+	text := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: description + " An object with `commit` alone is enough.",
+		Attributes: map[string]schema.Attribute{
+			"commit":      text("The commit. Required: a promotion without a commit is an error with its summary."),
+			"decision":    text("How the commit was chosen."),
+			"summary":     text("Why the commit was chosen, for people."),
+			"rolled_back": text("The newest commit that a rollback took away."),
+		},
+	}
+}
+
+// promotionDataArgument is the same for a data source that reads the commit, with the place of the commit.
+func promotionDataArgument(description string) datasource.Attribute {
+	argument := promotionArgument(description)
+	delete(argument.Attributes, "rolled_back")
+	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: "Where the commit lies.",
+		Attributes: map[string]schema.Attribute{
+			"repo":   schema.StringAttribute{Optional: true, MarkdownDescription: "URL of the repo. A BaseRepo must name the same one."},
+			"branch": schema.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo. The keys of `manifests` name it if there is no BaseRepo."},
+		},
+	}
+	return dataSourceArgument("promotion", argument)
+}
+
+// chosenPromotion is the argument promotion.
+type chosenPromotion struct {
+	Commit, Decision, Summary, RolledBack string
+	Repo, Branch                          string
+}
+
+// promotes reports whether the argument promotion is set, or may be.
+func (d decoder) promotes() bool {
+	_, given := d.object("promotion")
+	return given
+}
+
+// readPromotion reads the argument promotion; nil if it is not set. A promotion without a commit is reported.
+func readPromotion(d decoder) *chosenPromotion {
+	given, ok := d.object("promotion")
+	if !ok {
+		return nil
+	}
+	p := &chosenPromotion{
+		Commit: given.string("commit"), Decision: given.string("decision"), Summary: given.string("summary"), RolledBack: given.string("rolled_back"),
+	}
+	if at, ok := given.object("control_plane"); ok {
+		p.Repo, p.Branch = at.string("repo"), at.string("branch")
+	}
+	switch {
+	case p.Commit == "":
+		given.report("Nothing to promote", cmp.Or(p.Summary, "The commit of promotion is null.")+"\n\nUntil there is a commit, leave this out: "+
+			"count = data.kalypso_promotion.<name>.commit == null ? 0 : 1.")
+	case !fleet.IsUnknown(p.Commit) && !oneLine.MatchString(p.Commit):
+		given.report("Invalid promoted commit", "The commit of promotion is one line without blanks, usually a commit's hash.", fleet.Attr("commit"))
+	}
+	return p
+}
+
+// readPromotionRequest reads the arguments of kalypso_promotion. What is wrong with them is reported.
+func readPromotionRequest(d decoder) lookup.Request {
+	request := lookup.Request{GitOps: readDeploymentPlace(d), ControlPlane: readControlPlaneBranch(d)}
+	request.Rules = promotion.Rules{
+		Environment: d.string("environment"), Statuses: d.strings("statuses"), Dwell: readDuration(d, "dwell", 0),
+		Hold: d.string("hold"), Pinned: d.string("pinned_commit"), Approved: d.strings("approved"), Rejected: readRejected(d),
+	}
+	v, _ := d.argument("after")
+	set, _ := members(v)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		at := newDecoder(set[name], d.problems, d.at(fleet.Attr("after"), fleet.Key(name))...)
+		request.Rules.After = append(request.Rules.After, readGate(at, name))
+	}
+	for _, p := range request.Rules.Check() {
+		p.Path = d.at(p.Path...)
+		*d.problems = append(*d.problems, p)
+	}
+	return request
+}
+
+func readGate(d decoder, name string) promotion.Gate {
+	g := promotion.Gate{
+		Name: name, Context: cmp.Or(d.string("context"), promotion.ContextOf(name)), Soak: readDuration(d, "soak", 0), By: d.string("by"),
+	}
+	deployed, given := d.object("deployed")
+	if !given {
+		return g
+	}
+	g.Deployed = &promotion.Deployed{Verdict: deployed.string("verdict"), Commit: deployed.string("promoted_commit")}
+	for _, name := range []string{"soak", "context", "by"} {
+		if d.string(name) != "" {
+			d.report("Argument of a status", fmt.Sprintf("%s belongs to a status, and deployed hands over a state in its place. Remove one of them.", name),
+				fleet.Attr(name))
+		}
+	}
+	return g
+}
+
+func readControlPlaneBranch(d decoder) lookup.ControlPlane {
+	given, ok := d.object("control_plane")
+	if !ok || given.unknown {
+		return lookup.ControlPlane{}
+	}
+	at := lookup.ControlPlane{Repo: given.string("repo"), Branch: given.string("branch")}
+	if at.Repo == "" {
+		given.report("Missing repo", "control_plane needs repo and branch.", fleet.Attr("repo"))
+	} else if !fleet.IsUnknown(at.Repo) {
+		if _, err := gitremote.ParseURL(at.Repo); err != nil {
+			given.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
+		}
+	}
+	if at.Branch == "" {
+		given.report("Missing branch", "control_plane needs repo and branch.", fleet.Attr("branch"))
+	} else if !fleet.IsUnknown(at.Branch) {
+		if err := gitops.CheckName(at.Branch); err != nil {
+			given.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))
+		}
+	}
+	return at
+}
+
+// readRejected reads a map whose elements may be null.
+func readRejected(d decoder) map[string]string {
+	v, known := d.argument("rejected")
+	if !known {
+		return nil
+	}
+	rejected := map[string]string{}
+	set, _ := members(v)
+	for commit, good := range set {
+		rejected[commit] = ""
+		if !isNull(good) {
+			rejected[commit] = d.text(good, fleet.Attr("rejected"), fleet.Key(commit))
+		}
+	}
+	return rejected
+}
+
+// promotionValues are the computed attributes of kalypso_promotion.
+func promotionValues(found *promotion.Decision) map[string]attr.Value {
+	waiting, skipped := []values{}, []values{}
+	for _, w := range found.Waiting {
+		waiting = append(waiting, values{"commit": w.Commit, "gate": w.Gate, "reason": w.Reason, "by": orNil(w.By)})
+	}
+	for _, s := range found.Skipped {
+		skipped = append(skipped, values{"commit": s.Commit, "reason": s.Reason})
+	}
+	all := values{
+		"commit": orNil(found.Commit), "current": orNil(found.Current), "candidate": orNil(found.Candidate), "decision": string(found.Kind),
+		"waiting": waiting, "skipped": skipped, "summary": found.Summary, "rolled_back": orNil(found.RolledBack),
+	}
+	results := map[string]attr.Value{}
+	for name, attribute := range promotionComputed() {
+		results[name] = result(attribute.GetType(), all[name])
+	}
+	return results
+}

@@ -1,0 +1,114 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*promotionData)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*promotionData)(nil)
+)
+
+// promotionData chooses the commit that an environment renders.
+type promotionData struct{ data *providerData }
+
+func newPromotion() datasource.DataSource { return &promotionData{} }
+
+func (p *promotionData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_promotion"
+}
+
+func (p *promotionData) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = promotionSchema(ctx)
+}
+
+// Configure keeps the provider's configuration.
+func (p *promotionData) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	p.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports what is wrong with the arguments as far as they are known.
+func (p *promotionData) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var ps fleet.Problems
+	readPromotionRequest(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
+	appendProblems(&resp.Diagnostics, ps)
+}
+
+// Read decides. Terraform asks for it once all arguments are known.
+func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	diags := &resp.Diagnostics
+	arguments := getObject(ctx, req.Config, diags)
+	if diags.HasError() {
+		return
+	}
+	var ps fleet.Problems
+	request := readPromotionRequest(decoder{arguments: arguments, problems: &ps})
+	appendProblems(diags, ps)
+	if diags.HasError() {
+		return
+	}
+	if !p.data.known {
+		diags.AddError("Provider configuration not known yet", "What is promoted now is read from Git, and the provider's credentials are known after apply.")
+		return
+	}
+	request.Client, request.Host = p.data.Client, p.data.hostFor(diags)
+	request.Credential = p.data.github.Token != "" || p.data.github.App != nil
+	if diags.HasError() {
+		return
+	}
+	limited, cancel := withinRead(ctx, arguments, diags)
+	defer cancel()
+	found, err := lookup.Decide(limited, request)
+	if err != nil {
+		appendPromotionError(diags, request, err)
+		return
+	}
+	for _, w := range found.Warnings {
+		diags.AddWarning(w.Summary, printable.Text(w.Detail))
+	}
+	tflog.Info(ctx, "decided on a promotion", map[string]any{
+		"environment": request.Rules.Environment, "decision": string(found.Kind), "commit": found.Commit, "current": found.Current,
+	})
+	maps.Copy(arguments, promotionValues(found))
+	diags.Append(setObject(ctx, &resp.State, arguments)...)
+}
+
+// appendPromotionError turns an error of a decision into a diagnostic.
+func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err error) {
+	var current *lookup.CurrentError
+	var remote *gitremote.Error
+	controlPlane := path.Root("control_plane")
+	switch {
+	case errors.Is(err, promotion.ErrNotOnBranch):
+		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch", fleet.Sentence(err)+" Name the full hash of a commit that "+
+			"was merged to the branch, and not one of a pull request or a fork.")
+	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
+		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
+			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Hand over the state of the "+
+				"environment before by deployed, or set base_url in github of the provider.", request.ControlPlane.Repo))
+	case errors.As(err, &current) && errors.As(err, &remote):
+		appendDeliveryError(diags, request.GitOps, remote)
+	case errors.As(err, &current):
+		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", fleet.Sentence(err)+
+			" Nothing is promoted from there: restore it from the branch's history.")
+	case errors.As(err, &remote):
+		diags.AddAttributeError(controlPlane, "The control plane can't be read", fleet.Sentence(err))
+	default:
+		diags.AddAttributeError(controlPlane, "No promotion can be decided", fleet.Sentence(err))
+	}
+}
