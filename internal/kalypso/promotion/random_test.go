@@ -205,12 +205,13 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		}
 	}
 	if slices.Contains(e.rules.Approved, d.Commit) {
-		e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return b == d.Commit })
+		e.outdate(c.main[is:])
 		return
 	}
 	if slices.Contains(e.banned, d.Commit) {
 		fail("%s was rolled back", d.Commit)
 	}
+	e.outdate(c.main[is:])
 	if slices.Contains(e.rules.Statuses, "ci") && c.ci[d.Commit] != hosting.Success {
 		fail("ci is %s", c.ci[d.Commit])
 	}
@@ -223,6 +224,11 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 	if e.rules.Dwell > 0 && e.current.Commit != "" && !e.fails && c.now+c.skew-c.since(e) < int(e.rules.Dwell.Minutes()) {
 		fail("it was there since %d", e.since)
 	}
+}
+
+// outdate ends rollbacks: with a newer commit, nothing of them can come back.
+func (e *environment) outdate(older []string) {
+	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return slices.Contains(older, b) })
 }
 
 // spans returns the times in which an environment ran a commit without a break. What it ran of commits that a force-push

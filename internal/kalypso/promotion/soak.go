@@ -30,7 +30,8 @@ type event struct {
 
 // runs returns the times in which an environment ran a commit, oldest first, as far as the statuses that were read tell.
 // A failure of the commit takes all runs before it away: only what came after it is proof. A status on another commit ends
-// a run, also one of the same second.
+// a run. Hosts tell whole seconds: a status on another commit of the same second came after a run that went on, and
+// before one that began.
 func (c *choice) runs(g Gate, commit string) []run {
 	var events []event
 	add := func(on string, statuses []hosting.Status) {
@@ -48,26 +49,48 @@ func (c *choice) runs(g Gate, commit string) []run {
 			add(other, c.all(other, g.Context))
 		}
 	}
-	slices.SortStableFunc(events, func(a, b event) int { return a.SetAt.Compare(b.SetAt) }) // at one time, the commit's own first
-	var all []run
-	running := false
-	for _, e := range events {
-		switch {
-		case e.commit != commit:
-			if running {
-				all[len(all)-1].end, all[len(all)-1].other = e.SetAt, e.commit
-			}
-			running = false
-		case e.State == hosting.Failure:
-			all, running = nil, false
-		case !isGood(e.Status) || !g.mayBeBy(e.Status) || c.isFuture(e.Status):
-		case running:
-			all[len(all)-1].last = e.SetAt
-		default:
-			all, running = append(all, run{start: e.SetAt, last: e.SetAt}), true
+	slices.SortStableFunc(events, func(a, b event) int { return a.SetAt.Compare(b.SetAt) }) // the commit's own first
+	var r runner
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
+			n++
+		}
+		second, own := events[:n], 0
+		for own < n && second[own].commit == commit {
+			own++
+		}
+		events = events[n:]
+		first, then := second[:own], second[own:]
+		if !r.running {
+			first, then = then, first
+		}
+		for _, e := range slices.Concat(first, then) {
+			r.take(e, e.commit == commit, isGood(e.Status) && g.mayBeBy(e.Status) && !c.isFuture(e.Status))
 		}
 	}
-	return all
+	return r.all
+}
+
+// runner finds the runs of a commit, status by status.
+type runner struct {
+	all     []run
+	running bool
+}
+
+func (r *runner) take(e event, own, good bool) {
+	last := len(r.all) - 1
+	switch {
+	case !own && r.running:
+		r.all[last].end, r.all[last].other, r.running = e.SetAt, e.commit, false
+	case !own:
+	case e.State == hosting.Failure:
+		r.all, r.running = nil, false
+	case good && r.running:
+		r.all[last].last = e.SetAt
+	case good:
+		r.all, r.running = append(r.all, run{start: e.SetAt, last: e.SetAt}), true
+	}
 }
 
 // others returns the other commits with statuses in the context, sorted.

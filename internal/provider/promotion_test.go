@@ -1,0 +1,432 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// promotionRoot is a root module of environment prod, whose control plane and GitOps repo are on a fake GitHub.
+type promotionRoot struct {
+	*root
+	fake                  *githubfake.Server
+	controlPlane, gitops  *githubfake.Repo
+	controlPlaneAt, gitAt string // paths of the bare repos
+	vars                  map[string]any
+	now                   time.Time
+	commits               int
+}
+
+func newPromotionRoot(t *testing.T) *promotionRoot {
+	t.Helper()
+	p := &promotionRoot{root: newRootFrom(t, "testdata/TestAccPromotion"), now: time.Now().UTC().Truncate(time.Second)}
+	p.fake = githubfake.New(t, githubfake.WithClock(func() time.Time { return p.now }))
+	p.controlPlane, p.gitops = p.fake.AddRepo(t, "acme/control-plane"), p.fake.AddRepo(t, "acme/gitops")
+	p.controlPlaneAt, p.gitAt = p.controlPlane.Path, p.gitops.Path
+	p.start(map[string]any{
+		"github": map[string]any{"base_url": p.fake.URL, "token": p.fake.Token}, "control_plane": p.controlPlane.URL, "gitops": p.gitops.URL,
+	})
+	return p
+}
+
+// newPromotionRootOfFiles is the same with bare repos of this machine, which have no statuses.
+func newPromotionRootOfFiles(t *testing.T) *promotionRoot {
+	t.Helper()
+	p := &promotionRoot{root: newRootFrom(t, "testdata/TestAccPromotion"), now: time.Now()}
+	p.controlPlaneAt, p.gitAt = gitserver.InitBare(t), gitserver.InitBare(t)
+	gitserver.Seed(t, p.gitAt, "main", map[string]string{"README.md": "GitOps\n"})
+	p.start(map[string]any{"control_plane": "file://" + p.controlPlaneAt, "gitops": "file://" + p.gitAt})
+	return p
+}
+
+func (p *promotionRoot) start(vars map[string]any) {
+	p.write("terraform.tf", terraformBlock)
+	p.vars = vars
+	p.rules()
+	kalypso := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: "
+	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{
+		"large.yaml":  kalypso + "ClusterType\nmetadata: {name: large}\nspec: {reconciler: flux, namespaceService: namespace}\n",
+		"policy.yaml": kalypso + "SchedulingPolicy\nmetadata: {name: all}\nspec: {deploymentTargetSelector: {}, clusterTypeSelector: {}}\n",
+	})
+	gitserver.Seed(p.t, p.controlPlaneAt, "main", map[string]string{
+		"flux.yaml":      kalypso + "Template\nmetadata: {name: flux}\nspec: {type: reconciler, manifests: [\"kind: R\\n\"]}\n",
+		"namespace.yaml": kalypso + "Template\nmetadata: {name: namespace}\nspec: {type: namespace, manifests: [\"kind: Namespace\\n\"]}\n",
+		"shop.yaml":      kalypso + "Workload\nmetadata: {name: shop}\nspec: {deploymentTargets: [{name: web, environment: prod, manifests: {repo: r, branch: b, path: p}}]}\n",
+	})
+}
+
+// set sets a variable.
+func (p *promotionRoot) set(name string, value any) {
+	p.t.Helper()
+	p.vars[name] = value
+	p.write("terraform.tfvars.json", toJSON(p.t, p.vars))
+}
+
+// rules sets the rules of the promotion: name, value, and so on.
+func (p *promotionRoot) rules(pairs ...any) {
+	p.t.Helper()
+	rules := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		rules[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	p.set("rules", rules)
+}
+
+// after returns gates by environment with these arguments.
+func after(environment string, pairs ...any) map[string]any {
+	gate := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		gate[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return map[string]any{environment: gate}
+}
+
+// commit pushes a commit to main that changes what all environments render.
+func (p *promotionRoot) commit() string {
+	p.t.Helper()
+	p.commits++
+	text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata: {name: namespace}\n"+
+		"spec: {type: namespace, manifests: [\"kind: Namespace\\nversion: %d\\n\"]}\n", p.commits)
+	return gitserver.Seed(p.t, p.controlPlaneAt, "main", map[string]string{"namespace.yaml": text})
+}
+
+// ownChange changes what environment prod alone has.
+func (p *promotionRoot) ownChange(name string) {
+	p.t.Helper()
+	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{name + ".yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\n" +
+		"metadata: {name: " + name + "}\nspec: {reconciler: flux, namespaceService: namespace}\n"})
+}
+
+// status sets the status of environment stage.
+func (p *promotionRoot) status(commit, state, description string) {
+	p.controlPlane.SetStatusAs("acme-ci[bot]", commit, "stage environment", state, description)
+}
+
+// promotionSeen is the output of a run.
+type promotionSeen struct {
+	Commit, Current, Candidate, Decision, Summary string
+	RolledBack                                    string `json:"rolled_back"`
+	Waiting                                       []struct{ Commit, Gate, Reason, By string }
+	Skipped                                       []struct{ Commit, Reason string }
+}
+
+// run applies, expects an empty plan after it, and returns what it decided.
+func (p *promotionRoot) run() promotionSeen {
+	p.t.Helper()
+	p.apply()
+	var seen promotionSeen
+	if err := json.Unmarshal([]byte(p.succeed("output", "-json", "promotion").stdout), &seen); err != nil {
+		p.t.Fatal(err)
+	}
+	if plan := p.terraform("plan", "-detailed-exitcode", "-no-color").text(); strings.Contains(plan, "kalypso_environment_rendering.this[0] ") {
+		p.t.Errorf("a second plan changes the rendering:\n%s", plan)
+	}
+	return seen
+}
+
+// expect runs, and compares the decision and the commit.
+func (p *promotionRoot) expect(decision, commit string) promotionSeen {
+	p.t.Helper()
+	seen := p.run()
+	if seen.Decision != decision || seen.Commit != commit {
+		p.t.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
+	}
+	if commit == "" {
+		return seen
+	}
+	if got := strings.TrimSpace(gitserver.Git(p.t, p.gitAt, "show", "prod:.github/tracking/Promoted_Commit_Id")); got != commit {
+		p.t.Errorf("the branch says %s", got)
+	}
+	if got := p.record().PromotedCommit; got != commit {
+		p.t.Errorf("the record says %s", got)
+	}
+	return seen
+}
+
+type promotedRecord struct {
+	PromotedCommit string `json:"promoted_commit"`
+	Promotion      struct {
+		Decision, Summary string
+		RolledBack        string `json:"rolled_back"`
+	}
+}
+
+func (p *promotionRoot) record() promotedRecord {
+	p.t.Helper()
+	var r promotedRecord
+	if err := json.Unmarshal([]byte(gitserver.Git(p.t, p.gitAt, "show", "prod:"+recordPath)), &r); err != nil {
+		p.t.Fatal(err)
+	}
+	return r
+}
+
+// message returns the message of the last commit on the GitOps branch.
+func (p *promotionRoot) message() string {
+	return gitserver.Git(p.t, p.gitAt, "log", "-1", "--format=%B", "prod")
+}
+
+func wantText(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// The drill of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A closed
+// gate never stops the environment's own changes, and what a run has decided, a second one leaves.
+func TestAccPromotionDrill(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	gate := after("stage", "soak", "4h", "by", "acme-ci[bot]")
+	p.rules("after", gate)
+	first := p.commit()
+	if seen := p.expect("hold", ""); len(seen.Waiting) == 0 {
+		t.Errorf("nothing waits: %s", seen.Summary)
+	}
+
+	p.status(first, "success", "")
+	p.now = p.now.Add(4 * time.Hour)
+	p.status(first, "success", "")
+	p.expect("promote", first)
+	wantText(t, p.message(), "Promoted commit: "+first, "Promote "+first[:12]+` to environment "prod", after nothing.`,
+		`status "stage environment" is success by acme-ci[bot]`, "soaked 4h since")
+	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, "acme-ci[bot]") {
+		t.Errorf("the record does not say why: %+v", r)
+	}
+
+	bad := p.commit()
+	p.status(bad, "failure", "Failed to deploy")
+	p.ownChange("small")
+	seen := p.expect("hold", first)
+	wantText(t, seen.Summary, "1 newer commit waits", `is failure by acme-ci[bot]`, `("Failed to deploy")`)
+	if seen.Candidate != bad || seen.Waiting[0].By != "acme-ci[bot]" || seen.Waiting[0].Gate != "stage" {
+		t.Errorf("it says %+v", seen)
+	}
+	if !strings.Contains(gitserver.Git(t, p.gitAt, "ls-tree", "-r", "--name-only", "prod"), "small/shop-web/") {
+		t.Error("the environment's own change did not go out")
+	}
+	if r := p.record(); r.Promotion.Decision != "promote" {
+		t.Errorf("an own change took away why the commit was promoted: %+v", r)
+	}
+
+	hotfix := p.commit()
+	p.rules("after", gate, "approved", []string{hotfix})
+	p.expect("promote", hotfix)
+	wantText(t, p.message(), "approved: no gate is needed")
+
+	fix := p.commit()
+	p.rules("after", gate)
+	p.status(fix, "success", "")
+	p.expect("hold", hotfix)
+	p.now = p.now.Add(4 * time.Hour)
+	p.expect("hold", hotfix) // a pipeline that is dead since is no proof
+	p.status(fix, "success", "")
+	p.expect("promote", fix)
+
+	p.rules("after", gate, "pinned_commit", first)
+	p.expect("pinned", first)
+	wantText(t, p.message(), "by pinned_commit")
+	if r := p.record(); r.Promotion.RolledBack != fix {
+		t.Errorf("the record does not say what was rolled back: %+v", r)
+	}
+	p.rules("after", gate)
+	if seen := p.expect("up_to_date", first); len(seen.Skipped) != 3 || !strings.Contains(seen.Skipped[0].Reason, "rolled back") {
+		t.Errorf("it skips %+v", seen.Skipped)
+	}
+	newer := p.commit()
+	p.status(newer, "success", "")
+	p.now = p.now.Add(4 * time.Hour)
+	p.status(newer, "success", "")
+	p.expect("promote", newer)
+	if r := p.record(); r.Promotion.RolledBack != "" {
+		t.Errorf("the record still says what was rolled back: %+v", r)
+	}
+}
+
+// What is wrong with a promotion is a clear error, or a hold that says why, and nothing is written.
+func TestAccPromotionBadInput(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	first := p.commit()
+	p.expect("promote", first)
+	newer := p.commit()
+	p.status(newer, "success", "")
+	head := gitserver.Rev(t, p.gitAt, "prod")
+	fork := gitserver.Seed(t, p.controlPlaneAt, "fork", map[string]string{"a": "b"})
+	files := "file://" + gitserver.InitBare(t)
+
+	for name, tc := range map[string]struct {
+		rules []any
+		vars  map[string]any
+		says  []string
+	}{
+		"a pin that is not on main": {rules: []any{"pinned_commit", fork}, says: []string{"Pinned commit not on the branch", fork, "a fork"}},
+		"an environment after itself": {rules: []any{"after", after("prod")},
+			says: []string{"Environment after itself", `Environment "prod" can't come after itself`}},
+		"after its own context": {rules: []any{"after", after("stage", "context", "Prod Environment")}, says: []string{"Environment after itself"}},
+		"soak without statuses": {rules: []any{"after", after("stage", "soak", "4h")}, vars: map[string]any{"control_plane": files},
+			says: []string{"No statuses in this repo", "deployed"}},
+		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed", map[string]any{"verdict": "success", "promoted_commit": newer})},
+			says: []string{"Argument of a status", "soak belongs to a status"}},
+		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
+		"no duration":    {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
+	} {
+		before := maps.Clone(p.vars)
+		p.rules(tc.rules...)
+		for name, v := range tc.vars {
+			p.set(name, v)
+		}
+		t.Log(name)
+		p.expectError(tc.says, "plan", "-no-color")
+		p.vars = before
+	}
+	for name, tc := range map[string]struct {
+		rules []any
+		says  []string
+	}{
+		"an unknown context":                     {[]any{"after", after("stage", "context", "staging")}, []string{"check the name: there are", "stage environment"}},
+		"a by that never wrote":                  {[]any{"after", after("stage", "by", "acme-cd[bot]")}, []string{`"acme-cd[bot]" set none of the latest statuses`}},
+		"a control plane branch that is gone":    {[]any{"branch", "trunk", "after", after("stage")}, []string{`has no branch "trunk"`}},
+		"an unknown status":                      {[]any{"statuses", []string{"ci"}}, []string{"no status and no check run, nor on any other commit"}},
+		"a fork's commit is no candidate":        {[]any{"approved", []string{fork}, "after", after("edge")}, []string{"approved names " + fork}},
+		"an approved commit in a rejected range": {[]any{"approved", []string{newer}, "rejected", map[string]any{newer: nil}}, []string{"rejected"}},
+	} {
+		t.Log(name)
+		p.rules(tc.rules...)
+		seen := p.run()
+		if seen.Commit != first {
+			t.Errorf("%s: it takes %s", name, seen.Commit)
+		}
+		wantText(t, seen.Summary, tc.says...)
+	}
+	p.controlPlane.SetStatusAs("eve", first, "prod environment", "success", "")
+	p.rules("hold", "freeze")
+	wantText(t, p.apply().text(), "Somebody else reports this environment", "by eve at")
+	if got := gitserver.Rev(t, p.gitAt, "prod"); got != head {
+		t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
+	}
+	gitserver.Seed(t, p.gitAt, "prod", map[string]string{recordPath: "{"})
+	p.expectError([]string{"The promoted commit can't be read"}, "plan", "-no-color", "-refresh=false")
+}
+
+// A host that does not answer holds with a warning, and the environment's own changes go out.
+func TestAccPromotionSilentHost(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	first := p.commit()
+	p.expect("promote", first)
+	p.rules("after", after("stage"))
+	newer := p.commit()
+	p.status(newer, "success", "")
+	p.fake.Fail("POST", "/graphql", 1000, githubfake.Failure{Status: 401, Body: `{"message":"Bad credentials"}`})
+	p.ownChange("small")
+	p.apply()
+	if out := p.succeed("plan", "-no-color").text(); !strings.Contains(out, "The statuses can't be read") {
+		t.Errorf("no warning:\n%s", out)
+	}
+	if r := p.record(); r.PromotedCommit != first {
+		t.Errorf("it promoted %s", r.PromotedCommit)
+	}
+	if !strings.Contains(gitserver.Git(t, p.gitAt, "ls-tree", "-r", "--name-only", "prod"), "small/shop-web/") {
+		t.Error("the environment's own change did not go out")
+	}
+}
+
+// Without a host, the state of the environment before is handed over.
+func TestAccPromotionDeployed(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRootOfFiles(t)
+	first := p.commit()
+	deployed := func(verdict, commit string) map[string]any {
+		return after("edge", "deployed", map[string]any{"verdict": verdict, "promoted_commit": commit})
+	}
+	p.rules("after", deployed("pending", first))
+	p.expect("hold", "")
+	p.rules("after", deployed("success", first))
+	p.expect("promote", first)
+	p.expect("up_to_date", first)
+	newer := p.commit()
+	p.expect("hold", first)
+	p.rules("after", deployed("success", newer), "hold", "freeze")
+	p.expect("hold", first)
+	p.rules("after", deployed("success", newer))
+	p.expect("promote", newer)
+}
+
+// A pull request says why it promotes.
+func TestAccPromotionPullRequest(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
+	first := p.commit()
+	p.rules("after", after("stage", "by", "acme-ci[bot]"))
+	p.status(first, "pending", "Deployed")
+	p.set("delivery", map[string]any{"strategy": "pull_request"})
+	if seen := p.run(); seen.Decision != "promote" || seen.Commit != first {
+		t.Errorf("it is %s %s", seen.Decision, seen.Commit)
+	}
+	pulls := p.gitops.PullRequests()
+	if len(pulls) != 1 {
+		t.Fatalf("%d pull requests", len(pulls))
+	}
+	wantText(t, pulls[0].Body, "**Promoted commit:**", `status "stage environment" is pending by acme-ci[bot]`)
+	p.gitops.Merge(t, pulls[0].Number, "squash")
+	p.expect("up_to_date", first)
+}
+
+// The plan of a promotion fits a screen.
+func TestAccPromotionPlan(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.rules("after", after("stage"))
+	first := p.commit()
+	p.status(first, "success", "")
+	p.expect("promote", first)
+	newer := p.commit()
+	p.status(newer, "success", "")
+	p.write("outputs.tf", "")
+	p.apply("-refresh-only") // forgets the outputs
+	out := p.succeed("plan", "-no-color").stdout
+	p.expectPlan(out, map[string]string{first: "<first>", first[:12]: "<first>", newer: "<newer>", newer[:12]: "<newer>", p.fake.URL: "https://github.acme.io",
+		p.now.Format(time.RFC3339): "<time>"})
+	if lines := strings.Count(out, "\n"); lines > 40 {
+		t.Errorf("the plan has %d lines:\n%s", lines, out)
+	}
+}
+
+// expectPlan compares a plan with the one in testdata, in which these texts have names.
+func (p *promotionRoot) expectPlan(out string, names map[string]string) {
+	p.t.Helper()
+	out = out[strings.Index(out, "Terraform will perform"):]
+	texts := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) })
+	for _, text := range texts {
+		out = strings.ReplaceAll(out, text, names[text])
+	}
+	out = hashDigits.ReplaceAllString(out, "<hash>")
+	file := filepath.Join("testdata", "TestAccPromotion", "plan.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(readFile(p.t, file), out); diff != "" {
+		p.t.Errorf("the plan differs (-want +got):\n%s", diff)
+	}
+}
+
+// hashDigits are the hashes of trees, commits and folders.
+var hashDigits = regexp.MustCompile(`\b([0-9a-f]{40}|[0-9a-f]{12})\b`)

@@ -1,0 +1,60 @@
+variable "github" {
+  type    = object({ base_url = string, token = string })
+  default = null
+}
+
+variable "control_plane" { type = string }
+variable "gitops" { type = string }
+
+variable "rules" {
+  description = "The rules of the promotion."
+  type        = any
+  default     = {}
+}
+
+variable "delivery" {
+  type    = any
+  default = null
+}
+
+locals {
+  environment = "prod"
+  gitops_repo = { repo = var.gitops, branch = local.environment }
+}
+
+provider "kalypso" {
+  github          = var.github
+  git_credentials = var.github == null ? [] : [{ url = var.github.base_url, username = "x", password = var.github.token }]
+}
+
+data "kalypso_promotion" "this" {
+  environment   = local.environment
+  control_plane = { repo = var.control_plane, branch = try(var.rules.branch, "main") }
+  gitops_repo   = local.gitops_repo
+
+  after         = try(var.rules.after, null)
+  statuses      = try(var.rules.statuses, null)
+  dwell         = try(var.rules.dwell, null)
+  hold          = try(var.rules.hold, null)
+  pinned_commit = try(var.rules.pinned_commit, null)
+  approved      = try(var.rules.approved, null)
+  rejected      = try(var.rules.rejected, null)
+}
+
+data "kalypso_control_plane" "this" {
+  count     = data.kalypso_promotion.this.commit == null ? 0 : 1
+  repo      = var.control_plane
+  branch    = local.environment
+  promotion = data.kalypso_promotion.this
+}
+
+resource "kalypso_environment_rendering" "this" {
+  count         = data.kalypso_promotion.this.commit == null ? 0 : 1
+  environment   = local.environment
+  manifests     = data.kalypso_control_plane.this[0].manifests
+  sources       = data.kalypso_control_plane.this[0].sources
+  gitops_repo   = local.gitops_repo
+  promotion     = data.kalypso_promotion.this
+  delivery      = var.delivery
+  create_branch = true
+}
