@@ -84,7 +84,7 @@ func readPromotion(d decoder) *chosenPromotion {
 
 // readPromotionRequest reads the arguments of kalypso_promotion. What is wrong with them is reported.
 func readPromotionRequest(d decoder) lookup.Request {
-	request := lookup.Request{GitOps: readDeploymentPlace(d), ControlPlane: readControlPlaneBranch(d)}
+	request := lookup.Request{GitOps: readDestination(d), ControlPlane: readControlPlaneBranch(d)}
 	request.Rules = promotion.Rules{
 		Environment: d.string("environment"), Statuses: d.strings("statuses"), Dwell: readDuration(d, "dwell", 0),
 		Hold: d.string("hold"), Pinned: d.string("pinned_commit"), Approved: d.strings("approved"), Rejected: readRejected(d),

@@ -17,6 +17,11 @@ variable "delivery" {
   default = null
 }
 
+variable "preview" {
+  type    = string
+  default = null
+}
+
 locals {
   environment = "prod"
   gitops_repo = { repo = var.gitops, branch = local.environment }
@@ -56,5 +61,6 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo   = local.gitops_repo
   promotion     = data.kalypso_promotion.this
   delivery      = var.delivery
+  preview       = var.preview
   create_branch = true
 }
