@@ -44,6 +44,10 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Dest
 			return current, fmt.Errorf("the record %s: %w", from, err)
 		}
 		current.Commit, current.Rollout = record.PromotedCommit, delivery.RolloutUnderWay(data)
+		if current.Rollout && record.Rollout != nil && record.Rollout.PromotedCommit != "" {
+			// The record's commit moves with the last wave. Until then, this one has to be rendered.
+			current.Commit = record.Rollout.PromotedCommit
+		}
 		if record.Promotion != nil {
 			current.RolledBack = record.Promotion.RolledBack
 		}
