@@ -1,37 +1,13 @@
 package provider
 
 import (
-	"context"
+	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 )
-
-// objectSetter writes a plan or a state.
-type objectSetter interface {
-	Set(ctx context.Context, val any) diag.Diagnostics
-}
-
-// getObject reads all attributes of a configuration, a plan or a state.
-func getObject(ctx context.Context, from getter, diags *diag.Diagnostics) map[string]attr.Value {
-	var v types.Object
-	diags.Append(from.Get(ctx, &v)...)
-	return v.Attributes()
-}
-
-// setObject writes all attributes of a plan or a state.
-func setObject(ctx context.Context, to objectSetter, values map[string]attr.Value) diag.Diagnostics {
-	valueTypes := make(map[string]attr.Type, len(values))
-	for name, v := range values {
-		valueTypes[name] = v.Type(ctx)
-	}
-	object, diags := types.ObjectValue(valueTypes, values)
-	if diags.HasError() {
-		return diags
-	}
-	return append(diags, to.Set(ctx, object)...)
-}
 
 // nullable returns a string, or null if it is empty.
 func nullable(text string) types.String {
@@ -55,4 +31,59 @@ func stringListOf(texts []string) types.List {
 		all[i] = types.StringValue(s)
 	}
 	return types.ListValueMust(types.StringType, all)
+}
+
+// scalarText returns a number or a bool as Terraform converts it to a string.
+func scalarText(v attr.Value) (text string, ok bool) {
+	if isNull(v) {
+		return "", false
+	}
+	switch v := v.(type) {
+	case basetypes.BoolValue:
+		return fmt.Sprint(v.ValueBool()), true
+	case basetypes.NumberValue:
+		return v.ValueBigFloat().Text('f', -1), true
+	}
+	return "", false
+}
+
+func isNull(v attr.Value) bool { return v == nil || v.IsNull() }
+
+// underlying unwraps a value of a dynamic type.
+func underlying(v attr.Value) attr.Value {
+	if d, ok := v.(types.Dynamic); ok && !d.IsNull() && !d.IsUnknown() {
+		return d.UnderlyingValue()
+	}
+	return v
+}
+
+// members returns the attributes of an object, or the elements of a map.
+func members(v attr.Value) (map[string]attr.Value, bool) {
+	switch v := v.(type) {
+	case basetypes.ObjectValue:
+		return v.Attributes(), true
+	case basetypes.MapValue:
+		return v.Elements(), true
+	}
+	return nil, false
+}
+
+// elements returns the elements of a list, a tuple or a set.
+func elements(v attr.Value) ([]attr.Value, bool) {
+	switch v := v.(type) {
+	case basetypes.ListValue:
+		return v.Elements(), true
+	case basetypes.TupleValue:
+		return v.Elements(), true
+	case basetypes.SetValue:
+		return v.Elements(), true
+	}
+	return nil, false
+}
+
+func nullableTime(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
 }

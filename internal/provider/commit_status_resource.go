@@ -105,13 +105,6 @@ func (m *commitStatusModel) identity() [3]any {
 	return [3]any{m.Repo.ValueString(), m.targetCommit(), status}
 }
 
-func nullableTime(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
-}
-
 func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_commit_status", mutableIdentity
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -237,52 +236,4 @@ func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 
 func (d decoder) reportNull(steps ...fleet.Step) {
 	d.report("Null element", "An element of this list or map is null. Give it a value, or remove it.", steps...)
-}
-
-// scalarText returns a number or a bool as Terraform converts it to a string.
-func scalarText(v attr.Value) (text string, ok bool) {
-	if isNull(v) {
-		return "", false
-	}
-	switch v := v.(type) {
-	case basetypes.BoolValue:
-		return fmt.Sprint(v.ValueBool()), true
-	case basetypes.NumberValue:
-		return v.ValueBigFloat().Text('f', -1), true
-	}
-	return "", false
-}
-
-func isNull(v attr.Value) bool { return v == nil || v.IsNull() }
-
-// underlying unwraps a value of a dynamic type.
-func underlying(v attr.Value) attr.Value {
-	if d, ok := v.(types.Dynamic); ok && !d.IsNull() && !d.IsUnknown() {
-		return d.UnderlyingValue()
-	}
-	return v
-}
-
-// members returns the attributes of an object, or the elements of a map.
-func members(v attr.Value) (map[string]attr.Value, bool) {
-	switch v := v.(type) {
-	case basetypes.ObjectValue:
-		return v.Attributes(), true
-	case basetypes.MapValue:
-		return v.Elements(), true
-	}
-	return nil, false
-}
-
-// elements returns the elements of a list, a tuple or a set.
-func elements(v attr.Value) ([]attr.Value, bool) {
-	switch v := v.(type) {
-	case basetypes.ListValue:
-		return v.Elements(), true
-	case basetypes.TupleValue:
-		return v.Elements(), true
-	case basetypes.SetValue:
-		return v.Elements(), true
-	}
-	return nil, false
 }

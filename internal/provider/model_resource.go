@@ -53,11 +53,6 @@ func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp
 	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: typed(r.attributes())}
 }
 
-// getter reads the configuration, plan or state of a request.
-type getter interface {
-	Get(ctx context.Context, target any) diag.Diagnostics
-}
-
 // read converts the arguments of a request to the domain's object.
 func (r *modelResource) read(
 	ctx context.Context, from getter, diags *diag.Diagnostics,

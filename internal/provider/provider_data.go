@@ -2,6 +2,7 @@ package provider
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -160,4 +161,16 @@ func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 	default:
 		diags.AddAttributeError(path.Root("git_credentials"), "Invalid credentials", err.Error())
 	}
+}
+
+// providerDataOf returns the provider's data in Configure, or nil before the provider is configured.
+func providerDataOf(given any, diags *diag.Diagnostics) *providerData {
+	if given == nil {
+		return nil
+	}
+	data, ok := given.(*providerData)
+	if !ok {
+		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a bug in the provider.", given))
+	}
+	return data
 }

@@ -3,10 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
@@ -17,10 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -112,48 +107,4 @@ func deliveredOrigins(ctx context.Context, client *gitremote.Client, at source.G
 		return nil, err
 	}
 	return delivery.Origins(ctx, client, delivery.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
-}
-
-// appendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is
-// shown, and one for each problem of the control plane itself.
-func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
-	for len(fs) > 0 {
-		first := fs[0]
-		n := 1
-		for first.Registration != "" && n < len(fs) && fs[n].Registration == first.Registration &&
-			fs[n].Severity == first.Severity {
-			n++
-		}
-		same := fs[:n]
-		fs = fs[n:]
-		summary, details := first.Summary, []string{}
-		for _, f := range same {
-			text := f.Detail
-			if n > 1 {
-				text = f.Summary + ": " + text
-			}
-			details = append(details, strings.Join(append([]string{text + "\n"}, f.Facts()...), "\n"))
-		}
-		if n > 1 && slices.ContainsFunc(same, func(f source.Problem) bool { return f.Summary != first.Summary }) {
-			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
-		}
-		detail := printable.Text(strings.Join(details, "\n\n"))
-		if first.Severity == fleet.Warning {
-			diags.AddWarning(summary, detail)
-		} else {
-			diags.AddError(summary, detail)
-		}
-	}
-}
-
-// providerDataOf returns the provider's data in Configure, or nil before the provider is configured.
-func providerDataOf(given any, diags *diag.Diagnostics) *providerData {
-	if given == nil {
-		return nil
-	}
-	data, ok := given.(*providerData)
-	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a bug in the provider.", given))
-	}
-	return data
 }
