@@ -277,10 +277,10 @@ func TestAccPlacementRandom(t *testing.T) {
 					edits = f.edit(random, step)
 				}
 				r.fleet(f)
-				switch {
-				case step%4 == 2:
+				switch step % 4 {
+				case 2:
 					(&rendering{root: r.root}).forget()
-				case step%4 == 3:
+				case 3:
 					r.succeed("state", "rm", placedAddress)
 					r.succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
 				}

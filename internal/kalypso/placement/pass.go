@@ -178,7 +178,7 @@ func (p *pass) prior(policy, target int) []int32 {
 		p.explained = newExplained(p.Fleet)
 	}
 	return slices.DeleteFunc(held, func(c int32) bool {
-		return p.explained.by(policy, name, p.Fleet.ClusterTypes[c].Name)
+		return p.explained.places(name, p.Fleet.ClusterTypes[c].Name)
 	})
 }
 
@@ -230,32 +230,26 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 	return true
 }
 
-// explained are the earlier decisions of the policies that still decide, by deployment target.
-type explained map[string][]earlierChoice
-
-type earlierChoice struct {
-	policy       int
-	clusterTypes []string
-}
+// explained are the earlier decisions of the policies that still decide: deployment target → cluster types, policy by policy.
+type explained map[string][][]string
 
 func newExplained(f *Fleet) explained {
 	e := explained{}
-	for i, policy := range f.Policies {
+	for _, policy := range f.Policies {
 		if !policy.Spec.Decides() {
 			continue
 		}
 		for target, clusterTypes := range f.Earlier.Decisions[policy.Name].Targets {
-			e[target] = append(e[target], earlierChoice{i, clusterTypes})
+			e[target] = append(e[target], clusterTypes)
 		}
 	}
 	return e
 }
 
-// by reports whether the earlier decisions of another policy place the target on the cluster type.
-func (e explained) by(policy int, target, clusterType string) bool {
-	return slices.ContainsFunc(e[target], func(c earlierChoice) bool {
-		return c.policy != policy && slices.Contains(c.clusterTypes, clusterType)
-	})
+// places reports whether an earlier decision places the target on the cluster type. A policy asks for a target of which it
+// decided nothing, so the decision is another policy's.
+func (e explained) places(target, clusterType string) bool {
+	return slices.ContainsFunc(e[target], func(chosen []string) bool { return slices.Contains(chosen, clusterType) })
 }
 
 // number is how many cluster types a deployment target gets.

@@ -103,6 +103,13 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(1), Prefer: []Preference{{Property: "cpu", Weight: 1}}, Spread: []Spread{{Key: "r"}}},
 			nil, []string{"b1"},
 		},
+		"a soft spread beyond its skew goes last, also where the skew shrinks": {
+			labelled(
+				[]string{"a1", "r", "a"}, []string{"b1", "r", "b"}, []string{"b2", "r", "b"}, []string{"b3", "r", "b"}, []string{"none"},
+			),
+			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 1, WhenUnsatisfiable: ScheduleAnyway}}},
+			[]string{"b1", "b2", "b3"}, []string{"b1", "b2", "b3", "none"},
+		},
 		"hard, without the label": {
 			labelled([]string{"a1"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"b1"},
