@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// toldAssignment is an assignment as the data source tells it.
+// toldAssignment is an assignment as the data source returns it.
 type toldAssignment struct {
 	ClusterType string `json:"cluster_type"`
 	Target      string `json:"deployment_target"`
@@ -42,7 +42,7 @@ func fromJSON(t *testing.T, text string, into any) {
 	}
 }
 
-// pairsOf are the cluster types and deployment targets of assignments, in their order.
+// pairsOf returns the cluster types and deployment targets of assignments, in order.
 func pairsOf(all []toldAssignment) (pairs []string) {
 	for _, a := range all {
 		pairs = append(pairs, a.ClusterType+"/"+a.Target)
@@ -234,7 +234,7 @@ data "kalypso_assignments" "this" {
 	expectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
 }
 
-// More values than Terraform takes are an error that says what to do.
+// More values than Terraform accepts are an error that tells what to do.
 func TestAccAssignmentsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
@@ -259,7 +259,7 @@ data "kalypso_assignments" "this" {
 	r.succeed("plan", "-no-color", "-var", `targets=["app-t1"]`)
 }
 
-// An argument that is not known yet puts the read off until apply, whatever it is.
+// Any unknown argument defers the read until apply.
 func TestAccAssignmentsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// cliConfig builds the provider, once for all tests, and returns the path of a CLI configuration that has Terraform use it.
+// cliConfig builds the provider once for all tests, and returns the path of a CLI configuration that uses it.
 func cliConfig(t *testing.T) string {
 	t.Helper()
 	built.Do(func() { built.folder, built.err = build() })
@@ -69,7 +69,7 @@ func build() (string, error) {
 	return folder, os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(overriding(folder)), 0o600)
 }
 
-// overriding is a CLI configuration that has Terraform take the provider from a folder.
+// overriding returns a CLI configuration that takes the provider from a folder.
 func overriding(folder string) string {
 	return fmt.Sprintf(`disable_checkpoint = true
 provider_installation {
@@ -88,7 +88,7 @@ type root struct {
 	printed strings.Builder // by all commands
 }
 
-// needTerraform skips the test where acceptance tests are off.
+// needTerraform skips the test if acceptance tests are off.
 func needTerraform(t *testing.T) {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
@@ -96,7 +96,7 @@ func needTerraform(t *testing.T) {
 	}
 }
 
-// newRoot makes a root module of files: name → content. It skips the test where acceptance tests are off.
+// newRoot creates a root module from files: name → content. It skips the test if acceptance tests are off.
 func newRoot(t *testing.T, files map[string]string) *root {
 	t.Helper()
 	needTerraform(t)
@@ -114,7 +114,7 @@ func newRoot(t *testing.T, files map[string]string) *root {
 	return r
 }
 
-// newRootFrom makes a root module of a copy of a folder.
+// newRootFrom creates a root module from a copy of a folder.
 func newRootFrom(t *testing.T, folder string) *root {
 	t.Helper()
 	r := newRoot(t, nil)
@@ -124,7 +124,7 @@ func newRootFrom(t *testing.T, folder string) *root {
 	return r
 }
 
-// write puts a file into the module.
+// write writes a file of the module.
 func (r *root) write(name, content string) {
 	r.t.Helper()
 	at := filepath.Join(r.folder, name)
@@ -142,14 +142,13 @@ type output struct {
 	code           int
 }
 
-// text is all that was printed, in one line without the frames around diagnostics, for patterns that line breaks would
-// break.
+// text returns the whole output on one line, without the frames around diagnostics, so that line breaks don't matter.
 func (o output) text() string {
 	all := strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(o.stdout + "\n" + o.stderr)
 	return strings.Join(strings.Fields(all), " ")
 }
 
-// terraform runs the CLI in the module, whatever comes of it.
+// terraform runs the CLI in the module and returns the result.
 func (r *root) terraform(args ...string) output {
 	r.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -164,7 +163,7 @@ func (r *root) terraform(args ...string) output {
 	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// terraformCLI is the program that the tests run.
+// terraformCLI returns the program that the tests run.
 func terraformCLI() string {
 	if cli := os.Getenv("TF_ACC_TERRAFORM_PATH"); cli != "" {
 		return cli
@@ -172,7 +171,7 @@ func terraformCLI() string {
 	return "terraform"
 }
 
-// terraformFolder is a folder that holds it under its own name, for a PATH.
+// terraformFolder returns a folder that contains it under its own name, for a PATH.
 func terraformFolder(t *testing.T) string {
 	t.Helper()
 	cli, err := exec.LookPath(terraformCLI())
@@ -186,7 +185,7 @@ func terraformFolder(t *testing.T) string {
 	return folder
 }
 
-// command is the CLI in the module, to be run.
+// command returns a command of the CLI in the module.
 func (r *root) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
 	cmd.Dir, cmd.Env = r.folder, r.env
@@ -209,7 +208,7 @@ func (r *root) apply(args ...string) output {
 	return r.succeed(append([]string{"apply", "-no-color", "-auto-approve"}, args...)...)
 }
 
-// expectEmptyPlan fails the test where a plan finds something to do.
+// expectEmptyPlan fails the test if a plan has changes.
 func (r *root) expectEmptyPlan(args ...string) {
 	r.t.Helper()
 	o := r.terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
@@ -218,7 +217,7 @@ func (r *root) expectEmptyPlan(args ...string) {
 	}
 }
 
-// expectError fails the test unless a command fails and says all of texts.
+// expectError fails the test unless a command fails and prints all texts.
 func (r *root) expectError(texts []string, args ...string) {
 	r.t.Helper()
 	o := r.terraform(args...)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// While the provider's credentials are not known, a folder is read, and what would need a repo says why it can't be.
+// If the provider's credentials are unknown, a folder is read, and anything that needs a repo is an error that tells
+// why.
 func TestAccControlPlaneUnknownProvider(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{
@@ -40,7 +41,7 @@ data "kalypso_control_plane" "repo" {
 		"-no-color")
 }
 
-// An argument that is not known yet puts the reading off until apply.
+// An unknown argument defers the read until apply.
 func TestAccControlPlaneUnknownArgument(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)

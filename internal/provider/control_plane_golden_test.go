@@ -54,14 +54,14 @@ func (h *gitHost) commit(name, branch string, files map[string]string) string {
 	return gitserver.Seed(h.t, h.dir(name), branch, files)
 }
 
-// variables are those of the module testdata/TestAccControlPlane.
+// variables returns the variables of the module testdata/TestAccControlPlane.
 func (h *gitHost) variables(controlPlanes map[string]string) map[string]any {
 	return map[string]any{"url": h.URL, "password": gitHostPassword, "control_planes": controlPlanes}
 }
 
-// goldenRepos lays a golden fleet out as repos: <name> with the branches main and that of the environment,
-// <name>-gitops, and one for each repo that a registration names. It returns the commit that is promoted, empty where
-// the BaseRepo pins none. The URLs in registrations, BaseRepo and GitOpsRepo are the host's; all else stays as it is.
+// goldenRepos creates the repos of a golden fleet: <name> with the branches main and that of the environment,
+// <name>-gitops, and one for each repo that a registration names. It returns the promoted commit, or "" if the BaseRepo
+// pins none. It replaces only the URLs in registrations, BaseRepo and GitOpsRepo with the host's.
 func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 	h.t.Helper()
 	base, branch, registered := map[string]string{}, map[string]string{}, map[string]map[string]string{}
@@ -116,12 +116,12 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 
 var anyURL = regexp.MustCompile(`https://[^"'\s,}]+`)
 
-// replaceURL replaces a URL, and not those that begin with it.
+// replaceURL replaces a URL, but not longer ones that start with it.
 func replaceURL(text, old, with string) string {
 	return regexp.MustCompile(regexp.QuoteMeta(old)+`(["'\s,}]|$)`).ReplaceAllString(text, with+"$1")
 }
 
-// TestAccControlPlaneGolden lays every small golden fleet out as repos and renders them through the data source.
+// TestAccControlPlaneGolden creates the repos of every small golden fleet and renders them through the data source.
 func TestAccControlPlaneGolden(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccControlPlane")
@@ -150,8 +150,8 @@ func TestAccControlPlaneGolden(t *testing.T) {
 	}
 }
 
-// TestAccControlPlaneGoldenLarge does so with the large golden fleet, of which the hash of all files is known, with the
-// promoted commit that the golden fleet has.
+// TestAccControlPlaneGoldenLarge does the same with the large golden fleet and its promoted commit. It compares the
+// hash of all files.
 func TestAccControlPlaneGoldenLarge(t *testing.T) {
 	t.Parallel()
 	g := golden.Named(t, "large-10k")
@@ -185,8 +185,8 @@ func (h *gitHost) existing(repo, branch string, files, wanted map[string]string)
 	keepOthers(files, wanted)
 }
 
-// sample makes the repos of the real control plane, with the registration and the policy that the golden fleet
-// sample-dev adds, and BaseRepo's commit set to what main has here, which it returns.
+// sample creates the repos of the real control plane, with the registration and the policy that the golden fleet
+// sample-dev adds. It sets the BaseRepo's commit to the head of main, and returns it.
 func (h *gitHost) sample() (promoted string) {
 	h.t.Helper()
 	additions := golden.Named(h.t, "sample-dev").Objects
@@ -214,8 +214,8 @@ func (h *gitHost) sample() (promoted string) {
 	return promoted
 }
 
-// expectMove moves an application's repo and fails the test unless the plan says which registration moved, from which
-// commit to which, and what that does to the assignments.
+// expectMove moves an application's repo and fails the test unless the plan shows which registration moved, from which
+// commit to which, and the effect on the assignments.
 func (h *gitHost) expectMove(r *root) {
 	h.t.Helper()
 	workload := readFile(h.t, filepath.Join(samples, "kalypso-app-src", "main", "workload", "workload.yaml"))
@@ -235,7 +235,7 @@ func (h *gitHost) expectMove(r *root) {
 }
 
 // TestAccControlPlaneSample renders dev of the real control plane, with the registration and the policy that the golden
-// fleet adds, onto the branch that the operator left: that of the samples, and that of sample-dev-existing.
+// fleet adds, to branches that the operator wrote: that of the samples, and that of sample-dev-existing.
 func TestAccControlPlaneSample(t *testing.T) {
 	t.Parallel()
 	for name, existing := range map[string]map[string]string{

@@ -21,8 +21,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccCredentials: whatever opens a private repo of the platform, a team's server that redirects there makes the
-// provider neither read nor push with it; nor does it leave the API of GitHub.
+// TestAccCredentials checks every credential for a private repo of the platform. A team's server that redirects there
+// can't make the provider read or push with it, and it never leaves the GitHub API.
 func TestAccCredentials(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)
@@ -127,7 +127,7 @@ func onGitHub(t *testing.T) *private {
 	return &private{url: repo.URL, git: fake.Git, fake: fake}
 }
 
-// gitHubDotCom is a repo on a server of this machine that is reached as https://github.com.
+// gitHubDotCom creates a repo on a local server that is reachable as https://github.com.
 func gitHubDotCom(t *testing.T) *private {
 	t.Helper()
 	repo := privateRepo(t)
@@ -143,7 +143,7 @@ func gitHubDotCom(t *testing.T) *private {
 	}}
 }
 
-// certificateFor is a certificate of a host, and the file of the authority that signed it.
+// certificateFor returns a certificate for a host, and the file of the authority that signed it.
 func certificateFor(t *testing.T, host string) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -166,7 +166,7 @@ func certificateFor(t *testing.T, host string) (tls.Certificate, string) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// credentials is how many requests with a credential there were.
+// credentials counts the requests with a credential.
 func (p *private) credentials() (n int) {
 	if p.git == nil {
 		return 0

@@ -22,7 +22,7 @@ var (
 // it.
 const registry = "https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs"
 
-// docsPages are the pages of docs/, by their names in the Registry.
+// docsPages returns the pages of docs/, by their names in the Registry.
 func docsPages(t *testing.T) map[string]string {
 	t.Helper()
 	const root = "../../docs"
@@ -41,7 +41,7 @@ func docsPages(t *testing.T) map[string]string {
 	return pages
 }
 
-// anchors are what a link to a page can end with.
+// anchors returns the anchors of a page.
 func anchors(page string) map[string]bool {
 	all := map[string]bool{"": true}
 	for _, h := range heading.FindAllStringSubmatch(page, -1) {
@@ -53,7 +53,7 @@ func anchors(page string) map[string]bool {
 	return all
 }
 
-// TestDocsLinks: links between pages work in the Registry, and lead to a heading that is there.
+// TestDocsLinks checks that links between pages work in the Registry and lead to existing headings.
 func TestDocsLinks(t *testing.T) {
 	pages := docsPages(t)
 	for name, page := range pages {
@@ -81,8 +81,8 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// TestDocsRequired: what a resource of the model requires, its object within a rendering requires too, and the page
-// says so.
+// TestDocsRequired checks that arguments that a model resource requires are documented as required in a rendering's
+// objects too.
 func TestDocsRequired(t *testing.T) {
 	pages := docsPages(t)
 	nested := map[string]string{}
@@ -116,7 +116,7 @@ func TestDocsRequired(t *testing.T) {
 	}
 }
 
-// TestDocsPipelines: the pipelines of the guide "In CI" are YAML, with the three jobs.
+// TestDocsPipelines checks that the pipelines of the guide "In CI" are YAML with the three jobs.
 func TestDocsPipelines(t *testing.T) {
 	blocks := yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/ci"], -1)
 	if len(blocks) != 3 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// runExample runs the run.sh of an example with the built provider, as somebody who sits in another folder, and returns what
-// it printed under each of its headlines. Its temporary folder is made in temp, and stays there where keep is "1".
+// runExample runs the run.sh of an example with the built provider, from another folder, and returns its output by
+// headline. Its temporary folder is in temp, and is kept if keep is "1".
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
 	needTerraform(t)
@@ -40,7 +40,7 @@ func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	return sections
 }
 
-// wantInSection fails the test unless a section says all of texts, whatever the spaces and line breaks.
+// wantInSection fails the test unless a section contains all texts, ignoring spaces and line breaks.
 func wantInSection(t *testing.T, sections map[string]string, headline string, texts ...string) {
 	t.Helper()
 	section := strings.Join(strings.Fields(sections[headline]), " ")

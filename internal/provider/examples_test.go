@@ -12,7 +12,7 @@ import (
 
 const examples = "../../examples"
 
-// exampleFolders are the folders below examples that hold configuration, and are no module of another one.
+// exampleFolders returns the folders below examples with configuration that are not modules of another one.
 func exampleFolders(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -32,7 +32,7 @@ func exampleFolders(t *testing.T) []string {
 	return all
 }
 
-// newExample makes a root module of an example. Those for the documentation say nothing of the provider's source.
+// newExample creates a root module from an example. Examples for the documentation don't declare the provider's source.
 func newExample(t *testing.T, folder string) *root {
 	t.Helper()
 	r := newRootFrom(t, folder)
@@ -66,7 +66,7 @@ func TestAccExamples(t *testing.T) {
 	}
 }
 
-// Every resource, data source and function has an example of its use, and every resource one of its import.
+// Every resource, data source and function has a usage example, and every resource an import example.
 func TestAccExamplesAreComplete(t *testing.T) {
 	server, err := factories["kalypso"]()
 	if err != nil {
@@ -98,7 +98,7 @@ func TestAccExamplesAreComplete(t *testing.T) {
 
 var importCommand = regexp.MustCompile(`(?m)^terraform import (\S+) (\S+)$`)
 
-// The examples of the model resources apply, and their commands import what they made from the documents it says.
+// The examples of the model resources apply, and their commands import the objects from their manifests.
 func TestAccExamplesImport(t *testing.T) {
 	for _, resource := range modelResources {
 		t.Run(resource, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestAccExamplesImport(t *testing.T) {
 	}
 }
 
-// The examples of the functions give what they say.
+// The examples of the functions return the documented results.
 func TestAccExamplesFunctions(t *testing.T) {
 	for function, want := range map[string]string{
 		"namespace":        `namespace = "dev-large-hello-world-functional-test"`,

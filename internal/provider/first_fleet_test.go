@@ -8,8 +8,7 @@ import (
 
 var shown = regexp.MustCompile("(?s)```text\n(.*?)\n```\n")
 
-// TestAccFirstFleet follows the guide "Your first fleet" to the letter. The excerpts of plans in it are those of this
-// build.
+// TestAccFirstFleet follows the guide "Your first fleet" exactly. The guide's excerpts of plans match this build.
 func TestAccFirstFleet(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/guides/first-fleet.md"

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 )
 
-// evaluate gives the step that compares a call's result with want, or expects an error.
+// evaluate returns a step that compares a call's result with want, or expects an error.
 func evaluate(call string, want any) resource.TestStep {
 	step := resource.TestStep{Config: "output \"got\" {\n  value = " + call + "\n}\n"}
 	switch want := want.(type) {
@@ -26,7 +26,7 @@ func evaluate(call string, want any) resource.TestStep {
 	return step
 }
 
-// says is an error with this text, however Terraform breaks its lines.
+// says matches an error with this text, however Terraform breaks its lines.
 func says(text string) *regexp.Regexp {
 	words := strings.Fields(text)
 	for i, w := range words {

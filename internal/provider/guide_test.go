@@ -33,7 +33,7 @@ provider "kalypso" {
 	return &guide{root: r, text: readFile(t, file), host: h, cli: terraformFolder(t)}
 }
 
-// acme has the host's URL in the place of acme's.
+// acme replaces acme's URL with the host's.
 func (g *guide) acme(text string) string {
 	return strings.NewReplacer("https://github.com/acme/gitops", g.host.url("kalypso-gitops"), "https://github.com/acme", g.host.URL,
 		"/tmp/rehearsal.git", g.folder+"/rehearsal.git").Replace(text)
@@ -44,8 +44,7 @@ var (
 	namedFile = regexp.MustCompile("`([a-z-]+\\.tf)`[^`]*\n\n$")
 )
 
-// next does the next block of the guide, which is that with want, but for the lines that are not to be run, and returns what
-// it printed.
+// next runs the next block of the guide, which must contain want, without the skipped lines, and returns its output.
 func (g *guide) next(want string, notRun ...string) string {
 	g.t.Helper()
 	at := fenced.FindStringSubmatchIndex(g.text)
@@ -71,7 +70,7 @@ func (g *guide) next(want string, notRun ...string) string {
 	return g.shell(block)
 }
 
-// skip passes blocks over.
+// skip skips blocks.
 func (g *guide) skip(wants ...string) {
 	g.t.Helper()
 	for _, want := range wants {
@@ -83,7 +82,7 @@ func (g *guide) skip(wants ...string) {
 	}
 }
 
-// shell runs commands as somebody types them, who says yes to what Terraform asks, and returns what they printed.
+// shell runs commands, answers yes to Terraform's questions, and returns the output.
 func (g *guide) shell(commands string) string {
 	g.t.Helper()
 	cmd := exec.CommandContext(g.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
@@ -99,9 +98,9 @@ func (g *guide) shell(commands string) string {
 	return string(out)
 }
 
-// The guide "Leaving the operator", followed to the letter on the control plane of the samples, with the operator's tree on
-// the branch: the shadow run has its hash, the rehearsal and the takeover leave its files as they are, objects move to HCL
-// without a commit, and the way back leaves the branch alone.
+// Follows the guide "Leaving the operator" exactly on the sample control plane, with the operator's tree on the branch.
+// The shadow run has the tree's hash, the rehearsal and the adoption keep its files, objects move to HCL without a
+// commit, and the way back keeps the branch.
 func TestAccLeavingTheOperator(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t)

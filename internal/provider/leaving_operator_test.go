@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The guide "Leaving the operator" moves objects from YAML to HCL one after another: imported, handed to the rendering,
-// and their files deleted. The tree stays the same, and so does the branch. A resource's manifest goes the way back.
+// The guide "Leaving the operator" moves objects from YAML to HCL one by one: each is imported and passed to the
+// rendering, and its file is deleted. The tree and the branch stay the same. A resource's manifest moves it back.
 func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccLocalRegistrations: a registration names no repo of this machine, whichever way it came in, unless the
-// provider says so. A control plane, its base and the GitOps repo may lie on this machine: the configuration names
+// TestAccLocalRegistrations checks that no registration, from whatever source, may name a repo on this machine unless
+// the provider allows it. The control plane, its base and the GitOps repo may be local, because the configuration names
 // them.
 func TestAccLocalRegistrations(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccLogs looks at what the provider's process really writes: Terraform gets to see all of it and shows what TF_LOG
-// says, so that logs which nobody asked for cost their time unseen.
+// TestAccLogs checks what the provider's process writes. Terraform reads all of it but shows only what TF_LOG requests,
+// so unrequested logs cost time unnoticed.
 func TestAccLogs(t *testing.T) {
 	needTerraform(t)
 	for name, c := range map[string]struct {
@@ -54,7 +54,7 @@ resource "kalypso_environment_rendering" "this" {
 }
 `
 
-// recording is a CLI configuration whose provider appends what it logs to a file.
+// recording returns a CLI configuration whose provider appends its logs to a file.
 func recording(t *testing.T, logs string) string {
 	t.Helper()
 	provider := filepath.Join(filepath.Dir(cliConfig(t)), "terraform-provider-kalypso")

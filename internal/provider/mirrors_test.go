@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccMirrors: no repo is reached at its own URL, each at a mirror of another kind: the control plane over HTTP, the
-// Workload over SSH, the GitOps repo in a folder. Neither the state nor the branch names a mirror.
+// TestAccMirrors reaches each repo only at a mirror: the control plane over HTTP, the Workload over SSH, the GitOps
+// repo in a folder. Neither the state nor the branch contains a mirror's URL.
 func TestAccMirrors(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)
@@ -118,7 +118,8 @@ spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 	}
 }
 
-// TestAccMirrorsOfLocalRepos: a mirror changes nothing of what a registration may name, also by a path that climbs out.
+// TestAccMirrorsOfLocalRepos checks that a mirror does not change what a registration may name, even with a path that
+// leaves the mirror.
 func TestAccMirrorsOfLocalRepos(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)

@@ -25,8 +25,8 @@ var resourceOf = map[fleet.Kind]string{
 	fleet.KindWorkloadRegistration: "kalypso_workload_registration",
 }
 
-// A control plane with all that Terraform could get wrong is turned into HCL by Terraform itself: nothing is planned but
-// the import, the plan after it is empty, and each manifest says what the document said.
+// Terraform generates HCL for a control plane with every difficult value. The plan contains only the import, the next
+// plan is empty, and each manifest equals its document.
 func TestAccImportGeneratesConfiguration(t *testing.T) {
 	const file = "control-plane.yaml"
 	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
@@ -65,7 +65,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	}
 }
 
-// The same control plane turns into HCL by the text that the data source has for it.
+// The text of the data source turns the same control plane into HCL.
 func TestAccImportBlocksOfEverything(t *testing.T) {
 	t.Parallel()
 	const file = "control-plane/control-plane.yaml"
@@ -95,7 +95,7 @@ output "import_blocks" {
 	r.expectEmptyPlan()
 }
 
-// manifests are those of the module's state, by address.
+// manifests returns the manifests in the module's state, by address.
 func (r *root) manifests() map[string]string {
 	r.t.Helper()
 	var state struct {
@@ -118,7 +118,7 @@ func (r *root) manifests() map[string]string {
 	return all
 }
 
-// said is what an object says, without what its document may write in more than one way.
+// said normalises an object: it removes differences in how a document may be written.
 func said(o fleet.Object) fleet.Object {
 	o.Metadata().Origin = fleet.Origin{}
 	if len(o.Metadata().Labels) == 0 {
@@ -141,8 +141,8 @@ func said(o fleet.Object) fleet.Object {
 	return o
 }
 
-// saidJSON writes a JSON text in one way: without blanks, keys sorted, strings composed as Terraform composes them, and
-// numbers with the digits that it keeps.
+// saidJSON normalises a JSON text: no spaces, sorted keys, strings normalised like in Terraform, and numbers with
+// Terraform's precision.
 func saidJSON(s string) string {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()

@@ -22,8 +22,8 @@ var modelResources = []string{
 	"kalypso_workload_registration",
 }
 
-// Each kind is created, planned empty, changed in place, imported from its own document, and destroyed. Its folder holds
-// both configurations and the documents they give.
+// Each kind is created, planned without changes, updated in place, imported from its own document, and destroyed. Its
+// folder contains both configurations and the resulting documents.
 func TestAccModelResources(t *testing.T) {
 	for _, kind := range modelResources {
 		t.Run(kind, func(t *testing.T) {

@@ -96,7 +96,7 @@ var objects = map[string][]fleet.Object{
 	},
 }
 
-// What is made arguments and back is the same, as a resource and nested.
+// Converting an object to arguments and back returns the same object, as a resource and nested.
 func TestModelRoundTrip(t *testing.T) {
 	for _, m := range models {
 		if len(objects[m.name]) == 0 {
@@ -116,7 +116,7 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
-// An object that arrives in a rendering's map is the same, but for its origin.
+// An object in a rendering's map is the same except for its origin.
 func TestObjectsOf(t *testing.T) {
 	for _, m := range models {
 		if m.attribute == "" {
@@ -169,7 +169,7 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 	}
 }
 
-// An argument that is not known makes of the object only what it says unknown, and nothing wrong with it.
+// An unknown argument makes only its part of the object unknown, and causes no problem.
 func TestModelUnknownArguments(t *testing.T) {
 	for _, m := range models {
 		known := m.values(objects[m.name][len(objects[m.name])-1])
@@ -192,7 +192,7 @@ func TestModelUnknownArguments(t *testing.T) {
 	}
 }
 
-// The attributes that a rendering nests say nothing that an object of nulls would fail.
+// No nested attribute of a rendering rejects an object of nulls.
 func TestNestedAttributesAreOptional(t *testing.T) {
 	var walk func(t *testing.T, at string, attributes map[string]schema.Attribute)
 	walk = func(t *testing.T, at string, attributes map[string]schema.Attribute) {
@@ -220,7 +220,7 @@ func TestNestedAttributesAreOptional(t *testing.T) {
 	}
 }
 
-// Every argument is described, none is sensitive or forces replacement, and the framework finds nothing wrong.
+// Every argument has a description, none is sensitive or forces replacement, and the framework finds no errors.
 func TestSchemas(t *testing.T) {
 	var walk func(t *testing.T, at string, attributes map[string]schema.Attribute)
 	walk = func(t *testing.T, at string, attributes map[string]schema.Attribute) {

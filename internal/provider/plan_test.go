@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 )
 
-// What is not known at plan makes the manifest unknown, and no more than it: apply and the plan after it are as ever.
+// An unknown value at plan makes only the manifest unknown. Apply and the next plan work as usual.
 func TestAccModelUnknown(t *testing.T) {
 	manifest := tfjsonpath.New("manifest")
 	unknown := func(address string) plancheck.PlanCheck { return plancheck.ExpectUnknownValue(address, manifest) }
@@ -44,7 +44,7 @@ func TestAccModelUnknown(t *testing.T) {
 	})
 }
 
-// A variable that is null or empty is known at plan alone; it never selects everything.
+// A selector from a null or empty variable is an error and never selects everything.
 func TestAccNullVariableSelectsNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		variables config.Variables

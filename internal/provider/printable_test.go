@@ -15,8 +15,8 @@ const (
 	shownEvil = `\x1b[2J\u202e`
 )
 
-// TestAccPrintable: control characters of hooks, authors, subjects and file names are escaped in what is printed and
-// logged, in commits and in descriptions.
+// TestAccPrintable checks that control characters of hooks, authors, subjects and file names are escaped in output,
+// logs, commits and descriptions.
 func TestAccPrintable(t *testing.T) {
 	t.Parallel()
 	const operators = "This folder contains deployment targets scheduled on the cluster type"

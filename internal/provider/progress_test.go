@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 )
 
-// TestLogProgress: long work says at INFO how far it is, not more often than it should, and no total that it does not
-// know.
+// TestLogProgress checks that long work logs its progress at INFO, not too often, and without a total if that is
+// unknown.
 func TestLogProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		every time.Duration

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// No secret is in what is said of repos that refuse it, send it elsewhere, can't be reached, or repeat it.
+// No message about a repo contains a secret, whether the repo rejects it, redirects, can't be reached or echoes it.
 func TestAccSecretsInErrors(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "testdata/TestAccTransports")
@@ -57,7 +57,7 @@ func TestAccSecretsInErrors(t *testing.T) {
 	s.expectNone(t, []*gitserver.Server{wrong, wrongBearer, elsewhere, target, denied, repeating}, repo, hooked)
 }
 
-// What is wrong with the provider's configuration is said without the secrets in it.
+// Errors in the provider's configuration contain none of its secrets.
 func TestAccSecretsInConfigurationErrors(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "testdata/TestAccTransports")
@@ -133,8 +133,8 @@ func (s *secrets) repos(t *testing.T, urls map[string]string) {
 	s.write("terraform.tfvars.json", string(data))
 }
 
-// expectNone fails the test where a secret is in what was printed, in a file of the module (the state, the plan and the
-// log among them), in a URL that a server was asked for, or in a commit.
+// expectNone fails the test if a secret is in the output, in a file of the module (such as the state, the plan or the
+// log), in a requested URL, or in a commit.
 func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ...string) {
 	t.Helper()
 	places := map[string][]byte{"the output": []byte(s.printed.String())}
@@ -163,7 +163,7 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 	}
 }
 
-// filesBelow are the files in a folder, with what zip files hold.
+// filesBelow returns the files in a folder, with the contents of zip files.
 func filesBelow(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -188,7 +188,7 @@ func filesBelow(t *testing.T, folder string) map[string][]byte {
 	return all
 }
 
-// unzip adds what data holds, where it is a zip file, as Terraform's plans are.
+// unzip adds the contents of data if it is a zip file, as Terraform's plans are.
 func unzip(all map[string][]byte, name string, data []byte) error {
 	if !bytes.HasPrefix(data, []byte("PK")) {
 		return nil
@@ -209,7 +209,7 @@ func unzip(all map[string][]byte, name string, data []byte) error {
 	return nil
 }
 
-// encrypted is a private key that opens with a passphrase.
+// encrypted returns a private key with a passphrase.
 func encrypted(t *testing.T, key, passphrase string) string {
 	t.Helper()
 	raw, err := ssh.ParseRawPrivateKey([]byte(key))

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A rendering goes the same way to a repo however that is reached, and no credential stays behind anywhere.
+// A rendering is delivered in the same way over every transport, and no credential remains anywhere.
 func TestAccTransports(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "testdata/TestAccTransports")
@@ -94,7 +94,7 @@ func TestAccTransports(t *testing.T) {
 	}
 }
 
-// socks serves SOCKS5 on loopback, and leads every connection to one address.
+// socks serves SOCKS5 on loopback and forwards every connection to one address.
 func socks(t *testing.T, to string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -118,7 +118,7 @@ func socks(t *testing.T, to string) string {
 	return listener.Addr().String()
 }
 
-// lead answers the handshake of RFC 1928 of a client that asks for a host by its name, and copies both ways.
+// lead answers the handshake of RFC 1928 for a client that requests a host by name, and copies in both directions.
 func lead(conn net.Conn, to string) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)

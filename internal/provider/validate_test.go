@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every error is on its attribute, and what is valid or not known is none.
+// Every error points to its attribute. Valid and unknown values cause no error.
 func TestAccValidate(t *testing.T) {
 	expectDiagnostics(t, filepath.Join("testdata", "TestAccValidate"))
 }
 
-// So it is with the provider's own configuration, and no error holds a secret.
+// The same holds for the provider's own configuration, and no error contains a secret.
 func TestAccValidateProvider(t *testing.T) {
 	text := expectDiagnostics(t, filepath.Join("testdata", "TestAccValidateProvider"))
 	if strings.Contains(text, "canary") {
@@ -24,8 +24,8 @@ func TestAccValidateProvider(t *testing.T) {
 	}
 }
 
-// expectDiagnostics validates the configuration in a folder. The errors that are expected of it are in its comments, as
-// "# error: summary; summary", or with the beginning of the detail as "summary: detail". It returns all of them.
+// expectDiagnostics validates the configuration in a folder. Its comments contain the expected errors, as "# error:
+// summary; summary", or with the start of the detail as "summary: detail". It returns all diagnostics.
 func expectDiagnostics(t *testing.T, folder string) string {
 	t.Helper()
 	r := newRootFrom(t, folder)
@@ -75,7 +75,7 @@ func expectDiagnostics(t *testing.T, folder string) string {
 	return all.String()
 }
 
-// expected are the errors in the comments of the configuration in a folder, by file and line.
+// expected returns the errors in the comments of the configuration in a folder, by file and line.
 func expected(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.tf"))

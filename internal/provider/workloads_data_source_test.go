@@ -13,14 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// workloadDocument is a Workload with one target in dev.
+// workloadDocument returns a Workload with one target in dev.
 func workloadDocument(name, target string) string {
 	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: "+
 		"{workspace: team-other}}\n"+
 		"spec: {deploymentTargets: [{name: %s, environment: dev}, {name: a-stays, environment: dev}]}\n", name, target)
 }
 
-// newWorkloads makes a module of testdata/TestAccWorkloads with these registrations.
+// newWorkloads creates a module from testdata/TestAccWorkloads with these registrations.
 func newWorkloads(t *testing.T, h *gitHost, registrations map[string]string) *root {
 	t.Helper()
 	r := newRootFrom(t, "testdata/TestAccWorkloads")
@@ -35,9 +35,9 @@ func (r *root) register(h *gitHost, registrations map[string]string) {
 		"registrations": registrations}))
 }
 
-// A registration that is new shows its deployment targets at plan. A repo that moves between plan and apply moves
-// nothing: what is committed is what plan showed; the plan after it says which registration moved, from where to where,
-// and what that does. A pin holds it back, or takes another commit.
+// A new registration shows its deployment targets at plan. If a repo moves between plan and apply, apply still commits
+// what plan showed. The next plan shows which registration moved, from which commit to which, and the effect. A pin
+// keeps a commit or selects another one.
 func TestAccWorkloads(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t, gitserver.WithFilter())
@@ -97,8 +97,8 @@ func TestAccWorkloads(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// Every registration that is broken is listed, with its repo, commit, file and line, and no other error is hidden. With
-// last_good each is read at the commit of the last delivery, where there is one.
+// Every broken registration is listed, with its repo, commit, file and line, and hides no other error. With last_good,
+// each is read at the commit of the last delivery if there is one.
 func TestAccWorkloadsBroken(t *testing.T) {
 	t.Parallel()
 	h := newGitHost(t, gitserver.WithFilter())
@@ -151,7 +151,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 		"-no-color", "-var", "on_error=last_good")
 }
 
-// No credential goes over plain http to another host, nor stands in a URL.
+// No credential is sent over plain http to another host or put into a URL.
 func TestAccWorkloadsCredentials(t *testing.T) {
 	t.Parallel()
 	config := func(credential, repo string) map[string]string {
@@ -183,12 +183,12 @@ data "kalypso_workloads" "this" {
 	}
 }
 
-// What of the arguments can't be is an error on its attribute.
+// An invalid argument is an error at its attribute.
 func TestAccControlPlaneValidate(t *testing.T) {
 	expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
 }
 
-// The sample's dev branch turns into resources by its import blocks, from folders and from Git, and its tree stays the
+// The import blocks turn the sample's dev branch into resources, from folders and from Git, and its tree stays the
 // same.
 func TestAccControlPlaneImport(t *testing.T) {
 	t.Parallel()
