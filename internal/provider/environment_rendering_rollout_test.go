@@ -66,7 +66,7 @@ func (r *rolling) stages(stages ...any) {
 // report has one cluster of each type report that it runs the head of the branch in a state.
 func (r *rolling) report(state string, types ...string) {
 	r.t.Helper()
-	var reports []map[string]string
+	reports := []map[string]string{}
 	old, _ := r.vars["reports"].([]map[string]string)
 	for _, was := range old {
 		if !slices.Contains(types, was["folder"]) {

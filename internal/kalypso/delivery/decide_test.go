@@ -34,7 +34,7 @@ type situation struct {
 const delivered = "large/a=1 large/b=1 small/c=1"
 
 // free lets everything go.
-var free = Guardrails{MaxRemoved: Limit{100, true}, AllowEmpty: true}
+var free = Guardrails{MaxRemoved: Limit{Number: 100, Percentage: true}, AllowEmpty: true}
 
 var usualDestination = Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 

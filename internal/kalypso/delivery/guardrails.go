@@ -3,10 +3,10 @@ package delivery
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 )
 
 // Guardrails bound what a change may take away.
@@ -17,39 +17,14 @@ type Guardrails struct {
 	AllowEmpty bool
 }
 
-// Limit is a number, or a percentage of a total.
-type Limit struct {
-	Number     int
-	Percentage bool
-}
+// Limit bounds what may go; see [limit.Parse].
+type Limit = limit.Limit
 
 // DefaultLimit is what MaxRemoved is where nobody says.
-var DefaultLimit = Limit{50, true}
+var DefaultLimit = Limit{Number: 50, Percentage: true}
 
 // ParseLimit reads "12" or "50%".
-func ParseLimit(text string) (Limit, error) {
-	number, percentage := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 0 || percentage && n > 100 {
-		return Limit{}, fmt.Errorf("%q is neither a number, such as \"12\", nor a percentage from \"0%%\" to \"100%%\"", text)
-	}
-	return Limit{n, percentage}, nil
-}
-
-// String is the limit as it is written.
-func (l Limit) String() string {
-	if l.Percentage {
-		return strconv.Itoa(l.Number) + "%"
-	}
-	return strconv.Itoa(l.Number)
-}
-
-func (l Limit) allows(removed, total int) bool {
-	if l.Percentage {
-		return removed*100 <= l.Number*total
-	}
-	return removed <= l.Number
-}
+func ParseLimit(text string) (Limit, error) { return limit.Parse(text) }
 
 // GuardrailError is a change that takes away more than the guardrails allow.
 type GuardrailError struct {
@@ -97,7 +72,7 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 	case len(removed) == total && !g.AllowEmpty:
 		return &GuardrailError{removed, total, fmt.Sprintf(
 			"The change takes away %s. If that is meant, set %s.", allFolders(total), g.toRemoveAll(total))}
-	case !g.MaxRemoved.allows(len(removed), total):
+	case !g.MaxRemoved.Allows(len(removed), total):
 		return &GuardrailError{removed, total, fmt.Sprintf(
 			"The change takes away %d of %s, and guardrails.max_removed is %q. If that is meant, raise it.",
 			len(removed), fleet.Count(total, "deployment target folder"), g.MaxRemoved)}
@@ -108,7 +83,7 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 // CheckMove returns a *GuardrailError where a rendering may not leave a place, which loses all that it holds.
 func (g Guardrails) CheckMove(from Destination, held Inventory) error {
 	removed, total := held.removedBy(nil, true)
-	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
+	if total == 0 || g.AllowEmpty && g.MaxRemoved.Allows(total, total) {
 		return nil
 	}
 	return &GuardrailError{removed, total, fmt.Sprintf(
@@ -131,7 +106,7 @@ func (g Guardrails) toRemoveAll(total int) string {
 	if !g.AllowEmpty {
 		arguments = append(arguments, "guardrails.allow_empty = true")
 	}
-	if !g.MaxRemoved.allows(total, total) {
+	if !g.MaxRemoved.Allows(total, total) {
 		arguments = append(arguments, `guardrails.max_removed = "100%"`)
 	}
 	return strings.Join(arguments, " and ")

@@ -240,11 +240,11 @@ func (w *Input) setVerdict(expected Expectation, members []clusterState, state *
 	unavailable := c.Stale + c.Offline + c.Suspended + c.Missing
 	noneNeeded := expected.Minimum != nil && *expected.Minimum == 0
 	switch {
-	case !w.Rules.MaxFailed.allows(c.Failed, c.Total):
+	case !w.Rules.MaxFailed.Allows(c.Failed, c.Total):
 		state.Verdict = Failure
 	case state.Tree == "",
 		c.Progressing > 0,
-		!w.Rules.MaxUnavailable.allows(unavailable, c.Total),
+		!w.Rules.MaxUnavailable.Allows(unavailable, c.Total),
 		c.Current == 0 && !noneNeeded:
 		state.Verdict = Pending
 	default:
@@ -274,7 +274,7 @@ func (w *Input) since(members []clusterState, state *FolderState) time.Time {
 		at = len(times) - 1
 	case Failure:
 		times = of(StateFailed)
-		for at < len(times)-1 && w.Rules.MaxFailed.allows(at+1, state.Total) {
+		for at < len(times)-1 && w.Rules.MaxFailed.Allows(at+1, state.Total) {
 			at++
 		}
 	case Pending:
