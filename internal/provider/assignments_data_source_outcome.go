@@ -88,7 +88,7 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 		for n, a := range p.Assignments {
 			v := o.Values(i, n)
 			if _, ok := configs[v]; !ok {
-				configs[v] = stringListOf(namesOf(v.Configs))
+				configs[v] = stringListOf(namesOf(v.Objects))
 			}
 			asked := o.explains(a.Target.Name)
 			if _, ok := explained[v]; !ok && asked {
@@ -148,8 +148,8 @@ func explainedValues(provenance map[string]*configure.Provenance) (map[string]va
 		}
 		all[key] = values{
 			"value":    text,
-			"config":   p.Contributions[last].Config.Name,
-			"origin":   p.Contributions[last].Config.Origin.Key,
+			"config":   p.Contributions[last].Object.Metadata().Name,
+			"origin":   p.Contributions[last].Object.Metadata().Origin.Key,
 			"key":      p.Contributions[last].Key,
 			"merged":   merged,
 			"replaced": replaced,
@@ -165,7 +165,7 @@ func contributionsOf(given []configure.Contribution) ([]values, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[i] = values{"config": c.Config.Name, "origin": c.Config.Origin.Key, "key": c.Key, "value": text}
+		all[i] = values{"config": c.Object.Metadata().Name, "origin": c.Object.Metadata().Origin.Key, "key": c.Key, "value": text}
 	}
 	return all, nil
 }

@@ -31,6 +31,11 @@ var clusterTypeModel = &model{
 			MarkdownDescription: "Name of the template, of type `config`, that renders the platform configuration: `platform-config.yaml`. " +
 				"The default renders a ConfigMap `platform-config` with the values.",
 		},
+		"secret_type": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Name of the template, of type `secret`, that renders the references to secrets: `platform-secret.yaml`. " +
+				"The default renders an `ExternalSecret` `platform-secret`. Without references there is no file.",
+		},
 		"taints":     taintsArgument(),
 		"properties": propertiesArgument(),
 	},
@@ -40,6 +45,7 @@ var clusterTypeModel = &model{
 			Reconciler:       d.string("reconciler"),
 			NamespaceService: d.string("namespace_service"),
 			ConfigType:       d.string("config_type"),
+			SecretType:       d.string("secret_type"),
 			Taints:           decodeTaints(d),
 			Properties:       d.stringMap("properties"),
 		}
@@ -52,6 +58,7 @@ var clusterTypeModel = &model{
 			"reconciler":        ct.Reconciler,
 			"namespace_service": ct.NamespaceService,
 			"config_type":       ct.ConfigType,
+			"secret_type":       ct.SecretType,
 			"taints":            encodeTaints(ct.Taints),
 			"properties":        ct.Properties,
 		}

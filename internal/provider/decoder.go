@@ -197,6 +197,25 @@ func (d decoder) objects(name string) []decoder {
 	return all
 }
 
+// objectMap reads a map of objects. An unknown map has one unknown element.
+func (d decoder) objectMap(name string) map[string]decoder {
+	nested, _ := d.object(name)
+	if nested.unknown {
+		return map[string]decoder{fleet.Unknown: nested}
+	}
+	all := make(map[string]decoder, len(nested.arguments))
+	for _, k := range slices.Sorted(maps.Keys(nested.arguments)) {
+		e := decoder{unknown: true, path: nested.at(fleet.Key(k)), problems: d.problems}
+		if isNull(underlying(nested.arguments[k])) {
+			nested.reportNull(fleet.Key(k)) // the element causes no further problems
+		} else {
+			e = newDecoder(nested.arguments[k], d.problems, e.path...)
+		}
+		all[k] = e
+	}
+	return all
+}
+
 // allow reports every argument that is not one of names. Terraform does this itself for arguments with a schema.
 func (d decoder) allow(names ...string) {
 	for _, k := range slices.Sorted(maps.Keys(d.arguments)) {

@@ -2,8 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -11,7 +9,7 @@ import (
 )
 
 // values holds the arguments of one object as Go values: string, bool, *int, []string, exactStrings, map[string]string,
-// values, []values.
+// values, []values, map[string]values.
 type values map[string]any
 
 // exactStrings is a list of strings of which an empty one means something else than none.
@@ -37,15 +35,7 @@ func encode(t attr.Type, v any) attr.Value {
 		}
 		return types.Int64Null()
 	case types.MapType:
-		set, _ := v.(map[string]string)
-		if len(set) == 0 {
-			return types.MapNull(t.ElemType)
-		}
-		all := make(map[string]attr.Value, len(set))
-		for _, k := range slices.Sorted(maps.Keys(set)) {
-			all[k] = types.StringValue(set[k])
-		}
-		return types.MapValueMust(t.ElemType, all)
+		return encodeMap(t, v)
 	case types.ListType:
 		return encodeList(t, v)
 	case types.ObjectType:
@@ -60,6 +50,24 @@ func encode(t attr.Type, v any) attr.Value {
 		return types.ObjectValueMust(t.AttrTypes, all)
 	}
 	panic(fmt.Sprintf("no model has an argument of type %s", t))
+}
+
+func encodeMap(t types.MapType, v any) attr.Value {
+	all := map[string]attr.Value{}
+	switch set := v.(type) {
+	case map[string]string:
+		for k, s := range set {
+			all[k] = types.StringValue(s)
+		}
+	case map[string]values:
+		for k, object := range set {
+			all[k] = encode(t.ElemType, object)
+		}
+	}
+	if len(all) == 0 {
+		return types.MapNull(t.ElemType)
+	}
+	return types.MapValueMust(t.ElemType, all)
 }
 
 func encodeList(t types.ListType, v any) attr.Value {

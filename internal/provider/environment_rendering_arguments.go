@@ -56,6 +56,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	d := m.decoder(&ps)
 	maps.Copy(d.arguments, map[string]attr.Value{
 		"cluster_types": m.ClusterTypes, "templates": m.Templates, "configs": m.Configs, "config_schemas": m.ConfigSchemas,
+		"secrets":             m.Secrets,
 		"scheduling_policies": m.SchedulingPolicies, "workloads": m.Workloads, yamlAttribute: m.Manifests,
 		"promoted_commit": m.PromotedCommit, "promotion": m.Promotion, "commit_message": m.CommitMessage, sourcesAttribute: m.Sources, "on_drift": m.OnDrift, "preview": m.Preview,
 		"adopt": m.Adopt, "create_branch": m.CreateBranch, "guardrails": m.Guardrails, "limits": m.Limits,
@@ -278,6 +279,7 @@ func (r *rendering) describable() bool {
 		!slices.ContainsFunc(r.fleet.Configs, func(c *fleet.Config) bool {
 			return fleet.IsUnknown(c.Name) || fleet.AnyUnknown(c.Labels) || fleet.AnyUnknown(c.Data)
 		}) &&
+		!slices.ContainsFunc(r.fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
 		!slices.ContainsFunc(r.fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return fleet.IsUnknown(p.Name) })
 }
 

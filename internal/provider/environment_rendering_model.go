@@ -23,6 +23,7 @@ type environmentRenderingModel struct {
 	Templates          types.Map      `tfsdk:"templates"`
 	Configs            types.Map      `tfsdk:"configs"`
 	ConfigSchemas      types.Map      `tfsdk:"config_schemas"`
+	Secrets            types.Map      `tfsdk:"secrets"`
 	SchedulingPolicies types.Map      `tfsdk:"scheduling_policies"`
 	Workloads          types.Map      `tfsdk:"workloads"`
 	Manifests          types.Map      `tfsdk:"manifests"`

@@ -100,6 +100,7 @@ func (o imported) templates(addresses map[string]string) map[string]string {
 	references := map[string]string{}
 	for argument, name := range map[string]string{
 		"reconciler": ct.Reconciler, "namespace_service": ct.NamespaceService, "config_type": ct.ConfigType,
+		"secret_type": ct.SecretType,
 	} {
 		if address := addresses[name]; address != "" {
 			references[argument] = address + ".name"

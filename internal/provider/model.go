@@ -41,6 +41,7 @@ var models = []*model{
 	templateModel,
 	configModel,
 	configSchemaModel,
+	secretModel,
 	schedulingPolicyModel,
 	workloadModel,
 	workloadRegistrationModel,

@@ -20,6 +20,7 @@ var resourceOf = map[fleet.Kind]string{
 	fleet.KindTemplate:             "kalypso_template",
 	fleet.KindConfig:               "kalypso_config",
 	fleet.KindConfigSchema:         "kalypso_config_schema",
+	fleet.KindSecret:               "kalypso_secret",
 	fleet.KindSchedulingPolicy:     "kalypso_scheduling_policy",
 	fleet.KindWorkload:             "kalypso_workload",
 	fleet.KindWorkloadRegistration: "kalypso_workload_registration",
@@ -132,6 +133,10 @@ func said(o fleet.Object) fleet.Object {
 			if len(s.MatchLabels) == 0 {
 				s.MatchLabels = nil
 			}
+		}
+	case *fleet.Secret:
+		if len(o.Data) == 0 {
+			o.Data = nil
 		}
 	case *fleet.Workload:
 		if len(o.Targets) == 0 {

@@ -17,6 +17,7 @@ var modelResources = []string{
 	"kalypso_template",
 	"kalypso_config",
 	"kalypso_config_schema",
+	"kalypso_secret",
 	"kalypso_scheduling_policy",
 	"kalypso_workload",
 	"kalypso_workload_registration",

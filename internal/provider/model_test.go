@@ -28,6 +28,7 @@ var objects = map[string][]fleet.Object{
 		&fleet.ClusterType{Meta: meta("a", nil), Reconciler: "r", NamespaceService: "n"},
 		&fleet.ClusterType{
 			Meta: meta("a", map[string]string{"x": "", "y": "z"}), Reconciler: "r", NamespaceService: "n", ConfigType: "c",
+			SecretType: "s",
 			Taints: []placement.Taint{
 				{Key: "pci", Value: "true", Effect: placement.NoSelect}, {Key: "old", Effect: placement.NoSelectIfNew},
 			},
@@ -50,6 +51,13 @@ var objects = map[string][]fleet.Object{
 	"config_schema": {
 		&fleet.ConfigSchema{Meta: meta("a", nil), Schema: "true"},
 		&fleet.ConfigSchema{Meta: meta("a", map[string]string{"x": "y"}), Schema: `{"type":"object"}`},
+	},
+	"secret": {
+		&fleet.Secret{Meta: meta("a", nil)},
+		&fleet.Secret{Meta: meta("a", map[string]string{"x": "y"}), Data: map[string]fleet.SecretReference{
+			"A": {Store: "vault", Key: "k"}, "B": {Store: "vault", Key: awkward, Property: "p"},
+			"C": {Store: "vault", Key: `{"b":1}`, Property: awkward},
+		}},
 	},
 	"scheduling_policy": {
 		&fleet.SchedulingPolicy{Meta: meta("a", nil)},

@@ -50,6 +50,11 @@ func optional(attributes map[string]schema.Attribute) map[string]schema.Attribut
 			a.Required, a.Optional, a.Validators = false, true, nil
 			a.Attributes = optional(a.Attributes)
 			all[name] = a
+		case schema.MapNestedAttribute:
+			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
+			a.Required, a.Optional, a.Validators = false, true, nil
+			a.NestedObject.Attributes = optional(a.NestedObject.Attributes)
+			all[name] = a
 		case schema.ListNestedAttribute:
 			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
 			a.Required, a.Optional, a.Validators = false, true, nil

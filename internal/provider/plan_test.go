@@ -27,6 +27,8 @@ func TestAccModelUnknown(t *testing.T) {
 					unknown("kalypso_config.test"),
 					unknown("kalypso_config.azure"),
 					unknown("kalypso_config_schema.test"),
+					unknown("kalypso_secret.test"),
+					unknown("kalypso_secret.element"),
 					unknown("kalypso_scheduling_policy.test"),
 					unknown("kalypso_workload.test"),
 					unknown("kalypso_workload_registration.test"),

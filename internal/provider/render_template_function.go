@@ -37,8 +37,9 @@ func (renderTemplateFunction) Definition(_ context.Context, _ function.Definitio
 			function.DynamicParameter{
 				Name: "data",
 				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, `Workspace`, " +
-					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings) and `ConfigData` (an object; its values are " +
-					"strings, objects or lists). Missing attributes are empty.",
+					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings), `ConfigData` (an object; " +
+					"its values are strings, objects or lists) and `SecretData` (an object of references, each with `store`, `key` and " +
+					"`property`). Missing attributes are empty.",
 			},
 		},
 		Return: function.StringReturn{},
@@ -91,7 +92,7 @@ func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 	d := newDecoder(v, ps)
 	d.allow("DeploymentTargetName", "Namespace", "Environment", "Workspace", "Workload", "ClusterType",
-		"ClusterTypeLabels", "Labels", "Manifests", "ConfigData")
+		"ClusterTypeLabels", "Labels", "Manifests", "ConfigData", "SecretData")
 	data := render.Data{
 		DeploymentTargetName: d.string("DeploymentTargetName"),
 		Namespace:            d.string("Namespace"),
@@ -99,7 +100,6 @@ func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 		Workspace:            d.string("Workspace"),
 		Workload:             d.string("Workload"),
 		ClusterType:          d.string("ClusterType"),
-		ClusterTypeLabels:    d.stringMap("ClusterTypeLabels"),
 		Labels:               d.stringMap("Labels"),
 		Manifests:            d.stringMap("Manifests"),
 		ConfigData:           map[string]any{},
@@ -114,7 +114,15 @@ func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
 			data.ConfigData[k] = plain(value)
 		}
 	}
-	return data
+	references := map[string]any{}
+	for k, r := range d.objectMap("SecretData") {
+		reference := map[string]any{"store": r.string("store"), "key": r.string("key")}
+		if property := r.string("property"); property != "" {
+			reference["property"] = property
+		}
+		references[k] = reference
+	}
+	return data.With(render.More{ClusterTypeLabels: d.stringMap("ClusterTypeLabels"), SecretData: references})
 }
 
 // plain converts a value of a dynamic type for templates.

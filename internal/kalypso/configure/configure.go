@@ -1,5 +1,5 @@
 // Package configure computes the platform configuration of assignments: it finds the configs that apply, merges their
-// values and validates them by the schemas that apply.
+// values and validates them by the schemas that apply. It finds and merges the references to secrets by the same rules.
 package configure
 
 import (
@@ -16,18 +16,19 @@ type Configuration struct {
 	placements [][]AssignmentConfig // by placement and assignment of the schedule
 }
 
-// AssignmentConfig holds the values of an assignment and the schemas they must satisfy.
+// AssignmentConfig holds the values of an assignment, the schemas they must satisfy, and its references to secrets.
 type AssignmentConfig struct {
 	*applicable
 	target *fleet.DeploymentTarget
 }
 
 // New configures the assignments of a valid fleet's schedule. It parses each config and schema once, and reports all
-// invalid schemas, including those that apply to no assignment.
+// invalid schemas, including those that apply to no assignment, and the references that an assignment can't use.
 func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
 	f.Sort()
 	r := newResolver()
 	problems := slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
+	r.addSecrets(f)
 	c := &Configuration{placements: make([][]AssignmentConfig, len(s.Placements))}
 	for i := range s.Placements {
 		if ctx.Err() != nil {
@@ -35,6 +36,7 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 		}
 		c.placements[i] = r.placement(&s.Placements[i])
 	}
+	problems = append(problems, r.conflicts.problems()...)
 	problems.Sort()
 	return c, problems
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestWhatApplies compares the configs that are found for each assignment of random fleets with what a look at each
+// TestWhatApplies compares the configs and secrets that are found for each assignment of random fleets with what a look at each
 // label of each config says.
 func TestWhatApplies(t *testing.T) {
 	for seed := range uint64(60) {
@@ -60,6 +60,10 @@ func TestWhatApplies(t *testing.T) {
 					Data: map[string]string{"L": fmt.Sprintf("[c%02d]", i)},
 				},
 			)
+			f.Secrets = append(f.Secrets, &fleet.Secret{
+				Meta: fleet.Meta{Name: fmt.Sprintf("%02d", i), Labels: l},
+				Data: map[string]fleet.SecretReference{"S": {Store: "vault", Key: fmt.Sprintf("c%02d", i)}},
+			})
 		}
 		s, problems := schedule.New(t.Context(), f)
 		c, ps := configure.New(t.Context(), f, s)
@@ -78,12 +82,25 @@ func TestWhatApplies(t *testing.T) {
 					}
 				}
 				found := c.Of(i, n).Values
-				for _, config := range found.Configs {
-					got = append(got, config.Name)
+				for _, config := range found.Objects {
+					got = append(got, config.Metadata().Name)
 				}
 				list, _ := found.Merge().Data["L"].([]any)
 				if d := cmp.Diff(want, got) + cmp.Diff(values, list); d != "" {
 					t.Fatalf("seed %d: configs of %s (-want +got):\n%s", seed, a.Namespace, d)
+				}
+				want, got = nil, nil
+				for _, secret := range f.Secrets {
+					if applies(secret.Labels, a) {
+						want = append(want, secret.Name)
+					}
+				}
+				references := c.Of(i, n).Secrets
+				for _, secret := range references.Objects {
+					got = append(got, secret.Metadata().Name)
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Fatalf("seed %d: secrets of %s (-want +got):\n%s", seed, a.Namespace, d)
 				}
 			}
 		}

@@ -2,11 +2,11 @@ package configure
 
 import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 
-// Contribution is a value that a config contributes to a key.
+// Contribution is a value that a config or a secret contributes to a key.
 type Contribution struct {
-	Config *fleet.Config
-	Key    string // in the config's data; for an azure-app-config the whole path
-	Value  any    // as in the config, before merging
+	Object fleet.Object
+	Key    string // in the object's data; for an azure-app-config the whole path
+	Value  any    // as in the object, before merging
 }
 
 // Provenance is the origin of a value.
@@ -23,7 +23,7 @@ func (v *Values) Provenance() map[string]*Provenance {
 	all := map[string]*Provenance{}
 	for _, s := range v.sources {
 		for key, value := range s.values() {
-			c := Contribution{s.config, key, value}
+			c := Contribution{s.object, key, value}
 			if s.path != "" {
 				c.Key = s.path
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,8 +99,8 @@ func TestProvenance(t *testing.T) {
 			all, _ := provenance(t, configs...)
 			texts := func(cs []configure.Contribution) (texts []string) {
 				for _, c := range cs {
-					name := c.Config.Name
-					if c.Config.IsAzureAppConfig() {
+					name := c.Object.Metadata().Name
+					if strings.HasPrefix(name, fleet.AzureAppConfigPrefix) {
 						name = "azure"
 					}
 					texts = append(texts, fmt.Sprintf("%s %s=%v", name, c.Key, c.Value))

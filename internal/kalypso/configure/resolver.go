@@ -11,21 +11,58 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// resolver finds the configs and schemas that apply to assignments.
+// resolver finds the configs, schemas and secrets that apply to assignments.
 type resolver struct {
-	conditions conditions
-	sources    []*source
-	schemas    []platformSchema
-	compiled   map[string]*compiledSchema // schemas by text
-
-	sourceIndex, schemaIndex *conditionIndex
+	conditions  conditions
+	configs     sourceSet
+	secrets     sourceSet
+	schemas     []platformSchema
+	schemaIndex *conditionIndex
+	compiled    map[string]*compiledSchema // schemas by text
 
 	// The cache. Sets of met conditions are identified by their index in sets.
-	sets      []matchedConditions
-	setIndex  map[string]int
-	setOf     map[*fleet.DeploymentTarget]int
-	byPair    map[[2]int]*applicable
-	bySources map[string]*Values
+	sets     []matchedConditions
+	setIndex map[string]int
+	setOf    map[*fleet.DeploymentTarget]int
+	byPair   map[[2]int]*applicable
+
+	conflicts conflicts
+}
+
+// sourceSet holds the sources of one kind of values.
+type sourceSet struct {
+	sources []*source // in merge order
+	index   *conditionIndex
+	values  map[string]*Values // by the sources that apply
+}
+
+// set indexes the sources by the numbers of their conditions.
+func (s *sourceSet) set(sources []*source, needs [][]int) {
+	s.sources, s.index, s.values = sources, newConditionIndex(needs), map[string]*Values{}
+}
+
+// matching returns the values of the sources whose conditions are all met, or may all be met, by cluster or target.
+// Equal sources give the same values.
+func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
+	sure, unsure := s.index.matching(cluster, target)
+	key := mapKey([]int{len(sure)}, sure, unsure)
+	values, ok := s.values[key]
+	if ok {
+		values.Shared = true
+		return values
+	}
+	indexes := slices.Concat(sure, unsure)
+	slices.Sort(indexes) // the merge order
+	sources := make([]*source, len(indexes))
+	for n, i := range indexes {
+		sources[n] = s.sources[i]
+		if slices.Contains(unsure, i) {
+			sources[n] = sources[n].unsure()
+		}
+	}
+	values = newValues(sources)
+	s.values[key] = values
+	return values
 }
 
 type platformSchema struct {
@@ -36,8 +73,11 @@ type platformSchema struct {
 // applicable holds what applies to assignments that meet the same conditions.
 type applicable struct {
 	Values   *Values
+	Secrets  *Values
 	schemas  []platformSchema
 	compiled map[string]*compiledSchema // all schemas by text
+	// conflicts are the references that can't be used.
+	conflicts []conflict
 }
 
 func newResolver() *resolver {
@@ -47,26 +87,29 @@ func newResolver() *resolver {
 		setIndex:   map[string]int{},
 		setOf:      map[*fleet.DeploymentTarget]int{},
 		byPair:     map[[2]int]*applicable{},
-		bySources:  map[string]*Values{},
+		conflicts:  conflicts{},
 	}
 }
 
 // addConfigs adds the configs of a sorted fleet in merge order, and reports values that are too large.
 func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
+	var sources []*source
 	var needs [][]int // by source
 	for _, config := range f.Configs {
 		if config.MayBePlatformConfig() {
-			needs = append(needs, r.addPlatformConfig(config))
+			s := newSource(config, "", config.Data)
+			sources, needs = append(sources, s), append(needs, r.labelConditions(s))
 		}
 	}
 	for _, config := range f.Configs {
 		if config.IsAzureAppConfig() {
-			needs = append(needs, r.addAzureAppConfig(config)...)
+			more, moreNeeds := r.azureAppConfig(config)
+			sources, needs = append(sources, more...), append(needs, moreNeeds...)
 		}
 	}
-	r.sourceIndex = newConditionIndex(needs)
+	r.configs.set(sources, needs)
 	most := f.Limits.WithDefaults().FileSize
-	for _, s := range r.sources {
+	for _, s := range sources {
 		if ctx.Err() != nil {
 			break
 		}
@@ -75,23 +118,33 @@ func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fle
 	return problems
 }
 
-// addPlatformConfig adds a config and returns its conditions.
-func (r *resolver) addPlatformConfig(config *fleet.Config) []int {
-	s := newSource(config, "", config.Data)
-	r.sources = append(r.sources, s)
-	if fleet.IsUnknown(config.Name) { // its merge order and the meaning of its keys are unknown
+// addSecrets adds the secrets of a sorted fleet in merge order.
+func (r *resolver) addSecrets(f *fleet.Fleet) {
+	sources, needs := make([]*source, len(f.Secrets)), make([][]int, len(f.Secrets))
+	for i, secret := range f.Secrets {
+		sources[i] = newSecretSource(secret)
+		needs[i] = r.labelConditions(sources[i])
+	}
+	r.secrets.set(sources, needs)
+}
+
+// labelConditions returns the conditions of a source: the labels of its object.
+func (r *resolver) labelConditions(s *source) []int {
+	m := s.object.Metadata()
+	if fleet.IsUnknown(m.Name) { // its merge order and the meaning of its keys are unknown
+		s.optional = true
 		s.markUnknown(fleet.Unknown)
 		return nil
 	}
-	if fleet.AnyUnknown(config.Labels) { // it may not apply
-		s.markAllUnknown()
+	if fleet.AnyUnknown(m.Labels) { // it may not apply
+		s.markOptional()
 	}
-	return r.conditions.numbersOf(config.Labels)
+	return r.conditions.numbersOf(m.Labels)
 }
 
-// addAzureAppConfig adds each key, label.value.….key, as a source of its own, sorted by length, then bytes. It
-// ignores a label without a value. It returns the conditions of each key.
-func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
+// azureAppConfig returns each key, label.value.….key, as a source of its own, sorted by length, then bytes. It
+// ignores a label without a value. It also returns the conditions of each key.
+func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, needs [][]int) {
 	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
@@ -101,10 +154,10 @@ func (r *resolver) addAzureAppConfig(config *fleet.Config) (needs [][]int) {
 		for i := 0; i+2 < len(parts); i += 2 {
 			labels[parts[i]] = parts[i+1]
 		}
-		r.sources = append(r.sources, newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}))
+		sources = append(sources, newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}))
 		needs = append(needs, r.conditions.numbersOf(labels))
 	}
-	return needs
+	return sources, needs
 }
 
 func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
@@ -168,6 +221,7 @@ func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
 			r.setOf[t] = target
 		}
 		all[i] = AssignmentConfig{r.lookup(cluster, target), t}
+		r.conflicts.add(all[i].conflicts, &p.Assignments[i])
 	}
 	return all
 }
@@ -198,25 +252,11 @@ func (r *resolver) setNumber(h matchedConditions) int {
 }
 
 func (r *resolver) resolve(cluster, target matchedConditions) *applicable {
-	sure, unsure := r.sourceIndex.matching(cluster, target)
-	key := mapKey([]int{len(sure)}, sure, unsure)
-	values, ok := r.bySources[key]
-	if ok {
-		values.Shared = true
-	} else {
-		indexes := slices.Concat(sure, unsure)
-		slices.Sort(indexes) // the merge order
-		sources := make([]*source, len(indexes))
-		for n, i := range indexes {
-			sources[n] = r.sources[i]
-			if slices.Contains(unsure, i) {
-				sources[n] = sources[n].unsure()
-			}
-		}
-		values = newValues(sources)
-		r.bySources[key] = values
+	found := &applicable{Values: r.configs.matching(cluster, target), Secrets: noValues, compiled: r.compiled}
+	if len(r.secrets.sources) > 0 {
+		found.Secrets = r.secrets.matching(cluster, target)
+		found.conflicts = conflictsOf(found.Secrets, found.Values)
 	}
-	found := &applicable{Values: values, compiled: r.compiled}
 	schemas, _ := r.schemaIndex.matching(cluster, target)
 	for _, i := range schemas {
 		found.schemas = append(found.schemas, r.schemas[i])

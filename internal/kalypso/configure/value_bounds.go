@@ -27,9 +27,9 @@ func (s *source) checkValues(most int64) (problems fleet.Problems) {
 			key = s.path
 		}
 		problems = append(problems, fleet.Problem{
-			Kind:    s.config.Kind(),
-			Name:    s.config.Name,
-			Origin:  s.config.Origin,
+			Kind:    s.object.Kind(),
+			Name:    s.object.Metadata().Name,
+			Origin:  s.object.Metadata().Origin,
 			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(key)},
 			Summary: "Config value too large",
 			Detail:  fmt.Sprintf("The value of %q %s.", key, err),

@@ -8,12 +8,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Values holds the platform configuration values of a set of configs. Assignments with the same configs share it, so
-// it must not be changed.
+// Values holds the platform configuration values of a set of configs, or the references of a set of secrets.
+// Assignments with the same objects share it, so it must not be changed.
 type Values struct {
-	Configs []*fleet.Config // in merge order
-	Shared  bool            // by several assignments
-	Cache   sync.Map        // what other packages derive from shared values, under keys of their own
+	Objects []fleet.Object // the configs or secrets, in merge order
+	Shared  bool           // by several assignments
+	Cache   sync.Map       // what other packages derive from shared values, under keys of their own
 
 	sources []*source
 	once    sync.Once
@@ -23,19 +23,26 @@ type Values struct {
 	checked map[*compiledSchema][]string
 }
 
-// Merged holds the merged values of configs.
+// Merged holds the merged values of configs, or the merged references of secrets.
 type Merged struct {
-	// Data maps keys to values: strings, maps (map[string]any) and lists ([]any) of YAML's types.
+	// Data maps keys to values: strings, maps (map[string]any) and lists ([]any) of YAML's types. A reference is a map
+	// with the keys store, key and property.
 	Data map[string]any
 	// Unknown holds the keys whose values or presence are unknown. If it contains [fleet.Unknown], nothing is known.
 	Unknown map[string]bool
+	// Certain reports whether there is at least one key, whatever the unknown values will be.
+	Certain bool
 }
 
-// source is a config, or one key of an azure-app-config. It applies if its conditions are met.
+// source is a config, one key of an azure-app-config, or a secret. It applies if its conditions are met.
 type source struct {
-	config *fleet.Config
-	path   string            // the whole key of an azure-app-config
-	texts  map[string]string // the known values
+	object fleet.Object
+	path   string // the whole key of an azure-app-config
+	// The known values of a config, or the known references of a secret.
+	texts      map[string]string
+	references map[string]any
+	// optional means that it is unknown whether the source applies.
+	optional bool
 	// unknown holds the keys with unknown values. If it contains fleet.Unknown, any key may exist.
 	unknown []string
 
@@ -44,7 +51,7 @@ type source struct {
 }
 
 func newSource(config *fleet.Config, path string, data map[string]string) *source {
-	s := &source{config: config, path: path, texts: data}
+	s := &source{object: config, path: path, texts: data}
 	if !fleet.AnyUnknown(data) {
 		return s
 	}
@@ -64,19 +71,33 @@ func (s *source) markUnknown(keys ...string) {
 	s.unknown = append(s.unknown, keys...)
 }
 
-// markAllUnknown marks all keys as unknown, because the source may not apply.
-func (s *source) markAllUnknown() { s.markUnknown(slices.Collect(maps.Keys(s.texts))...) }
+// markOptional marks the source as one that may not apply: all its keys are unknown.
+func (s *source) markOptional() {
+	s.optional = true
+	s.markUnknown(slices.Collect(maps.Keys(s.texts))...)
+	s.markUnknown(slices.Collect(maps.Keys(s.references))...)
+}
 
 // unsure returns the source as one that may not apply.
 func (s *source) unsure() *source {
-	other := newSource(s.config, s.path, s.texts)
-	other.markUnknown(s.unknown...)
-	other.markAllUnknown()
+	other := &source{
+		object: s.object, path: s.path, texts: s.texts, references: s.references, unknown: slices.Clone(s.unknown),
+	}
+	other.markOptional()
 	return other
 }
 
-// values parses the texts once and returns the values.
+// hasKey reports whether s certainly applies and has a key.
+func (s *source) hasKey() bool {
+	isKey := func(k string) bool { return !fleet.IsUnknown(k) }
+	return !s.optional && (len(s.values()) > 0 || slices.ContainsFunc(s.unknown, isKey))
+}
+
+// values parses the texts once and returns the values. Those of a secret are its references.
 func (s *source) values() map[string]any {
+	if s.references != nil {
+		return s.references
+	}
 	s.once.Do(func() {
 		s.parsed = make(map[string]any, len(s.texts))
 		for k, text := range s.texts {
@@ -89,8 +110,8 @@ func (s *source) values() map[string]any {
 func newValues(sources []*source) *Values {
 	v := &Values{sources: sources}
 	for _, s := range sources {
-		if n := len(v.Configs); n == 0 || v.Configs[n-1] != s.config {
-			v.Configs = append(v.Configs, s.config)
+		if n := len(v.Objects); n == 0 || v.Objects[n-1] != s.object {
+			v.Objects = append(v.Objects, s.object)
 		}
 	}
 	return v
@@ -108,6 +129,7 @@ func (v *Values) Merge() Merged {
 func (v *Values) merge() Merged {
 	m := Merged{Data: map[string]any{}}
 	for _, s := range v.sources {
+		m.Certain = m.Certain || s.hasKey()
 		for k, later := range s.values() {
 			if _, isText := later.(string); isText {
 				delete(m.Unknown, k) // a string replaces any earlier value

@@ -229,8 +229,8 @@ func (d *Desired) reach(changed []describe.Config) {
 		}
 		on := map[int]bool{}
 		for values, n := range sharing {
-			for _, config := range values.Configs {
-				c := index[config.Name]
+			for _, config := range values.Objects {
+				c := index[config.Metadata().Name]
 				changed[c].Targets += n
 				on[c] = true
 			}

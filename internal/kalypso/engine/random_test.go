@@ -23,16 +23,18 @@ func randomFleet(seed uint64) *fleet.Fleet {
 		{"{{- range $k, $v := .ConfigData -}}\nexport {{ $k }}={{ toJson $v | squote }}\n{{ end -}}"},
 		{"{{ .ConfigData.A | default \"none\" }}", "{{ if .ConfigData.B }}{{ toYaml .ConfigData.B }}{{ end }}"},
 		{"all: {{ hash . }}", "{{ index .ConfigData \"C\" | toYaml }} of {{ .Repo | default \"no repo\" }}"},
+		{"{{ range $k, $r := .SecretData }}{{ $k }}: {{ $r.store }}/{{ $r.key }}\n{{ end }}", "{{ .SecretData.P | toYaml }}"},
 	} {
 		name := fmt.Sprintf("t%d", i)
-		types := []string{fleet.TemplateReconciler, fleet.TemplateNamespace, fleet.TemplateConfig}
+		config := fleet.TemplateConfig
+		types := []string{fleet.TemplateReconciler, fleet.TemplateNamespace, config, config, config, config, fleet.TemplateSecret}
 		f.Templates = append(f.Templates, &fleet.Template{
 			Meta: meta(
 				"templates",
 				name,
 				nil,
 			),
-			Type:        types[min(i, 2)],
+			Type:        types[i],
 			ContentType: g.one("", "yaml", "sh"),
 			Manifests:   manifests,
 		})
@@ -48,6 +50,7 @@ func randomFleet(seed uint64) *fleet.Fleet {
 			Reconciler:       g.one("t0", "t0", "t5"),
 			NamespaceService: g.one("t1", "t1", "t4"),
 			ConfigType:       g.one("", "t2", "t3", "t4", "t5"),
+			SecretType:       g.one("", "", "t6"),
 		})
 	}
 	for i := range g.IntN(6) {
@@ -76,6 +79,15 @@ func randomFleet(seed uint64) *fleet.Fleet {
 			f.Configs,
 			&fleet.Config{Meta: meta("configs", fmt.Sprintf("azure-app-config-%d", i), nil), Data: data},
 		)
+	}
+	for i := range g.IntN(3) {
+		f.Secrets = append(f.Secrets, &fleet.Secret{
+			Meta: meta("secrets", fmt.Sprintf("s%d", i), g.labels()),
+			Data: map[string]fleet.SecretReference{
+				g.one("S", "T"): {Store: g.one("vault", "azure"), Key: g.one("a", "b")},
+				"P":             {Store: g.one("vault", "azure"), Key: "{{ .ClusterType }}", Property: g.one("a", "b")},
+			},
+		})
 	}
 	if g.IntN(4) == 0 {
 		f.ConfigSchemas = append(
@@ -217,6 +229,26 @@ func sites(f *fleet.Fleet) (all []site) {
 		inMap(name+".data", &c.Data, configValues...)
 		inMap(name+".labels", &c.Labels, "east", "c0", "true")
 		add(name+".name", func(v string) { c.Name = v }, "0", "zz", "azure-app-config-9")
+	}
+	for _, s := range f.Secrets {
+		add(s.Name+".name", func(v string) { s.Name = v }, "0", "zz")
+		inMap(s.Name+".labels", &s.Labels, "east", "c0")
+		add(s.Name+".data", func(v string) { s.Data = map[string]fleet.SecretReference{v: {Store: "vault", Key: v}} }, "S", "U")
+		for _, k := range slices.Sorted(maps.Keys(s.Data)) {
+			change := func(change func(r *fleet.SecretReference, v string)) func(v string) {
+				return func(v string) {
+					r := s.Data[k]
+					change(&r, v)
+					s.Data[k] = r
+				}
+			}
+			at := fmt.Sprintf("%s.data[%s]", s.Name, k)
+			add(at+".store", change(func(r *fleet.SecretReference, v string) { r.Store = v }), "vault", "azure", "other")
+			add(at+".key", change(func(r *fleet.SecretReference, v string) { r.Key = v }), "a", "{{ .Namespace }}")
+			if k == "P" {
+				add(at+".property", change(func(r *fleet.SecretReference, v string) { r.Property = v }), "a", "c")
+			}
+		}
 	}
 	for _, s := range f.ConfigSchemas {
 		add(s.Name+".schema", func(v string) { s.Schema = v }, "true", `{"required": ["A"]}`)

@@ -141,6 +141,7 @@ func decodeClusterType(document []byte) (Object, []string, error) {
 	ct := &ClusterType{
 		Meta:       Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
 		Reconciler: y.Spec.Reconciler, NamespaceService: y.Spec.NamespaceService, ConfigType: y.Spec.ConfigType,
+		SecretType: y.Spec.SecretType,
 	}
 	if err == nil {
 		err = annotation(y.Metadata.Annotations, TaintsAnnotation, &ct.Taints)

@@ -23,6 +23,7 @@ var decoders = map[Kind]Decoder{
 		return t
 	}),
 	KindConfigSchema:     DecoderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
+	KindSecret:           DecoderOf(func(m Meta, s secretSpec) Object { return &Secret{m, s.Data} }),
 	KindSchedulingPolicy: decodeSchedulingPolicy,
 	KindWorkload: DecoderOf(func(m Meta, s workloadSpec) Object {
 		w := &Workload{Meta: m, ConfigSchemas: s.ConfigSchemas}

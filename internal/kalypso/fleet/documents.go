@@ -62,6 +62,7 @@ type (
 		Reconciler       string `json:"reconciler"`
 		NamespaceService string `json:"namespaceService"`
 		ConfigType       string `json:"configType,omitempty"`
+		SecretType       string `json:"secretType,omitempty"`
 	}
 	// manifestYAML is an element of a Template's manifests: a string, or in older documents an object. The YAML of
 	// the object is the template.
@@ -73,6 +74,9 @@ type (
 	}
 	configSchemaSpec struct {
 		Schema string `json:"schema"`
+	}
+	secretSpec struct {
+		Data map[string]SecretReference `json:"data,omitempty"`
 	}
 	selectorSpec struct {
 		Workspace     string   `json:"workspace,omitempty"`

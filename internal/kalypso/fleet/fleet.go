@@ -27,6 +27,7 @@ const (
 	KindTemplate             Kind = "Template"
 	KindConfig               Kind = "ConfigMap"
 	KindConfigSchema         Kind = "ConfigSchema"
+	KindSecret               Kind = "PlatformSecret"
 	KindSchedulingPolicy     Kind = "SchedulingPolicy"
 	KindWorkload             Kind = "Workload"
 	KindWorkloadRegistration Kind = "WorkloadRegistration"
@@ -46,13 +47,14 @@ const (
 )
 
 // TemplateTypes lists the types of a Template.
-var TemplateTypes = []string{TemplateReconciler, TemplateNamespace, TemplateConfig}
+var TemplateTypes = []string{TemplateReconciler, TemplateNamespace, TemplateConfig, TemplateSecret}
 
 // The types of a Template.
 const (
 	TemplateReconciler = "reconciler"
 	TemplateNamespace  = "namespace"
 	TemplateConfig     = "config"
+	TemplateSecret     = "secret"
 )
 
 // ContentTypes lists the content types of a Template. An empty content type means YAML.
@@ -89,6 +91,7 @@ type ClusterType struct {
 	Reconciler       string // name of a Template
 	NamespaceService string // name of a Template
 	ConfigType       string // name of a Template; empty: the built-in ConfigMap
+	SecretType       string // name of a Template; empty: the built-in ExternalSecret
 	Taints           []placement.Taint
 	Properties       map[string]string // name → Kubernetes quantity
 }
@@ -200,6 +203,7 @@ type Fleet struct {
 	Templates     []*Template
 	Configs       []*Config
 	ConfigSchemas []*ConfigSchema
+	Secrets       []*Secret
 	Policies      []*SchedulingPolicy
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
@@ -224,6 +228,8 @@ func (f *Fleet) Add(objects ...Object) {
 			}
 		case *ConfigSchema:
 			f.ConfigSchemas = append(f.ConfigSchemas, o)
+		case *Secret:
+			f.Secrets = append(f.Secrets, o)
 		case *SchedulingPolicy:
 			f.Policies = append(f.Policies, o)
 		case *Workload:
@@ -241,6 +247,7 @@ func (f *Fleet) Objects() []Object {
 	all = appendObjects(all, f.Templates)
 	all = appendObjects(all, f.Configs)
 	all = appendObjects(all, f.ConfigSchemas)
+	all = appendObjects(all, f.Secrets)
 	all = appendObjects(all, f.Policies)
 	all = appendObjects(all, f.Workloads)
 	return appendObjects(all, f.Registrations)
@@ -260,6 +267,7 @@ func (f *Fleet) Sort() {
 	sortByName(f.Templates)
 	sortByName(f.Configs)
 	sortByName(f.ConfigSchemas)
+	sortByName(f.Secrets)
 	sortByName(f.Policies)
 	sortByName(f.Workloads)
 	sortByName(f.Registrations)

@@ -32,7 +32,7 @@ var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{feff}\x{fffe}\x{ffff}]`)
 func documentOf(o Object) any {
 	switch o := o.(type) {
 	case *ClusterType:
-		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType})
+		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType})
 	case *Template:
 		spec := templateSpec{Type: o.Type, ContentType: o.ContentType, Manifests: []manifestYAML{}}
 		for _, manifest := range o.Manifests {
@@ -43,6 +43,8 @@ func documentOf(o Object) any {
 		return configOutput{"v1", o.Kind(), metaOf(o), o.Data}
 	case *ConfigSchema:
 		return write(o, configSchemaSpec{o.Schema})
+	case *Secret:
+		return write(o, secretSpec{o.Data})
 	case *SchedulingPolicy:
 		return write(o, schedulingPolicySpec{
 			selectorSpec{o.Workspace, o.DeploymentTargets},

@@ -16,6 +16,7 @@ func (ct *ClusterType) templateUses() []templateUse {
 		{"reconciler", ct.Reconciler, TemplateReconciler},
 		{"namespace_service", ct.NamespaceService, TemplateNamespace},
 		{"config_type", ct.ConfigType, TemplateConfig},
+		{"secret_type", ct.SecretType, TemplateSecret},
 	}
 	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || IsUnknown(use.name) })
 }

@@ -24,7 +24,7 @@ func TestValidateReferences(t *testing.T) {
 		Templates:   []*fleet.Template{{Meta: hcl("flux"), Type: "reconciler"}},
 		ClusterTypes: []*fleet.ClusterType{
 			{Meta: hcl("large"), Reconciler: "gone", NamespaceService: "gone", ConfigType: "flux"},
-			{Meta: yaml("small"), Reconciler: "flux", NamespaceService: "gone", ConfigType: "lost"},
+			{Meta: yaml("small"), Reconciler: "flux", NamespaceService: "gone", ConfigType: "lost", SecretType: "flux"},
 			{Meta: yaml("tiny"), Reconciler: "flux", NamespaceService: "flux", ConfigType: fleet.Unknown},
 		},
 	}
@@ -32,6 +32,8 @@ func TestValidateReferences(t *testing.T) {
 		"": {
 			`warning ClusterType "large" from cluster_types["large"]: Wrong template type: config_type names the template ` +
 				`"flux", whose type is "reconciler" instead of "config".`,
+			`warning ClusterType "small" from small.yaml, document 1, line 1: Wrong template type: secretType names the ` +
+				`template "flux", whose type is "reconciler" instead of "secret".`,
 			`warning ClusterType "tiny" from tiny.yaml, document 1, line 1: Wrong template type: namespaceService names the ` +
 				`template "flux", whose type is "reconciler" instead of "namespace".`,
 			`warning Template "gone" from cluster_types["large"]: Missing template: The template "gone" does not exist. These cluster types name it:
@@ -76,6 +78,8 @@ func TestYAMLPath(t *testing.T) {
 			`{workspace: " "}}}`,
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Template, metadata: {name: t}, spec: {type: reconciler, ` +
 			`contentType: txt}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: PlatformSecret, metadata: {name: s}, spec: {data: {A: {store: v}}}}`,
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {platform-config: "true"}}, data: {a/b: c}}`,
 	}, "\n---\n"))
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
@@ -89,6 +93,8 @@ func TestYAMLPath(t *testing.T) {
 		`metadata.labels["a b"]: Invalid label key`,
 		"metadata.name: Invalid name",
 		"spec.namespaceService: Missing namespaceService",
+		`data["a/b"]: Invalid config key`,
+		`spec.data["A"].key: Missing key`,
 		"spec.clusterTypeSelector.labelSelector.matchExpressions[0].values: Invalid selector requirement",
 		"spec.deploymentTargetSelector.workspace: Invalid workspace",
 		`spec.deploymentTargets[0].labels["x"]: Invalid value of label "x"`,

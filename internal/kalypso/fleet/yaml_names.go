@@ -32,12 +32,12 @@ func (p Problem) YAMLPath() string {
 		return ""
 	}
 	var b strings.Builder
-	switch p.Path[0].Attribute {
-	case "name", "labels":
+	switch first := p.Path[0].Attribute; {
+	case first == "name", first == "labels":
 		b.WriteString("metadata")
-	case "taints", "properties", "placement":
-		b.WriteString("metadata.annotations[kalypso.io/" + p.Path[0].Attribute + "]")
-	case "data":
+	case first == "taints", first == "properties", first == "placement":
+		b.WriteString("metadata.annotations[kalypso.io/" + first + "]")
+	case p.Kind == KindConfig:
 	default:
 		b.WriteString("spec")
 	}

@@ -15,6 +15,7 @@ const (
 	ofClusterType scope = 1 << iota
 	ofTarget
 	ofValues
+	ofSecrets
 	ofAssignment
 )
 
@@ -32,10 +33,11 @@ var fields = map[string]scope{
 	"Branch":               ofTarget,
 	"Path":                 ofTarget,
 	"ConfigData":           ofValues,
+	"SecretData":           ofSecrets,
 	"Namespace":            ofAssignment,
 }
 
-const everything = ofClusterType | ofTarget | ofValues | ofAssignment
+const everything = ofClusterType | ofTarget | ofValues | ofSecrets | ofAssignment
 
 // needs holds the maps that a template reads, and their keys. nil means that it may read any key.
 type needs map[string]map[string]bool

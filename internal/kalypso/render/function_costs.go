@@ -112,6 +112,7 @@ var functionCosts = map[string]functionCost{
 	"mustMergeOverwrite": {weight: 4},
 	"sortAlpha":          {weight: 4},
 	"stringify":          {weight: 16, indent: 4},
+	"externalSecretSpec": {weight: 32, indent: 4},
 	"toYaml":             {weight: 16, indent: 4},
 	"toPrettyJson":       {weight: 2, indent: 2},
 	"mustToPrettyJson":   {weight: 2, indent: 2},

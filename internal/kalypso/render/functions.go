@@ -63,6 +63,8 @@ var functions = func() template.FuncMap {
 		"stringify": stringify,
 		"hash":      hash,
 		"unquote":   unquote,
+
+		"externalSecretSpec": externalSecretSpec,
 	})
 	return fs
 }()

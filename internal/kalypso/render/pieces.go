@@ -36,14 +36,16 @@ func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	return nil
 }
 
-// shared returns the result of p. It caches the result if p depends only on the values, the cluster type or the
-// target.
+// shared returns the result of p. It caches the result if p depends only on the values, the references, the
+// cluster type or the target.
 func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error) {
 	var kept *sync.Map
 	key := pieceKey{piece: p}
 	switch {
 	case keep && p.scope == ofValues && s.values.Shared:
 		kept = &s.values.Cache
+	case keep && p.scope == ofSecrets && s.secrets.Shared:
+		kept = &s.secrets.Cache
 	case keep && p.scope&^ofClusterType == 0:
 		kept, key.of = &w.cache, s.data.ClusterType
 	case keep && p.scope == ofTarget && w.assignedTwice[s.target]:

@@ -21,7 +21,11 @@ const (
 	ReconcilerFile     = "reconciler"
 	NamespaceFile      = "namespace"
 	PlatformConfigFile = "platform-config"
+	PlatformSecretFile = "platform-secret"
 )
+
+// fileNames lists the files in the order of a cluster type's templates.
+var fileNames = [...]string{ReconcilerFile, NamespaceFile, PlatformConfigFile, PlatformSecretFile}
 
 // builtinConfig renders the values of a cluster type without a configType.
 var builtinConfig = &fleet.Template{
@@ -34,6 +38,20 @@ metadata:
   namespace: {{ .Namespace }}
 data:
 {{ stringify .ConfigData | indent 2 }}
+`},
+}
+
+// builtinSecret renders the references of a cluster type without a secretType.
+var builtinSecret = &fleet.Template{
+	Meta: fleet.Meta{Name: "(built-in secret template)"},
+	Type: fleet.TemplateSecret,
+	Manifests: []string{`apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata:
+  name: platform-secret
+  namespace: {{ .Namespace }}
+spec:
+{{ externalSecretSpec .SecretData | indent 2 }}
 `},
 }
 
@@ -52,7 +70,7 @@ type Renderer struct {
 	fileSize    int64 // the limit in bytes
 	schedule    *schedule.Schedule
 	config      *configure.Configuration
-	templates   map[*fleet.ClusterType][3]*parsed
+	templates   map[*fleet.ClusterType][len(fileNames)]*parsed
 	// assignedTwice holds the deployment targets that are assigned to more than one cluster type.
 	assignedTwice map[*fleet.DeploymentTarget]bool
 	// notPlain holds the deployment targets with text that YAML may not treat as data.
@@ -75,7 +93,7 @@ func New(
 		fileSize:      f.Limits.WithDefaults().FileSize,
 		schedule:      s,
 		config:        config,
-		templates:     map[*fleet.ClusterType][3]*parsed{},
+		templates:     map[*fleet.ClusterType][len(fileNames)]*parsed{},
 		assignedTwice: map[*fleet.DeploymentTarget]bool{},
 		notPlain:      map[*fleet.DeploymentTarget]bool{},
 	}
@@ -103,12 +121,17 @@ func New(
 	}
 	for _, p := range s.Placements {
 		ct := p.ClusterType
-		configTemplate := builtinConfig
-		if ct.ConfigType != "" {
-			configTemplate = f.Template(ct.ConfigType)
+		templates := [len(fileNames)]*fleet.Template{
+			f.Template(ct.Reconciler), f.Template(ct.NamespaceService), builtinConfig, builtinSecret,
 		}
-		var parts [3]*parsed
-		for i, t := range []*fleet.Template{f.Template(ct.Reconciler), f.Template(ct.NamespaceService), configTemplate} {
+		if ct.ConfigType != "" {
+			templates[2] = f.Template(ct.ConfigType)
+		}
+		if ct.SecretType != "" {
+			templates[3] = f.Template(ct.SecretType)
+		}
+		var parts [len(fileNames)]*parsed
+		for i, t := range templates {
 			if t != nil {
 				parts[i] = parse(t)
 			}
@@ -181,46 +204,51 @@ type assignmentInput struct {
 	data       Data
 	target     *fleet.DeploymentTarget
 	values     *configure.Values
+	secrets    *configure.Values
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
 
 func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig) Result {
-	merged := c.Values.Merge()
+	merged, references := c.Values.Merge(), c.Secrets.Merge()
 	var out Result
 	for _, violation := range c.Check(merged) {
 		out.Failures = append(out.Failures, Failure{Violation: violation})
 	}
-	s := assignmentInput{target: a.Target, values: c.Values, data: Data{
+	s := assignmentInput{target: a.Target, values: c.Values, secrets: c.Secrets, data: Data{
 		DeploymentTargetName: a.Target.Name,
 		Namespace:            a.Namespace,
 		Environment:          w.environment,
 		Workspace:            a.Target.Workspace,
 		Workload:             a.Target.Workload.Name,
 		ClusterType:          a.ClusterType.Name,
-		ClusterTypeLabels:    a.ClusterType.Labels,
 		Labels:               a.Target.Labels,
 		Manifests:            a.Target.Manifests,
 		ConfigData:           merged.Data,
+		more:                 More{ClusterTypeLabels: a.ClusterType.Labels, SecretData: references.Data},
 	}}
-	if t := a.Target; len(merged.Unknown) > 0 || fleet.AnyUnknown(t.Manifests) || fleet.AnyUnknown(t.Labels) ||
-		fleet.AnyUnknown(a.ClusterType.Labels) {
+	t, ct := a.Target, a.ClusterType
+	if len(merged.Unknown)+len(references.Unknown) > 0 || fleet.AnyUnknown(t.Manifests) || fleet.AnyUnknown(t.Labels) ||
+		fleet.AnyUnknown(ct.Labels) {
 		s.unknown = map[string]map[string]bool{
-			"ConfigData": merged.Unknown, "Manifests": unknownKeys(t.Manifests), "Labels": unknownKeys(t.Labels),
-			"ClusterTypeLabels": unknownKeys(a.ClusterType.Labels),
+			"ConfigData": merged.Unknown, "SecretData": references.Unknown, "Manifests": unknownKeys(t.Manifests),
+			"Labels": unknownKeys(t.Labels), "ClusterTypeLabels": unknownKeys(ct.Labels),
 		}
 		if fleet.IsUnknown(t.Workspace) { // then the label of the workspace is unknown too
 			s.unknown["Workspace"] = map[string]bool{fleet.Unknown: true}
 		}
 	}
 	parts := w.templates[a.ClusterType]
-	for i, name := range []string{ReconcilerFile, NamespaceFile, PlatformConfigFile} {
-		if parts[i] == nil {
-			continue // reported as missing
+	for i, name := range fileNames {
+		if parts[i] == nil || name == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
+			continue // a missing template is reported
 		}
 		file, failures := w.file(name, parts[i], &s)
 		out.Failures = append(out.Failures, failures...)
-		if len(file.Content) > 0 || file.Unknown || name != PlatformConfigFile {
+		if name == PlatformSecretFile && !references.Certain {
+			file.Unknown, file.MayBeAbsent = true, true
+		}
+		if len(file.Content) > 0 || file.Unknown || !mayBeAbsent(name) {
 			out.Files = append(out.Files, file)
 		}
 	}
@@ -230,6 +258,9 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 	slices.SortFunc(out.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
+
+// mayBeAbsent reports whether a file is left out if it is empty.
+func mayBeAbsent(name string) bool { return name == PlatformConfigFile || name == PlatformSecretFile }
 
 func unknownKeys(m map[string]string) map[string]bool {
 	keys := map[string]bool{}
@@ -254,7 +285,7 @@ func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failu
 		separator = ""
 	}
 	var failures []Failure
-	exists := name != PlatformConfigFile
+	exists := !mayBeAbsent(name)
 	var placeholders []*placeholderRendering
 	if w.notPlain[s.target] {
 		placeholders = w.renderPlaceholders(p, s)
@@ -346,7 +377,7 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 		return "", err
 	}
 	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx)
-	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{}})
+	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{}, secrets: &configure.Values{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Data is the data of a template.
+// Data is the data of a template. Its exported fields are those of the operator: a template that prints or hashes all data
+// sees them alone.
 type Data struct {
 	DeploymentTargetName string
 	Namespace            string
@@ -21,8 +22,46 @@ type Data struct {
 	Labels               map[string]string
 	Manifests            map[string]string
 	ClusterType          string
-	ClusterTypeLabels    map[string]string
 	ConfigData           map[string]any
+
+	more More
+}
+
+// More is data that the operator does not have.
+type More struct {
+	ClusterTypeLabels map[string]string
+	SecretData        map[string]any // references: maps with the keys store, key and property
+}
+
+// With returns d with more data.
+func (d Data) With(more More) Data {
+	d.more = more
+	return d
+}
+
+// ClusterTypeLabels returns the labels of the cluster type.
+func (d Data) ClusterTypeLabels() map[string]string { return d.more.ClusterTypeLabels }
+
+// SecretData returns the references to secrets.
+func (d Data) SecretData() map[string]any { return d.more.SecretData }
+
+// Format implements [fmt.Formatter]. It leaves out what the operator does not have.
+func (d Data) Format(f fmt.State, verb rune) {
+	type data struct {
+		DeploymentTargetName string
+		Namespace            string
+		Environment          string
+		Workspace            string
+		Workload             string
+		Labels               map[string]string
+		Manifests            map[string]string
+		ClusterType          string
+		ConfigData           map[string]any
+	}
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), data{
+		d.DeploymentTargetName, d.Namespace, d.Environment, d.Workspace, d.Workload, d.Labels, d.Manifests, d.ClusterType,
+		d.ConfigData,
+	})
 }
 
 // Repo is the older name of .Manifests.repo. It is nil if that is missing.
@@ -44,9 +83,10 @@ func (d Data) storage(key string) any {
 // clone returns d with copies of its maps, for a template that changes them.
 func (d Data) clone() Data {
 	d.Labels = copyMap(d.Labels)
-	d.ClusterTypeLabels = copyMap(d.ClusterTypeLabels)
+	d.more.ClusterTypeLabels = copyMap(d.more.ClusterTypeLabels)
 	d.Manifests = copyMap(d.Manifests)
 	d.ConfigData, _ = deepCopy(d.ConfigData).(map[string]any)
+	d.more.SecretData, _ = deepCopy(d.more.SecretData).(map[string]any)
 	return d
 }
 

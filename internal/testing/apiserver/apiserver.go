@@ -1,6 +1,6 @@
 // Package apiserver runs a real Kubernetes API server for custom resources on loopback:
-// k8s.io/apiextensions-apiserver, which make builds into bin/, with Debian's etcd and the custom resources of Flux
-// and Argo CD. If a program is missing, the test fails and says what to install.
+// k8s.io/apiextensions-apiserver, which make builds into bin/, with Debian's etcd and the custom resources of Flux,
+// Argo CD and External Secrets. If a program is missing, the test fails and says what to install.
 package apiserver
 
 import (

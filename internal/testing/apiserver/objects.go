@@ -28,6 +28,7 @@ const (
 	GitRepositories = fluxSource + "source.toolkit.fluxcd.io_gitrepositories.yaml"
 	OCIRepositories = fluxSource + "source.toolkit.fluxcd.io_ocirepositories.yaml"
 	Applications    = "github.com/argoproj/argo-cd/v3/manifests/crds/application-crd.yaml"
+	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/external-secrets.io_externalsecrets.yaml"
 
 	fluxKustomize = "github.com/fluxcd/kustomize-controller/config/crd/bases/"
 	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"
@@ -38,7 +39,7 @@ func CRDs(t testing.TB, names ...string) []string {
 	t.Helper()
 	modules.Do(func() {
 		cmd := exec.Command("go", "mod", "download", "-json", "github.com/fluxcd/kustomize-controller",
-			"github.com/fluxcd/source-controller", "github.com/argoproj/argo-cd/v3")
+			"github.com/fluxcd/source-controller", "github.com/argoproj/argo-cd/v3", "github.com/external-secrets/external-secrets")
 		cmd.Dir = filepath.Join(root(), "tools", "crds")
 		var out []byte
 		if out, modules.err = cmd.Output(); modules.err != nil {

@@ -60,3 +60,13 @@ resource "kalypso_workload_registration" "test" {
   name     = "r"
   workload = { repo = "https://github.com/acme/${terraform_data.later.output}", branch = "main" }
 }
+
+resource "kalypso_secret" "test" {
+  name = "s"
+  data = { A = { store = terraform_data.later.output, key = "k" } }
+}
+
+resource "kalypso_secret" "element" {
+  name = "s"
+  data = { A = terraform_data.later.output == "later" ? { store = "vault", key = "k", property = null } : null }
+}

@@ -122,3 +122,23 @@ resource "kalypso_workload_registration" "invalid" { # error: Missing Configurat
   workspace = "a b"                        # error: Invalid workspace
   workload  = { repo = "", branch = null } # error: Missing repo
 }
+
+resource "kalypso_secret" "bad" {
+  name   = "a b"             # error: Invalid name
+  labels = { "a b" = "c" }   # error: Invalid label key
+  data = {
+    NO_STORE    = { key = "k" }                        # error: Missing store: The reference "NO_STORE" names no ClusterSecretStore.
+    EMPTY_STORE = { store = "", key = "k" }            # error: Missing store
+    NO_KEY      = { store = "vault" }                  # error: Missing key: The reference "NO_KEY" names no key
+    EMPTY_KEY   = { store = "vault", key = "" }        # error: Missing key
+    TWO_STORES  = { store = "vault,azure", key = "k" } # error: Invalid store: A reference names one ClusterSecretStore. "vault,azure" is not valid
+    UPPER_CASE  = { store = "Vault", key = "k" }       # error: Invalid store
+    NOTHING     = null                                 # error: Null element
+    "a/b"       = { store = "vault", key = "k" }       # error: Invalid secret key
+  }
+}
+
+resource "kalypso_secret" "list" {
+  name = "list"
+  data = { A = { store = ["vault", "azure"], key = "k" } } # error: Incorrect attribute value type
+}

@@ -93,3 +93,12 @@ resource "kalypso_environment_rendering" "unknown" {
   configs       = terraform_data.unknown.output
   gitops_repo   = { repo = terraform_data.unknown.output, branch = "dev" }
 }
+
+resource "kalypso_secret" "unknown" {
+  name = "s"
+  data = {
+    A = { store = terraform_data.unknown.output, key = terraform_data.unknown.output }
+    B = { store = "vault", key = "k", property = "" }
+    C = terraform_data.unknown.output
+  }
+}

@@ -1,0 +1,150 @@
+package configure_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// references are those of a secret by key, each as "store key property".
+type references map[string]string
+
+func secretOf(name string, labels map[string]string, data references) *fleet.Secret {
+	s := &fleet.Secret{Meta: fleet.Meta{Name: name, Labels: labels}, Data: map[string]fleet.SecretReference{}}
+	for k, text := range data {
+		parts := append(strings.Split(text, " "), "")
+		s.Data[k] = fleet.SecretReference{Store: parts[0], Key: parts[1], Property: parts[2]}
+	}
+	return s
+}
+
+// configured configures one target on the cluster type "large" in the region "west".
+func configured(t *testing.T, f *fleet.Fleet) (configure.AssignmentConfig, fleet.Problems) {
+	t.Helper()
+	f.Environment = "dev"
+	f.Policies = []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}}
+	f.ClusterTypes = []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large", Labels: map[string]string{"region": "west"}}}}
+	f.Workloads = []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "web", Environment: "dev"}}}}
+	s, problems := schedule.New(t.Context(), f)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	c, problems := configure.New(t.Context(), f, s)
+	return c.Of(0, 0), problems
+}
+
+// TestMergeReferences: references merge by the rules of configs. Secrets apply in the order of their names, a key of a
+// later one replaces field by field, and other keys stay.
+func TestMergeReferences(t *testing.T) {
+	t.Parallel()
+	west, east := map[string]string{"region": "west"}, map[string]string{"region": "east"}
+	for name, tt := range map[string]struct {
+		secrets []*fleet.Secret
+		want    references
+	}{
+		"none": {nil, references{}},
+		"one":  {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"})}, references{"K": "s k p"}},
+		"keys of both": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}), secretOf("b", west, references{"L": "t l"})},
+			references{"K": "s k", "L": "t l"}},
+		"the later by name wins": {[]*fleet.Secret{secretOf("b", nil, references{"K": "s b"}), secretOf("a", west, references{"K": "s a"})},
+			references{"K": "s b"}},
+		"another store": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}), secretOf("b", west, references{"K": "t k"})},
+			references{"K": "t k"}},
+		"a property stays": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}), secretOf("b", west, references{"K": "s l"})},
+			references{"K": "s l p"}},
+		"a later property": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}), secretOf("b", west, references{"K": "t l q"})},
+			references{"K": "t l q"}},
+		"labels that do not hold": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}), secretOf("b", east, references{"K": "t k"})},
+			references{"K": "s k"}},
+		"names of all three": {[]*fleet.Secret{
+			secretOf("a", map[string]string{"cluster-type": "large"}, references{"A": "s k"}),
+			secretOf("b", map[string]string{"deployment-target": "app-web", "workload": "app"}, references{"B": "s k"}),
+			secretOf("c", map[string]string{"workload": "other"}, references{"C": "s k"}),
+		}, references{"A": "s k", "B": "s k"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range 2 { // in both orders
+				c, problems := configured(t, &fleet.Fleet{Secrets: slices.Clone(tt.secrets)})
+				if len(problems) > 0 {
+					t.Fatal(problems)
+				}
+				got := references{}
+				merged := c.Secrets.Merge()
+				for k, v := range merged.Data {
+					r, _ := v.(map[string]any)
+					text, _ := r["store"].(string)
+					for _, field := range []string{"key", "property"} {
+						if part, ok := r[field].(string); ok {
+							text += " " + part
+						}
+					}
+					got[k] = text
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" || merged.Certain != (len(tt.want) > 0) {
+					t.Errorf("certain: %t (-want +got):\n%s", merged.Certain, diff)
+				}
+				slices.Reverse(tt.secrets)
+			}
+		})
+	}
+}
+
+// TestReferenceConflicts: a key of a config, and a reference that would mix two stores, are errors at the reference.
+func TestReferenceConflicts(t *testing.T) {
+	t.Parallel()
+	config := func(name string, labels map[string]string, data map[string]string) *fleet.Config {
+		labels[fleet.PlatformConfigLabel] = "true"
+		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels, Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
+	}
+	on := "\n\nAffected assignments (1), as cluster type / deployment target:\n  large / app-web"
+	for name, tt := range map[string]struct {
+		fleet fleet.Fleet
+		want  []string
+	}{
+		"a config of the key": {fleet.Fleet{
+			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k", "L": "s l"})},
+			Configs: []*fleet.Config{config("c", map[string]string{}, map[string]string{"K": "v", "M": "v"})},
+		}, []string{`PlatformSecret "s": Secret and config of one key: The key "K" is a secret here and a value in the config "c" from ` +
+			`configs["c"]. Remove one of them, or rename it.` + on}},
+		"a config of the key elsewhere": {fleet.Fleet{
+			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
+			Configs: []*fleet.Config{config("c", map[string]string{"region": "east"}, map[string]string{"K": "v"})},
+		}, nil},
+		"an azure-app-config of the key": {fleet.Fleet{
+			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
+			Configs: []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{"region.west.K": "v"}}},
+		}, []string{`PlatformSecret "s": Secret and config of one key: The key "K" is a secret here and a value in the config ` +
+			`"azure-app-config". Remove one of them, or rename it.` + on}},
+		"two stores": {fleet.Fleet{Secrets: []*fleet.Secret{
+			secretOf("a", nil, references{"K": "vault k p"}), secretOf("b", nil, references{"K": "azure l"}),
+		}}, []string{`PlatformSecret "b": Reference to two stores: The reference "K" names the store "azure" and no property, and would ` +
+			`merge with a property of the store "vault" from PlatformSecret "a". Set a property here too, or let the two objects ` +
+			`apply to different assignments.` + on}},
+		"a config that may not apply": {fleet.Fleet{
+			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
+			Configs: []*fleet.Config{config("c", map[string]string{"region": fleet.Unknown}, map[string]string{"K": "v"})},
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, problems := configured(t, &tt.fleet)
+			var got []string
+			for _, p := range problems {
+				got = append(got, p.Error())
+				if p.Severity != fleet.Error || len(p.Path) < 2 || p.Path[1].Key != "K" {
+					t.Errorf("severity %d, path %v", p.Severity, p.Path)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Secret holds references to secrets in external stores, for the assignments that match its labels. It holds no secret.
+type Secret struct {
+	Meta
+	Data map[string]SecretReference
+}
+
+// SecretReference names a secret in a store of External Secrets.
+type SecretReference struct {
+	Store    string `json:"store"`              // name of a ClusterSecretStore
+	Key      string `json:"key"`                // of the secret in the store
+	Property string `json:"property,omitempty"` // of a secret with several values; empty: none
+}
+
+// Fields returns the fields that are set, by the names that templates use.
+func (r SecretReference) Fields() map[string]string {
+	fields := map[string]string{"store": r.Store, "key": r.Key}
+	if r.Property != "" {
+		fields["property"] = r.Property
+	}
+	return fields
+}
+
+// HasUnknown reports whether a field of the reference is [Unknown].
+func (r SecretReference) HasUnknown() bool { return AnyUnknown(r.Fields()) }
+
+// Kind implements [Object].
+func (*Secret) Kind() Kind { return KindSecret }
+
+// Validate implements [Object].
+func (s *Secret) Validate() Problems {
+	ps := s.validateMeta()
+	for _, k := range slices.Sorted(maps.Keys(s.Data)) {
+		if IsUnknown(k) {
+			continue
+		}
+		at := func(field string) []Step { return []Step{Attr("data"), Key(k), Attr(field)} }
+		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
+			ps.add("Invalid secret key", validationDetail(k, msgs), Attr("data"), Key(k))
+		}
+		reference := s.Data[k]
+		switch msgs := validation.IsDNS1123Subdomain(reference.Store); {
+		case reference.Store == "":
+			ps.add("Missing store", fmt.Sprintf("The reference %q names no ClusterSecretStore.", k), at("store")...)
+		case len(msgs) > 0 && !IsUnknown(reference.Store):
+			ps.add("Invalid store", fmt.Sprintf("A reference names one ClusterSecretStore. %s",
+				validationDetail(reference.Store, msgs)), at("store")...)
+		}
+		if reference.Key == "" {
+			ps.add("Missing key", fmt.Sprintf("The reference %q names no key: that of the secret in the store.", k),
+				at("key")...)
+		}
+	}
+	return ps.forObject(s)
+}

@@ -1,0 +1,4 @@
+resource "kalypso_secret" "test" {
+  name = "all"
+  data = { TOKEN = { store = "vault", key = "hello/token" } }
+}
