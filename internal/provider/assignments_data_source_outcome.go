@@ -80,35 +80,11 @@ const maxExplained = 1_000_000
 
 func (o *assignmentsOutcome) assignments() ([]values, error) {
 	all := make([]values, 0, o.Schedule.AssignmentCount)
-	// Assignments share values.
-	configs, explained := map[*configure.Values]attr.Value{}, map[*configure.Values]any{}
-	sizes := map[*configure.Values]int{}
+	configs, secrets := newExplainer(valuesType, explainedValues), newExplainer(referencesType, explainedReferences)
 	size := 0
 	for i, p := range o.Schedule.Placements {
 		for n, a := range p.Assignments {
-			v := o.Values(i, n)
-			if _, ok := configs[v]; !ok {
-				configs[v] = stringListOf(namesOf(v.Objects))
-			}
-			asked := o.explains(a.Target.Name)
-			if _, ok := explained[v]; !ok && asked {
-				provenance := v.Provenance()
-				told, err := explainedValues(provenance)
-				if err != nil {
-					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
-				}
-				explained[v] = result(valuesType, told)
-				for _, p := range provenance {
-					sizes[v] += len(p.Contributions) + len(p.Overridden)
-				}
-			}
-			if asked {
-				size += sizes[v]
-			}
-			if size > maxExplained {
-				return nil, fmt.Errorf("the assignments have more than %d values, including overridden ones, which is more than Terraform accepts: "+
-					"set explain_targets to the deployment targets to explain", maxExplained)
-			}
+			config, references := o.Values(i, n), o.Secrets(i, n)
 			told := values{
 				"cluster_type":      a.ClusterType.Name,
 				"deployment_target": a.Target.Name,
@@ -116,10 +92,21 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				"workspace":         orNil(a.Target.Workspace),
 				"namespace":         a.Namespace,
 				"policies":          namesOf(a.Policies),
-				"configs":           configs[v],
+				"configs":           configs.names(config),
+				"secrets":           secrets.names(references),
 			}
-			if asked {
-				told["values"] = explained[v]
+			if o.explains(a.Target.Name) {
+				var err error
+				if told["values"], err = configs.explain(config, &size); err == nil {
+					told["references"], err = secrets.explain(references, &size)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
+				}
+			}
+			if size > maxExplained {
+				return nil, fmt.Errorf("the assignments have more than %d values, including overridden ones, which is more than Terraform accepts: "+
+					"set explain_targets to the deployment targets to explain", maxExplained)
 			}
 			all = append(all, told)
 		}
@@ -127,8 +114,75 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 	return all, nil
 }
 
-// valuesType returns the type of an assignment's values.
-var valuesType = objectTypeOf(elementTypeOf(assignmentsComputed()["assignments"].GetType())).AttrTypes["values"]
+var (
+	assignmentTypes = objectTypeOf(elementTypeOf(assignmentsComputed()["assignments"].GetType())).AttrTypes
+	valuesType      = assignmentTypes["values"]
+	referencesType  = assignmentTypes["references"]
+)
+
+// explainer converts values with their provenance. It converts those that assignments share once.
+type explainer struct {
+	to        attr.Type
+	convert   func(map[string]*configure.Provenance) (map[string]values, error)
+	named     map[*configure.Values]attr.Value
+	explained map[*configure.Values]attr.Value
+	sizes     map[*configure.Values]int
+}
+
+func newExplainer(to attr.Type, convert func(map[string]*configure.Provenance) (map[string]values, error)) *explainer {
+	return &explainer{to, convert, map[*configure.Values]attr.Value{}, map[*configure.Values]attr.Value{}, map[*configure.Values]int{}}
+}
+
+// names returns the names of the objects that the values are from.
+func (e *explainer) names(v *configure.Values) attr.Value {
+	if _, ok := e.named[v]; !ok {
+		e.named[v] = stringListOf(namesOf(v.Objects))
+	}
+	return e.named[v]
+}
+
+// explain returns the values with their provenance, and adds to size how many contributions they have.
+func (e *explainer) explain(v *configure.Values, size *int) (attr.Value, error) {
+	if _, ok := e.explained[v]; !ok {
+		provenance := v.Provenance()
+		told, err := e.convert(provenance)
+		if err != nil {
+			return nil, err
+		}
+		e.explained[v] = result(e.to, told)
+		for _, p := range provenance {
+			e.sizes[v] += len(p.Contributions) + len(p.Overridden)
+		}
+	}
+	*size += e.sizes[v]
+	return e.explained[v], nil
+}
+
+// explainedReferences converts the references of an assignment with their provenance.
+func explainedReferences(provenance map[string]*configure.Provenance) (map[string]values, error) {
+	all := make(map[string]values, len(provenance))
+	for key, p := range provenance {
+		last := len(p.Contributions) - 1
+		told := referenceOf(p.Contributions[last])
+		earlier := make([]values, last)
+		for i, c := range p.Contributions[:last] {
+			earlier[i] = referenceOf(c)
+		}
+		merged, _ := p.Value.(map[string]any)
+		told["property"], told["merged"] = merged["property"], earlier
+		all[key] = told
+	}
+	return all, nil
+}
+
+func referenceOf(c configure.Contribution) values {
+	reference, _ := c.Value.(map[string]any)
+	m := c.Object.Metadata()
+	return values{
+		"store": reference["store"], "key": reference["key"], "property": reference["property"],
+		"secret": m.Name, "origin": m.Origin.Key,
+	}
+}
 
 func explainedValues(provenance map[string]*configure.Provenance) (map[string]values, error) {
 	all := make(map[string]values, len(provenance))

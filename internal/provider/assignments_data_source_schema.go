@@ -61,6 +61,17 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"target>`."),
 			"policies": computedTexts("The policies that chose it, sorted by name."),
 			"configs":  computedTexts("The configs that apply to it, in the order in which they merge."),
+			"secrets": computedTexts("The `kalypso_secret` objects that apply to it, in the order in which their " +
+				"references merge."),
+			"references": schema.MapNestedAttribute{
+				Computed: true,
+				MarkdownDescription: "The references to secrets: each by its key, with its source. Null unless `explain` " +
+					"asks for it.",
+				NestedObject: schema.NestedAttributeObject{Attributes: computedReference(map[string]schema.Attribute{
+					"merged": computedObjects("The earlier references that this one was merged onto, in order.",
+						computedReference(nil)),
+				})},
+			},
 			"values": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` asks for it.",
@@ -130,6 +141,19 @@ func computedContributions(description string) schema.ListNestedAttribute {
 		"key":    computedText("The value's key in it."),
 		"value":  computedText("The value that it set."),
 	})
+}
+
+// computedReference returns the attributes of a reference to a secret, with more of them.
+func computedReference(more map[string]schema.Attribute) map[string]schema.Attribute {
+	all := map[string]schema.Attribute{
+		"store":    computedText("The `ClusterSecretStore`."),
+		"key":      computedText("The key of the secret in the store."),
+		"property": computedText("The value of a secret that holds several. Null if there is none."),
+		"secret":   computedText("The object that set the reference, or its last part."),
+		"origin":   computedText("Where that object came from: its key in `secrets`, or in `manifests`."),
+	}
+	maps.Copy(all, more)
+	return all
 }
 
 func computedObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {

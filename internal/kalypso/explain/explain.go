@@ -55,3 +55,6 @@ const mostUnscheduled = 1000
 
 // Values returns the values of assignment n of placement i. Assignments may share them.
 func (e *Explanation) Values(i, n int) *configure.Values { return e.configuration.Of(i, n).Values }
+
+// Secrets returns the references to secrets of assignment n of placement i. Assignments may share them.
+func (e *Explanation) Secrets(i, n int) *configure.Values { return e.configuration.Of(i, n).Secrets }
