@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
@@ -43,6 +44,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 		ofArguments = append(ofArguments, outcome.checkTargets()...)
 		outcome.answer(d)
 	}
+	delivery.FindClearSecrets(f.Configs).Hide(ofFleet)
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
 	if resp.Diagnostics.HasError() || explanation == nil {
 		return

@@ -21,7 +21,8 @@ var configModel = &model{
 	description: "Platform configuration: values for the assignments whose cluster type and deployment target have the " +
 		"labels of the config. " +
 		"Configs apply in the order of their names. A later value merges onto an earlier value of the same key.\n\n" +
-		"~> The values are committed to the GitOps repo in plain text. Don't use secrets or sensitive values here.",
+		"~> The values are committed to the GitOps repo in plain text. Don't use secrets or sensitive values here: use " +
+		"`kalypso_secret`. A rendering refuses values that are plainly secrets; see the guide Secrets.",
 	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One that starts with " +
 		"`" + fleet.AzureAppConfigPrefix +
 		"` has keys that contain what they apply to, `<label>.<value>.….<key>`, and applies last.",

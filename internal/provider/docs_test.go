@@ -93,7 +93,7 @@ func TestDocsRequired(t *testing.T) {
 	n := 0
 	for attribute, resource := range map[string]string{
 		"cluster_types": "cluster_type", "templates": "template", "configs": "config", "config_schemas": "config_schema",
-		"scheduling_policies": "scheduling_policy", "workloads": "workload",
+		"secrets": "secret", "scheduling_policies": "scheduling_policy", "workloads": "workload",
 	} {
 		_, required, _ := strings.Cut(pages["resources/"+resource], "\n### Required\n\n")
 		required, _, _ = strings.Cut(required, "\n\n")

@@ -30,6 +30,7 @@ type rendering struct {
 	fleet                         *fleet.Fleet
 	onDrift, preview, unscheduled string
 	unsatisfied, moved            fleet.Reaction
+	clearSecrets                  string
 	requireKnown                  bool
 	assignmentsKnown              bool // those of all cluster types
 	// reviewable says that it is known how people are told of the change, and sourcesKnown that the commits are known.
@@ -159,6 +160,8 @@ func (r *rendering) readGuardrails(d decoder) {
 	r.unsatisfied = fleet.Reaction(reactions.or(given.string("unsatisfied")))
 	r.moved = fleet.Reaction(reactions.or(given.string("moved")))
 	r.incomplete(string(r.unsatisfied), string(r.moved))
+	r.clearSecrets = clearSecrets.or(given.string("secrets"))
+	r.incomplete(r.clearSecrets)
 	text := given.string("max_removed")
 	r.incomplete(text)
 	if text == "" || fleet.IsUnknown(text) {
@@ -339,6 +342,24 @@ func (r *rendering) judgeUnscheduled() fleet.Problems {
 		p.Severity = fleet.Error
 	}
 	return fleet.Problems{p}
+}
+
+// judgeSecrets reports config values that are plainly secrets, unless what was delivered before has them already or nothing
+// is to be delivered. It removes all of them from the problems that were found before.
+func (r *rendering) judgeSecrets(found fleet.Problems, prior *delivery.Prior, before *delivery.State) fleet.Problems {
+	secrets := delivery.FindClearSecrets(r.Configs)
+	secrets.Hide(found)
+	if len(secrets) == 0 || r.clearSecrets == clearSecretsIgnore || fleet.IsUnknown(r.clearSecrets) ||
+		r.Tree != nil && delivery.Decide(r.Desired, prior, before).Action == delivery.Keep {
+		return found
+	}
+	ps := secrets.Problems(before)
+	for i := range ps {
+		if r.clearSecrets == clearSecretsWarn {
+			ps[i].Severity = fleet.Warning
+		}
+	}
+	return append(found, ps...)
 }
 
 func (r *rendering) unscheduledTargets() []string {

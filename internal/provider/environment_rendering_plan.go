@@ -48,7 +48,8 @@ func (r *environmentRendering) ModifyPlan(ctx context.Context, req resource.Modi
 	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
 	rendering, ps := plan.rendering(ctx, r.data)
-	appendProblems(diags, append(ps, rendering.runAfter(ctx, state, before)...))
+	ps = append(ps, rendering.runAfter(ctx, state, before)...)
+	appendProblems(diags, rendering.judgeSecrets(ps, state.prior(), before))
 	if diags.HasError() {
 		return
 	}

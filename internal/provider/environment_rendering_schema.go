@@ -25,6 +25,7 @@ var (
 	driftReactions = enumeration{driftFail, driftOverwrite}
 	previews       = enumeration{previewAssignments, previewNone, previewManifests}
 	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
+	clearSecrets   = enumeration{clearSecretsError, clearSecretsWarn, clearSecretsIgnore}
 	descriptions   = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
 	destructions   = enumeration{destroyRemove, destroyKeep}
 	moves          = enumeration{moveRemove, moveKeep}
@@ -43,6 +44,10 @@ const (
 	unscheduledWarn   = "warn"
 	unscheduledIgnore = "ignore"
 	unscheduledError  = "error"
+
+	clearSecretsError  = "error"
+	clearSecretsWarn   = "warn"
+	clearSecretsIgnore = "ignore"
 
 	destroyRemove = "remove"
 	destroyKeep   = "keep"
@@ -147,6 +152,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"unsatisfied": reactions.attribute("What to do about deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. " +
 					"Those that were placed and find no place at all any more are an error unless this is `ignore`."),
 				"moved": reactions.attribute("What to do about deployment targets that leave a cluster type while they join another."),
+				"secrets": clearSecrets.attribute("What to do about new and changed config values that are plainly secrets, such as private keys, " +
+					"tokens, and passwords in URLs. They would lie in Git in clear; see the guide Secrets."),
 			},
 		},
 		"limits":        limitsAttribute(),

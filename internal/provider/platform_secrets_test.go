@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -135,5 +136,130 @@ func TestAccSecretsBadInput(t *testing.T) {
 	} {
 		r.write("main.tf", text)
 		r.expectError(want, "plan", "-no-color")
+	}
+}
+
+// clearRoot renders one config, with %s in the places of the value, of another value, and of more arguments.
+const clearRoot = terraformBlock + `
+variable "value" {
+  type      = string
+  sensitive = true
+}
+variable "other" {
+  default   = "x"
+  sensitive = true
+}
+variable "guardrail" {
+  default = null
+}
+resource "terraform_data" "later" {
+  input = var.other
+}
+resource "kalypso_environment_rendering" "this" {
+  environment         = "dev"
+  cluster_types       = { large = { name = "large", reconciler = "r", namespace_service = "n", config_type = %q } }
+  templates = {
+    r = { name = "r", type = "reconciler", manifests = ["r: {{ .DeploymentTargetName }}"] }
+    n = { name = "n", type = "namespace", manifests = ["n: {{ .Namespace }}"] }
+    f = { name = "f", type = "config", manifests = ["{{ fail .ConfigData.TOKEN }}"] }
+  }
+  configs = { c = { name = "c", data = { TOKEN = %s, OTHER = %s } } }
+  config_schemas      = { s = { name = "s", schema = jsonencode({ properties = { TOKEN = { maxLength = %d } } }) } }
+  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  workloads           = { app = { name = "app", deployment_targets = [{ name = "web", environment = "dev" }] } }
+  delivery            = { strategy = "none", describe = "values" }
+  guardrails          = { secrets = var.guardrail }
+}
+`
+
+// TestAccClearSecrets: a plan refuses a new or changed config value that is plainly a secret, unless the guardrail lets it
+// pass. No output tells the value.
+func TestAccClearSecrets(t *testing.T) {
+	t.Parallel()
+	token, other := "gh"+"p_"+strings.Repeat("aB3", 12), "gl"+"pat-"+strings.Repeat("aB3", 8)
+	root := func(configType string, length int) string {
+		return fmt.Sprintf(clearRoot, configType, "var.value", "var.other", length)
+	}
+	r := newRoot(t, map[string]string{"main.tf": root("", 1000)})
+	as := func(command string, variables ...string) []string {
+		args := []string{command, "-no-color"}
+		if command == "apply" {
+			args = append(args, "-auto-approve")
+		}
+		for _, v := range variables {
+			args = append(args, "-var", v)
+		}
+		return args
+	}
+	var outputs []string
+	refused := func(args []string, want ...string) {
+		t.Helper()
+		out := r.terraform(args...)
+		outputs = append(outputs, out.text())
+		want = append(want, "Secret in clear", `ConfigMap "c"`, `configs["c"].data["TOKEN"]`, "kalypso_secret", "guardrails.secrets")
+		for _, text := range want {
+			if out.code == 0 || !strings.Contains(out.text(), text) {
+				t.Errorf("it ended with %d; %q is not in the output:\n%s", out.code, text, out.text())
+			}
+		}
+	}
+	passes := func(args []string, want ...string) {
+		t.Helper()
+		out := r.succeed(args...)
+		outputs = append(outputs, out.text())
+		for _, text := range want {
+			if !strings.Contains(out.text(), text) {
+				t.Errorf("%q is not in the output:\n%s", text, out.text())
+			}
+		}
+	}
+	refused(as("plan", "value="+token), "a GitHub token")
+	passes(as("plan", "value=text"))
+	// Other errors of the same plan tell no more.
+	r.write("main.tf", root("f", 3))
+	refused(as("plan", "value="+token), "Values violate their schema", "Template rendering failed", "(secret)")
+	r.write("main.tf", root("", 1000))
+
+	passes(as("apply", "value="+token, "guardrail=warn"), "Warning: Secret in clear")
+	passes(as("plan", "value="+token, "guardrail=warn"), "No changes.")
+	passes(as("plan", "value="+token, "other=y"), "OTHER", "now")
+	refused(as("plan", "value="+other), "a GitLab token")
+	passes(as("plan", "value="+other, "guardrail=ignore"), "TOKEN", "(secret)")
+
+	// A value that is not known yet is judged by the apply.
+	r.write("main.tf", fmt.Sprintf(clearRoot, "", "terraform_data.later.output", `"y"`, 1000))
+	passes(as("plan", "value=x", "other="+other))
+	refused(as("apply", "value=x", "other="+other))
+
+	for _, out := range outputs {
+		if strings.Contains(out, token) || strings.Contains(out, other) {
+			t.Errorf("the output tells a secret:\n%s", out)
+		}
+	}
+}
+
+// examples/secrets renders references with the built-in template and with its own, and ciphertext to the byte.
+func TestAccExampleSecrets(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, examples+"/secrets")
+	r.write("license.sops.yaml", readFile(t, examples+"/secrets/license.sops.yaml"))
+	r.apply()
+	r.expectEmptyPlan()
+	files, _ := r.state()["kalypso_environment_rendering.this"]["files"].(map[string]any)
+	text := func(path string) string {
+		content, _ := files[path].(string)
+		return content
+	}
+	if !strings.HasSuffix(text("large/shop-web/platform-config.yaml"), "\n---\n"+readFile(t, examples+"/secrets/license.sops.yaml")) {
+		t.Errorf("the ciphertext changed:\n%s", text("large/shop-web/platform-config.yaml"))
+	}
+	guide := readFile(t, "../../templates/guides/secrets.md.tmpl")
+	if !strings.Contains(guide, "```yaml\n"+text("large/shop-web/platform-secret.yaml")+"```\n") {
+		t.Errorf("the guide shows something else than\n%s", text("large/shop-web/platform-secret.yaml"))
+	}
+	for _, want := range []string{"name: \"shop-secrets\"", "  refreshInterval: 10m\n  secretStoreRef:\n    name: vault\n"} {
+		if !strings.Contains(text("small/shop-web/platform-secret.yaml"), want) {
+			t.Errorf("%q is not in\n%s", want, text("small/shop-web/platform-secret.yaml"))
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
@@ -46,7 +45,7 @@ func (d *Desired) inputs() *inputs {
 		for name, value := range config.Data {
 			key := keyInput{Value: fingerprint(config, name, value)}
 			if d.Review.Detail == Values {
-				key.Shown = new(describe.Truncate(value))
+				key.Shown = new(shownValue(name, value))
 			}
 			c.Keys[name] = key
 		}

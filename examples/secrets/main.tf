@@ -1,0 +1,95 @@
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+provider "kalypso" {}
+
+locals {
+  cluster_types = {
+    # The built-in ExternalSecret, and a ConfigMap beside ciphertext.
+    large = {
+      name              = "large"
+      labels            = { region = "west-us" }
+      reconciler        = "flux"
+      namespace_service = "namespace"
+      config_type       = kalypso_template.config.name
+    }
+    # A template of its own for the ExternalSecret.
+    small = {
+      name              = "small"
+      reconciler        = "flux"
+      namespace_service = "namespace"
+      secret_type       = kalypso_template.external_secret.name
+    }
+  }
+
+  templates = {
+    config          = kalypso_template.config
+    external_secret = kalypso_template.external_secret
+
+    namespace = {
+      name      = "namespace"
+      type      = "namespace"
+      manifests = ["apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n"]
+    }
+    # Flux decrypts what SOPS encrypted.
+    flux = {
+      name = "flux"
+      type = "reconciler"
+      manifests = [
+        <<-EOT
+          apiVersion: kustomize.toolkit.fluxcd.io/v1
+          kind: Kustomization
+          metadata:
+            name: "{{ .DeploymentTargetName }}"
+            namespace: flux-system
+          spec:
+            interval: 10m
+            prune: true
+            targetNamespace: "{{ .Namespace }}"
+            path: {{ .Manifests.path | quote }}
+            sourceRef:
+              kind: GitRepository
+              name: "{{ .Workload }}"
+            decryption:
+              provider: sops
+              secretRef:
+                name: sops-age
+        EOT
+      ]
+    }
+  }
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment   = "dev"
+  cluster_types = local.cluster_types
+  templates     = local.templates
+  secrets       = { base = kalypso_secret.base, west_us = kalypso_secret.west_us }
+  configs       = { base = { name = "base", data = { DATABASE_HOST = "db.acme.io" } } }
+
+  workloads = {
+    shop = { name = "shop", deployment_targets = [{ name = "web", environment = "dev", manifests = { path = "./web" } }] }
+  }
+  scheduling_policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
+
+  # Compute alone, and show the files. To deliver them, set gitops_repo and remove delivery.
+  delivery = { strategy = "none" }
+  preview  = "manifests"
+}
+
+output "files" {
+  value = kalypso_environment_rendering.this.files
+}

@@ -1,0 +1,19 @@
+# Applies to every assignment.
+resource "kalypso_secret" "base" {
+  name = "base"
+
+  data = {
+    DATABASE_PASSWORD = { store = "vault", key = "database", property = "password" }
+  }
+}
+
+# Applies to the cluster types and deployment targets of the region, on top of the first by the order of the names.
+resource "kalypso_secret" "west_us" {
+  name   = "west-us"
+  labels = { region = "west-us" }
+
+  data = {
+    DATABASE_PASSWORD = { store = "vault", key = "west-us/database" } # the property stays
+    API_TOKEN         = { store = "azure-key-vault", key = "api-token" }
+  }
+}

@@ -1,0 +1,19 @@
+# The values of the assignment as a ConfigMap, and beside it a Secret that SOPS encrypted.
+resource "kalypso_template" "config" {
+  name = "config-and-license"
+  type = "config"
+
+  manifests = [
+    <<-EOT
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: platform-config
+        namespace: "{{ .Namespace }}"
+      data:
+      {{ stringify .ConfigData | indent 2 }}
+    EOT
+    ,
+    file("${path.module}/license.sops.yaml"),
+  ]
+}

@@ -1,0 +1,111 @@
+package delivery
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
+)
+
+// ClearSecrets are the config values that are plainly secrets: what is delivered lies in Git in clear.
+type ClearSecrets []clearSecret
+
+type clearSecret struct {
+	config *fleet.Config
+	key    string
+	is     string // what it is, such as "a GitHub token"
+}
+
+// FindClearSecrets finds the values that are plainly secrets, sorted by config and key.
+func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
+	found = slices.Concat(parallel.Map(len(configs), func(i int) (found ClearSecrets) {
+		for key, value := range configs[i].Data {
+			if is := secretscan.Find(key, value); is != "" {
+				found = append(found, clearSecret{configs[i], key, is})
+			}
+		}
+		return found
+	})...)
+	slices.SortFunc(found, func(a, b clearSecret) int {
+		return cmp.Or(cmp.Compare(a.config.Name, b.config.Name), cmp.Compare(a.key, b.key))
+	})
+	return found
+}
+
+// Problems reports those that are new or changed since what was delivered or proposed before, as errors. It does not tell
+// the values.
+func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
+	for _, c := range s {
+		if before.hasValue(c.config, c.key) {
+			continue
+		}
+		ps = append(ps, fleet.Problem{
+			Kind: c.config.Kind(), Name: c.config.Name, Origin: c.config.Origin,
+			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(c.key)},
+			Summary: "Secret in clear",
+			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in clear. Put it into a secret "+
+				"store, and refer to it by kalypso_secret. Or encrypt it: ciphertext of SOPS or a SealedSecret passes. If it may lie "+
+				"in Git, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
+		})
+	}
+	return ps
+}
+
+// hasValue reports whether what was delivered or proposed holds the value of a config's key already.
+func (s *State) hasValue(config *fleet.Config, key string) bool {
+	if s == nil {
+		return false
+	}
+	if s.Proposal != nil && s.Proposal.Head.hasValue(config, key) {
+		return true
+	}
+	if s.Inputs == nil {
+		return false
+	}
+	was, there := s.Inputs.Configs[config.Name].Keys[key]
+	return there && was.Value == fingerprint(config, key, config.Data[key])
+}
+
+// hidden stands for a secret in text of ours.
+const hidden = "(secret)"
+
+// Hide removes the secrets from problems: templates, schemas and their functions may put values into their errors.
+func (s ClearSecrets) Hide(ps fleet.Problems) {
+	var pairs []string
+	hide := func(text string) {
+		const shortest = 4 // bytes; shorter lines tell nothing
+		if text = strings.TrimSpace(text); len(text) >= shortest {
+			pairs = append(pairs, text, hidden)
+		}
+	}
+	for _, c := range s {
+		value := c.config.Data[c.key]
+		hide(value)
+		quoted := strconv.Quote(value)
+		hide(quoted[1 : len(quoted)-1])
+		for line := range strings.Lines(value) {
+			hide(line)
+		}
+	}
+	if len(pairs) == 0 {
+		return
+	}
+	r := strings.NewReplacer(pairs...)
+	for i := range ps {
+		ps[i].Detail = r.Replace(ps[i].Detail)
+	}
+}
+
+// shownValue returns what descriptions show of a config's value.
+func shownValue(key, value string) string {
+	if secretscan.Find(key, value) != "" {
+		return hidden
+	}
+	return describe.Truncate(value)
+}

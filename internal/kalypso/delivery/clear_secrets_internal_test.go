@@ -1,0 +1,100 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
+)
+
+func configWith(name string, data map[string]string) *fleet.Config {
+	return &fleet.Config{Meta: fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
+}
+
+// TestClearSecrets: what is new or changed since the last delivery or proposal is reported, by config and key, and without
+// the value.
+func TestClearSecrets(t *testing.T) {
+	t.Parallel()
+	token, url := "gh"+"p_"+strings.Repeat("aB3", 12), "https://me:"+"hunter2@acme.io"
+	configs := []*fleet.Config{
+		configWith("b", map[string]string{"TOKEN": token, "OTHER": "text"}), configWith("a", map[string]string{"Z": token, "A": url}),
+	}
+	stateOf := func(configs ...*fleet.Config) *State {
+		return &State{Inputs: (&Desired{Configs: configs}).inputs()}
+	}
+	for name, tt := range map[string]struct {
+		before *State
+		want   []string
+	}{
+		"nothing before":      {nil, []string{"a A", "a Z", "b TOKEN"}},
+		"inputs not known":    {&State{}, []string{"a A", "a Z", "b TOKEN"}},
+		"the same before":     {stateOf(configs...), nil},
+		"a config before":     {stateOf(configs[1]), []string{"b TOKEN"}},
+		"another value":       {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})), []string{"a A"}},
+		"of another config":   {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
+		"proposed before":     {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
+		"proposed and before": {&State{Inputs: stateOf(configs[0]).Inputs, Proposal: &Proposal{Head: stateOf(configs[1])}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, p := range FindClearSecrets(configs).Problems(tt.before) {
+				got = append(got, p.Name+" "+p.Path[1].Key)
+				if text := p.Error(); strings.Contains(text, token) || strings.Contains(text, "hunter2") || p.Severity != fleet.Error {
+					t.Errorf("severity %d: %s", p.Severity, text)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestClearSecretsHidden: no other problem tells a secret, as it stands or quoted, nor do descriptions with values.
+func TestClearSecretsHidden(t *testing.T) {
+	t.Parallel()
+	key := "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE" + " KEY-----\n"
+	configs := []*fleet.Config{configWith("a", map[string]string{"KEY": key, "OTHER": "text"})}
+	problems := fleet.Problems{
+		{Detail: "it is " + key}, {Detail: `it is "-----BEGIN PRIVATE` + ` KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE` + ` KEY-----\n"`},
+		{Detail: "line 2: MIIEvQ\"IBADANB is text"},
+	}
+	FindClearSecrets(configs).Hide(problems)
+	for _, p := range problems {
+		if strings.Contains(p.Detail, "MIIEvQ") || !strings.Contains(p.Detail, hidden) {
+			t.Error(p.Detail)
+		}
+	}
+	if problems[2].Detail != "line 2: "+hidden+" is text" {
+		t.Error(problems[2].Detail)
+	}
+	in := (&Desired{Configs: configs, Review: Review{Detail: Values}}).inputs()
+	if got := *in.Configs["a"].Keys["KEY"].Shown + *in.Configs["a"].Keys["OTHER"].Shown; got != hidden+"text" {
+		t.Errorf("descriptions show %q", got)
+	}
+}
+
+// TestGoldenFleetsHoldNoSecret: no value of the golden fleets is taken for a secret.
+func TestGoldenFleetsHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	values := 0
+	for _, g := range golden.All(t) {
+		f, err := g.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range f.Configs {
+			values += len(c.Data)
+		}
+		for _, c := range FindClearSecrets(f.Configs) {
+			t.Errorf("%s: the value of %s in %s is taken for %s", g.Name, c.key, c.config.Name, c.is)
+		}
+	}
+	if values < 100 {
+		t.Errorf("only %d values", values)
+	}
+}

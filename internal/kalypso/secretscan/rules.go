@@ -1,0 +1,158 @@
+package secretscan
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// rules are the shapes that their issuers document. Their lengths are lower bounds, as issuers make tokens longer.
+var rules = []rule{
+	{
+		name:    "a private key",
+		anchors: []string{"PRIVATE KEY"},
+		pattern: regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\[nr])*)(\S)`),
+		is:      func(_ string, match []string) bool { return alphanumeric.MatchString(match[2]) },
+	},
+	{
+		name:    "a private key in base64",
+		anchors: []string{base64OfBegin},
+		pattern: regexp.MustCompile(base64OfBegin + `[A-Za-z0-9+/]{16,64}`),
+		is: func(_ string, match []string) bool {
+			text, _ := base64.RawStdEncoding.DecodeString(match[0][:len(match[0])/4*4])
+			return strings.Contains(string(text), "PRIVATE KEY")
+		},
+	},
+	{name: "an age key", anchors: []string{"AGE-SECRET-KEY-1"}, pattern: regexp.MustCompile(`AGE-SECRET-KEY-1[0-9A-Z]{50}`)},
+	{
+		name:    "a GitHub token",
+		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"},
+		pattern: regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{36})`),
+	},
+	{
+		name:    "a GitLab token",
+		anchors: []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glagent-", "glft-", "glimt-", "gloas-"},
+		pattern: regexp.MustCompile(`\bgl(?:pat|dt|rt|ptt|cbt|soat|agent|ft|imt|oas)-[A-Za-z0-9_-]{20}`),
+	},
+	{
+		name:    "an Azure client secret",
+		anchors: []string{"Q~"},
+		pattern: regexp.MustCompile(`(?:^|[^A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31}`),
+	},
+	{
+		name:    "an Azure DevOps token",
+		anchors: []string{"AZDO"},
+		pattern: regexp.MustCompile(`\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b`),
+	},
+	{
+		name:    "an Azure key",
+		anchors: []string{"JQQJ9", "+ASt", "+ABa", "ACDb", "AzSe", "AzCa", "AzFu"},
+		pattern: regexp.MustCompile(`\b[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{26}|[A-Za-z0-9/+]{76}\+A(?:St|Ba)[A-Za-z0-9/+]{5}[AQgw]==` +
+			`|[A-Za-z0-9/+]{76}ACDb[A-Za-z0-9/+]{5}[AQgw]==|[A-Za-z0-9]{42}Az(?:Se|Ca)[A-Za-z0-9]{6}` +
+			`|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==`),
+	},
+	{
+		name:    "a key in a connection string",
+		anchors: []string{"AccountKey", "AccessKey", "accountkey", "accesskey", "SharedSecretValue"},
+		may:     isAssigned,
+		pattern: regexp.MustCompile(`(?:^|[;,\s"'&])(?:AccountKey|(?:Shared)?AccessKey|SharedSecretValue|accountkey|(?:shared)?accesskey)` +
+			`\s*=\s*[A-Za-z0-9+/]{30,}={0,2}(?:$|[;,\s"'&])`),
+	},
+	{
+		name:    "an Azure shared access signature",
+		anchors: []string{"sig="},
+		pattern: regexp.MustCompile(`[?&;"'\s]sig=[A-Za-z0-9%+/]{40,}|^sig=[A-Za-z0-9%+/]{40,}`),
+		is:      func(text string, _ []string) bool { return strings.Contains(text, "se=") },
+	},
+	{
+		name:    "an AWS access key",
+		anchors: []string{"AKIA", "ASIA", "ABIA", "ACCA"},
+		pattern: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`),
+	},
+	{
+		name:    "an AWS secret access key",
+		anchors: []string{"secret_access_key", "SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey"},
+		pattern: regexp.MustCompile(`(?i)secret_?access_?key["']?\s*=\s*["']?[A-Za-z0-9/+]{40}(?:$|[^A-Za-z0-9/+=])`),
+	},
+	{
+		name:    "a Slack token",
+		anchors: []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"},
+		pattern: regexp.MustCompile(`\b(?:xox[abeoprs]|xoxe\.xox[bp]|xapp)-[A-Za-z0-9-]{20}`),
+	},
+	{
+		name:    "a Slack webhook",
+		anchors: []string{"hooks.slack.com/"},
+		pattern: regexp.MustCompile(`hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30}`),
+	},
+	{name: "an npm token", anchors: []string{"npm_"}, pattern: regexp.MustCompile(`\bnpm_[A-Za-z0-9]{36}`)},
+	{
+		name:    "a JWT",
+		anchors: []string{"eyJ"},
+		pattern: regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]+)\.(eyJ[A-Za-z0-9_-]+)\.[A-Za-z0-9_-]{10,}`),
+		is:      func(_ string, match []string) bool { return isHeader(match[1]) },
+	},
+	{
+		name:    "a password in a URL",
+		anchors: []string{"://"},
+		may:     hasUserInfo,
+		pattern: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>]*:([^\s/"'<>]+)@([^\s/@"'<>]+)`),
+		is: func(_ string, match []string) bool {
+			return !isReference(match[1]) && !digest.MatchString(match[2])
+		},
+	},
+	{
+		name:    "a password in a connection string",
+		anchors: []string{"@tcp(", "@unix("},
+		pattern: regexp.MustCompile(`[\w.-]+:([^\s:/]+)@(?:tcp|unix)\(`),
+		is:      func(_ string, match []string) bool { return !isReference(match[1]) },
+	},
+	{
+		name:    "a password in a connection string",
+		anchors: []string{"password", "Password", "PASSWORD", "pwd", "Pwd", "PWD"},
+		may:     isAssigned,
+		pattern: regexp.MustCompile(`(?i)(?:^|[;,&?\s"'])(?:password|pwd)\s*=\s*['"]?([^;,&\s"']+)`),
+		is: func(text string, match []string) bool {
+			return !isReference(match[1]) && connection.MatchString(text)
+		},
+	},
+}
+
+// isAssigned reports whether a name is followed by = and a value.
+func isAssigned(after string) bool {
+	value, ok := strings.CutPrefix(strings.TrimLeft(after, " \t"), "=")
+	value = strings.TrimLeft(value, " \t'\"")
+	return ok && value != "" && !strings.ContainsAny(value[:1], ";,&\r\n")
+}
+
+// hasUserInfo reports whether :// is followed by user information with a password.
+func hasUserInfo(after string) bool {
+	end := strings.IndexAny(after, "/ \t\r\n\"'<>")
+	if end < 0 {
+		end = len(after)
+	}
+	at := strings.LastIndexByte(after[:end], '@')
+	return at > 0 && strings.Contains(after[:at], ":")
+}
+
+var (
+	alphanumeric = regexp.MustCompile(`^[A-Za-z0-9+/]`)
+	// digest matches what follows the @ of an image that is pinned by its digest.
+	digest = regexp.MustCompile(`^sha(?:256|512):`)
+	// connection matches another part of a connection string.
+	connection = regexp.MustCompile(`(?i)(?:^|[;,&?\s"'])(?:server|data source|address|addr|network address|host|hostname|` +
+		`endpoint|port|user id|userid|uid|user|username|database|dbname|initial catalog|ssl|sslmode|encrypt)\s*=|\bjdbc:`)
+
+	awsKeyName   = regexp.MustCompile(`(?i)aws_?secret_?access_?key$`)
+	awsSecretKey = regexp.MustCompile(`^[A-Za-z0-9/+]{40}$`)
+)
+
+// base64OfBegin is the base64 of "-----BEGIN " without its last character.
+const base64OfBegin = "LS0tLS1CRUdJTi"
+
+// isHeader reports whether a text is the header of a JWT.
+func isHeader(text string) bool {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	var header struct{ Alg string }
+	return err == nil && json.Unmarshal(data, &header) == nil && header.Alg != ""
+}
