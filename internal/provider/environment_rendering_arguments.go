@@ -27,12 +27,11 @@ const defaultBranchPrefix = "deployment/"
 // rendering is what the arguments ask for, with the defaults applied, and what the fleet renders to.
 type rendering struct {
 	*delivery.Desired
-	fleet                         *fleet.Fleet
-	onDrift, preview, unscheduled string
-	unsatisfied, moved            fleet.Reaction
-	clearSecrets                  string
-	requireKnown                  bool
-	assignmentsKnown              bool // those of all cluster types
+	fleet                            *fleet.Fleet
+	onDrift, preview, unscheduled    string
+	unsatisfied, moved, clearSecrets fleet.Reaction
+	requireKnown                     bool
+	assignmentsKnown                 bool // those of all cluster types
 	// reviewable says that it is known how people are told of the change, and sourcesKnown that the commits are known.
 	reviewable, sourcesKnown bool
 }
@@ -159,9 +158,8 @@ func (r *rendering) readGuardrails(d decoder) {
 	r.unscheduled = unscheduled.or(given.string("unscheduled"))
 	r.unsatisfied = fleet.Reaction(reactions.or(given.string("unsatisfied")))
 	r.moved = fleet.Reaction(reactions.or(given.string("moved")))
-	r.incomplete(string(r.unsatisfied), string(r.moved))
-	r.clearSecrets = clearSecrets.or(given.string("secrets"))
-	r.incomplete(r.clearSecrets)
+	r.clearSecrets = fleet.Reaction(clearSecrets.or(given.string("secrets")))
+	r.incomplete(string(r.unsatisfied), string(r.moved), string(r.clearSecrets))
 	text := given.string("max_removed")
 	r.incomplete(text)
 	if text == "" || fleet.IsUnknown(text) {
@@ -349,15 +347,13 @@ func (r *rendering) judgeUnscheduled() fleet.Problems {
 func (r *rendering) judgeSecrets(found fleet.Problems, prior *delivery.Prior, before *delivery.State) fleet.Problems {
 	secrets := delivery.FindClearSecrets(r.Configs)
 	secrets.Hide(found)
-	if len(secrets) == 0 || r.clearSecrets == clearSecretsIgnore || fleet.IsUnknown(r.clearSecrets) ||
+	if len(secrets) == 0 || r.clearSecrets == fleet.Ignore || fleet.IsUnknown(string(r.clearSecrets)) ||
 		r.Tree != nil && delivery.Decide(r.Desired, prior, before).Action == delivery.Keep {
 		return found
 	}
 	ps := secrets.Problems(before)
 	for i := range ps {
-		if r.clearSecrets == clearSecretsWarn {
-			ps[i].Severity = fleet.Warning
-		}
+		ps[i].Severity = r.clearSecrets.Severity()
 	}
 	return append(found, ps...)
 }

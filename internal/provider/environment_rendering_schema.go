@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
@@ -25,7 +26,7 @@ var (
 	driftReactions = enumeration{driftFail, driftOverwrite}
 	previews       = enumeration{previewAssignments, previewNone, previewManifests}
 	unscheduled    = enumeration{unscheduledWarn, unscheduledIgnore, unscheduledError}
-	clearSecrets   = enumeration{clearSecretsError, clearSecretsWarn, clearSecretsIgnore}
+	clearSecrets   = enumeration{string(fleet.Fail), string(fleet.Warn), string(fleet.Ignore)}
 	descriptions   = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
 	destructions   = enumeration{destroyRemove, destroyKeep}
 	moves          = enumeration{moveRemove, moveKeep}
@@ -44,10 +45,6 @@ const (
 	unscheduledWarn   = "warn"
 	unscheduledIgnore = "ignore"
 	unscheduledError  = "error"
-
-	clearSecretsError  = "error"
-	clearSecretsWarn   = "warn"
-	clearSecretsIgnore = "ignore"
 
 	destroyRemove = "remove"
 	destroyKeep   = "keep"

@@ -30,7 +30,7 @@ func TestSecretProblems(t *testing.T) {
 		`"": {store: vault, key: k}`:                      `spec.data[""]: Invalid secret key`,
 		`A: {store: vault, key: k, property: {name: no}}`: ": Invalid YAML",
 	} {
-		objects, _, problems := fleet.ParseYAML(fleet.Origin{Key: "s.yaml"}, head+data+"\n")
+		objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Key: "s.yaml"}, head+data+"\n")
 		for _, o := range objects {
 			problems = append(problems, o.Validate()...)
 		}
