@@ -105,7 +105,8 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 				}
 			}
 			if size > maxExplained {
-				return nil, fmt.Errorf("the assignments have more than %d values, including overridden ones, which is more than Terraform accepts: "+
+				return nil, fmt.Errorf("the assignments have more than %d values, including overridden ones, which is more than "+
+					"Terraform accepts: "+
 					"set explain_targets to the deployment targets to explain", maxExplained)
 			}
 			all = append(all, told)
@@ -130,7 +131,8 @@ type explainer struct {
 }
 
 func newExplainer(to attr.Type, convert func(map[string]*configure.Provenance) (map[string]values, error)) *explainer {
-	return &explainer{to, convert, map[*configure.Values]attr.Value{}, map[*configure.Values]attr.Value{}, map[*configure.Values]int{}}
+	return &explainer{to, convert, map[*configure.Values]attr.Value{}, map[*configure.Values]attr.Value{},
+		map[*configure.Values]int{}}
 }
 
 // names returns the names of the objects that the values are from.
@@ -219,7 +221,8 @@ func contributionsOf(given []configure.Contribution) ([]values, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[i] = values{"config": c.Object.Metadata().Name, "origin": c.Object.Metadata().Origin.Key, "key": c.Key, "value": text}
+		all[i] = values{"config": c.Object.Metadata().Name, "origin": c.Object.Metadata().Origin.Key, "key": c.Key,
+			"value": text}
 	}
 	return all, nil
 }

@@ -62,7 +62,8 @@ func build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(folder, "terraform-provider-kalypso"), "../..").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(folder, "terraform-provider-kalypso"),
+		"../..").CombinedOutput()
 	if err != nil {
 		return folder, fmt.Errorf("go build: %w\n%s", err, out)
 	}

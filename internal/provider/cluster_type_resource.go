@@ -14,12 +14,14 @@ var clusterTypeModel = &model{
 		"Scheduling policies assign deployment targets to it; its templates render what is assigned.",
 	nameDescription: "Name of the cluster type: a DNS-1123 subdomain. It is the name of the folder in the GitOps repo that the clusters " +
 		"of this type follow.",
-	labelsDescription: "Labels that scheduling policies and configs select the cluster type by, such as `{ region = \"west-us\" }`. " +
+	labelsDescription: "Labels that scheduling policies and configs select the cluster type by, such as `{ region = " +
+		"\"west-us\" }`. " +
 		"Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"reconciler": schema.StringAttribute{
 			Required: true,
-			MarkdownDescription: "Name of the template, of type `reconciler`, that renders the Flux or Argo CD object that syncs the deployment target's " +
+			MarkdownDescription: "Name of the template, of type `reconciler`, that renders the Flux or Argo CD object that " +
+				"syncs the deployment target's " +
 				"manifests: `reconciler.yaml`.",
 		},
 		"namespace_service": schema.StringAttribute{

@@ -35,12 +35,16 @@ func (c *controlPlane) Schema(ctx context.Context, _ datasource.SchemaRequest, r
 }
 
 // Configure stores the provider's configuration.
-func (c *controlPlane) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+func (c *controlPlane) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
 	c.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
 // ValidateConfig reports contradictory arguments and invalid values among the known arguments.
-func (c *controlPlane) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+func (c *controlPlane) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
 	var ps fleet.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
 	checkControlPlane(d)
@@ -51,7 +55,9 @@ func checkControlPlane(d decoder) {
 	repo, branch, commit, directory := d.string("repo"), d.string("branch"), d.string("commit"), d.string("directory")
 	switch {
 	case repo == "" && directory == "":
-		d.report("Missing control plane", "Neither repo nor directory is set. Set repo for a control plane in Git, with branch or commit, or directory for a folder.")
+		d.report("Missing control plane",
+			"Neither repo nor directory is set. Set repo for a control plane in Git, with branch or commit, or directory for "+
+				"a folder.")
 	case repo != "" && directory != "" && !anyUnknown(repo, directory):
 		d.report("Two control planes", "Both repo and directory are set. Remove one of them.", fleet.Attr("directory"))
 	case repo != "" && branch == "" && commit == "":
@@ -60,20 +66,24 @@ func checkControlPlane(d decoder) {
 	if directory != "" && repo == "" {
 		for _, name := range []string{"branch", "commit", "path"} {
 			if value := d.string(name); value != "" && !fleet.IsUnknown(value) {
-				d.report("Argument of a repo", name+" is for a control plane in Git, but directory is a folder. Remove one of them.", fleet.Attr(name))
+				d.report("Argument of a repo",
+					name+" is for a control plane in Git, but directory is a folder. Remove one of them.", fleet.Attr(name))
 			}
 		}
 	}
 	if base := d.string("base_directory"); base != "" && repo != "" && !anyUnknown(base, repo) {
-		d.report("Argument of a folder", "base_directory needs directory. In Git, the BaseRepo names the base.", fleet.Attr("base_directory"))
+		d.report("Argument of a folder", "base_directory needs directory. In Git, the BaseRepo names the base.",
+			fleet.Attr("base_directory"))
 	}
 	if d.promotes() {
 		if follow, known := d.bool("follow_base_repo"); known && !follow && !isNull(d.arguments["follow_base_repo"]) {
-			d.report("Promotion without a base", "promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
+			d.report("Promotion without a base",
+				"promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
 				fleet.Attr("promotion"))
 		}
 		if base := d.string("base_directory"); base != "" {
-			d.report("Promotion without a base", "promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
+			d.report("Promotion without a base",
+				"promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
 				fleet.Attr("promotion"))
 		}
 	}

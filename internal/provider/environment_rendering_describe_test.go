@@ -14,8 +14,8 @@ import (
 
 const renderingAddress = "kalypso_environment_rendering.this"
 
-// describe plans and applies the module, fails the test unless what was planned is what was applied and the plan after it is
-// empty, and returns the description and whether it was known in the plan.
+// describe plans and applies the module, fails the test unless what was planned is what was applied and the plan after
+// it is empty, and returns the description and whether it was known in the plan.
 func (r *root) describe() (text string, known bool) {
 	r.t.Helper()
 	c := r.plan()[renderingAddress]
@@ -26,8 +26,8 @@ func (r *root) describe() (text string, known bool) {
 	return as[string](state["description"]), c.Unknown["description"] != true
 }
 
-// expectDescription describes the module and fails the test unless the text was known in the plan or not, says all of the
-// texts, and nothing that begins with "canary".
+// expectDescription describes the module and fails the test unless the text was known in the plan or not, says all of
+// the texts, and nothing that begins with "canary".
 func (r *root) expectDescription(known bool, texts ...string) {
 	r.t.Helper()
 	text, was := r.describe()
@@ -53,26 +53,36 @@ func TestAccDescription(t *testing.T) {
 	r.set("value", "canary")
 	at := func(commit string) { // a control plane at a commit
 		r.options("promoted_commit", commit, "manifests", map[string]string{
-			"https://github.com/acme/base@" + commit + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base, labels: {platform-config: 'true', type: small}}\ndata: {commit: canary-" + commit + "}\n",
+			"https://github.com/acme/base@" + commit +
+				":configs.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base, labels: {platform-config: 'true', " +
+				"type: small}}\ndata: {commit: canary-" + commit + "}\n",
 		})
 	}
-	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "100%"}, "delivery", map[string]any{"describe": "keys"})
+	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "100%"}, "delivery",
+		map[string]any{"describe": "keys"})
 	at(commits[0])
 	const marker = `<!-- kalypso-rendering: {"environment":"dev","branch":"dev","path":"."} -->`
-	r.expectDescription(false, "Renders environment `dev` to branch `dev`.", "3 added, 0 removed, 0 changed on 2 cluster types",
-		"| `large` (new) | `app-a`, `app-b` |  |  |", "**Promoted commit:** [`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
+	r.expectDescription(false, "Renders environment `dev` to branch `dev`.",
+		"3 added, 0 removed, 0 changed on 2 cluster types",
+		"| `large` (new) | `app-a`, `app-b` |  |  |", "**Promoted commit:** "+
+			"[`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
 
 	r.set("value", "canary-2")
-	r.expectDescription(true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |", "- `all` on 3 deployment targets of `large`, `small`: `value`\n",
+	r.expectDescription(true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |",
+		"- `all` on 3 deployment targets of `large`, `small`: `value`\n",
 		"- `large` places 2 targets on `large`\n", "  linkStyle 0,1,2 stroke:#d4a72c,stroke-width:2px\n")
 	r.set("values", map[string]string{"a": "canary-own"})
-	r.expectDescription(true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n", "| `large` |  |  | `app-a` |")
+	r.expectDescription(true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n",
+		"| `large` |  |  | `app-a` |")
 	r.set("targets", map[string]string{"a": "large", "b": "small"})
 	at(commits[1])
-	move := "[`aaaaaaa`](<https://github.com/acme/base/commit/" + commits[0] + ">) → [`bbbbbbb`](<https://github.com/acme/base/commit/" + commits[1] +
+	move := "[`aaaaaaa`](<https://github.com/acme/base/commit/" + commits[0] +
+		">) → [`bbbbbbb`](<https://github.com/acme/base/commit/" + commits[1] +
 		">), [compare](<https://github.com/acme/base/compare/" + commits[0] + "..." + commits[1] + ">)"
-	r.expectDescription(true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |", "**Promoted commit:** "+move,
-		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)", "- `base` on 1 deployment target of `small`: `commit`\n")
+	r.expectDescription(true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |",
+		"**Promoted commit:** "+move,
+		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)", "- `base` on 1 deployment target of `small`: "+
+			"`commit`\n")
 
 	// Asking for values changes nothing; the old ones are known from then on.
 	r.set("value", "1")
@@ -112,7 +122,8 @@ func TestAccDescription(t *testing.T) {
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "canary-6")
 	at(commits[2])
-	r.expectDescription(true, "0 added, 0 removed, 1 changed", "/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
+	r.expectDescription(true, "0 added, 0 removed, 1 changed",
+		"/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
 		"Not compared, because it is not known here: the configuration before this change.\n")
 	r.succeed("state", "rm", renderingAddress)
 	r.expectDescription(false, "No deployment target changes.", "because it is not known here: the configuration before")
@@ -128,34 +139,42 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	commit := func(digit string) string { return strings.Repeat(digit, 40) }
 	at := func(digit, value string) {
 		r.set("value", value)
-		r.options("manifests", map[string]string{r.on.URL + "@" + commit(digit) + ":a.yaml": document("Workload", "none", "{deploymentTargets: []}")})
+		r.options("manifests", map[string]string{r.on.URL + "@" + commit(digit) + ":a.yaml": document("Workload", "none",
+			"{deploymentTargets: []}")})
 	}
 	expect := func(known bool, texts ...string) {
 		t.Helper()
 		r.expectDescription(known, texts...)
-		if diff := cmp.Diff(strings.TrimSpace(as[string](r.rendered()["description"])), strings.TrimSpace(r.last().Body)); diff != "" {
+		if diff := cmp.Diff(strings.TrimSpace(as[string](r.rendered()["description"])),
+			strings.TrimSpace(r.last().Body)); diff != "" {
 			t.Errorf("the pull request (-attribute +body):\n%s", diff)
 		}
 	}
 	page := r.fake.URL + "/acme/gitops"
-	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/README.md": "This folder contains deployment targets scheduled on the cluster type", "large/app-a/reconciler.yaml": "of the operator\n"})
+	gitserver.Seed(t, r.on.Path, "dev",
+		map[string]string{"large/README.md": "This folder contains deployment targets scheduled on the cluster type",
+			"large/app-a/reconciler.yaml": "of the operator\n"})
 	r.options("adopt", true)
 	at("1", "1")
-	expect(false, "2 added, 0 removed, 1 changed", "because it is not known here: the configuration and the sources before")
+	expect(false, "2 added, 0 removed, 1 changed",
+		"because it is not known here: the configuration and the sources before")
 	r.options("commit_message", "Another") // an apply that writes nothing
 	r.apply()
 	at("2", "2")
 	expect(true, "2 added, 0 removed, 1 changed", "because it is not known here: the configuration and the sources before")
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")
-	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")
-	if first, _, _ := strings.Cut(r.last().Body, "\n"); !regexp.MustCompile("^\\*\\*Tree:\\*\\* `[0-9a-f]{40}` → `" + as[string](r.rendered()["tree_hash"]) + "`$").MatchString(first) {
+	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"),
+		"`all` on 3 deployment targets of `large`, `small`: `value`\n")
+	if first, _, _ := strings.Cut(r.last().Body, "\n"); !regexp.MustCompile("^\\*\\*Tree:\\*\\* `[0-9a-f]{40}` → `" +
+		as[string](r.rendered()["tree_hash"]) + "`$").MatchString(first) {
 		t.Errorf("the pull request begins with %q", first)
 	}
 	r.options("commit_message", "And another")
 	r.apply()
 	at("4", "4")
-	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("4"), "`all` on 3 deployment targets of `large`, `small`: `value`\n")
+	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("4"),
+		"`all` on 3 deployment targets of `large`, `small`: `value`\n")
 
 	// A pull request has the keys, asked for or not; the attribute only if it is.
 	r.delivery()
@@ -164,13 +183,14 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	if got := r.rendered()["description"]; got != nil {
 		t.Errorf("nobody asked for the description %v", got)
 	}
-	if body := r.last().Body; !strings.Contains(body, "`all` on 3 deployment targets of `large`, `small`: `value`\n") || !strings.Contains(body, "```mermaid\n") {
+	if body := r.last().Body; !strings.Contains(body, "`all` on 3 deployment targets of `large`, `small`: `value`\n") ||
+		!strings.Contains(body, "```mermaid\n") {
 		t.Errorf("the pull request is\n%s", body)
 	}
 }
 
-// TestAccDescriptionBytes: the same change is the same text however its input is ordered and spread, with the pages of the
-// host that is configured; what is not known yet makes it unknown, and nothing else.
+// TestAccDescriptionBytes: the same change is the same text however its input is ordered and spread, with the pages of
+// the host that is configured; what is not known yet makes it unknown, and nothing else.
 func TestAccDescriptionBytes(t *testing.T) {
 	t.Parallel()
 	const module = `
@@ -203,11 +223,14 @@ resource "kalypso_environment_rendering" "this" {
 				slices.Reverse(documents)
 			}
 			half := len(documents)/2 + i
-			manifests := map[string]string{"a": strings.Join(documents[:half], "---\n"), "b": strings.Join(documents[half:], "---\n")}
+			manifests := map[string]string{"a": strings.Join(documents[:half], "---\n"),
+				"b": strings.Join(documents[half:], "---\n")}
 			for n, repo := range []string{ours + ".git", "git@github.acme.io:acme/two", "https://github.com/acme/three"} {
-				manifests[fmt.Sprintf("%s@%040d:a.yaml", repo, commit)] = document("Workload", fmt.Sprint("none-", n), "{deploymentTargets: []}")
+				manifests[fmt.Sprintf("%s@%040d:a.yaml", repo, commit)] = document("Workload", fmt.Sprint("none-", n),
+					"{deploymentTargets: []}")
 			}
-			r.write("terraform.tfvars.json", toJSON(t, map[string]any{"manifests": manifests, "base_url": baseURL, "idle": idle}))
+			r.write("terraform.tfvars.json", toJSON(t, map[string]any{"manifests": manifests, "base_url": baseURL,
+				"idle": idle}))
 		}
 		set("one", "https://github.acme.io/", "1", 1)
 		r.expectDescription(false, "Renders environment `dev`.", "70 added", "[`0000000`](<"+ours+"/commit/")
@@ -217,8 +240,10 @@ resource "kalypso_environment_rendering" "this" {
 			t.Error("the description is not known in the plan")
 		}
 		for _, want := range []string{
-			"0 added, 10 removed, 60 changed", "[compare](<" + ours + "/compare/", "(<https://github.acme.io/acme/two/commit/", "- `https://github.com/acme/three`: `0000000` → `0000000` (`a.yaml`)\n",
-			"- `config-4` on 60 deployment targets of `type-0`, `type-1`, `type-2`, `type-3`, `type-4`: `A`, `Bone` removed, `Btwo` added\n",
+			"0 added, 10 removed, 60 changed", "[compare](<" + ours + "/compare/", "(<https://github.acme.io/acme/two/commit/",
+			"- `https://github.com/acme/three`: `0000000` → `0000000` (`a.yaml`)\n",
+			"- `config-4` on 60 deployment targets of `type-0`, `type-1`, `type-2`, `type-3`, `type-4`: `A`, `Bone` removed, " +
+				"`Btwo` added\n",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the description does not say %q:\n%s", want, text)
@@ -237,16 +262,18 @@ resource "kalypso_environment_rendering" "this" {
 		set("two", "https://github.acme.io/", "2", 3)
 		r.expectDescription(false, "10 removed", "- `idle`, which applies to no deployment target: `A`\n")
 		set("two", "https://github.com/", "2", 4)
-		r.expectDescription(false, "10 removed", "- `"+ours+".git`: `0000000` → `0000000` (`a.yaml`)\n", "(<https://github.com/acme/three/commit/")
+		r.expectDescription(false, "10 removed", "- `"+ours+".git`: `0000000` → `0000000` (`a.yaml`)\n",
+			"(<https://github.com/acme/three/commit/")
 	}
 }
 
 func document(kind, name, spec string) string {
-	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name, spec)
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind,
+		name, spec)
 }
 
-// manyDocuments are a fleet that places two targets of each workload on each of five cluster types, with configs that hold
-// a value.
+// manyDocuments are a fleet that places two targets of each workload on each of five cluster types, with configs that
+// hold a value.
 func manyDocuments(value string, workloads int) []string {
 	all := []string{
 		document("Template", "file", `{type: reconciler, manifests: ["{{ toYaml .ConfigData }}"]}`),
@@ -255,10 +282,12 @@ func manyDocuments(value string, workloads int) []string {
 	}
 	for i := range 5 {
 		all = append(all, document("ClusterType", fmt.Sprint("type-", i), `{reconciler: file, namespaceService: ns}`),
-			fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-%d, labels: {platform-config: 'true'}}\ndata: {A: %s, B%s: '%d'}\n", i, value, value, i))
+			fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-%d, labels: {platform-config: "+
+				"'true'}}\ndata: {A: %s, B%s: '%d'}\n", i, value, value, i))
 	}
 	for i := range workloads {
-		all = append(all, document("Workload", fmt.Sprint("w-", i), `{deploymentTargets: [{name: a, environment: dev}, {name: b, environment: dev}]}`))
+		all = append(all, document("Workload", fmt.Sprint("w-", i),
+			`{deploymentTargets: [{name: a, environment: dev}, {name: b, environment: dev}]}`))
 	}
 	return all
 }

@@ -181,7 +181,8 @@ func TestAccSample(t *testing.T) {
 	t.Parallel()
 	sample := golden.Named(t, "sample-dev")
 	additions := map[string]string{}
-	for _, f := range []string{"base/workloads/hello-world-app.yaml", "scheduling/application-clusters/functional-test-policy.yaml"} {
+	for _, f := range []string{"base/workloads/hello-world-app.yaml",
+		"scheduling/application-clusters/functional-test-policy.yaml"} {
 		additions[f] = sample.Objects[f]
 	}
 	folder, err := filepath.Abs(samples)
@@ -191,7 +192,8 @@ func TestAccSample(t *testing.T) {
 	r := newRootFrom(t, "testdata/TestAccSample")
 	repo := gitserver.InitBare(t)
 	r.write("terraform.tf", terraformBlock)
-	r.write("terraform.tfvars.json", toJSON(t, map[string]any{"repo": "file://" + repo, "samples": folder, "additions": additions}))
+	r.write("terraform.tfvars.json", toJSON(t, map[string]any{"repo": "file://" + repo, "samples": folder,
+		"additions": additions}))
 	r.apply()
 	r.expectEmptyPlan()
 	if diff := cmp.Diff(sample.Tree, rendered(t, repo, "dev")); diff != "" {

@@ -91,7 +91,8 @@ func (r *reviewed) expectDelivered(delivered bool, state string) {
 	}
 	last := r.last()
 	want := map[string]any{
-		"number": float64(last.Number), "url": pull["url"], "state": state, "branch": last.Head, "head_commit": last.HeadCommit, "merge_commit": nil,
+		"number": float64(last.Number), "url": pull["url"], "state": state, "branch": last.Head,
+		"head_commit": last.HeadCommit, "merge_commit": nil,
 	}
 	if state == "merged" {
 		want["merge_commit"] = last.MergeCommit
@@ -127,7 +128,8 @@ func (r *reviewed) expectWarning(texts ...string) {
 // expectTree fails the test unless the folder of a cluster type's target holds this value.
 func (r *reviewed) expectTree(rev, target, value string) {
 	r.t.Helper()
-	if got := gitserver.Tree(r.t, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got, "value: "+value+" in ") {
+	if got := gitserver.Tree(r.t, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got,
+		"value: "+value+" in ") {
 		r.t.Errorf("%s of %s is %q, want %q", target, rev, got, value)
 	}
 }
@@ -155,7 +157,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	if !slices.Equal(first.Reviewers, []string{"octocat"}) || !slices.Equal(first.Teams, []string{"platform"}) {
 		t.Errorf("asked for a review: %v and %v", first.Reviewers, first.Teams)
 	}
-	if !strings.HasPrefix(first.Head, "deployment/dev-") || first.Base != "dev" || !strings.Contains(first.Body, "`large`") {
+	if !strings.HasPrefix(first.Head, "deployment/dev-") || first.Base != "dev" ||
+		!strings.Contains(first.Body, "`large`") {
 		t.Errorf("the pull request: %+v", first)
 	}
 	r.expectTree(first.Head, "large/app-a", "1")
@@ -171,7 +174,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	if second.Number != first.Number || second.Head != first.Head || second.HeadCommit == first.HeadCommit {
 		t.Errorf("not updated in place: %+v, then %+v", first, second)
 	}
-	if !slices.Contains(second.Labels, "promoted") || second.Body == first.Body && !strings.Contains(second.Body, "aaaaaaa") {
+	if !slices.Contains(second.Labels, "promoted") || second.Body == first.Body &&
+		!strings.Contains(second.Body, "aaaaaaa") {
 		t.Errorf("the updated pull request: %+v", second)
 	}
 	if parent := strings.TrimSpace(gitserver.Git(t, r.on.Path, "rev-parse", second.HeadCommit+"^")); parent != r.head() {
@@ -196,7 +200,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	// Others change the target under it: drift, until they take it back.
 	was := gitserver.Tree(t, r.on.Path, "dev")["large/app-a/reconciler.yaml"]
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "large/app-a/reconciler.yaml"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "large/app-a/reconciler.yaml"},
+		"plan", "-no-color")
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": was})
 	r.expectEmptyPlan()
 	r.on.Close(t, third.Number)
@@ -215,7 +220,8 @@ func TestAccPullRequestLife(t *testing.T) {
 
 	// Edited by hand: drift, put right.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Others changed the rendered folders", "large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "large/app-a/reconciler.yaml", "Somebody"}, "plan",
+		"-no-color")
 	r.options("on_drift", "overwrite")
 	r.apply()
 	fifth := r.expectPulls("merged", "closed", "merged", "open")
@@ -228,7 +234,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.options("deletion_protection", false)
 	r.apply()
 	head := r.head()
-	if o := r.succeed("destroy", "-no-color", "-auto-approve"); !strings.Contains(o.text(), "A pull request removes the rendering") {
+	if o := r.succeed("destroy", "-no-color", "-auto-approve"); !strings.Contains(o.text(),
+		"A pull request removes the rendering") {
 		t.Errorf("the destroy: %s", o.text())
 	}
 	removal := r.expectPulls("merged", "closed", "merged", "merged", "open")
@@ -237,7 +244,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	}
 	r.on.Merge(t, removal.Number, "squash")
 	got := gitserver.Tree(t, r.on.Path, "dev")
-	if diff := cmp.Diff([]string{".github/tracking/Promoted_Commit_Id", "README.md", "apps/a.yaml"}, slices.Sorted(maps.Keys(got))); diff != "" {
+	if diff := cmp.Diff([]string{".github/tracking/Promoted_Commit_Id", "README.md", "apps/a.yaml"},
+		slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Errorf("after the destroy (-want +got):\n%s", diff)
 	}
 }

@@ -50,11 +50,15 @@ var attributes = []string{"cluster_types", "templates", "configs", "scheduling_p
 func newRandomFleet(seed uint64) *randomFleet {
 	f := &randomFleet{Rand: rand.New(rand.NewPCG(seed, seed)), path: ".", preview: "manifests"}
 	for _, t := range []arguments{
-		{"name": "argo", "type": "reconciler", "content_type": nil, "manifests": []any{"app: {{ .DeploymentTargetName }}\nrepo: {{ .Manifests.repo }}\n", "of: {{ .Workload }}"}},
-		{"name": "flux", "type": "reconciler", "content_type": "yaml", "manifests": []any{"flux: {{ .Namespace }}\nlabels:\n{{ .Labels | toYaml | indent 4 }}\n"}},
+		{"name": "argo", "type": "reconciler", "content_type": nil,
+			"manifests": []any{"app: {{ .DeploymentTargetName }}\nrepo: {{ .Manifests.repo }}\n", "of: {{ .Workload }}"}},
+		{"name": "flux", "type": "reconciler", "content_type": "yaml",
+			"manifests": []any{"flux: {{ .Namespace }}\nlabels:\n{{ .Labels | toYaml | indent 4 }}\n"}},
 		{"name": "namespace", "type": "namespace", "content_type": nil, "manifests": []any{"name: {{ .Namespace }}\n"}},
-		{"name": "map", "type": "config", "content_type": nil, "manifests": []any{"data:\n{{ .ConfigData | stringify | indent 2 }}\n"}},
-		{"name": "env", "type": "config", "content_type": "sh", "manifests": []any{"{{ if .ConfigData.a }}export A='{{ .ConfigData.a | toYaml }}'\n{{ end }}"}},
+		{"name": "map", "type": "config", "content_type": nil,
+			"manifests": []any{"data:\n{{ .ConfigData | stringify | indent 2 }}\n"}},
+		{"name": "env", "type": "config", "content_type": "sh",
+			"manifests": []any{"{{ if .ConfigData.a }}export A='{{ .ConfigData.a | toYaml }}'\n{{ end }}"}},
 	} {
 		f.add("templates", t)
 	}
@@ -123,7 +127,8 @@ var (
 func (f *randomFleet) addClusterType() {
 	f.add("cluster_types", arguments{
 		"name": f.newName("c"), "labels": f.labels(70, clusterLabels),
-		"reconciler": pick(f, "argo", "flux"), "namespace_service": "namespace", "config_type": pick[any](f, "map", "env", nil),
+		"reconciler": pick(f, "argo", "flux"), "namespace_service": "namespace",
+		"config_type": pick[any](f, "map", "env", nil),
 	})
 }
 
@@ -143,7 +148,8 @@ func (f *randomFleet) addConfig() {
 }
 
 func (f *randomFleet) value() string {
-	return pick(f, "plain", "'5432'", "1.10", "x: 1\ny: [1, 2]\n", "- name: one\n  v: "+f.newName("v")+"\n", f.newName("text "))
+	return pick(f, "plain", "'5432'", "1.10", "x: 1\ny: [1, 2]\n", "- name: one\n  v: "+f.newName("v")+"\n",
+		f.newName("text "))
 }
 
 func (f *randomFleet) selector(of map[string][]string, others arguments) arguments {
@@ -154,9 +160,11 @@ func (f *randomFleet) selector(of map[string][]string, others arguments) argumen
 	case 0:
 		s["match_all"] = true
 	case 1:
-		s["match_expressions"] = []any{map[string]any{"key": key, "operator": pick(f, "Exists", "DoesNotExist"), "values": nil}}
+		s["match_expressions"] = []any{map[string]any{"key": key, "operator": pick(f, "Exists", "DoesNotExist"),
+			"values": nil}}
 	case 2:
-		s["match_expressions"] = []any{map[string]any{"key": key, "operator": pick(f, "In", "NotIn"), "values": []any{of[key][0]}}}
+		s["match_expressions"] = []any{map[string]any{"key": key, "operator": pick(f, "In", "NotIn"),
+			"values": []any{of[key][0]}}}
 	default:
 		s["match_labels"] = map[string]any{key: pick(f, of[key]...)}
 	}
@@ -172,7 +180,8 @@ func (f *randomFleet) addPolicy() {
 }
 
 func (f *randomFleet) addWorkload() {
-	w := arguments{"name": f.newName("w"), "labels": f.labels(30, map[string][]string{"tier": {"gold"}}), "workspace": pick[any](f, nil, "team-a", "team-b"), "deployment_targets": []any{}}
+	w := arguments{"name": f.newName("w"), "labels": f.labels(30, map[string][]string{"tier": {"gold"}}),
+		"workspace": pick[any](f, nil, "team-a", "team-b"), "deployment_targets": []any{}}
 	f.add("workloads", w)
 	for range 1 + f.IntN(3) {
 		f.addTarget(w)
@@ -233,12 +242,14 @@ var quietEdits = []edit{
 		f.origin = fmt.Sprintf("https://git.acme.io/control-plane@%040x:", f.Uint64())
 	}},
 	{"config for nothing", func(f *randomFleet) {
-		f.add("configs", arguments{"name": f.newName("k"), "labels": map[string]any{"region": "nowhere"}, "data": map[string]any{"a": f.value()}})
+		f.add("configs", arguments{"name": f.newName("k"), "labels": map[string]any{"region": "nowhere"},
+			"data": map[string]any{"a": f.value()}})
 	}},
 	{"another preview", func(f *randomFleet) { f.preview = pick(f, "none", "assignments", "manifests", "manifests") }},
 	{"target elsewhere", func(f *randomFleet) {
 		w := pick(f, f.of("workloads")...).arguments
-		w["deployment_targets"] = append(as[[]any](w["deployment_targets"]), map[string]any{"name": f.newName("t"), "environment": "stage", "labels": nil, "manifests": nil})
+		w["deployment_targets"] = append(as[[]any](w["deployment_targets"]),
+			map[string]any{"name": f.newName("t"), "environment": "stage", "labels": nil, "manifests": nil})
 	}},
 }
 
@@ -248,7 +259,8 @@ var anyEdits = []edit{
 	{"remove a cluster type", func(f *randomFleet) { f.remove("cluster_types") }},
 	{"change a cluster type", func(f *randomFleet) {
 		a := pick(f, f.of("cluster_types")...).arguments
-		a["labels"], a["reconciler"], a["config_type"] = f.labels(70, clusterLabels), pick(f, "argo", "flux"), pick[any](f, "map", "env", nil)
+		a["labels"], a["reconciler"], a["config_type"] = f.labels(70, clusterLabels), pick(f, "argo", "flux"), pick[any](f,
+			"map", "env", nil)
 	}},
 	{"add a config", (*randomFleet).addConfig},
 	{"remove a config", func(f *randomFleet) { f.remove("configs") }},
@@ -330,21 +342,24 @@ func (o *object) document() map[string]any {
 	metadata := map[string]any{"name": a["name"], "labels": a["labels"]}
 	labels := maps.Clone(asMap(a["labels"]))
 	spec := map[string]any{}
-	kind := map[string]string{"cluster_types": "ClusterType", "templates": "Template", "scheduling_policies": "SchedulingPolicy", "workloads": "Workload"}[o.attribute]
+	kind := map[string]string{"cluster_types": "ClusterType", "templates": "Template",
+		"scheduling_policies": "SchedulingPolicy", "workloads": "Workload"}[o.attribute]
 	switch o.attribute {
 	case "configs":
 		labels["platform-config"] = "true"
 		metadata["labels"] = labels
 		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": a["data"]}
 	case "cluster_types":
-		spec = map[string]any{"reconciler": a["reconciler"], "namespaceService": a["namespace_service"], "configType": a["config_type"]}
+		spec = map[string]any{"reconciler": a["reconciler"], "namespaceService": a["namespace_service"],
+			"configType": a["config_type"]}
 	case "templates":
 		spec = map[string]any{"type": a["type"], "contentType": a["content_type"], "manifests": a["manifests"]}
 	case "scheduling_policies":
 		targets := as[arguments](a["deployment_target_selector"])
 		spec = map[string]any{
-			"deploymentTargetSelector": map[string]any{"workspace": targets["workspace"], "labelSelector": labelSelector(targets)},
-			"clusterTypeSelector":      map[string]any{"labelSelector": labelSelector(as[arguments](a["cluster_type_selector"]))},
+			"deploymentTargetSelector": map[string]any{"workspace": targets["workspace"],
+				"labelSelector": labelSelector(targets)},
+			"clusterTypeSelector": map[string]any{"labelSelector": labelSelector(as[arguments](a["cluster_type_selector"]))},
 		}
 	case "workloads":
 		if a["workspace"] != nil {
@@ -353,7 +368,8 @@ func (o *object) document() map[string]any {
 		metadata["labels"] = labels
 		spec["deploymentTargets"] = a["deployment_targets"]
 	}
-	return withoutNulls(map[string]any{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec})
+	return withoutNulls(map[string]any{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": kind, "metadata": metadata,
+		"spec": spec})
 }
 
 func labelSelector(s arguments) map[string]any {

@@ -22,13 +22,15 @@ const importFolder = "control-plane"
 func importBlocks(found *source.ControlPlane) string {
 	all, staying := importable(found)
 	var b strings.Builder
-	b.WriteString("# This control plane in HCL. Save this text as model.tf next to a provider configuration, then run:\n#\n")
+	b.WriteString("# This control plane in HCL. Save this text as model.tf next to a provider configuration, then " +
+		"run:\n#\n")
 	for i, layer := range found.Layers {
 		if layer.Directory == "" {
 			fmt.Fprintf(&b, "#   git clone %s %s && git -C %[2]s checkout %s\n", layer.Repo, checkout(i), layer.Commit)
 		}
 	}
-	b.WriteString("#   terraform apply\n#\n# The rendering with resources instead of manifests renders the same tree:\n#\n")
+	b.WriteString("#   terraform apply\n#\n# The rendering with resources instead of manifests renders the same " +
+		"tree:\n#\n")
 	for line := range strings.Lines(renderingText(found, all)) {
 		b.WriteString(strings.TrimRight("#   "+line, " \n") + "\n")
 	}
@@ -109,8 +111,8 @@ func (o imported) templates(addresses map[string]string) map[string]string {
 	return references
 }
 
-// renderingText returns how a rendering takes the resources. Registrations are passed through a local: while resources that
-// a data source refers to directly have changes, Terraform puts off reading it.
+// renderingText returns how a rendering takes the resources. Registrations are passed through a local: while resources
+// that a data source refers to directly have changes, Terraform puts off reading it.
 func renderingText(found *source.ControlPlane, all []imported) string {
 	arguments := map[*model][]string{}
 	for _, o := range all {
@@ -128,7 +130,8 @@ func renderingText(found *source.ControlPlane, all []imported) string {
 		objects("registrations", workloadRegistrationModel)
 		b.WriteString("}\n\ndata \"kalypso_workloads\" \"this\" {\nregistrations = local.registrations\n}\n\n")
 	}
-	b.WriteString("resource \"kalypso_environment_rendering\" \"this\" {\nenvironment = " + environmentText(found) + "\n\n")
+	b.WriteString("resource \"kalypso_environment_rendering\" \"this\" {\nenvironment = " + environmentText(found) +
+		"\n\n")
 	for _, m := range models {
 		objects(m.attribute, m)
 	}
@@ -136,7 +139,8 @@ func renderingText(found *source.ControlPlane, all []imported) string {
 		b.WriteString("manifests = data.kalypso_workloads.this.manifests\nsources = data.kalypso_workloads.this.sources\n")
 	}
 	if at := found.GitOpsRepo; at != nil {
-		fmt.Fprintf(&b, "\ngitops_repo = { repo = %s, branch = %s, path = %s }\n", quoted(at.Repo), quoted(at.Branch), quoted(at.Path))
+		fmt.Fprintf(&b, "\ngitops_repo = { repo = %s, branch = %s, path = %s }\n", quoted(at.Repo), quoted(at.Branch),
+			quoted(at.Path))
 	}
 	if found.BaseCommit != "" {
 		b.WriteString("\npromoted_commit = " + quoted(found.BaseCommit) + "\n")

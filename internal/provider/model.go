@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// model describes one kind of Kalypso object: its schema, and the two conversions between Terraform's values and the domain's
-// object. The kind's resource and the objects nested in a rendering use it.
+// model describes one kind of Kalypso object: its schema, and the two conversions between Terraform's values and the
+// domain's object. The kind's resource and the objects nested in a rendering use it.
 type model struct {
 	kind        fleet.Kind
 	name        string // of the resource, without the provider's
@@ -72,7 +72,8 @@ func (m *model) attributes() map[string]schema.Attribute {
 	}
 	all[manifestAttribute] = schema.StringAttribute{
 		Computed: true,
-		MarkdownDescription: "The Kalypso document of this " + string(m.kind) + " as YAML. Known at plan when the arguments are. " +
+		MarkdownDescription: "The Kalypso document of this " + string(m.kind) +
+			" as YAML. Known at plan when the arguments are. " +
 			"It holds the arguments in plain text, even if they are marked sensitive.",
 	}
 	return all
@@ -116,8 +117,8 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 	return all
 }
 
-// objectsOf converts the objects of a rendering's argument, in the order of their keys. An unknown map has one unknown object.
-// The problems are those of the conversion only.
+// objectsOf converts the objects of a rendering's argument, in the order of their keys. An unknown map has one unknown
+// object. The problems are those of the conversion only.
 func objectsOf(attribute string, v types.Map) ([]fleet.Object, fleet.Problems) {
 	m := modelOf(attribute)
 	if v.IsUnknown() {

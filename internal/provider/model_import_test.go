@@ -45,7 +45,8 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock, "imports.tf": imports.String(), file: text})
 
 	planned := r.succeed("plan", "-no-color", "-generate-config-out=generated.tf", "-out=plan")
-	if summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.", len(objects)); !strings.Contains(planned.stdout, summary) {
+	if summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.",
+		len(objects)); !strings.Contains(planned.stdout, summary) {
 		t.Errorf("the plan is not %q:\n%s", summary, planned.stdout)
 	}
 	r.succeed("apply", "-no-color", "plan")
@@ -214,14 +215,21 @@ resource "kalypso_config" "test" {
 		address, id string
 		want        []string
 	}{
-		{"kalypso_cluster_type.test", "missing.yaml", []string{"there is no file " + filepath.Join(r.folder, "missing.yaml")}},
-		{"kalypso_cluster_type.test", "missing.yaml#large", []string{"there is no file " + filepath.Join(r.folder, "missing.yaml")}},
-		{"kalypso_cluster_type.test", "config.yaml", []string{`config.yaml contains no ClusterType. It contains: ConfigMap "other"`}},
-		{"kalypso_cluster_type.test", "empty.yaml", []string{"empty.yaml contains no ClusterType. It contains: no Kalypso object"}},
+		{"kalypso_cluster_type.test", "missing.yaml", []string{"there is no file " + filepath.Join(r.folder,
+			"missing.yaml")}},
+		{"kalypso_cluster_type.test", "missing.yaml#large", []string{"there is no file " + filepath.Join(r.folder,
+			"missing.yaml")}},
+		{"kalypso_cluster_type.test", "config.yaml",
+			[]string{`config.yaml contains no ClusterType. It contains: ConfigMap "other"`}},
+		{"kalypso_cluster_type.test", "empty.yaml",
+			[]string{"empty.yaml contains no ClusterType. It contains: no Kalypso object"}},
 		{"kalypso_cluster_type.test", "two.yaml", []string{"two.yaml#NAME", `ClusterType "large", ClusterType "small"`}},
-		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType named "other"`, `ClusterType "large", ClusterType "small"`}},
-		{"kalypso_cluster_type.test", "twice.yaml#large", []string{`twice.yaml contains 2 objects of kind ClusterType named "large"`}},
-		{"kalypso_cluster_type.test", "broken.yaml#other", []string{"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"}},
+		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType named "other"`,
+			`ClusterType "large", ClusterType "small"`}},
+		{"kalypso_cluster_type.test", "twice.yaml#large",
+			[]string{`twice.yaml contains 2 objects of kind ClusterType named "large"`}},
+		{"kalypso_cluster_type.test", "broken.yaml#other", []string{"broken.yaml, document 3, line 10", "Invalid YAML",
+			"line 1"}},
 		{"kalypso_config.test", "config.yaml", []string{`has no label platform-config: "true"`}},
 	} {
 		t.Run(test.id, func(t *testing.T) {

@@ -37,7 +37,8 @@ var objects = map[string][]fleet.Object{
 	},
 	"template": {
 		&fleet.Template{Meta: meta("a", nil), Type: "config", Manifests: []string{""}},
-		&fleet.Template{Meta: meta("a", map[string]string{"x": "y"}), Type: "namespace", ContentType: "sh", Manifests: []string{awkward, `{"b": 1}`}},
+		&fleet.Template{Meta: meta("a", map[string]string{"x": "y"}), Type: "namespace", ContentType: "sh",
+			Manifests: []string{awkward, `{"b": 1}`}},
 	},
 	"config": {
 		&fleet.Config{Meta: meta("a", map[string]string{"platform-config": "true"})},
@@ -100,7 +101,8 @@ var objects = map[string][]fleet.Object{
 	},
 	"workload_registration": {
 		&fleet.WorkloadRegistration{Meta: meta("a", nil), Repo: "r", Branch: "b"},
-		&fleet.WorkloadRegistration{Meta: meta("a", map[string]string{"x": "y"}), Repo: "r", Branch: "b", Path: "p", Workspace: "w"},
+		&fleet.WorkloadRegistration{Meta: meta("a", map[string]string{"x": "y"}), Repo: "r", Branch: "b", Path: "p",
+			Workspace: "w"},
 	},
 }
 
@@ -131,7 +133,8 @@ func TestObjectsOf(t *testing.T) {
 			continue
 		}
 		nested := nestedAttributes(m.attribute, "")
-		if diff := cmp.Diff(types.ObjectType{AttrTypes: m.argumentTypes()}, nested.NestedObject.Type(), cmpopts.EquateComparable()); diff != "" {
+		if diff := cmp.Diff(types.ObjectType{AttrTypes: m.argumentTypes()}, nested.NestedObject.Type(),
+			cmpopts.EquateComparable()); diff != "" {
 			t.Errorf("%s: the nested object's type is not that of the arguments:\n%s", m.name, diff)
 		}
 		object := types.ObjectType{AttrTypes: m.argumentTypes()}

@@ -26,8 +26,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 )
 
-// otherProvider has the data sources http, external and kubernetes_resources of the providers of those names, as far as the
-// examples use them: they send the request, run the program and list the objects.
+// otherProvider has the data sources http, external and kubernetes_resources of the providers of those names, as far as
+// the examples use them: they send the request, run the program and list the objects.
 type otherProvider struct {
 	server string // of kubernetes
 	folder string // of the root module, in which programs run
@@ -110,7 +110,8 @@ func request(ctx context.Context, arguments map[string]attr.Value) (map[string]a
 		req.Header.Set(name, textOf(v))
 	}
 	status, text, err := do(req)
-	return map[string]attr.Value{"response_body": types.StringValue(string(text)), "status_code": types.Int64Value(int64(status))}, err
+	return map[string]attr.Value{"response_body": types.StringValue(string(text)),
+		"status_code": types.Int64Value(int64(status))}, err
 }
 
 func do(req *http.Request) (status int, body []byte, err error) {

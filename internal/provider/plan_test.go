@@ -40,7 +40,8 @@ func TestAccModelUnknown(t *testing.T) {
 				statecheck.ExpectKnownValue("kalypso_workload.test", manifest,
 					knownvalue.StringExact(readFile(t, "testdata/TestAccModelUnknown/workload.yaml"))),
 				statecheck.ExpectKnownValue("kalypso_config.azure", manifest,
-					knownvalue.StringExact("apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: azure-app-config\n")),
+					knownvalue.StringExact("apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: "+
+						"azure-app-config\n")),
 			},
 		}},
 	})
@@ -52,8 +53,9 @@ func TestAccNullVariableSelectsNothing(t *testing.T) {
 		variables config.Variables
 		want      *regexp.Regexp
 	}{
-		"null":       {nil, regexp.MustCompile(`Selector selects everything`)},
-		"empty":      {config.Variables{"labels": config.MapVariable(nil)}, regexp.MustCompile(`Selector selects everything`)},
+		"null": {nil, regexp.MustCompile(`Selector selects everything`)},
+		"empty": {config.Variables{"labels": config.MapVariable(nil)},
+			regexp.MustCompile(`Selector selects everything`)},
 		"everything": {config.Variables{"everything": config.BoolVariable(true)}, nil},
 		"both": {
 			config.Variables{

@@ -76,13 +76,14 @@ data "kalypso_assignments" "this" {
 }
 `
 
-// TestAccSecrets: references come to the file of each assignment that they apply to, those that are not known yet too, and
-// the data source tells where each comes from.
+// TestAccSecrets: references come to the file of each assignment that they apply to, those that are not known yet too,
+// and the data source tells where each comes from.
 func TestAccSecrets(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": secretsRoot})
 	planned := r.succeed("plan", "-no-color").stdout
-	for _, want := range []string{`"large/app-web/platform-secret.yaml" = (known after apply)`, `"small/app-web/platform-secret.yaml" = <<-EOT`} {
+	for _, want := range []string{`"large/app-web/platform-secret.yaml" = (known after apply)`,
+		`"small/app-web/platform-secret.yaml" = <<-EOT`} {
 		if !strings.Contains(planned, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, planned)
 		}
@@ -117,20 +118,26 @@ func TestAccSecretsBadInput(t *testing.T) {
 		return strings.Replace(secretsRoot, `data = { OWN = { store = "own", key = "k" } }`, "data = { "+data+" }", 1)
 	}
 	for text, want := range map[string][]string{
-		secret(`OWN = { store = "", key = "k" }`):          {"Missing store", `secrets["inline"].data["OWN"].store`, `The reference "OWN" names no ClusterSecretStore.`},
-		secret(`OWN = { store = "own" }`):                  {"Missing key", `secrets["inline"].data["OWN"].key`, `The reference "OWN" names no key`},
-		secret(`OWN = { store = "own, vault", key = "k"}`): {"Invalid store", `secrets["inline"].data["OWN"].store`, "A reference names one ClusterSecretStore."},
-		secret(`"a b" = { store = "own", key = "k" }`):     {"Invalid secret key", `secrets["inline"].data["a b"]`},
+		secret(`OWN = { store = "", key = "k" }`): {"Missing store", `secrets["inline"].data["OWN"].store`,
+			`The reference "OWN" names no ClusterSecretStore.`},
+		secret(`OWN = { store = "own" }`): {"Missing key", `secrets["inline"].data["OWN"].key`,
+			`The reference "OWN" names no key`},
+		secret(`OWN = { store = "own, vault", key = "k"}`): {"Invalid store", `secrets["inline"].data["OWN"].store`,
+			"A reference names one ClusterSecretStore."},
+		secret(`"a b" = { store = "own", key = "k" }`): {"Invalid secret key", `secrets["inline"].data["a b"]`},
 		secret(`PASSWORD = { store = "own", key = "k" }`): {
 			"Reference to two stores", `secrets["inline"].data["PASSWORD"].property`, `PlatformSecret "z"`, "small / app-web",
 		},
-		strings.Replace(secretsRoot, `name = "z"`, `name = "Z"`, 1): {"Invalid name", `secrets["inline"].name`, `"Z" is not valid`},
+		strings.Replace(secretsRoot, `name = "z"`, `name = "Z"`, 1): {"Invalid name", `secrets["inline"].name`,
+			`"Z" is not valid`},
 		strings.Replace(secretsRoot, "preview             =", `configs = { c = { name = "c", data = { TOKEN = "x" } } }
   preview =`, 1): {
-			"Secret and config of one key", `secrets["base"].data["TOKEN"]`, `The key "TOKEN" is a secret here and a value in the config "c"`,
+			"Secret and config of one key", `secrets["base"].data["TOKEN"]`,
+			`The key "TOKEN" is a secret here and a value in the config "c"`,
 			"large / app-web", "small / app-web",
 		},
-		strings.Replace(secretsRoot, "key: \"{{", "store: own, key: \"{{", 1): {"Invalid YAML", "secret.yaml", `key "store" already set`},
+		strings.Replace(secretsRoot, "key: \"{{", "store: own, key: \"{{", 1): {"Invalid YAML", "secret.yaml",
+			`key "store" already set`},
 		strings.Replace(secretsRoot, `namespace_service = "n"`, `namespace_service = "n"
   secret_type = "lost"`, 1): {"Missing template", `The template "lost" does not exist`, "secret_type"},
 	} {
@@ -172,8 +179,8 @@ resource "kalypso_environment_rendering" "this" {
 }
 `
 
-// TestAccClearSecrets: a plan refuses a new or changed config value that is plainly a secret, unless the guardrail lets it
-// pass. No output tells the value.
+// TestAccClearSecrets: a plan refuses a new or changed config value that is plainly a secret, unless the guardrail lets
+// it pass. No output tells the value.
 func TestAccClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, other := "gh"+"p_"+strings.Repeat("aB3", 12), "gl"+"pat-"+strings.Repeat("aB3", 8)
@@ -196,7 +203,8 @@ func TestAccClearSecrets(t *testing.T) {
 		t.Helper()
 		out := r.terraform(args...)
 		outputs = append(outputs, out.text())
-		want = append(want, "Secret in clear", `ConfigMap "c"`, `configs["c"].data["TOKEN"]`, "kalypso_secret", "guardrails.secrets")
+		want = append(want, "Secret in clear", `ConfigMap "c"`, `configs["c"].data["TOKEN"]`, "kalypso_secret",
+			"guardrails.secrets")
 		for _, text := range want {
 			if out.code == 0 || !strings.Contains(out.text(), text) {
 				t.Errorf("it ended with %d; %q is not in the output:\n%s", out.code, text, out.text())
@@ -250,14 +258,16 @@ func TestAccExampleSecrets(t *testing.T) {
 		content, _ := files[path].(string)
 		return content
 	}
-	if !strings.HasSuffix(text("large/shop-web/platform-config.yaml"), "\n---\n"+readFile(t, examples+"/secrets/license.sops.yaml")) {
+	if !strings.HasSuffix(text("large/shop-web/platform-config.yaml"),
+		"\n---\n"+readFile(t, examples+"/secrets/license.sops.yaml")) {
 		t.Errorf("the ciphertext changed:\n%s", text("large/shop-web/platform-config.yaml"))
 	}
 	guide := readFile(t, "../../templates/guides/secrets.md.tmpl")
 	if !strings.Contains(guide, "```yaml\n"+text("large/shop-web/platform-secret.yaml")+"```\n") {
 		t.Errorf("the guide shows something else than\n%s", text("large/shop-web/platform-secret.yaml"))
 	}
-	for _, want := range []string{"name: \"shop-secrets\"", "  refreshInterval: 10m\n  secretStoreRef:\n    name: vault\n"} {
+	for _, want := range []string{"name: \"shop-secrets\"",
+		"  refreshInterval: 10m\n  secretStoreRef:\n    name: vault\n"} {
 		if !strings.Contains(text("small/shop-web/platform-secret.yaml"), want) {
 			t.Errorf("%q is not in\n%s", want, text("small/shop-web/platform-secret.yaml"))
 		}

@@ -38,12 +38,16 @@ func (p *promotionData) Schema(ctx context.Context, _ datasource.SchemaRequest, 
 }
 
 // Configure keeps the provider's configuration.
-func (p *promotionData) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+func (p *promotionData) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
 	p.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
 // ValidateConfig reports what is wrong with the arguments as far as they are known.
-func (p *promotionData) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+func (p *promotionData) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
 	var ps fleet.Problems
 	readPromotionRequest(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
 	appendProblems(&resp.Diagnostics, ps)
@@ -63,7 +67,8 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 		return
 	}
 	if !p.data.known {
-		diags.AddError("Provider configuration not known yet", "What is promoted now is read from Git, and the provider's credentials are known after apply.")
+		diags.AddError("Provider configuration not known yet",
+			"What is promoted now is read from Git, and the provider's credentials are known after apply.")
 		return
 	}
 	request.Client, request.Host = p.data.Client, p.data.hostFor(diags)
@@ -82,7 +87,8 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 		diags.AddWarning(w.Summary, printable.Text(w.Detail))
 	}
 	tflog.Info(ctx, "decided on a promotion", map[string]any{
-		"environment": request.Rules.Environment, "decision": string(found.Kind), "commit": found.Commit, "current": found.Current,
+		"environment": request.Rules.Environment, "decision": string(found.Kind), "commit": found.Commit,
+		"current": found.Current,
 	})
 	maps.Copy(arguments, promotionValues(found))
 	diags.Append(setObject(ctx, &resp.State, arguments)...)
@@ -95,11 +101,13 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 	controlPlane := path.Root("control_plane")
 	switch {
 	case errors.Is(err, promotion.ErrNotOnBranch):
-		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch", fleet.Sentence(err)+" Name the full hash of a commit that "+
-			"was merged to the branch, and not one of a pull request or a fork.")
+		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch",
+			fleet.Sentence(err)+" Name the full hash of a commit that "+
+				"was merged to the branch, and not one of a pull request or a fork.")
 	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
-			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Hand over the state of the "+
+			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Hand "+
+				"over the state of the "+
 				"environment before by deployed, or set base_url in github of the provider.", request.ControlPlane.Repo))
 	case errors.As(err, &current) && errors.As(err, &remote):
 		appendDeliveryError(diags, request.GitOps, remote)

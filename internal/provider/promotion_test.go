@@ -36,7 +36,8 @@ func newPromotionRoot(t *testing.T) *promotionRoot {
 	p.controlPlane, p.gitops = p.fake.AddRepo(t, "acme/control-plane"), p.fake.AddRepo(t, "acme/gitops")
 	p.controlPlaneAt, p.gitAt = p.controlPlane.Path, p.gitops.Path
 	p.start(map[string]any{
-		"github": map[string]any{"base_url": p.fake.URL, "token": p.fake.Token}, "control_plane": p.controlPlane.URL, "gitops": p.gitops.URL,
+		"github": map[string]any{"base_url": p.fake.URL, "token": p.fake.Token}, "control_plane": p.controlPlane.URL,
+		"gitops": p.gitops.URL,
 	})
 	return p
 }
@@ -57,13 +58,19 @@ func (p *promotionRoot) start(vars map[string]any) {
 	p.rules()
 	kalypso := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: "
 	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{
-		"large.yaml":  kalypso + "ClusterType\nmetadata: {name: large}\nspec: {reconciler: flux, namespaceService: namespace}\n",
-		"policy.yaml": kalypso + "SchedulingPolicy\nmetadata: {name: all}\nspec: {deploymentTargetSelector: {}, clusterTypeSelector: {}}\n",
+		"large.yaml": kalypso +
+			"ClusterType\nmetadata: {name: large}\nspec: {reconciler: flux, namespaceService: namespace}\n",
+		"policy.yaml": kalypso +
+			"SchedulingPolicy\nmetadata: {name: all}\nspec: {deploymentTargetSelector: {}, clusterTypeSelector: {}}\n",
 	})
 	gitserver.Seed(p.t, p.controlPlaneAt, "main", map[string]string{
-		"flux.yaml":      kalypso + "Template\nmetadata: {name: flux}\nspec: {type: reconciler, manifests: [\"kind: R\\n\"]}\n",
-		"namespace.yaml": kalypso + "Template\nmetadata: {name: namespace}\nspec: {type: namespace, manifests: [\"kind: Namespace\\n\"]}\n",
-		"shop.yaml":      kalypso + "Workload\nmetadata: {name: shop}\nspec: {deploymentTargets: [{name: web, environment: prod, manifests: {repo: r, branch: b, path: p}}]}\n",
+		"flux.yaml": kalypso +
+			"Template\nmetadata: {name: flux}\nspec: {type: reconciler, manifests: [\"kind: R\\n\"]}\n",
+		"namespace.yaml": kalypso +
+			"Template\nmetadata: {name: namespace}\nspec: {type: namespace, manifests: [\"kind: Namespace\\n\"]}\n",
+		"shop.yaml": kalypso +
+			"Workload\nmetadata: {name: shop}\nspec: {deploymentTargets: [{name: web, environment: prod, manifests: {repo: r, " +
+			"branch: b, path: p}}]}\n",
 	})
 }
 
@@ -105,7 +112,8 @@ func (p *promotionRoot) commit() string {
 // ownChange changes what environment prod alone has.
 func (p *promotionRoot) ownChange(name string) {
 	p.t.Helper()
-	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{name + ".yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\n" +
+	gitserver.Seed(p.t, p.controlPlaneAt, "prod", map[string]string{name +
+		".yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\n" +
 		"metadata: {name: " + name + "}\nspec: {reconciler: flux, namespaceService: namespace}\n"})
 }
 
@@ -130,7 +138,8 @@ func (p *promotionRoot) run() promotionSeen {
 	if err := json.Unmarshal([]byte(p.succeed("output", "-json", "promotion").stdout), &seen); err != nil {
 		p.t.Fatal(err)
 	}
-	if plan := p.terraform("plan", "-detailed-exitcode", "-no-color").text(); strings.Contains(plan, "kalypso_environment_rendering.this[0] ") {
+	if plan := p.terraform("plan", "-detailed-exitcode", "-no-color").text(); strings.Contains(plan,
+		"kalypso_environment_rendering.this[0] ") {
 		p.t.Errorf("a second plan changes the rendering:\n%s", plan)
 	}
 	return seen
@@ -146,7 +155,8 @@ func (p *promotionRoot) expect(decision, commit string) promotionSeen {
 	if commit == "" {
 		return seen
 	}
-	if got := strings.TrimSpace(gitserver.Git(p.t, p.gitAt, "show", "prod:.github/tracking/Promoted_Commit_Id")); got != commit {
+	if got := strings.TrimSpace(gitserver.Git(p.t, p.gitAt, "show",
+		"prod:.github/tracking/Promoted_Commit_Id")); got != commit {
 		p.t.Errorf("the branch says %s", got)
 	}
 	if got := p.record().PromotedCommit; got != commit {
@@ -186,8 +196,8 @@ func wantText(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// The drill of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A closed
-// gate never stops the environment's own changes, and what a run has decided, a second one leaves.
+// The drill of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A
+// closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
 func TestAccPromotionDrill(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -244,7 +254,8 @@ func TestAccPromotionDrill(t *testing.T) {
 		t.Errorf("the record does not say what was rolled back: %+v", r)
 	}
 	p.rules("after", gate)
-	if seen := p.expect("up_to_date", first); len(seen.Skipped) != 3 || !strings.Contains(seen.Skipped[0].Reason, "rolled back") {
+	if seen := p.expect("up_to_date", first); len(seen.Skipped) != 3 ||
+		!strings.Contains(seen.Skipped[0].Reason, "rolled back") {
 		t.Errorf("it skips %+v", seen.Skipped)
 	}
 	newer := p.commit()
@@ -274,13 +285,17 @@ func TestAccPromotionBadInput(t *testing.T) {
 		vars  map[string]any
 		says  []string
 	}{
-		"a pin that is not on main": {rules: []any{"pinned_commit", fork}, says: []string{"Pinned commit not on the branch", fork, "a fork"}},
+		"a pin that is not on main": {rules: []any{"pinned_commit", fork},
+			says: []string{"Pinned commit not on the branch", fork, "a fork"}},
 		"an environment after itself": {rules: []any{"after", after("prod")},
 			says: []string{"Environment after itself", `Environment "prod" can't come after itself`}},
-		"after its own context": {rules: []any{"after", after("stage", "context", "Prod Environment")}, says: []string{"Environment after itself"}},
-		"soak without statuses": {rules: []any{"after", after("stage", "soak", "4h")}, vars: map[string]any{"control_plane": files},
+		"after its own context": {rules: []any{"after", after("stage", "context", "Prod Environment")},
+			says: []string{"Environment after itself"}},
+		"soak without statuses": {rules: []any{"after", after("stage", "soak", "4h")},
+			vars: map[string]any{"control_plane": files},
 			says: []string{"No statuses in this repo", "deployed"}},
-		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed", map[string]any{"verdict": "success", "promoted_commit": newer})},
+		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed",
+			map[string]any{"verdict": "success", "promoted_commit": newer})},
 			says: []string{"Argument of a status", "soak belongs to a status"}},
 		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
 		"no duration":    {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
@@ -298,12 +313,18 @@ func TestAccPromotionBadInput(t *testing.T) {
 		rules []any
 		says  []string
 	}{
-		"an unknown context":                     {[]any{"after", after("stage", "context", "staging")}, []string{"check the name: there are", "stage environment"}},
-		"a by that never wrote":                  {[]any{"after", after("stage", "by", "acme-cd[bot]")}, []string{`"acme-cd[bot]" set none of the latest statuses`}},
-		"a control plane branch that is gone":    {[]any{"branch", "trunk", "after", after("stage")}, []string{`has no branch "trunk"`}},
-		"an unknown status":                      {[]any{"statuses", []string{"ci"}}, []string{"no status and no check run, nor on any other commit"}},
-		"a fork's commit is no candidate":        {[]any{"approved", []string{fork}, "after", after("edge")}, []string{"approved names " + fork}},
-		"an approved commit in a rejected range": {[]any{"approved", []string{newer}, "rejected", map[string]any{newer: nil}}, []string{"rejected"}},
+		"an unknown context": {[]any{"after", after("stage", "context", "staging")},
+			[]string{"check the name: there are", "stage environment"}},
+		"a by that never wrote": {[]any{"after", after("stage", "by", "acme-cd[bot]")},
+			[]string{`"acme-cd[bot]" set none of the latest statuses`}},
+		"a control plane branch that is gone": {[]any{"branch", "trunk", "after", after("stage")},
+			[]string{`has no branch "trunk"`}},
+		"an unknown status": {[]any{"statuses", []string{"ci"}},
+			[]string{"no status and no check run, nor on any other commit"}},
+		"a fork's commit is no candidate": {[]any{"approved", []string{fork}, "after", after("edge")},
+			[]string{"approved names " + fork}},
+		"an approved commit in a rejected range": {[]any{"approved", []string{newer}, "rejected",
+			map[string]any{newer: nil}}, []string{"rejected"}},
 	} {
 		t.Log(name)
 		p.rules(tc.rules...)
@@ -404,7 +425,8 @@ func TestAccPromotionPlan(t *testing.T) {
 	p.write("outputs.tf", "")
 	p.apply("-refresh-only") // forgets the outputs
 	out := p.succeed("plan", "-no-color").stdout
-	p.expectPlan(out, map[string]string{first: "<first>", first[:12]: "<first>", newer: "<newer>", newer[:12]: "<newer>", p.fake.URL: "https://github.acme.io",
+	p.expectPlan(out, map[string]string{first: "<first>", first[:12]: "<first>", newer: "<newer>", newer[:12]: "<newer>",
+		p.fake.URL:                 "https://github.acme.io",
 		p.now.Format(time.RFC3339): "<time>"})
 	if lines := strings.Count(out[strings.Index(out, "Terraform will perform"):], "\n"); lines >= 40 {
 		t.Errorf("the plan has %d lines:\n%s", lines, out)

@@ -33,19 +33,24 @@ func (p *kalypsoProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 }
 
 // ValidateConfig reports errors in the known part of the configuration.
-func (p *kalypsoProvider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
+func (p *kalypsoProvider) ValidateConfig(
+	ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse,
+) {
 	p.read(ctx, req.Config, &resp.Diagnostics)
 }
 
 // Configure passes a *providerData to resources and data sources.
-func (p *kalypsoProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+func (p *kalypsoProvider) Configure(
+	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
+) {
 	data := p.read(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if !data.known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
-			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no repo is planned. No repo "+
+			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no "+
+				"repo is planned. No repo "+
 				"is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData = data, data

@@ -23,7 +23,9 @@ func (renderTemplateFunction) Metadata(_ context.Context, _ function.MetadataReq
 	resp.Name = "render_template"
 }
 
-func (renderTemplateFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+func (renderTemplateFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
 	resp.Definition = function.Definition{
 		Summary: "Renders a template for an assignment",
 		MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use it to try out " +
@@ -37,8 +39,10 @@ func (renderTemplateFunction) Definition(_ context.Context, _ function.Definitio
 			function.DynamicParameter{
 				Name: "data",
 				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, `Workspace`, " +
-					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings), `ConfigData` (an object; " +
-					"its values are strings, objects or lists) and `SecretData` (an object of references, each with `store`, `key` and " +
+					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings), " +
+					"`ConfigData` (an object; " +
+					"its values are strings, objects or lists) and `SecretData` (an object of references, each with `store`, `key` " +
+					"and " +
 					"`property`). Missing attributes are empty.",
 			},
 		},
@@ -83,7 +87,8 @@ func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 	t.ContentType = d.string("content_type")
 	t.Manifests = d.strings("manifests")
 	if len(*ps) == 0 && len(t.Manifests) == 0 {
-		d.report("Missing manifests", "The template is neither a string nor an object with manifests.", fleet.Attr("manifests"))
+		d.report("Missing manifests", "The template is neither a string nor an object with manifests.",
+			fleet.Attr("manifests"))
 	}
 	return t
 }

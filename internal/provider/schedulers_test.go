@@ -33,8 +33,8 @@ func (r *root) expectClusterTypes(want ...string) {
 	}
 }
 
-// TestAccSchedulerPlacementDecisions takes the decisions of Open Cluster Management from its PlacementDecisions, which a server
-// hands out as Kubernetes does.
+// TestAccSchedulerPlacementDecisions takes the decisions of Open Cluster Management from its PlacementDecisions, which
+// a server hands out as Kubernetes does.
 func TestAccSchedulerPlacementDecisions(t *testing.T) {
 	t.Parallel()
 	decisions := `[{"clusterName": "small", "reason": ""}, {"clusterName": "drone", "reason": ""}]`
@@ -59,11 +59,12 @@ func TestAccSchedulerPlacementDecisions(t *testing.T) {
 	r.expectEmptyPlan()
 	decisions = `[{"clusterName": "gone", "reason": ""}]`
 	r.expectError([]string{`There is no cluster type "gone"`}, "plan", "-no-color")
-	r.expectError([]string{"There is no PlacementDecision of the Placement other"}, "plan", "-no-color", "-var=placement=other")
+	r.expectError([]string{"There is no PlacementDecision of the Placement other"}, "plan", "-no-color",
+		"-var=placement=other")
 }
 
-// TestAccSchedulerSimulation takes what Open Cluster Management's scheduler would decide. The server answers as its endpoint
-// does.
+// TestAccSchedulerSimulation takes what Open Cluster Management's scheduler would decide. The server answers as its
+// endpoint does.
 func TestAccSchedulerSimulation(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -112,8 +113,8 @@ func TestAccSchedulerProgram(t *testing.T) {
 	r.expectEmptyPlan(prices)
 }
 
-// otherProviders serves the data sources of the providers http, external and kubernetes that the examples use, and returns the
-// variable that tells Terraform where. Their own builds need Terraform's registry, which tests do without.
+// otherProviders serves the data sources of the providers http, external and kubernetes that the examples use, and
+// returns the variable that tells Terraform where. Their own builds need Terraform's registry, which tests do without.
 func otherProviders(t *testing.T, p *otherProvider) string {
 	t.Helper()
 	reattach := serveOtherProviders(t, p)

@@ -10,20 +10,25 @@ var secretModel = &model{
 	kind:      fleet.KindSecret,
 	name:      "secret",
 	attribute: "secrets",
-	description: "Platform secrets: references to secrets in external stores, for the assignments whose cluster type and deployment target " +
-		"have the labels of the object. References apply in the order of the objects' names. A later reference merges onto an earlier " +
+	description: "Platform secrets: references to secrets in external stores, for the assignments whose cluster type " +
+		"and deployment target " +
+		"have the labels of the object. References apply in the order of the objects' names. A later reference merges onto " +
+		"an earlier " +
 		"reference of the same key.\n\n" +
-		"By default, [External Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment with references gets an " +
+		"By default, [External Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment " +
+		"with references gets an " +
 		"`ExternalSecret`. Terraform, its state and Git hold the references alone, never a secret.",
 	nameDescription: "Name of the object: a DNS-1123 subdomain. References apply in the byte order of these names.",
 	labelsDescription: "What the references apply to: assignments for which all of these hold. `cluster-type`, `deployment-target` and " +
-		"`workload` are compared with the names, any other label with those of the cluster type and of the deployment target. Without " +
+		"`workload` are compared with the names, any other label with those of the cluster type and of the deployment " +
+		"target. Without " +
 		"labels they apply to all.",
 	arguments: map[string]schema.Attribute{
 		"data": schema.MapNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "The references, by the key that the secret gets in the cluster. No config that applies to the same assignment may have the key.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: referenceArguments},
+			Optional: true,
+			MarkdownDescription: "The references, by the key that the secret gets in the cluster. No config that applies to " +
+				"the same assignment may have the key.",
+			NestedObject: schema.NestedAttributeObject{Attributes: referenceArguments},
 		},
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {
@@ -39,8 +44,8 @@ var secretModel = &model{
 	},
 }
 
-// referenceArguments are the arguments of an element of a map. Store and key are optional in the schema, since the framework
-// takes an unknown element for an object of nulls. The domain checks them.
+// referenceArguments are the arguments of an element of a map. Store and key are optional in the schema, since the
+// framework takes an unknown element for an object of nulls. The domain checks them.
 var referenceArguments = map[string]schema.Attribute{
 	"store": schema.StringAttribute{
 		Optional:            true,

@@ -13,12 +13,17 @@ var templateModel = &model{
 	kind:      fleet.KindTemplate,
 	name:      "template",
 	attribute: "templates",
-	description: "A template renders one part of an assignment, which is a deployment target on a cluster type. Cluster types refer to the " +
+	description: "A template renders one part of an assignment, which is a deployment target on a cluster type. Cluster " +
+		"types refer to the " +
 		"templates they use.\n\n" +
-		"The manifests are Go templates with the Sprig functions that use neither clock nor network, and with `toYaml`, `stringify`, " +
-		"`hash` and `unquote`. The data are `.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, `.Workload`, " +
-		"`.ClusterType`, `.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: `.Manifests.repo`, " +
-		"`.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and `.SecretData` (the references " +
+		"The manifests are Go templates with the Sprig functions that use neither clock nor network, and with `toYaml`, " +
+		"`stringify`, " +
+		"`hash` and `unquote`. The data are `.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, " +
+		"`.Workload`, " +
+		"`.ClusterType`, `.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's " +
+		"manifests lie: `.Manifests.repo`, " +
+		"`.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and `.SecretData` (the " +
+		"references " +
 		"to secrets by key, each with `store`, `key` and, if it has one, `property`). Printing a missing value is an " +
 		"error. They are parsed at plan. To try one out, use the function `provider::kalypso::render_template`.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",

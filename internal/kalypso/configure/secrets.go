@@ -90,8 +90,9 @@ func keyConflict(secret *fleet.Secret, key string, values *Values) (conflict, bo
 		if origin := m.Origin.String(); origin != "" {
 			from = " from " + origin
 		}
-		return conflict{secret, key, "", fmt.Sprintf("The key %q is a secret here and a value in the config %q%s. Remove one "+
-			"of them, or rename it.", key, m.Name, from)}, true
+		return conflict{secret, key, "",
+			fmt.Sprintf("The key %q is a secret here and a value in the config %q%s. Remove one "+
+				"of them, or rename it.", key, m.Name, from)}, true
 	}
 	return conflict{}, false
 }
@@ -113,8 +114,9 @@ func (c conflicts) problems() (all fleet.Problems) {
 		slices.Sort(assignments)
 		p := fleet.Problem{
 			Kind: one.secret.Kind(), Name: one.secret.Name, Origin: one.secret.Origin,
-			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(one.key)},
-			Summary: cmp.Or(map[string]string{propertyField: "Reference to two stores"}[one.field], "Secret and config of one key"),
+			Path: []fleet.Step{fleet.Attr("data"), fleet.Key(one.key)},
+			Summary: cmp.Or(map[string]string{propertyField: "Reference to two stores"}[one.field],
+				"Secret and config of one key"),
 			Detail: fmt.Sprintf("%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
 				one.detail, len(assignments), fleet.IndentedList(assignments, maxListedAssignments)),
 		}

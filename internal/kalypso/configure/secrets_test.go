@@ -30,7 +30,8 @@ func configured(t *testing.T, f *fleet.Fleet) (configure.AssignmentConfig, fleet
 	f.Environment = "dev"
 	f.Policies = []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}}
 	f.ClusterTypes = []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large", Labels: map[string]string{"region": "west"}}}}
-	f.Workloads = []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "web", Environment: "dev"}}}}
+	f.Workloads = []*fleet.Workload{{Meta: fleet.Meta{Name: "app"},
+		Targets: []fleet.Target{{Name: "web", Environment: "dev"}}}}
 	s, problems := schedule.New(t.Context(), f)
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -50,17 +51,23 @@ func TestMergeReferences(t *testing.T) {
 	}{
 		"none": {nil, references{}},
 		"one":  {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"})}, references{"K": "s k p"}},
-		"keys of both": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}), secretOf("b", west, references{"L": "t l"})},
+		"keys of both": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
+			secretOf("b", west, references{"L": "t l"})},
 			references{"K": "s k", "L": "t l"}},
-		"the later by name wins": {[]*fleet.Secret{secretOf("b", nil, references{"K": "s b"}), secretOf("a", west, references{"K": "s a"})},
+		"the later by name wins": {[]*fleet.Secret{secretOf("b", nil, references{"K": "s b"}),
+			secretOf("a", west, references{"K": "s a"})},
 			references{"K": "s b"}},
-		"another store": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}), secretOf("b", west, references{"K": "t k"})},
+		"another store": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
+			secretOf("b", west, references{"K": "t k"})},
 			references{"K": "t k"}},
-		"a property stays": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}), secretOf("b", west, references{"K": "s l"})},
+		"a property stays": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
+			secretOf("b", west, references{"K": "s l"})},
 			references{"K": "s l p"}},
-		"a later property": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}), secretOf("b", west, references{"K": "t l q"})},
+		"a later property": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
+			secretOf("b", west, references{"K": "t l q"})},
 			references{"K": "t l q"}},
-		"labels that do not hold": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}), secretOf("b", east, references{"K": "t k"})},
+		"labels that do not hold": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
+			secretOf("b", east, references{"K": "t k"})},
 			references{"K": "s k"}},
 		"names of all three": {[]*fleet.Secret{
 			secretOf("a", map[string]string{"cluster-type": "large"}, references{"A": "s k"}),
@@ -101,7 +108,8 @@ func TestReferenceConflicts(t *testing.T) {
 	t.Parallel()
 	config := func(name string, labels map[string]string, data map[string]string) *fleet.Config {
 		labels[fleet.PlatformConfigLabel] = "true"
-		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels, Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
+		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels,
+			Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
 	}
 	on := "\n\nAffected assignments (1), as cluster type / deployment target:\n  large / app-web"
 	for name, tt := range map[string]struct {
@@ -119,7 +127,8 @@ func TestReferenceConflicts(t *testing.T) {
 		}, nil},
 		"an azure-app-config of the key": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
-			Configs: []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{"region.west.K": "v"}}},
+			Configs: []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"},
+				Data: map[string]string{"region.west.K": "v"}}},
 		}, []string{`PlatformSecret "s": Secret and config of one key: The key "K" is a secret here and a value in the config ` +
 			`"azure-app-config". Remove one of them, or rename it.` + on}},
 		"two stores": {fleet.Fleet{Secrets: []*fleet.Secret{

@@ -38,8 +38,8 @@ func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 	return found
 }
 
-// Problems reports those that are new or changed since what was delivered or proposed before, as errors. It does not tell
-// the values.
+// Problems reports those that are new or changed since what was delivered or proposed before, as errors. It does not
+// tell the values.
 func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 	for _, c := range s {
 		if before.hasValue(c.config, c.key) {
@@ -49,8 +49,10 @@ func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 			Kind: c.config.Kind(), Name: c.config.Name, Origin: c.config.Origin,
 			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(c.key)},
 			Summary: "Secret in clear",
-			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in clear. Put it into a secret "+
-				"store, and refer to it by kalypso_secret. Or encrypt it: ciphertext of SOPS or a SealedSecret passes. If it may lie "+
+			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in clear. Put it into a "+
+				"secret "+
+				"store, and refer to it by kalypso_secret. Or encrypt it: ciphertext of SOPS or a SealedSecret passes. If it may "+
+				"lie "+
 				"in Git, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// BenchmarkFindClearSecrets looks for secrets in all values of a fleet, and says how much of a render's time that takes. It
-// is to stay below 5 %, also if every assignment has values of its own.
+// BenchmarkFindClearSecrets looks for secrets in all values of a fleet, and says how much of a render's time that
+// takes. It is to stay below 5 %, also if every assignment has values of its own.
 func BenchmarkFindClearSecrets(b *testing.B) {
 	for name, own := range map[string]bool{"large-10k": false, "large-10k with own values": true} {
 		b.Run(name, func(b *testing.B) {
@@ -52,9 +52,11 @@ func addOwnValues(b *testing.B, f *fleet.Fleet) {
 			for i := range 10 {
 				data[fmt.Sprint("KEY_", i)] = fmt.Sprintf("https://%s.acme.io:8443/path?key=%d&password=", a.Target.Name, i)
 			}
-			f.Configs = append(f.Configs, &fleet.Config{Data: data, Meta: fleet.Meta{Name: "own-" + a.Namespace, Labels: map[string]string{
-				fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: p.ClusterType.Name, fleet.DeploymentTargetLabel: a.Target.Name,
-			}}})
+			f.Configs = append(f.Configs, &fleet.Config{Data: data,
+				Meta: fleet.Meta{Name: "own-" + a.Namespace, Labels: map[string]string{
+					fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: p.ClusterType.Name,
+					fleet.DeploymentTargetLabel: a.Target.Name,
+				}}})
 		}
 	}
 }

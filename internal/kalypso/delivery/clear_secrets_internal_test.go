@@ -14,13 +14,14 @@ func configWith(name string, data map[string]string) *fleet.Config {
 	return &fleet.Config{Meta: fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
 }
 
-// TestClearSecrets: what is new or changed since the last delivery or proposal is reported, by config and key, and without
-// the value.
+// TestClearSecrets: what is new or changed since the last delivery or proposal is reported, by config and key, and
+// without the value.
 func TestClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, url := "gh"+"p_"+strings.Repeat("aB3", 12), "https://me:"+"hunter2@acme.io"
 	configs := []*fleet.Config{
-		configWith("b", map[string]string{"TOKEN": token, "OTHER": "text"}), configWith("a", map[string]string{"Z": token, "A": url}),
+		configWith("b", map[string]string{"TOKEN": token, "OTHER": "text"}),
+		configWith("a", map[string]string{"Z": token, "A": url}),
 	}
 	stateOf := func(configs ...*fleet.Config) *State {
 		return &State{Inputs: (&Desired{Configs: configs}).inputs()}
@@ -29,21 +30,24 @@ func TestClearSecrets(t *testing.T) {
 		before *State
 		want   []string
 	}{
-		"nothing before":      {nil, []string{"a A", "a Z", "b TOKEN"}},
-		"inputs not known":    {&State{}, []string{"a A", "a Z", "b TOKEN"}},
-		"the same before":     {stateOf(configs...), nil},
-		"a config before":     {stateOf(configs[1]), []string{"b TOKEN"}},
-		"another value":       {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})), []string{"a A"}},
-		"of another config":   {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
-		"proposed before":     {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
-		"proposed and before": {&State{Inputs: stateOf(configs[0]).Inputs, Proposal: &Proposal{Head: stateOf(configs[1])}}, nil},
+		"nothing before":   {nil, []string{"a A", "a Z", "b TOKEN"}},
+		"inputs not known": {&State{}, []string{"a A", "a Z", "b TOKEN"}},
+		"the same before":  {stateOf(configs...), nil},
+		"a config before":  {stateOf(configs[1]), []string{"b TOKEN"}},
+		"another value": {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})),
+			[]string{"a A"}},
+		"of another config": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A", "a Z"}},
+		"proposed before":   {&State{Proposal: &Proposal{Head: stateOf(configs...)}}, nil},
+		"proposed and before": {&State{Inputs: stateOf(configs[0]).Inputs, Proposal: &Proposal{Head: stateOf(configs[1])}},
+			nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
 			for _, p := range FindClearSecrets(configs).Problems(tt.before) {
 				got = append(got, p.Name+" "+p.Path[1].Key)
-				if text := p.Error(); strings.Contains(text, token) || strings.Contains(text, "hunter2") || p.Severity != fleet.Error {
+				if text := p.Error(); strings.Contains(text, token) || strings.Contains(text, "hunter2") ||
+					p.Severity != fleet.Error {
 					t.Errorf("severity %d: %s", p.Severity, text)
 				}
 			}
@@ -60,7 +64,8 @@ func TestClearSecretsHidden(t *testing.T) {
 	key := "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE" + " KEY-----\n"
 	configs := []*fleet.Config{configWith("a", map[string]string{"KEY": key, "OTHER": "text"})}
 	problems := fleet.Problems{
-		{Detail: "it is " + key}, {Detail: `it is "-----BEGIN PRIVATE` + ` KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE` + ` KEY-----\n"`},
+		{Detail: "it is " + key}, {Detail: `it is "-----BEGIN PRIVATE` + ` KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE` +
+			` KEY-----\n"`},
 		{Detail: "line 2: MIIEvQ\"IBADANB is text"},
 	}
 	FindClearSecrets(configs).Hide(problems)

@@ -20,8 +20,8 @@ func (s *situation) left(branch string, number int) *OldPlace {
 	return old
 }
 
-// TestOldPlaces: when an apply has what was delivered to another branch before removed by a pull request. A plan with something to
-// do is never empty.
+// TestOldPlaces: when an apply has what was delivered to another branch before removed by a pull request. A plan with
+// something to do is never empty.
 func TestOldPlaces(t *testing.T) {
 	for _, test := range []struct {
 		rule string
@@ -77,17 +77,21 @@ func TestOldPlaces(t *testing.T) {
 			s.left("old", 8)
 			s.desired.KeepOld = true
 		}, "remove old, keeps [old]"},
-		{"whether it is to be kept is not known yet", func(s *situation) { s.left("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
+		{"whether it is to be kept is not known yet", func(s *situation) { s.left("old", 0); s.desired.Incomplete = true },
+			"undecided, leaves [old]"},
 		{"pushes remove it at once", func(s *situation) { s.left("old", 8); s.desired.Strategy = Push }, "write"},
-		{"the strategy is not known yet", func(s *situation) { s.left("old", 0); s.desired.Strategy = fleet.Unknown }, "undecided"},
+		{"the strategy is not known yet", func(s *situation) { s.left("old", 0); s.desired.Strategy = fleet.Unknown },
+			"undecided"},
 		{"only computed", func(s *situation) { s.left("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
 			decision := Decide(s.desired, s.prior, s.state)
-			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove old"}[decision.Action]
-			for verb, places := range map[string][]Destination{"removes": decision.Removed, "keeps": decision.Spared, "leaves": decision.Leaves} {
+			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
+				RemoveOld: "remove old"}[decision.Action]
+			for verb, places := range map[string][]Destination{"removes": decision.Removed, "keeps": decision.Spared,
+				"leaves": decision.Leaves} {
 				var branches []string
 				for _, at := range places {
 					branches = append(branches, at.Branch)

@@ -48,7 +48,8 @@ func TestCiphertext(t *testing.T) {
 			for n, text := range ciphertexts {
 				values["K"+strings.Repeat("x", n)] = text
 			}
-			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true"}}, Data: values}}
+			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true"}},
+				Data: values}}
 			var got struct{ Data map[string]string }
 			if err := yaml.Unmarshal([]byte(configFile(t, f)), &got); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,8 @@ func randomFleet(seed uint64) *fleet.Fleet {
 	} {
 		name := fmt.Sprintf("t%d", i)
 		config := fleet.TemplateConfig
-		types := []string{fleet.TemplateReconciler, fleet.TemplateNamespace, config, config, config, config, fleet.TemplateSecret}
+		types := []string{fleet.TemplateReconciler, fleet.TemplateNamespace, config, config, config, config,
+			fleet.TemplateSecret}
 		f.Templates = append(f.Templates, &fleet.Template{
 			Meta: meta(
 				"templates",
@@ -233,7 +234,8 @@ func sites(f *fleet.Fleet) (all []site) {
 	for _, s := range f.Secrets {
 		add(s.Name+".name", func(v string) { s.Name = v }, "0", "zz")
 		inMap(s.Name+".labels", &s.Labels, "east", "c0")
-		add(s.Name+".data", func(v string) { s.Data = map[string]fleet.SecretReference{v: {Store: "vault", Key: v}} }, "S", "U")
+		add(s.Name+".data", func(v string) { s.Data = map[string]fleet.SecretReference{v: {Store: "vault", Key: v}} }, "S",
+			"U")
 		for _, k := range slices.Sorted(maps.Keys(s.Data)) {
 			change := func(change func(r *fleet.SecretReference, v string)) func(v string) {
 				return func(v string) {

@@ -49,7 +49,8 @@ spec:
       remoteRef:
         key: two
 `},
-		"the store of most keys": {"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: vault, key: c}", "vault",
+		"the store of most keys": {"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: " +
+			"vault, key: c}", "vault",
 			`    - secretKey: A
       remoteRef:
         key: a
@@ -108,8 +109,8 @@ spec:
 	}
 }
 
-// externalSecretSchema returns the schema of External Secrets for external-secrets.io/v1, from its Go module. It refuses
-// fields that the schema does not list, as the API server does with strict validation.
+// externalSecretSchema returns the schema of External Secrets for external-secrets.io/v1, from its Go module. It
+// refuses fields that the schema does not list, as the API server does with strict validation.
 func externalSecretSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile(apiserver.CRDs(t, apiserver.ExternalSecrets)[0])
@@ -202,10 +203,11 @@ spec: {reconciler: r, namespaceService: "n", secretType: s}
 		input string
 		want  map[string]string
 	}{
-		"no secret":              {"", nil},
-		"a secret without data":  {secret("", ""), nil},
-		"of another region":      {secret("region: north", "A: {store: v, key: k}"), nil},
-		"of its cluster type":    {secret("cluster-type: small", "A: {store: v, key: k}, B: {store: v, key: k, property: p}"), map[string]string{"small": "A=v/k\nB=v/k#p\n"}},
+		"no secret":             {"", nil},
+		"a secret without data": {secret("", ""), nil},
+		"of another region":     {secret("region: north", "A: {store: v, key: k}"), nil},
+		"of its cluster type": {secret("cluster-type: small",
+			"A: {store: v, key: k}, B: {store: v, key: k, property: p}"), map[string]string{"small": "A=v/k\nB=v/k#p\n"}},
 		"a template of no bytes": {secret("cluster-type: small", "A: {store: none, key: k}"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -245,7 +247,10 @@ spec:
 	const dataBefore = "{app-test dev-large-app-test dev  app map[purpose:test team:blue workload:app workspace:] " +
 		"map[branch:main path:./test repo:https://example.com/app] large map[]}"
 	objects := strings.Split(base, "---\n")
-	without := strings.Join(slices.DeleteFunc(objects, func(o string) bool { return strings.Contains(o, "metadata: {name: c}") }), "---\n")
+	without := strings.Join(slices.DeleteFunc(objects, func(o string) bool {
+		return strings.Contains(o,
+			"metadata: {name: c}")
+	}), "---\n")
 	var before string
 	for _, secret := range []string{"", platformSecret + "metadata: {name: s}\nspec: {data: {A: {store: v, key: k}}}\n"} {
 		built, problems := build(t.Context(), read(t, "dev", without, all, secret))
@@ -272,9 +277,10 @@ func TestUnknownReferences(t *testing.T) {
 		"a key": {func(s *fleet.Secret) {
 			s.Data["A"] = fleet.SecretReference{Store: "v", Key: fleet.Unknown}
 		}, "platform-secret.yaml"},
-		"a name":   {func(s *fleet.Secret) { s.Name = fleet.Unknown }, "platform-secret.yaml?"},
-		"a label":  {func(s *fleet.Secret) { s.Labels = map[string]string{"size": fleet.Unknown} }, "platform-secret.yaml?"},
-		"all data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{fleet.Unknown: {}} }, "platform-secret.yaml?"},
+		"a name":  {func(s *fleet.Secret) { s.Name = fleet.Unknown }, "platform-secret.yaml?"},
+		"a label": {func(s *fleet.Secret) { s.Labels = map[string]string{"size": fleet.Unknown} }, "platform-secret.yaml?"},
+		"all data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{fleet.Unknown: {}} },
+			"platform-secret.yaml?"},
 		"a label that is known not to hold": {func(s *fleet.Secret) {
 			s.Labels = map[string]string{"size": "small"}
 			s.Data["A"] = fleet.SecretReference{Store: "v", Key: fleet.Unknown}

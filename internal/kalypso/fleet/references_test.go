@@ -121,8 +121,10 @@ Check the spelling, or add targets.`
 		t.Errorf("%v", ps)
 	}
 	for _, f := range []*fleet.Fleet{
-		{Environment: "dev", Workloads: f.Workloads}, {Environment: "dve"}, {Environment: fleet.Unknown, Workloads: f.Workloads},
-		{Environment: "dve", Workloads: []*fleet.Workload{{Targets: []fleet.Target{{Environment: fleet.Unknown}, {Environment: "dev"}}}}},
+		{Environment: "dev", Workloads: f.Workloads}, {Environment: "dve"},
+		{Environment: fleet.Unknown, Workloads: f.Workloads},
+		{Environment: "dve", Workloads: []*fleet.Workload{{Targets: []fleet.Target{{Environment: fleet.Unknown},
+			{Environment: "dev"}}}}},
 	} {
 		if ps := f.CheckEnvironment(); len(ps) > 0 {
 			t.Errorf("%v", ps)

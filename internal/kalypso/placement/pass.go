@@ -230,7 +230,8 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 	return true
 }
 
-// explained are the earlier decisions of the policies that still decide: deployment target → cluster types, policy by policy.
+// explained are the earlier decisions of the policies that still decide: deployment target → cluster types, policy by
+// policy.
 type explained map[string][][]string
 
 func newExplained(f *Fleet) explained {
@@ -246,8 +247,8 @@ func newExplained(f *Fleet) explained {
 	return e
 }
 
-// places reports whether an earlier decision places the target on the cluster type. A policy asks for a target of which it
-// decided nothing, so the decision is another policy's.
+// places reports whether an earlier decision places the target on the cluster type. A policy asks for a target of which
+// it decided nothing, so the decision is another policy's.
 func (e explained) places(target, clusterType string) bool {
 	return slices.ContainsFunc(e[target], func(chosen []string) bool { return slices.Contains(chosen, clusterType) })
 }

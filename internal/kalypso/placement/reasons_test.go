@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReasons tells scores, what is kept, and what keeps off. Balance counts what others hold, not what the target holds.
+// TestReasons tells scores, what is kept, and what keeps off. Balance counts what others hold, not what the target
+// holds.
 func TestReasons(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{
@@ -26,7 +27,8 @@ func TestReasons(t *testing.T) {
 		"p":      {Targets: map[string][]string{"t": {"a", "b"}}},
 	}
 	var got []Reason
-	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 }, func(_, _ int, reasons []Reason) { got = reasons })
+	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 },
+		func(_, _ int, reasons []Reason) { got = reasons })
 	want := []Reason{
 		{ClusterType: 0, Fits: true, Score: -200, Scores: []int{-200}, Off: "others fill the number of 1"},
 		{ClusterType: 1, Placed: true, Kept: true, Fits: true, Score: 0, Scores: []int{0}},
@@ -40,7 +42,8 @@ func TestReasons(t *testing.T) {
 
 	f.Earlier.Decisions["others"].Targets["x2"] = []string{"c"} // a third of the load each
 	f.Policies[0].Targets = []int{1, 1, 1, 2, 3}
-	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 }, func(_, _ int, reasons []Reason) { got = reasons })
+	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 },
+		func(_, _ int, reasons []Reason) { got = reasons })
 	if got[1].Scores[0] != 2*2*16 { // twice int(100 * (0.5 - 1/3)) is 32, not 33
 		t.Errorf("the score of one of three is %d", got[1].Scores[0])
 	}
@@ -50,7 +53,8 @@ func TestReasons(t *testing.T) {
 func TestGeneration(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{{Name: "a"}, {Name: "b"}}, Targets: []string{"known", "held"},
-		Policies: []Policy{{Name: "p", ClusterTypes: []int{0, 1}, Targets: []int{0, 1}, Spec: &Spec{Number: new(1), Generation: "1"}}},
+		Policies: []Policy{{Name: "p", ClusterTypes: []int{0, 1}, Targets: []int{0, 1},
+			Spec: &Spec{Number: new(1), Generation: "1"}}},
 		Earlier: Earlier{
 			Decisions: Decisions{"p": {Generation: "1", Targets: map[string][]string{"known": {"b"}}}},
 			Holds:     map[string][]string{"known": {"b"}, "held": {"b"}},

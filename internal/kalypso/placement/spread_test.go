@@ -105,7 +105,8 @@ func TestSpread(t *testing.T) {
 		},
 		"a soft spread beyond its skew goes last, also where the skew shrinks": {
 			labelled(
-				[]string{"a1", "r", "a"}, []string{"b1", "r", "b"}, []string{"b2", "r", "b"}, []string{"b3", "r", "b"}, []string{"none"},
+				[]string{"a1", "r", "a"}, []string{"b1", "r", "b"}, []string{"b2", "r", "b"}, []string{"b3", "r", "b"},
+				[]string{"none"},
 			),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 1, WhenUnsatisfiable: ScheduleAnyway}}},
 			[]string{"b1", "b2", "b3"}, []string{"b1", "b2", "b3", "none"},

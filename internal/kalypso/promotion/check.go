@@ -21,13 +21,16 @@ func (r Rules) Check() (ps fleet.Problems) {
 		switch {
 		case fleet.IsUnknown(g.Name) || fleet.IsUnknown(r.Environment):
 		case g.Name == r.Environment:
-			report("Environment after itself", fmt.Sprintf("Environment %q can't come after itself. Name the environment before it.", g.Name), at...)
+			report("Environment after itself",
+				fmt.Sprintf("Environment %q can't come after itself. Name the environment before it.", g.Name), at...)
 		case g.Deployed == nil && strings.EqualFold(g.Context, own):
-			report("Environment after itself", fmt.Sprintf("The context %q is the one of environment %q itself. Name that of the environment before it.",
-				g.Context, r.Environment), append(at, fleet.Attr("context"))...)
+			report("Environment after itself",
+				fmt.Sprintf("The context %q is the one of environment %q itself. Name that of the environment before it.",
+					g.Context, r.Environment), append(at, fleet.Attr("context"))...)
 		}
 		if len([]rune(g.Context)) > hosting.MaxStatusContext {
-			report("Invalid context", fmt.Sprintf("A context has at most %d characters.", hosting.MaxStatusContext), append(at, fleet.Attr("context"))...)
+			report("Invalid context", fmt.Sprintf("A context has at most %d characters.", hosting.MaxStatusContext),
+				append(at, fleet.Attr("context"))...)
 		}
 	}
 	for i, name := range r.Statuses {

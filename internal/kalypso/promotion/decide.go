@@ -123,7 +123,8 @@ const (
 	gateHold    = "hold"
 	gateDwell   = "dwell"
 	gateRollout = "rollout"
-	// gateRollback waits for people: what was rolled back is not on the branch any more, and what came before it there may be.
+	// gateRollback waits for people: what was rolled back is not on the branch any more, and what came before it there
+	// may be.
 	gateRollback = "rollback"
 )
 
@@ -135,8 +136,9 @@ func (c *choice) blocked() *Waiting {
 	case c.World.Current.Rollout:
 		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
 	case c.rollbackLost():
-		return &Waiting{Gate: gateRollback, Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so which commits went with it "+
-			"is unclear: approve the newest commit that is good", short(c.World.Current.RolledBack), c.History.Branch)}
+		return &Waiting{Gate: gateRollback,
+			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so which commits went with it "+
+				"is unclear: approve the newest commit that is good", short(c.World.Current.RolledBack), c.History.Branch)}
 	}
 	return nil
 }
@@ -188,9 +190,9 @@ func (c *choice) finish() {
 	c.Summary = c.summary()
 }
 
-// rolledBack returns the newest commit that a rollback took away and that does not come back with the choice. The commit
-// that a pin replaces is one, if the pin is older. One that is not on the branch any more is kept until the newest commit
-// is taken: until then, commits that went with it may be left.
+// rolledBack returns the newest commit that a rollback took away and that does not come back with the choice. The
+// commit that a pin replaces is one, if the pin is older. One that is not on the branch any more is kept until the
+// newest commit is taken: until then, commits that went with it may be left.
 func (c *choice) rolledBack() string {
 	back, at := c.World.Current.RolledBack, c.History.index(c.Commit)
 	if c.rollbackLost() && at != 0 {

@@ -19,8 +19,8 @@ type proof struct {
 
 const (
 	pending = hosting.Pending
-	// descriptionDeployed is what Kalypso's workflows write beside a pending status once an environment runs the commit and
-	// another environment follows.
+	// descriptionDeployed is what Kalypso's workflows write beside a pending status once an environment runs the commit
+	// and another environment follows.
 	descriptionDeployed = "Deployed"
 )
 

@@ -1,6 +1,6 @@
 // Package promotion chooses the commit of a control plane that an environment renders. The history of the control
-// plane's branch, the statuses on its commits, and the record of the environment give a [Decision] with its reasons. The
-// package does no I/O, and takes the time from the host. Package lookup reads what a decision depends on.
+// plane's branch, the statuses on its commits, and the record of the environment give a [Decision] with its reasons.
+// The package does no I/O, and takes the time from the host. Package lookup reads what a decision depends on.
 //
 // A gate never raises an error: it holds, or it waits with a reason. If something is unclear, nothing is promoted.
 package promotion
@@ -65,7 +65,8 @@ type Deployed struct {
 	Commit  string // the promoted commit that the verdict is about; "": none
 }
 
-// ContextOf returns the context of the status that says whether an environment runs a commit. Kalypso's workflows use it.
+// ContextOf returns the context of the status that says whether an environment runs a commit. Kalypso's workflows use
+// it.
 func ContextOf(environment string) string { return environment + " environment" }
 
 // History is the first-parent history of the control plane's branch.
@@ -173,7 +174,8 @@ func (w *World) candidates() int {
 
 // UsesStatuses reports whether the rules need the statuses of a host.
 func (r Rules) UsesStatuses() bool {
-	return len(r.Statuses) > 0 || r.Dwell > 0 || slices.ContainsFunc(r.After, func(g Gate) bool { return g.Deployed == nil })
+	return len(r.Statuses) > 0 || r.Dwell > 0 || slices.ContainsFunc(r.After,
+		func(g Gate) bool { return g.Deployed == nil })
 }
 
 // Mentioned returns the commits that the rules name and that have to be looked for in the whole history: it matters

@@ -46,7 +46,8 @@ type chain struct {
 }
 
 func newChain(t *testing.T, seed uint64) *chain {
-	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]hosting.StatusState{}, log: map[string][]hosting.Status{}}
+	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]hosting.StatusState{},
+		log: map[string][]hosting.Status{}}
 	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
 	for i := range 3 + c.rand.IntN(3) {
 		e := &environment{name: fmt.Sprintf("env%d", i)}
@@ -174,7 +175,8 @@ func (c *chain) run(e *environment) {
 func (c *chain) check(e *environment, d *promotion.Decision) {
 	fail := func(format string, args ...any) {
 		c.t.Helper()
-		c.t.Fatalf("seed %d, minute %d, %s at %s: %s\n%s", c.seed, c.now, e.name, e.current.Commit, fmt.Sprintf(format, args...), d.Summary)
+		c.t.Fatalf("seed %d, minute %d, %s at %s: %s\n%s", c.seed, c.now, e.name, e.current.Commit,
+			fmt.Sprintf(format, args...), d.Summary)
 	}
 	was, is := slices.Index(c.main, e.current.Commit), slices.Index(c.main, d.Commit)
 	switch {
@@ -231,8 +233,8 @@ func (e *environment) outdate(older []string) {
 	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return slices.Contains(older, b) })
 }
 
-// spans returns the times in which an environment ran a commit without a break. What it ran of commits that a force-push
-// took from the branch is nowhere to be seen: the host lists statuses by commit.
+// spans returns the times in which an environment ran a commit without a break. What it ran of commits that a
+// force-push took from the branch is nowhere to be seen: the host lists statuses by commit.
 func (c *chain) spans(e *environment, commit string) []span {
 	var all []span
 	open := false
@@ -310,7 +312,8 @@ func (c *chain) step() {
 	}
 }
 
-// calm ends all overrides, failures and dead pipelines. Who lost the current commit is pinned to one of the branch first.
+// calm ends all overrides, failures and dead pipelines. Who lost the current commit is pinned to one of the branch
+// first.
 func (c *chain) calm() {
 	for _, e := range c.all {
 		e.fails, e.dead = false, false
@@ -349,8 +352,8 @@ func (c *chain) turns(most int) {
 	}
 }
 
-// TestRandomChains drives simulated chains through random events, and holds every decision against a plain model. Then all
-// becomes calm: the chain ends where it should, and with a dwell nothing starves however often people commit.
+// TestRandomChains drives simulated chains through random events, and holds every decision against a plain model. Then
+// all becomes calm: the chain ends where it should, and with a dwell nothing starves however often people commit.
 func TestRandomChains(t *testing.T) {
 	runs, steps := 2000, 200
 	if testing.Short() {

@@ -23,19 +23,21 @@ func (c *choice) skipped(commit string, approved bool) string {
 		case good < 0:
 			return fmt.Sprintf("rejected: it contains %s, and no good commit after that is named", short(bad))
 		}
-		return fmt.Sprintf("rejected: it contains %s, and comes before the first good commit %s", short(bad), short(c.Rejected[bad]))
+		return fmt.Sprintf("rejected: it contains %s, and comes before the first good commit %s", short(bad),
+			short(c.Rejected[bad]))
 	}
 	if back := c.History.index(c.World.Current.RolledBack); back >= 0 && at >= back && !approved {
 		if commit == c.World.Current.RolledBack {
 			return "rolled back: approve it, or take a newer commit"
 		}
-		return fmt.Sprintf("rolled back together with %s: approve it, or take a newer commit", short(c.World.Current.RolledBack))
+		return fmt.Sprintf("rolled back together with %s: approve it, or take a newer commit",
+			short(c.World.Current.RolledBack))
 	}
 	return ""
 }
 
-// firstGood returns the position of the first good commit after a rejected one, or -1 if there is none yet. A commit that
-// does not come after the rejected one is none.
+// firstGood returns the position of the first good commit after a rejected one, or -1 if there is none yet. A commit
+// that does not come after the rejected one is none.
 func (c *choice) firstGood(bad string) int {
 	good, from := c.History.index(c.Rejected[bad]), c.History.index(bad)
 	if from >= 0 && good >= from {
@@ -52,7 +54,8 @@ func (c *choice) notes() []string {
 	}
 	for _, commit := range slices.Sorted(slices.Values(c.Approved)) {
 		if at := c.History.index(commit); at < 0 || at >= c.count {
-			all = append(all, fmt.Sprintf("approved names %s, which is not one of the commits after the current one. Remove the entry.",
+			all = append(all, fmt.Sprintf("approved names %s, which is not one of the commits after the current one. Remove "+
+				"the entry.",
 				printable.Line(commit)))
 		}
 	}
@@ -60,9 +63,11 @@ func (c *choice) notes() []string {
 		good, from := c.firstGood(bad), c.History.index(bad)
 		switch named := c.Rejected[bad]; {
 		case from < 0 && good < 0:
-			all = append(all, fmt.Sprintf("rejected names %s, which is not on branch %q. Remove the entry.", printable.Line(bad), c.History.Branch))
+			all = append(all, fmt.Sprintf("rejected names %s, which is not on branch %q. Remove the entry.",
+				printable.Line(bad), c.History.Branch))
 		case good >= c.count:
-			all = append(all, fmt.Sprintf("rejected names %s and its first good commit %s, and neither comes after the current commit. Remove the entry.",
+			all = append(all, fmt.Sprintf("rejected names %s and its first good commit %s, and neither comes after the "+
+				"current commit. Remove the entry.",
 				short(bad), short(named)))
 		}
 	}
@@ -76,21 +81,25 @@ func (c *choice) warn() {
 	}
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
 		if good := c.Rejected[bad]; good != "" && c.firstGood(bad) < 0 && c.History.Has(bad) {
-			add("Rejected commits without an end", "rejected says that %s is the first good commit after %s, and it does not come after it on branch %q. "+
-				"So all commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
+			add("Rejected commits without an end",
+				"rejected says that %s is the first good commit after %s, and it does not come after it on branch %q. "+
+					"So all commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
 		}
 	}
 	if c.count == MaxCandidates && c.History.index(c.World.Current.Commit) != c.count {
-		add("More commits than candidates", "Only the newest %d commits of branch %q are candidates. Older ones are not considered.",
+		add("More commits than candidates",
+			"Only the newest %d commits of branch %q are candidates. Older ones are not considered.",
 			MaxCandidates, c.History.Branch)
 	}
 	if c.History.Gone {
-		add("The branch of the control plane is gone", "The control plane's repo has no branch %q, so nothing is promoted. The environment keeps its "+
-			"commit. Check control_plane.branch.", c.History.Branch)
+		add("The branch of the control plane is gone",
+			"The control plane's repo has no branch %q, so nothing is promoted. The environment keeps its "+
+				"commit. Check control_plane.branch.", c.History.Branch)
 	}
 	if c.Ledger.Silence != "" {
-		add("The statuses can't be read", "%s No gate of a status holds without them, so nothing is promoted. The environment keeps its commit, "+
-			"and its own changes go out.", c.Ledger.Silence)
+		add("The statuses can't be read",
+			"%s No gate of a status holds without them, so nothing is promoted. The environment keeps its commit, "+
+				"and its own changes go out.", c.Ledger.Silence)
 	}
 	c.warnOfOthers()
 }
@@ -98,7 +107,8 @@ func (c *choice) warn() {
 // kalypsoDescriptions are what Kalypso's workflows write beside a pending status.
 var kalypsoDescriptions = []string{"Promoted", "Deploying", descriptionDeployed}
 
-// warnOfOthers warns of a status in the environment's own context that another writer set: Kalypso's workflows still run.
+// warnOfOthers warns of a status in the environment's own context that another writer set: Kalypso's workflows still
+// run.
 func (c *choice) warnOfOthers() {
 	own := ContextOf(c.Environment)
 	commits := c.commits()
@@ -112,7 +122,8 @@ func (c *choice) warnOfOthers() {
 			continue
 		}
 		c.Warnings = append(c.Warnings, Warning{"Somebody else reports this environment", fmt.Sprintf(
-			"On commit %s, %s. That is the context of environment %q itself. Kalypso's own workflows may still run: stop them for this "+
+			"On commit %s, %s. That is the context of environment %q itself. Kalypso's own workflows may still run: stop them "+
+				"for this "+
 				"environment, or two writers promote it.", short(commit), describeStatus(s), c.Environment)})
 		return
 	}

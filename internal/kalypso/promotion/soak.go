@@ -28,10 +28,10 @@ type event struct {
 	commit string
 }
 
-// runs returns the times in which an environment ran a commit, oldest first, as far as the statuses that were read tell.
-// A failure of the commit takes all runs before it away: only what came after it is proof. A status on another commit ends
-// a run. Hosts tell whole seconds: a status on another commit of the same second came after a run that went on, and
-// before one that began.
+// runs returns the times in which an environment ran a commit, oldest first, as far as the statuses that were read
+// tell. A failure of the commit takes all runs before it away: only what came after it is proof. A status on another
+// commit ends a run. Hosts tell whole seconds: a status on another commit of the same second came after a run that went
+// on, and before one that began.
 func (c *choice) runs(g Gate, commit string) []run {
 	var events []event
 	add := func(on string, statuses []hosting.Status) {
@@ -95,7 +95,8 @@ func (r *runner) take(e event, own, good bool) {
 
 // others returns the other commits with statuses in the context, sorted.
 func (c *choice) others(g Gate, commit string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.found[strings.ToLower(g.Context)])), func(other string) bool { return other == commit })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.found[strings.ToLower(g.Context)])),
+		func(other string) bool { return other == commit })
 }
 
 // judgeSoak judges how long an environment ran a commit, whose latest status is good.
@@ -133,10 +134,12 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 		reason += "no good status began a run"
 	case all[len(all)-1].end.IsZero():
 		r := all[len(all)-1]
-		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", span(g.Soak), stamp(r.start), stamp(r.start.Add(g.Soak)))
+		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", span(g.Soak), stamp(r.start),
+			stamp(r.start.Add(g.Soak)))
 	default:
 		r := all[len(all)-1]
-		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other), stamp(r.end), span(g.Soak), stamp(r.start))
+		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
+			stamp(r.end), span(g.Soak), stamp(r.start))
 	}
 	return "", &Waiting{Gate: g.Name, By: s.Creator, Reason: reason}
 }
@@ -174,11 +177,13 @@ func (c *choice) dwells() string {
 	s, ok := c.latest(commit, g.Context)
 	switch {
 	case !ok:
-		return fmt.Sprintf("the current commit %s stays %s from its first good status on, and has no status %q", short(commit), span(c.Dwell), g.Context)
+		return fmt.Sprintf("the current commit %s stays %s from its first good status on, and has no status %q",
+			short(commit), span(c.Dwell), g.Context)
 	case s.State == hosting.Failure, s.State == hosting.Errored:
 		return ""
 	case !isGood(s):
-		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit), span(c.Dwell), describeStatus(s))
+		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit), span(c.Dwell),
+			describeStatus(s))
 	}
 	if _, read := c.Ledger.Histories[commit]; !read {
 		c.Unread = append(c.Unread, commit)

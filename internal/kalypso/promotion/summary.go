@@ -35,7 +35,8 @@ func (c *choice) summary() string {
 		}
 	}
 	if c.skips > 0 {
-		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", fleet.Count(c.skips, "commit"), short(c.Skipped[0].Commit), c.Skipped[0].Reason))
+		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", fleet.Count(c.skips, "commit"),
+			short(c.Skipped[0].Commit), c.Skipped[0].Reason))
 	}
 	for _, note := range c.notes() {
 		lines = append(lines, "Note: "+note)
@@ -72,7 +73,8 @@ func (c *choice) headline() string {
 	case c.History.Gone:
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.History.Branch)
 	case c.lost():
-		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from elsewhere. "+
+		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
+			"elsewhere. "+
 			"Set pinned_commit to a commit of the branch to go on from there.", at, c.History.Branch)
 	case c.Kind == Hold && c.World.Current.Rollout:
 		return at + " while its rollout is under way."

@@ -377,7 +377,8 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 		return "", err
 	}
 	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx)
-	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{}, secrets: &configure.Values{}})
+	file, failures := w.file(ReconcilerFile, p, &assignmentInput{data: data, values: &configure.Values{},
+		secrets: &configure.Values{}})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)
 	}

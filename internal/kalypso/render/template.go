@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// Data is the data of a template. Its exported fields are those of the operator: a template that prints or hashes all data
-// sees them alone.
+// Data is the data of a template. Its exported fields are those of the operator: a template that prints or hashes all
+// data sees them alone.
 type Data struct {
 	DeploymentTargetName string
 	Namespace            string

@@ -24,7 +24,8 @@ var rules = []rule{
 			return strings.Contains(string(text), "PRIVATE KEY")
 		},
 	},
-	{name: "an age key", anchors: []string{"AGE-SECRET-KEY-1"}, pattern: regexp.MustCompile(`AGE-SECRET-KEY-1[0-9A-Z]{50}`)},
+	{name: "an age key", anchors: []string{"AGE-SECRET-KEY-1"},
+		pattern: regexp.MustCompile(`AGE-SECRET-KEY-1[0-9A-Z]{50}`)},
 	{
 		name:    "a GitHub token",
 		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"},

@@ -36,25 +36,30 @@ func TestSecrets(t *testing.T) {
 	tests := map[string][]string{
 		privateKey: {"OpenSSH " + pem("OPENSSH PRIVATE"+" KEY"), pem("PGP PRIVATE" + " KEY BLOCK")},
 		"a private key in base64": {
-			encode(pem("RSA PRIVATE" + " KEY")), encode(pem("PRIVATE" + " KEY")), "client-key-data: " + encode(pem("EC PRIVATE"+" KEY")),
+			encode(pem("RSA PRIVATE" + " KEY")), encode(pem("PRIVATE" + " KEY")),
+			"client-key-data: " + encode(pem("EC PRIVATE"+" KEY")),
 		},
 		"an age key": {"AGE-SECRET-" + "KEY-1" + upper(58)},
 		"a GitHub token": {
-			"gh" + "p_" + chars(36), "gh" + "o_" + chars(36), "gh" + "u_" + chars(36), "gh" + "s_" + chars(36), "gh" + "r_" + chars(76),
+			"gh" + "p_" + chars(36), "gh" + "o_" + chars(36), "gh" + "u_" + chars(36), "gh" + "s_" + chars(36),
+			"gh" + "r_" + chars(76),
 			"github" + "_pat_" + chars(22) + "_" + chars(59),
 		},
 		"a GitLab token": {
 			"gl" + "pat-" + chars(20), "gl" + "dt-" + chars(20), "gl" + "rt-" + chars(20), "gl" + "ptt-" + chars(40),
-			"gl" + "cbt-64_" + chars(20), "gl" + "soat-" + chars(20), "gl" + "agent-" + chars(50), "gl" + "pat-" + chars(40) + ".01.abcdefghi",
+			"gl" + "cbt-64_" + chars(20), "gl" + "soat-" + chars(20), "gl" + "agent-" + chars(50),
+			"gl" + "pat-" + chars(40) + ".01.abcdefghi",
 		},
 		"an Azure client secret": {chars(3) + "8" + "Q~" + chars(34), ".~-8" + "Q~" + chars(31)},
 		"an Azure DevOps token":  {chars(76) + "AZ" + "DO" + "1a2B"},
 		"an Azure key": {
-			chars(52) + "JQQ" + "J99" + chars(25) + "1a2B", chars(76) + "+A" + "St" + chars(5) + "A==", chars(76) + "AC" + "Db" + chars(5) + "Q==",
+			chars(52) + "JQQ" + "J99" + chars(25) + "1a2B", chars(76) + "+A" + "St" + chars(5) + "A==",
+			chars(76) + "AC" + "Db" + chars(5) + "Q==",
 			chars(42) + "Az" + "Se" + chars(6),
 		},
 		key: {
-			"DefaultEndpointsProtocol=https;AccountName=acme;Account" + "Key=" + chars(86) + "==;EndpointSuffix=core.windows.net",
+			"DefaultEndpointsProtocol=https;AccountName=acme;Account" + "Key=" + chars(86) +
+				"==;EndpointSuffix=core.windows.net",
 			"Endpoint=sb://acme.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccess" + "Key=" + chars(43) + "=",
 			"HostName=acme.azure-devices.net;DeviceId=d;SharedAccess" + "Key=" + chars(43) + "=",
 			"AccountEndpoint=https://acme.documents.azure.com:443/;Account" + "Key=" + chars(86) + "==;",
@@ -66,31 +71,38 @@ func TestSecrets(t *testing.T) {
 		},
 		"an AWS access key": {"AK" + "IA" + upper(16), "AS" + "IA" + upper(16), "key: AK" + "IA" + "0123456789ABCDEF"},
 		"an AWS secret access key": {
-			"[default]\naws_secret_" + "access_key = " + chars(40), "AWS_SECRET_" + "ACCESS_KEY=" + chars(20) + "/+" + chars(18) + "\nX=y",
+			"[default]\naws_secret_" + "access_key = " + chars(40),
+			"AWS_SECRET_" + "ACCESS_KEY=" + chars(20) + "/+" + chars(18) + "\nX=y",
 		},
 		"a Slack token": {
-			"xox" + "b-123456789012-123456789012-" + chars(24), "xox" + "p-123456789012-" + chars(32), "xapp" + "-1-A123456-123456789-" + chars(64),
+			"xox" + "b-123456789012-123456789012-" + chars(24), "xox" + "p-123456789012-" + chars(32),
+			"xapp" + "-1-A123456-123456789-" + chars(64),
 			"xoxe" + ".xox" + "b-1-" + chars(60),
 		},
 		"a Slack webhook": {"https://hooks.slack" + ".com/services/T" + upper(8) + "/B" + upper(10) + "/" + chars(24)},
 		"an npm token":    {"np" + "m_" + chars(36), "//registry.npmjs.org/:_authToken=np" + "m_" + chars(36)},
 		"a JWT": {
-			jwt(`{"alg":"RS256","typ":"JWT"}`, `{"sub":"me"}`), "Bearer " + jwt(`{"typ":"JWT","alg":"none"}`, `{"iss":"https://acme.io"}`),
+			jwt(`{"alg":"RS256","typ":"JWT"}`, `{"sub":"me"}`), "Bearer " + jwt(`{"typ":"JWT","alg":"none"}`,
+				`{"iss":"https://acme.io"}`),
 		},
 		password: {
-			"https://me:" + "hunter2@git.acme.io/repo", "postgres://app:" + "s3cr%40t@db:5432/app?sslmode=require", "redis://:" + "hunter2@cache:6379/0",
+			"https://me:" + "hunter2@git.acme.io/repo", "postgres://app:" + "s3cr%40t@db:5432/app?sslmode=require",
+			"redis://:" + "hunter2@cache:6379/0",
 			"mongodb+srv://app:" + "p@ss@cluster.mongodb.net/app", "amqp://app:" + "hunter2@q1:5672,app:hunter2@q2:5672/vhost",
-			"jdbc:postgresql://app:" + "hunter2@db/app", "url: 'mysql://root:" + "secret@west:8806/mysql2'", "https://x-access-token:" + "hunter2@github.com/a/b",
+			"jdbc:postgresql://app:" + "hunter2@db/app", "url: 'mysql://root:" + "secret@west:8806/mysql2'",
+			"https://x-access-token:" + "hunter2@github.com/a/b",
 		},
 		connection: {
 			"Server=tcp:acme.database.windows.net,1433;User ID=app;Pass" + "word=hunter2;Encrypt=True",
 			"Data Source=db;Initial Catalog=app;UID=app;P" + "WD=hunter2", "host=db user=app pass" + "word=hunter2 dbname=app",
 			"acme.redis.cache.windows.net:6380,pass" + "word=hunter2=,ssl=True,abortConnect=False",
-			"jdbc:sqlserver://db:1433;databaseName=app;user=app;pass" + "word=hunter2", "jdbc:mysql://db/app?user=app&pass" + "word=hunter2",
+			"jdbc:sqlserver://db:1433;databaseName=app;user=app;pass" + "word=hunter2",
+			"jdbc:mysql://db/app?user=app&pass" + "word=hunter2",
 			"app:" + "hunter2@tcp(db:3306)/app", "Server=db; User=app; Pass" + "word = 'hunter2 and more'",
 		},
 	}
-	for _, kind := range []string{"PRIVATE", "RSA PRIVATE", "EC PRIVATE", "DSA PRIVATE", "ENCRYPTED PRIVATE", "ANY PRIVATE"} {
+	for _, kind := range []string{"PRIVATE", "RSA PRIVATE", "EC PRIVATE", "DSA PRIVATE", "ENCRYPTED PRIVATE",
+		"ANY PRIVATE"} {
 		text := pem(kind + " KEY")
 		tests[privateKey] = append(tests[privateKey], text, strings.ReplaceAll(text, "\n", "\r\n"),
 			fmt.Sprintf("{%q: %q}", "private_key", text), strings.ReplaceAll(text, "\n", " "))
@@ -115,33 +127,44 @@ func TestNoSecrets(t *testing.T) {
 	for _, text := range []string{
 		"", "text", "true", "12345678901234567890", "West US", strings.Repeat("x", 2000),
 		// hashes and identifiers
-		strings.Repeat("0a1b2c3d", 4), strings.Repeat("0a1b2c3d", 5), strings.Repeat("0a1b2c3d", 8), "sha256:" + strings.Repeat("0a1b2c3d", 8),
+		strings.Repeat("0a1b2c3d", 4), strings.Repeat("0a1b2c3d", 5), strings.Repeat("0a1b2c3d", 8), "sha256:" +
+			strings.Repeat("0a1b2c3d", 8),
 		"2f1a7c1e-6a55-4b6f-9b3c-0d5a4be4d0c1", "01ARZ3NDEKTSV4RRFFQ69G5FAV", chars(40), upper(40), encode(chars(30)),
-		"ghcr.io/acme/app:1.2@sha256:" + strings.Repeat("0a1b2c3d", 8), "docker://nginx:1.25@sha256:" + strings.Repeat("0a1b2c3d", 8),
+		"ghcr.io/acme/app:1.2@sha256:" + strings.Repeat("0a1b2c3d", 8),
+		"docker://nginx:1.25@sha256:" + strings.Repeat("0a1b2c3d", 8),
 		"arn:aws:iam::123456789012:role/app", "/subscriptions/2f1a7c1e-6a55-4b6f-9b3c-0d5a4be4d0c1/resourceGroups/rg",
 		// what is public of a pair
-		pem("CERTIFICATE"), pem("PUBLIC KEY"), pem("RSA PUBLIC KEY"), pem("PGP PUBLIC KEY BLOCK"), pem("CERTIFICATE REQUEST"), pem("PGP MESSAGE"),
+		pem("CERTIFICATE"), pem("PUBLIC KEY"), pem("RSA PUBLIC KEY"), pem("PGP PUBLIC KEY BLOCK"), pem("CERTIFICATE " +
+			"REQUEST"), pem("PGP MESSAGE"),
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + chars(43) + " me@acme.io", "age1" + strings.ToLower(chars(58)),
 		encode(pem("CERTIFICATE")), encode(pem("PUBLIC KEY")),
 		// base64 of harmless text
 		encode("hello, world"), encode(`{"log": {"level": "debug"}}`), encode(`{"alg": "RS256"}`), encode(strings.Repeat("text ", 200)),
-		base64.RawURLEncoding.EncodeToString([]byte(`{"a":1}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"b":2}`)) + "." + chars(20),
+		base64.RawURLEncoding.EncodeToString([]byte(`{"a":1}`)) + "." +
+			base64.RawURLEncoding.EncodeToString([]byte(`{"b":2}`)) + "." + chars(20),
 		// URLs and connection strings without a password
 		"https://acme.io:8443/a/b?c=d", "https://me@git.acme.io/repo", "ssh://git@github.com/acme/app", "git@github.com:acme/app.git",
-		"http://proxy:3128/@scope/package", "mysql://west:8806/mysql2", "https://acme.io/a:b@c", "jdbc:postgresql://db:5432/app?user=app",
+		"http://proxy:3128/@scope/package", "mysql://west:8806/mysql2", "https://acme.io/a:b@c",
+		"jdbc:postgresql://db:5432/app?user=app",
 		"Server=tcp:db,1433;Database=app;Authentication=Active Directory Default", "cache:6380,ssl=True,abortConnect=False",
-		"https://acme.blob.core.windows.net/c?sig=none", "DefaultEndpointsProtocol=https;AccountName=acme;EndpointSuffix=core.windows.net",
+		"https://acme.blob.core.windows.net/c?sig=none",
+		"DefaultEndpointsProtocol=https;AccountName=acme;EndpointSuffix=core.windows.net",
 		// references and placeholders
 		"postgres://app:${DB_PASSWORD}@db/app", "postgres://app:$DB_PASSWORD@db/app", "postgres://app:{{ .Password }}@db/app",
-		"postgres://app:$(PASSWORD)@db/app", "postgres://app:<password>@db/app", "postgres://app:***@db/app", "postgres://app:xxxx@db/app",
+		"postgres://app:$(PASSWORD)@db/app", "postgres://app:<password>@db/app", "postgres://app:***@db/app",
+		"postgres://app:xxxx@db/app",
 		"postgres://app:PASSWORD@db/app", "postgres://app:%s@db/app", "postgres://app:%DB_PASSWORD%@db/app",
-		"Server=db;User ID=app;Pass" + "word=${PASSWORD}", "Server=db;User ID=app;Pass" + "word={{ .ConfigData.X }};", "Server=db;Pass" + "word=;User=x",
-		"@Microsoft.KeyVault(SecretUri=https://acme.vault.azure.net/secrets/db)", "vault:secret/data/db#pass" + "word", "ref+vault://secret/db#/password",
-		"AccountName=acme;Account" + "Key=${KEY}", "-----BEGIN PRIVATE" + " KEY-----\n{{ .Key }}\n-----END PRIVATE" + " KEY-----",
+		"Server=db;User ID=app;Pass" + "word=${PASSWORD}", "Server=db;User ID=app;Pass" + "word={{ .ConfigData.X }};",
+		"Server=db;Pass" + "word=;User=x",
+		"@Microsoft.KeyVault(SecretUri=https://acme.vault.azure.net/secrets/db)", "vault:secret/data/db#pass" + "word",
+		"ref+vault://secret/db#/password",
+		"AccountName=acme;Account" + "Key=${KEY}", "-----BEGIN PRIVATE" + " KEY-----\n{{ .Key }}\n-----END PRIVATE" +
+			" KEY-----",
 		"-----BEGIN PRIVATE" + " KEY-----", "grep -q '-----BEGIN RSA PRIVATE" + " KEY-----' key.pem",
 		// words
 		"password=required", "reset-password", "?reset_password=1&user=me@acme.io is a page", "npm_config_registry", "npm_package_version",
-		"ghp_", "glpat-TOKEN", "AKIA", "BAKIA" + upper(16), "eyJ", "xoxb-", "sk_live", "the Q~ of a text", "AZDO is Azure DevOps",
+		"ghp_", "glpat-TOKEN", "AKIA", "BAKIA" + upper(16), "eyJ", "xoxb-", "sk_live", "the Q~ of a text",
+		"AZDO is Azure DevOps",
 		// ciphertext
 		"ENC[AES256_GCM,data:" + chars(40) + "=,iv:" + chars(43) + "=,tag:" + chars(22) + "==,type:str]",
 		"postgres://app:ENC[AES256_GCM,data:" + chars(8) + ",iv:x,tag:y,type:str]@db/app", "AgB" + chars(300) + "==",

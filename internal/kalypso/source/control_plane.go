@@ -258,7 +258,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 	case promoted != "" && req.Promotion.Repo != "" && repoKey(req.Promotion.Repo) != repoKey(base.repo):
 		cp.Problems = append(cp.Problems, Problem{
 			Location: l.location, Summary: "Promotion of another repo",
-			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the same repo.",
+			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the "+
+				"same repo.",
 				base.Name, base.repo, req.Promotion.Repo),
 		})
 		return nil, ""
@@ -276,12 +277,14 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 	return at, base.Name
 }
 
-// promotedBase returns the location of a promoted base without a BaseRepo: the same folder of the control plane's own repo.
+// promotedBase returns the location of a promoted base without a BaseRepo: the same folder of the control plane's own
+// repo.
 func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 	if req.Repo == "" {
 		cp.Problems = append(cp.Problems, Problem{
 			Location: req.Location, Summary: "Missing BaseRepo",
-			Detail: "promotion chooses the commit of the base, and the folder holds no BaseRepo that names its repo. Add one, or remove promotion.",
+			Detail: "promotion chooses the commit of the base, and the folder holds no BaseRepo that names its repo. Add one, " +
+				"or remove promotion.",
 		})
 		return nil
 	}

@@ -44,7 +44,8 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	installProtection(t, path)
 	r := &Repo{
 		Name: name, Path: path, URL: s.URL + "/" + name, server: s,
-		statuses: map[string][]status{}, checkRuns: map[string][]checkRun{}, commits: map[string]bool{}, required: map[string][]string{},
+		statuses: map[string][]status{}, checkRuns: map[string][]checkRun{}, commits: map[string]bool{},
+		required: map[string][]string{},
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

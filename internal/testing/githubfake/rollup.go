@@ -27,7 +27,8 @@ type checkRun struct {
 // it answers all that a commit has.
 func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query, name string) {
 	problem := func(kind, message string) {
-		reply(w, http.StatusOK, object{"data": object{"repository": nil}, "errors": []object{{"type": kind, "message": message}}})
+		reply(w, http.StatusOK, object{"data": object{"repository": nil},
+			"errors": []object{{"type": kind, "message": message}}})
 	}
 	doc, errs := gqlparser.LoadQueryWithRules(schema, query, rules.NewDefaultRules())
 	if errs != nil {
@@ -109,8 +110,9 @@ func (r *Repo) rollup(commit string, contexts *ast.Field) any {
 	}
 	for _, c := range r.checkRuns[commit] {
 		node := object{
-			"__typename": "CheckRun", "name": c.name, "status": "IN_PROGRESS", "conclusion": nil, "startedAt": c.at, "completedAt": nil,
-			"detailsUrl": nil, "checkSuite": object{"app": object{"slug": c.app}},
+			"__typename": "CheckRun", "name": c.name, "status": "IN_PROGRESS", "conclusion": nil, "startedAt": c.at,
+			"completedAt": nil,
+			"detailsUrl":  nil, "checkSuite": object{"app": object{"slug": c.app}},
 		}
 		if c.conclusion != "" {
 			node["status"], node["conclusion"], node["completedAt"] = "COMPLETED", strings.ToUpper(c.conclusion), c.at

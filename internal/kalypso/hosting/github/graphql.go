@@ -94,9 +94,11 @@ func (r *repo) mutate(ctx context.Context, op, query string, variables map[strin
 	return err
 }
 
-// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200; with any, the data is
-// incomplete, and not used.
-func (r *repo) query(ctx context.Context, op, query string, variables map[string]string, into any) (*github.Response, error) {
+// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200; with any, the
+// data is incomplete, and not used.
+func (r *repo) query(
+	ctx context.Context, op, query string, variables map[string]string, into any,
+) (*github.Response, error) {
 	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph,
 		map[string]any{"query": query, "variables": variables})
 	if err != nil {

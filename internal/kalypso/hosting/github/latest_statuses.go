@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// statusPage is the number of statuses and check runs that GitHub gives for one commit at once, and maxStatusRounds how
-	// often more of them are asked for. GitHub counts them for its limit of 500,000 nodes a query.
+	// statusPage is the number of statuses and check runs that GitHub gives for one commit at once, and maxStatusRounds
+	// how often more of them are asked for. GitHub counts them for its limit of 500,000 nodes a query.
 	statusPage      = 100
 	maxStatusRounds = 10
 )
@@ -73,7 +73,8 @@ func (r *repo) LatestStatuses(ctx context.Context, commits []string) (*hosting.S
 		var fields strings.Builder
 		for i, commit := range commits {
 			if cursor, more := after[commit]; more {
-				fmt.Fprintf(&fields, "    c%d: object(oid: %q) { ...on Commit { oid statusCheckRollup { contexts(first: %d%s) { ...rollup } } } }\n",
+				fmt.Fprintf(&fields,
+					"    c%d: object(oid: %q) { ...on Commit { oid statusCheckRollup { contexts(first: %d%s) { ...rollup } } } }\n",
 					i, commit, statusPage, afterArgument(cursor))
 			}
 		}
@@ -84,8 +85,9 @@ func (r *repo) LatestStatuses(ctx context.Context, commits []string) (*hosting.S
 			Viewer     struct{ Login string }
 			Repository map[string]*rollupCommit
 		}
-		resp, err := r.query(ctx, op, "query($owner: String!, $name: String!) {\n  viewer { login }\n  repository(owner: $owner, name: $name) {\n"+
-			fields.String()+"  }\n}\n"+rollupFields, map[string]string{"owner": r.owner, "name": r.name}, &answer)
+		resp, err := r.query(ctx, op,
+			"query($owner: String!, $name: String!) {\n  viewer { login }\n  repository(owner: $owner, name: $name) {\n"+
+				fields.String()+"  }\n}\n"+rollupFields, map[string]string{"owner": r.owner, "name": r.name}, &answer)
 		if err != nil {
 			return nil, err
 		}
@@ -144,8 +146,9 @@ func (n rollupNode) status(seen time.Time) hosting.Status {
 		return s
 	}
 	s := hosting.Status{
-		Context: n.Context, State: hosting.StatusState(strings.ToLower(n.State)), Description: n.Description, TargetURL: n.TargetURL,
-		SetAt: n.CreatedAt, SeenAt: seen,
+		Context: n.Context, State: hosting.StatusState(strings.ToLower(n.State)), Description: n.Description,
+		TargetURL: n.TargetURL,
+		SetAt:     n.CreatedAt, SeenAt: seen,
 	}
 	if s.State == "expected" { // a required status that nobody has set yet
 		s.State = hosting.Pending

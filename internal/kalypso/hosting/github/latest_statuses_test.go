@@ -38,12 +38,15 @@ func TestLatestStatuses(t *testing.T) {
 	}
 	hour, now := start.Add(time.Hour), start.Add(time.Hour+3*time.Minute)
 	want := &hosting.Statuses{Viewer: "kalypso-bot", SeenAt: now, ByCommit: map[string][]hosting.Status{
-		first: {{Context: "stage environment", State: "pending", Description: "Deployed", Creator: "acme-ci[bot]", SetAt: hour, SeenAt: now}},
+		first: {{Context: "stage environment", State: "pending", Description: "Deployed", Creator: "acme-ci[bot]",
+			SetAt: hour, SeenAt: now}},
 		last: {
 			{Context: "ci", State: "error", Creator: "eve", SetAt: hour, SeenAt: now},
 			{Context: "build", State: "success", Creator: "github-actions[bot]", CheckRun: true, SetAt: hour, SeenAt: now},
-			{Context: "build", State: "error", Description: "skipped", Creator: "github-actions[bot]", CheckRun: true, SetAt: hour, SeenAt: now},
-			{Context: "test", State: "pending", Description: "in_progress", Creator: "github-actions[bot]", CheckRun: true, SetAt: hour, SeenAt: now},
+			{Context: "build", State: "error", Description: "skipped", Creator: "github-actions[bot]", CheckRun: true,
+				SetAt: hour, SeenAt: now},
+			{Context: "test", State: "pending", Description: "in_progress", Creator: "github-actions[bot]", CheckRun: true,
+				SetAt: hour, SeenAt: now},
 		},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -90,7 +93,8 @@ func TestLatestStatusesRights(t *testing.T) {
 	expectError(t, err, hosting.ErrNotVisible, "read the statuses of 1 commits in acme/gitops")
 	app := p.fake.AddApp(t)
 	app.Permissions = map[string]string{"contents": "read", "statuses": "read"}
-	_, err = p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}}).
+	_, err = p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID,
+		PrivateKey: app.PrivateKey}}).
 		LatestStatuses(t.Context(), commits)
 	expectError(t, err, hosting.ErrForbidden, "checks: read")
 }

@@ -59,7 +59,8 @@ func (s scope) options() *github.InstallationTokenOptions {
 func (s scope) String() string {
 	var all []string
 	for _, p := range []struct{ name, access string }{
-		{"checks", s.checks}, {"contents", s.contents}, {"members", s.members}, {"pull_requests", s.pullRequests}, {"statuses", s.statuses},
+		{"checks", s.checks}, {"contents", s.contents}, {"members", s.members}, {"pull_requests", s.pullRequests},
+		{"statuses", s.statuses},
 	} {
 		if p.access != "" {
 			all = append(all, p.name+": "+p.access)

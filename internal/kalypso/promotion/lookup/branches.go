@@ -20,8 +20,8 @@ import (
 // depths are how many generations of commits are read: more where a commit that matters is not among the first.
 var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31 - 1}
 
-// readCurrent reads what is promoted: the record's commit, else that of the operator's file. A branch that is not there, or
-// that has neither, has nothing promoted.
+// readCurrent reads what is promoted: the record's commit, else that of the operator's file. A branch that is not
+// there, or that has neither, has nothing promoted.
 func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Destination) (promotion.Current, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
@@ -66,7 +66,9 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Dest
 }
 
 // readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs it.
-func readHistory(ctx context.Context, client *gitremote.Client, at ControlPlane, world promotion.World) (promotion.History, error) {
+func readHistory(
+	ctx context.Context, client *gitremote.Client, at ControlPlane, world promotion.World,
+) (promotion.History, error) {
 	history := promotion.History{Branch: at.Branch}
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {

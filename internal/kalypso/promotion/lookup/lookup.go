@@ -54,8 +54,9 @@ func (e *CurrentError) Error() string {
 // Unwrap returns the cause.
 func (e *CurrentError) Unwrap() error { return e.Err }
 
-// Decide reads, and decides. It asks the host for the history of a commit's statuses only if the decision depends on it. If
-// the host does not answer, the decision says so. Errors are of Git, of a pin that is not on the branch, and [ErrNoHost].
+// Decide reads, and decides. It asks the host for the history of a commit's statuses only if the decision depends on
+// it. If the host does not answer, the decision says so. Errors are of Git, of a pin that is not on the branch, and
+// [ErrNoHost].
 func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	world := promotion.World{Rules: req.Rules}
 	var err error
