@@ -262,7 +262,10 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 			return true
 		}
 	}
-	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record && !(updates && d.continues(s.Seen.Record))
+	if updates && d.continues(s.Seen.Record) {
+		return false
+	}
+	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record
 }
 
 // continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its push.
