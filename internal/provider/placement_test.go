@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -256,6 +257,47 @@ func TestAccPlacementKeeps(t *testing.T) {
 	r.apply()
 	r.expectEmptyPlan()
 	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
+}
+
+// TestAccPlacementReviewed has pull requests propose decisions: an open one leaves the plan empty, and a merged one is what the
+// next plan keeps.
+func TestAccPlacementReviewed(t *testing.T) {
+	t.Parallel()
+	needTerraform(t)
+	fake := githubfake.New(t)
+	on := fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n"})
+	f := twoOfThree()
+	r := newPlacedRoot(t, f)
+	r.repo = on.Path
+	r.write("terraform.tfvars.json", toJSON(t, map[string]any{
+		"url": on.URL, "github": map[string]any{"base_url": fake.URL, "token": fake.Token},
+	}))
+	merge := func() {
+		t.Helper()
+		all := on.PullRequests()
+		on.Merge(t, all[len(all)-1].Number, "merge")
+	}
+	r.apply()
+	r.expectEmptyPlan()
+	merge()
+	r.apply()
+	r.expectEmptyPlan()
+	kept := map[string][]string{"hello-web": {"east", "north"}, "shop-web": {"east", "north"}}
+	r.expectPlaced(kept)
+
+	f.ClusterTypes["central"] = in("central")
+	r.fleet(f)
+	r.apply()
+	r.expectEmptyPlan()
+	merge()
+	r.apply()
+	r.expectEmptyPlan()
+	r.expectPlaced(kept)
+	want := map[string]any{"web": map[string]any{"on": map[string]any{"east north": "hello-web shop-web"}}}
+	if diff := cmp.Diff(want, r.decisions()); diff != "" {
+		t.Errorf("decisions in the record (-want +got):\n%s", diff)
+	}
 }
 
 // TestAccPlacementRandom edits random fleets. Whatever was edited: what the plan shows is what is applied, the plan

@@ -4,6 +4,20 @@ variable "repo" {
   type = string
 }
 
+variable "url" {
+  type    = string
+  default = null
+}
+
+variable "github" {
+  type    = any
+  default = null
+}
+
+provider "kalypso" {
+  github = var.github
+}
+
 locals {
   fleet = jsondecode(file("fleet.json"))
 }
@@ -34,7 +48,8 @@ resource "kalypso_environment_rendering" "this" {
     deployment_targets = [{ name = "web", environment = "dev" }]
   } }
 
-  gitops_repo   = { repo = "file://${var.repo}", branch = "dev" }
+  gitops_repo   = { repo = var.url == null ? "file://${var.repo}" : var.url, branch = "dev" }
+  delivery      = var.url == null ? null : { strategy = "pull_request" }
   guardrails    = local.fleet.guardrails
   adopt         = local.fleet.adopt
   create_branch = true
