@@ -1,0 +1,78 @@
+package lookup_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// With 100 environments and 500 commits behind, a promotion with soak and dwell takes at most four requests to the API.
+func TestRequests(t *testing.T) {
+	now := time.Now().UTC().Truncate(time.Second)
+	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
+	controlPlane, gitops := fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, controlPlane.Path, "main", map[string]string{"a": "0"})
+	var commits []string // newest last
+	parent := gitserver.Rev(t, controlPlane.Path, "main")
+	tree := strings.TrimSpace(gitserver.Git(t, controlPlane.Path, "rev-parse", "main^{tree}"))
+	commits = append(commits, parent)
+	for i := range 500 {
+		parent = strings.TrimSpace(gitserver.Git(t, controlPlane.Path, "commit-tree", tree, "-p", parent, "-m", fmt.Sprint(i)))
+		commits = append(commits, parent)
+	}
+	gitserver.Git(t, controlPlane.Path, "update-ref", "refs/heads/main", parent)
+	gitserver.Seed(t, gitops.Path, "env99", map[string]string{".github/tracking/Promoted_Commit_Id": commits[0]})
+	set := func(commit string, environments int) {
+		for e := range environments {
+			controlPlane.SetStatusAs("ci[bot]", commit, fmt.Sprintf("env%d environment", e), "success", "")
+		}
+	}
+	set(commits[0], 100)
+	now = now.Add(time.Hour)
+	set(commits[400], 99)
+	now = now.Add(4 * time.Hour)
+	controlPlane.SetStatusAs("ci[bot]", commits[400], "env98 environment", "success", "")
+	now = now.Add(time.Minute)
+	set(commits[450], 99)
+	for i := 451; i <= 500; i++ {
+		set(commits[i], 1)
+	}
+	client, err := gitremote.NewClient([]gitremote.Credential{{URL: fake.URL, Username: "x", Password: fake.Token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := github.New(github.Config{Token: fake.Token, BaseURL: fake.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.ResetLog()
+	found, err := lookup.Decide(t.Context(), lookup.Request{
+		Client: client, Host: host, ControlPlane: lookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
+		GitOps: delivery.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
+		Rules: promotion.Rules{Environment: "env99", Dwell: 4 * time.Hour, After: []promotion.Gate{
+			{Name: "env98", Context: "env98 environment", Soak: 4 * time.Hour},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Kind != promotion.Promote || found.Commit != commits[400] {
+		t.Errorf("it is %s %s, want %s\n%s", found.Kind, found.Commit, commits[400], found.Summary)
+	}
+	requests := fake.Requests()
+	if len(requests) > 4 {
+		t.Errorf("%d requests", len(requests))
+	}
+	for _, r := range requests {
+		t.Log(r.Method, r.Path, r.Query)
+	}
+}
