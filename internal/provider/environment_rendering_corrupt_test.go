@@ -79,7 +79,13 @@ func TestAccRenderingCorruptState(t *testing.T) {
 	for name, edit := range map[string]func(){
 		"undecodable": func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "Im5vbmUi"}`) }) }, // "none"
 		"of a later version": func() {
-			r.editDelivery(func(s *delivery.State) { s.Version, s.Delivered = 1000, delivery.Inventory{} })
+			r.editDelivery(func(s *delivery.State) {
+				s.Version, s.Seen.Head = 1000, s.Seen.Head[1:]+"0" // so that the branch is compared
+				for name, folder := range s.Delivered {
+					folder.Hash[0]++
+					s.Delivered[name] = folder
+				}
+			})
 		},
 	} {
 		edit()

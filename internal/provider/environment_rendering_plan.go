@@ -116,10 +116,10 @@ func (r *environmentRendering) planDelivery(
 	appendLeft(diags, decision, before)
 	appendOldPlaces(diags, o.Desired, decision)
 	if decision.Unreadable && r.contacts() {
-		before = r.recoverForPlan(ctx, o, plan, state, diags)
+		before = r.recoverForPlan(ctx, o, state, diags)
 	}
 	if decision.Check {
-		r.check(ctx, o, before, plan, diags)
+		r.check(ctx, o, before, diags)
 	}
 }
 
@@ -141,7 +141,7 @@ func (r *environmentRendering) claim(o *rendering, create bool, diags *diag.Diag
 
 // check reads the destination for errors: whether the branch exists, and whether what it holds may be written.
 func (r *environmentRendering) check(
-	ctx context.Context, o *rendering, before *delivery.State, plan *environmentRenderingModel, diags *diag.Diagnostics,
+	ctx context.Context, o *rendering, before *delivery.State, diags *diag.Diagnostics,
 ) {
 	if !r.contacts() || diags.HasError() {
 		return
@@ -191,7 +191,7 @@ func (r *environmentRendering) recoverState(ctx context.Context, state *environm
 // recoverForPlan is recoverState for a change that is planned: what others did meanwhile is reported. It returns nil where
 // nothing of ours is there any more.
 func (r *environmentRendering) recoverForPlan(
-	ctx context.Context, o *rendering, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
+	ctx context.Context, o *rendering, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) *delivery.State {
 	s, err := r.recoverState(ctx, state)
 	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)

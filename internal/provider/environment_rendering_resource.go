@@ -123,7 +123,7 @@ func (r *environmentRendering) write(
 		return next
 	}
 	if decision.Unreadable {
-		before = r.recoverForPlan(ctx, o, next, state, diags)
+		before = r.recoverForPlan(ctx, o, state, diags)
 	}
 	if diags.HasError() {
 		return nil
