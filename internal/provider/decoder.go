@@ -12,8 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// decoder reads the arguments of one object: of a resource, of an object nested in a map, or of a value of a dynamic type.
-// An unknown value becomes [fleet.Unknown], a null one the zero value. A value of a wrong type becomes a problem at its path.
+// decoder reads the arguments of one object: of a resource, of an object nested in a map, or of a value of a dynamic
+// type. An unknown value becomes [fleet.Unknown], a null one the zero value. A value of a wrong type becomes a
+// problem at its path.
 type decoder struct {
 	arguments map[string]attr.Value
 	unknown   bool // nothing of the object is known
@@ -225,7 +226,8 @@ func (d decoder) allow(names ...string) {
 	}
 }
 
-// text reads a string, or a value that Terraform converts to one. It reports any other value, and returns [fleet.Unknown].
+// text reads a string, or a value that Terraform converts to one. It reports any other value, and returns
+// [fleet.Unknown].
 func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
 	v = underlying(v)
 	switch v := v.(type) {

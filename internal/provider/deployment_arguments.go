@@ -17,8 +17,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
 // defaultReadTimeout is the default of timeouts.read of kalypso_deployment_state.
@@ -178,21 +176,8 @@ func readDestination(d decoder) delivery.Destination {
 	if !given || repo.unknown {
 		return delivery.Destination{}
 	}
-	at := delivery.Destination{Repo: repo.string("repo"), Branch: repo.string("branch"), Path: repo.string("path")}
-	check := func(name, value string, err func() error) {
-		switch {
-		case fleet.IsUnknown(value):
-		case value == "" && name != "path":
-			repo.report("Missing "+name, "gitops_repo needs repo and branch.", fleet.Attr(name))
-		default:
-			if err := err(); err != nil {
-				repo.report("Invalid "+name, fleet.Sentence(err), fleet.Attr(name))
-			}
-		}
-	}
-	check("repo", at.Repo, func() error { _, err := gitremote.ParseURL(at.Repo); return err })
-	check("branch", at.Branch, func() error { return gitops.CheckName(at.Branch) })
-	check("path", at.Path, func() (err error) { at.Path, err = delivery.CleanPath(at.Path); return err })
+	at := delivery.NewDestination(repo.string("repo"), repo.string("branch"), repo.string("path"))
+	*d.problems = append(*d.problems, at.Validate(true)...)
 	return at
 }
 

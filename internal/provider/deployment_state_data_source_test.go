@@ -296,7 +296,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 		[]string{
 			"contains a user name or password",
 			"Missing branch",
-			"climbs out of the repo",
+			"leaves the repo",
 			"minimum must be 0 or more",
 			"folder is not set",
 			"state is not set",
@@ -317,7 +317,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 	d.expectError([]string{"Repo not found"}, "plan", "-no-color")
 	d.set("gitops_repo", map[string]any{"repo": "file://" + d.repo, "branch": "stage", "path": "fleet"})
 	d.render(map[string]any{"version": 99}, map[string]string{"large": "one"})
-	d.expectError([]string{"The branch can't be read", "it is of version 99"}, "plan", "-no-color")
+	d.expectError([]string{"The branch can't be read", "it has version 99"}, "plan", "-no-color")
 }
 
 // If the provider's credentials are unknown, nothing is contacted: the verdict is pending, with a warning.

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingDrift: what others do to our folders stops the plan, with paths, commit and author, until it is in the
-// fleet or overwritten.
+// TestAccRenderingDrift: what others do to our folders stops the plan, with paths, commit and author, until it is in
+// the fleet or overwritten.
 func TestAccRenderingDrift(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -83,14 +83,14 @@ func TestAccRenderingRewritten(t *testing.T) {
 
 	// A branch that is gone is planned anew.
 	gitserver.Git(t, r.repo, "update-ref", "-d", "refs/heads/dev")
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") || !strings.Contains(out.text(), "there is no such branch any more") {
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") || !strings.Contains(out.text(), "That branch no longer exists") {
 		t.Errorf("the plan:\n%s", out.stdout)
 	}
 	r.expectCommits(1)
 }
 
-// TestAccRenderingRecordObstructed: a plan does not promise to put back what it can't: it names who took the record away, and the
-// way out, which works.
+// TestAccRenderingRecordObstructed: a plan does not promise to put back what it can't: it names who took the record
+// away, and the way out, which works.
 func TestAccRenderingRecordObstructed(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -107,7 +107,7 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 		gitserver.SeedFiles(t, r.repo, "dev", "Mine", edit)
 		for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 			r.printed.Reset()
-			r.expectRefused([]string{"Place is not this rendering's", said, "Others changed the rendered folders", "Away with the record"}, command...)
+			r.expectRefused([]string{"Destination is not this rendering's", said, "Others changed the rendered folders", "Away with the record"}, command...)
 			if strings.Contains(r.printed.String(), "puts the rendered tree back") {
 				t.Errorf("%s: terraform %s promises to put the tree back:\n%s", said, command[0], r.printed.String())
 			}

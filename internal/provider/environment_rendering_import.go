@@ -1,12 +1,9 @@
 package provider
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -14,63 +11,35 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 )
 
-// importForm is how an import names a rendering.
-const importForm = "<environment>@<repo>//<path>?ref=<branch>"
-
-// renderingImportID returns the ID of a rendering, of the [importForm].
-func renderingImportID(environment string, at delivery.Destination) string {
-	return fmt.Sprintf("%s@%s//%s?ref=%s", environment, at.Repo, at.Path, at.Branch)
-}
-
-// parseImportID reads an ID of the [importForm]; the path may be left out.
-func parseImportID(id string) (environment string, at delivery.Destination, err error) {
-	environment, rest, ok := strings.Cut(id, "@")
-	repo, query, hasQuery := strings.Cut(rest, "?")
-	if !ok || environment == "" || repo == "" || !hasQuery {
-		return "", at, fmt.Errorf("%q is not of the form %s", id, importForm)
-	}
-	values, err := url.ParseQuery(strings.ReplaceAll(query, "+", "%2B")) // a plus is a plus, not a form's blank
-	if err != nil || values.Get("ref") == "" || len(values) != 1 {
-		return "", at, fmt.Errorf("%q names no branch; the form is %s", id, importForm)
-	}
-	from := 0
-	if i := strings.Index(repo, "://"); i >= 0 {
-		from = i + len("://")
-	}
-	at = delivery.Destination{Repo: repo, Branch: values.Get("ref"), Path: "."}
-	if i := strings.LastIndex(repo[from:], "//"); i >= 0 {
-		at.Repo = repo[:from+i]
-		if at.Path, err = delivery.CleanPath(repo[from+i+len("//"):]); err != nil {
-			return "", at, err
-		}
-	}
-	return environment, at, nil
-}
-
-// renderingIdentity identifies a rendering by its environment and place.
+// renderingIdentity identifies a rendering by its environment and destination.
 var renderingIdentity = resourceIdentity{
 	{name: "environment", state: path.Root("environment"), required: true, description: "The environment."},
 	{name: "repo", state: path.Root("gitops_repo").AtName("repo"), required: true, description: "URL of the GitOps repo."},
 	{name: "branch", state: path.Root("gitops_repo").AtName("branch"), required: true, description: "Branch of the repo."},
-	{name: "path", state: path.Root("gitops_repo").AtName("path"), description: "Path of the rendering in the repo. Null for the root."},
+	{name: "path", state: path.Root("gitops_repo").AtName("path"), description: "Path of the rendering in the repo. " +
+		"Null for the root."},
 }
 
 // ImportState reads a rendering's record from its branch.
-func (r *environmentRendering) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	environment, at, err := parseImportID(req.ID)
+func (r *environmentRendering) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	environment, at, err := delivery.ParseImportID(req.ID)
 	if given := renderingIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
 		environment, at = given["environment"], delivery.Destination{Repo: given["repo"], Branch: given["branch"]}
-		at.Path, err = delivery.CleanPath(cmp.Or(given["path"], "."))
+		at.Path, err = delivery.CleanPath(given["path"])
 	}
 	if err != nil {
-		resp.Diagnostics.AddError("Invalid import ID", err.Error()+".")
+		resp.Diagnostics.AddError("Invalid import ID", fleet.Sentence(err))
 		return
 	}
 	if !r.data.known {
-		resp.Diagnostics.AddError("Provider configuration not known yet", "An import reads the GitOps repo, and the provider's credentials are known after apply.")
+		resp.Diagnostics.AddError("Provider configuration not known yet",
+			"An import reads the GitOps repo, and the provider's credentials are known after apply.")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -78,7 +47,9 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	state, err := delivery.Import(ctx, r.data.Client, at, environment)
 	if errors.Is(err, gitops.ErrBranchNotFound) {
 		resp.Diagnostics.AddError("Branch not found",
-			fmt.Sprintf("The repo %s has no branch %q. Check ref in the ID: an import reads a rendering that is there.", at.Repo, at.Branch))
+			fmt.Sprintf(
+				"The repo %s has no branch %q. Check ref in the ID: an import reads a rendering that is there.",
+				at.Repo, at.Branch))
 		return
 	}
 	if err != nil {
@@ -91,15 +62,17 @@ func (r *environmentRendering) ImportState(ctx context.Context, req resource.Imp
 	if at.Path == "." {
 		repo["path"] = types.StringNull()
 	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("environment"), environment)...) // the others are null from then on
+	// the others are null from then on
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("environment"), environment)...)
 	imported := readModel(ctx, resp.State, &resp.Diagnostics)
 	if imported == nil {
 		return
 	}
 	imported.GitOpsRepo = types.ObjectValueMust(imported.GitOpsRepo.AttributeTypes(ctx), repo)
 	imported.PromotedCommit = nullable(state.PromotedCommit)
-	imported.Assignments, imported.AssignmentCount = assignmentsOf(state.Delivered), types.Int64Value(int64(state.Delivered.Count()))
-	imported.Folders, imported.TreeHash = foldersOf(at, state.Delivered), types.StringValue(state.Delivered.TreeHash().String())
+	imported.Assignments, imported.Folders = assignmentsOf(state.Delivered), foldersOf(at, state.Delivered)
+	imported.AssignmentCount = types.Int64Value(int64(state.Delivered.Count()))
+	imported.TreeHash = types.StringValue(state.Delivered.TreeHash().String())
 	if r := state.Rollout; r != nil {
 		imported.TargetTreeHash, imported.RolloutStatus = nullable(r.TargetTreeHash), nullable(r.Status())
 	}

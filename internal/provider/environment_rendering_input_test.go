@@ -150,8 +150,8 @@ resource "kalypso_environment_rendering" "test" {
 	}
 }
 
-// expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which the names stand
-// for what differs from run to run. It returns them.
+// expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which the names
+// stand for what differs from run to run. It returns them.
 func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 	t.Helper()
 	out := r.terraform("apply", "-auto-approve", "-json")
@@ -176,8 +176,8 @@ var (
 	found = regexp.MustCompile(` required, but have [a-z ]+\.`)
 )
 
-// diagnostics are those in Terraform's JSON output as text: where, what, and why. They are sorted, as Terraform walks its
-// graph in any order.
+// diagnostics are those in Terraform's JSON output as text: where, what, and why. They are sorted, as Terraform walks
+// its graph in any order.
 func diagnostics(t *testing.T, output string) string {
 	t.Helper()
 	var all []string

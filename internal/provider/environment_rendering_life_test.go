@@ -108,7 +108,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	others := r.others()
 	r.place("path", "clusters")
 	r.expectRefused([]string{"Guardrails stop the change", "moves away from path \".\" on branch \"dev\"", "all 3 deployment target folders",
-		"Clusters that still follow it would delete", `Set on_move = "keep"`, "large/app-a"}, "plan")
+		"Clusters that still sync from there would delete", `Set on_move = "keep"`, "large/app-a"}, "plan")
 	r.options("guardrails", anyRemoval)
 	mine := slices.Collect(maps.Keys(others))
 
@@ -145,7 +145,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.place("repo", "file://"+r.repo, "branch", "dev")
 	r.set("value", "2")
 	before := r.rendered()
-	r.expectError([]string{"stage is frozen", "could not be cleaned"}, "apply", "-auto-approve", "-no-color")
+	r.expectError([]string{"stage is frozen", "was not cleaned up"}, "apply", "-auto-approve", "-no-color")
 	if diff := cmp.Diff(before, r.rendered()); diff != "" {
 		t.Errorf("the state changed (-before +after):\n%s", diff)
 	}
@@ -158,8 +158,8 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectFiles("stage")
 }
 
-// TestAccRenderingMoveKeeps: a branch that clusters follow is not emptied by a move, whatever the guardrails say, where on_move
-// is "keep"; it can be moved back to, and only the last place is the rendering's to destroy.
+// TestAccRenderingMoveKeeps: a branch that clusters follow is not emptied by a move, whatever the guardrails say,
+// where on_move is "keep"; it can be moved back to, and only the last place is the rendering's to destroy.
 func TestAccRenderingMoveKeeps(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -177,7 +177,7 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.expectCommits(0)
 	// Within a branch too, but not into the path that is kept.
 	r.place("path", "old/new")
-	r.expectRefused([]string{`on_move = "keep" leaves this rendering at path "old"`, "Choose a path beside it"}, "plan")
+	r.expectRefused([]string{`on_move = "keep" also leaves this rendering at path "old"`, "Choose a path beside it"}, "plan")
 	r.place("path", "new")
 	r.expectCommits(1)
 	r.expectFiles("dev", append(defaultPaths("old"), defaultPaths("new")...)...)
@@ -214,7 +214,7 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r.options("guardrails", anyRemoval)
 	r.expectUpdate()
 	out := r.expectCommits(0)
-	if !strings.Contains(out.text(), "The old place was not cleaned") {
+	if !strings.Contains(out.text(), "The old location was not cleaned up") {
 		t.Errorf("apply says nothing of the old place:\n%s", out.stdout)
 	}
 	r.place("repo", "file://"+r.repo)
@@ -301,28 +301,28 @@ func TestAccRenderingGuardrails(t *testing.T) {
 		r.expectRefused(append(texts, "Guardrails stop the change"), "plan")
 	}
 	r.set("targets", map[string]string{"a": "large"})
-	refused(`takes away 3 of 4`, `"50%"`, "large/app-b", "small/app-c", "small/app-d")
+	refused(`removes 3 of 4`, `"50%"`, "large/app-b", "small/app-c", "small/app-d")
 	r.options("guardrails", map[string]any{"max_removed": "2"})
-	refused(`takes away 3 of 4`, `"2"`)
+	refused(`removes 3 of 4`, `"2"`)
 	r.set("targets", map[string]string{})
 	r.options("guardrails", map[string]any{"max_removed": "100%"})
-	refused("takes away all 4", "allow_empty")
+	refused("removes all 4", "allow_empty")
 	r.options("guardrails", map[string]any{"allow_empty": true})
-	refused("takes away 4 of 4", "max_removed")
+	refused("removes 4 of 4", "max_removed")
 
 	// A folder whose files all become empty is taken away too.
 	r.options("guardrails", nil)
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.set("values", map[string]string{"a": "''", "b": "''", "c": "''"})
-	refused(`takes away 3 of 4`)
+	refused(`removes 3 of 4`)
 	r.set("value", "''")
-	refused("takes away all 4")
+	refused("removes all 4")
 	r.set("value", "1")
 	r.set("values", map[string]string{})
 
-	// Another environment at the same place takes away all.
+	// Another environment at the same place removes all.
 	r.set("environment", "stage")
-	r.expectRefused([]string{"takes away all 4", "allow_empty", "The environment is replaced", `The rendering of environment "dev" at`}, "plan")
+	r.expectRefused([]string{"removes all 4", "allow_empty", "The environment is replaced", `The rendering of environment "dev" at`}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "100%", "allow_empty": true})
 	r.expectCommits(1)
 	if !strings.Contains(gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"], `"environment": "stage"`) {

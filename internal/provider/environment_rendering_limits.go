@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -31,62 +30,38 @@ func limitsAttribute() schema.SingleNestedAttribute {
 	most := fleet.DefaultLimits
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "How much a fleet may ask for, so that one team can't stop the others. More is an error of the plan. " +
-			"The defaults are far above any real fleet.",
+		MarkdownDescription: "Limits the size of the fleet, so that one team can't block the others. A larger fleet is an " +
+			"error of the plan. The defaults are far above the size of any real fleet.",
 		Attributes: map[string]schema.Attribute{
-			"assignments":          count("How many assignments the environment may have.", most.Assignments),
-			"targets_per_workload": count("How many deployment targets one workload may have in the environment.", most.TargetsPerWorkload),
-			"file_size":            size("How many bytes one rendered file, and any value that goes into it, may take.", most.FileSize),
-			"manifests":            size("How many bytes all texts of `manifests` together may take.", most.Manifests),
+			"assignments": count("The number of assignments in the environment.", most.Assignments),
+			"targets_per_workload": count(
+				"The number of deployment targets of one workload in the environment.", most.TargetsPerWorkload),
+			"file_size": size("The size of one rendered file, and of any value in it, in bytes.", most.FileSize),
+			"manifests": size("The size of all texts of `manifests` together, in bytes.", most.Manifests),
 		},
 	}
 }
 
-// readLimits reads the limits. What a limit that is not known yet refuses is found by the apply.
-func readLimits(d decoder) (limits fleet.Limits) {
-	given, _ := d.object("limits")
-	count := func(name string) int {
-		if given.isUnknown(name) {
-			return math.MaxInt
-		}
-		n := given.int(name)
-		if n == nil {
-			return 0
-		}
-		if *n < 1 {
-			given.report("Invalid limit", fmt.Sprintf("%d is no limit: it is a number from 1. Remove it for the default.", *n), fleet.Attr(name))
-		}
-		return *n
-	}
-	size := func(name string, unknown int64) int64 {
-		text := given.string(name)
-		switch {
-		case fleet.IsUnknown(text):
-			return unknown
-		case text == "":
-			return 0
-		}
-		n, err := fleet.ParseBytes(text)
-		if err != nil {
-			given.report("Invalid limit", fleet.Sentence(err), fleet.Attr(name))
-		}
-		return n
-	}
-	return fleet.Limits{
-		Assignments: count("assignments"), TargetsPerWorkload: count("targets_per_workload"),
-		FileSize: size("file_size", 0), Manifests: size("manifests", math.MaxInt64),
-	}
+type limitsModel struct {
+	Assignments        types.Int64  `tfsdk:"assignments"`
+	TargetsPerWorkload types.Int64  `tfsdk:"targets_per_workload"`
+	FileSize           types.String `tfsdk:"file_size"`
+	Manifests          types.String `tfsdk:"manifests"`
 }
 
-// maxMessage is how many bytes gRPC lets a message between Terraform and a provider have, and copies how often a message
-// holds an argument: as it is configured, planned, and in the state.
+func (m limitsModel) limits() (fleet.Limits, fleet.Problems) {
+	return fleet.ParseLimits(number(m.Assignments), number(m.TargetsPerWorkload), text(m.FileSize), text(m.Manifests))
+}
+
+// maxMessage is gRPC's limit for a message between Terraform and a provider, in bytes. copies is how often a message
+// contains an argument: as configured, as planned, and in the state.
 const (
 	maxMessage = 256 << 20
 	copies     = 3
 )
 
-// ValidateConfig reports YAML that Terraform could not hand to the provider: its own error, at a later plan, says neither
-// what is too large nor what to do, and leaves no way to apply less.
+// ValidateConfig reports YAML that is too large for Terraform's messages. Terraform's own error, at a later plan, says
+// neither what is too large nor what to do, and blocks an apply that removes it.
 func (r *environmentRendering) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
@@ -100,9 +75,9 @@ func (r *environmentRendering) ValidateConfig(
 	}
 	if size > maxMessage/copies {
 		resp.Diagnostics.AddAttributeError(path.Root(yamlAttribute), "Too much YAML for Terraform", fmt.Sprintf(
-			"The texts in manifests have %d MB. Terraform hands them to the provider %d times in one message: as they are configured, "+
-				"planned, and in the state. A message has at most 256 MiB (gRPC's limit), which leaves %d MB. Leave out what this environment "+
-				"does not use, or split the fleet into several renderings, each with a path of its own.",
+			"The texts in manifests have %d MB. Terraform passes them to the provider %d times in one message: as "+
+				"configured, planned, and in the state. A message has at most 256 MiB (gRPC's limit), which leaves %d MB. Leave "+
+				"out what this environment does not use, or split the fleet into several renderings, each with its own path.",
 			size/1_000_000, copies, maxMessage/copies/1_000_000))
 	}
 }

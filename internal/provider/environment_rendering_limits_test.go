@@ -75,7 +75,8 @@ func TestAccTeamText(t *testing.T) {
 		"plan", "-no-color", "-var", "path=a, kind: Secret")
 }
 
-// TestAccMessageLimit validates YAML that Terraform could hand over once and not three times: the second plan would fail.
+// TestAccMessageLimit validates YAML that Terraform could hand over once and not three times: the second plan would
+// fail.
 func TestAccMessageLimit(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, limitedRoot)

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// environmentRenderingModel is a plan or a state of the resource. What there may be many of stays in the framework's own types,
-// and nested objects too, as they may be unknown.
+// environmentRenderingModel is a plan or a state of the resource. What there may be many of stays in the framework's
+// own types, and nested objects too, as they may be unknown.
 type environmentRenderingModel struct {
 	Environment        types.String   `tfsdk:"environment"`
 	ClusterTypes       types.Map      `tfsdk:"cluster_types"`
@@ -66,6 +66,34 @@ type deliveryResults struct {
 	RolloutStatus types.String `tfsdk:"rollout_status"`
 }
 
+type gitOpsRepoModel struct {
+	Repo   types.String `tfsdk:"repo"`
+	Branch types.String `tfsdk:"branch"`
+	Path   types.String `tfsdk:"path"`
+}
+
+type deliveryModel struct {
+	Strategy     types.String `tfsdk:"strategy"`
+	BranchPrefix types.String `tfsdk:"branch_prefix"`
+	Labels       types.Set    `tfsdk:"labels"`
+	Reviewers    types.Set    `tfsdk:"reviewers"`
+	Draft        types.Bool   `tfsdk:"draft"`
+	AutoMerge    types.String `tfsdk:"auto_merge"`
+	WaitForMerge types.Bool   `tfsdk:"wait_for_merge"`
+	Describe     types.String `tfsdk:"describe"`
+	Reopen       types.Bool   `tfsdk:"reopen"`
+}
+
+type guardrailsModel struct {
+	MaxRemoved   types.String `tfsdk:"max_removed"`
+	AllowEmpty   types.Bool   `tfsdk:"allow_empty"`
+	RequireKnown types.Bool   `tfsdk:"require_known"`
+	Unscheduled  types.String `tfsdk:"unscheduled"`
+	Unsatisfied  types.String `tfsdk:"unsatisfied"`
+	Moved        types.String `tfsdk:"moved"`
+	Secrets      types.String `tfsdk:"secrets"`
+}
+
 // sameAs reports whether both have the same values.
 func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) bool {
 	return reflect.DeepEqual(m, other)
@@ -81,24 +109,6 @@ func readModel(ctx context.Context, from getter, diags *diag.Diagnostics) *envir
 	return m
 }
 
-// prior is what the state says of the rendering, for the decision.
-func (m *environmentRenderingModel) prior() *delivery.Prior {
-	if m == nil {
-		return nil
-	}
-	desired := m.desired()
-	return &delivery.Prior{
-		TreeHash: m.TreeHash.ValueString(), TargetTreeHash: m.TargetTreeHash.ValueString(),
-		PromotedCommit: m.promoted().ValueString(), Commit: m.CommitSHA.ValueString(),
-		PullRequest: desired.PullRequest,
-	}
-}
-
-// protected reports whether the rendering may not be destroyed. One that is only computed has nothing to protect.
-func (m *environmentRenderingModel) protected() bool {
-	return (m.DeletionProtection.IsNull() || m.DeletionProtection.ValueBool()) && m.desired().Strategy != delivery.ComputeOnly
-}
-
 // timeoutGetter is the timeout of one operation.
 type timeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
@@ -111,10 +121,43 @@ func (m *environmentRenderingModel) within(
 	return context.WithTimeout(ctx, d)
 }
 
-// keep plans what an apply that writes nothing keeps: the results, and where the objects were read when it was written last.
-// Terraform takes the prior value of an argument for the configured one, if neither is null and the configured one is known.
-func (m *environmentRenderingModel) keep(state *environmentRenderingModel, o *rendering, before *delivery.State) {
-	m.keepResults(state, o, before)
+// planResults plans what the apply finds out. before is the state that the decision was made from.
+func (m *environmentRenderingModel) planResults(
+	ctx context.Context, d *delivery.Desired, decision *delivery.Decision, state *environmentRenderingModel, before *delivery.State,
+) {
+	switch decision.Action {
+	case delivery.Keep:
+		m.keep(ctx, state, d, before)
+		m.keepObserved(ctx, state)
+		return
+	case delivery.RemoveOld:
+		m.keep(ctx, state, d, before)
+		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
+		return
+	}
+	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
+	m.PullRequest, m.Description = types.ObjectUnknown(pullRequestTypes), types.StringUnknown()
+	switch d.Strategy {
+	case delivery.ComputeOnly:
+		m.setComputedOnly()
+	case delivery.Push:
+		m.PullRequest = types.ObjectNull(pullRequestTypes)
+		if d.Certain() {
+			m.Delivered = types.BoolValue(d.Complete())
+		}
+	}
+	if decision.Describable || d.Review.Detail == delivery.NoDescription {
+		m.describe(d, before)
+	}
+}
+
+// keep plans what an apply that writes nothing keeps: the results, and where the objects were read by the last apply
+// that wrote. Terraform accepts the prior value of an argument instead of the configured one, if neither is null and
+// the configured one is known.
+func (m *environmentRenderingModel) keep(
+	ctx context.Context, state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
+) {
+	m.keepResults(state, d, before)
 	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
 		return
 	}
@@ -122,39 +165,12 @@ func (m *environmentRenderingModel) keep(state *environmentRenderingModel, o *re
 		planned *types.Map
 		prior   types.Map
 	}{{&m.Sources, state.Sources}, {&m.Manifests, state.Manifests}} {
-		if !a.planned.IsNull() && allKnown(*a.planned) && !a.prior.IsNull() {
+		if !a.planned.IsNull() && !fleet.AnyUnknown(textMap(*a.planned)) && !a.prior.IsNull() {
 			*a.planned = a.prior
 		}
 	}
-	if !m.Promotion.IsNull() && fullyKnown(m.Promotion) && !state.Promotion.IsNull() {
+	if !m.Promotion.IsNull() && fullyKnown(ctx, m.Promotion) && !state.Promotion.IsNull() {
 		m.Promotion = state.Promotion
-	}
-}
-
-// fullyKnown reports whether an object and all its attributes are known.
-func fullyKnown(o types.Object) bool {
-	for _, v := range o.Attributes() {
-		if v.IsUnknown() {
-			return false
-		}
-	}
-	return !o.IsUnknown()
-}
-
-// keepResults keeps the results of the last apply that wrote something; the description only if one is asked for.
-func (m *environmentRenderingModel) keepResults(state *environmentRenderingModel, o *rendering, before *delivery.State) {
-	m.deliveryResults = state.deliveryResults
-	switch {
-	case m.Rollout.IsNull():
-		m.RolloutStatus = types.StringNull()
-	case o.Delivers():
-		m.Delivered = types.BoolValue(o.ReachedBy(before))
-	}
-	switch detail := o.Review.Detail; {
-	case detail == delivery.NoDescription:
-		m.Description = types.StringNull()
-	case fleet.IsUnknown(string(detail)) && !m.Description.IsNull():
-		m.Description = types.StringUnknown()
 	}
 }
 
@@ -170,70 +186,88 @@ func (m *environmentRenderingModel) promoted() types.String {
 	return commit
 }
 
-// allKnown reports whether a map and all its elements are known.
-func allKnown(m types.Map) bool {
-	for _, v := range m.Elements() {
-		if v.IsUnknown() {
-			return false
-		}
+// keepResults keeps the results of the last apply that wrote. It keeps the description only if one is wanted.
+func (m *environmentRenderingModel) keepResults(
+	state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
+) {
+	m.deliveryResults = state.deliveryResults
+	switch {
+	case m.Rollout.IsNull():
+		m.RolloutStatus = types.StringNull()
+	case d.Delivers():
+		m.Delivered = types.BoolValue(d.ReachedBy(before))
 	}
-	return !m.IsUnknown()
+	switch detail := d.Review.Detail; {
+	case detail == delivery.NoDescription:
+		m.Description = types.StringNull()
+	case fleet.IsUnknown(string(detail)) && !m.Description.IsNull():
+		m.Description = types.StringUnknown()
+	}
 }
 
-// kept reports whether a plan of which all is known keeps what the state says is delivered. The arguments may be those that
-// [environmentRenderingModel.keep] kept, so that nothing may be decided by them again.
-func (m *environmentRenderingModel) kept(state *environmentRenderingModel) bool {
+// kept reports whether a fully known plan keeps the results of the state. It does not look at the arguments:
+// [environmentRenderingModel.keep] may have planned those of the state.
+func (m *environmentRenderingModel) kept(ctx context.Context, state *environmentRenderingModel) bool {
 	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) && m.PullRequest.Equal(state.PullRequest)
-	if !m.Rollout.IsNull() && m.desired().Delivers() { // the target may change while it waits
+	if !m.Rollout.IsNull() && m.desired(ctx).Delivers() { // the target may change while it waits
 		return kept
 	}
 	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
 }
 
-// planResults plans what an apply that writes finds out. What is not known before it, is unknown.
-func (m *environmentRenderingModel) planResults(o *rendering) {
-	strategy := o.Strategy
-	m.Description = types.StringUnknown()
-	if o.Review.Detail == delivery.NoDescription {
-		m.Description = types.StringNull()
-	}
-	m.CommitSHA, m.Delivered, m.PullRequest = types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(pullRequestTypes)
-	switch strategy {
-	case delivery.ComputeOnly:
+// setResult sets what an apply found out. planned are the planned results.
+func (m *environmentRenderingModel) setResult(
+	d *delivery.Desired, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
+	before *delivery.State,
+) {
+	switch {
+	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld:
+		m.keepResults(state, d, before)
+		return
+	case d.Strategy == delivery.ComputeOnly:
 		m.setComputedOnly()
-	case delivery.Push:
-		m.PullRequest = types.ObjectNull(pullRequestTypes)
-		if o.Certain() {
-			m.Delivered = types.BoolValue(o.Complete())
-		}
+	default:
+		m.setDelivery(result.Commit, d.ReachedBy(result.State), result.PullRequest)
+	}
+	if m.Description = planned.Description; m.Description.IsUnknown() {
+		m.describe(d, result.Before)
 	}
 }
 
-// setComputedOnly sets the results where nothing is delivered.
+// setRefreshed sets what a refresh found, and reports whether anything changed.
+func (m *environmentRenderingModel) setRefreshed(found *delivery.Refreshed) bool {
+	before := m.deliveryResults
+	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)
+	if found.PullRequest == nil {
+		m.PullRequest = before.PullRequest
+	}
+	return !reflect.DeepEqual(before, m.deliveryResults)
+}
+
+// describe sets the description of a change, if one is wanted.
+func (r *deliveryResults) describe(d *delivery.Desired, before *delivery.State) {
+	r.Description = types.StringNull()
+	if d.Review.Detail != delivery.NoDescription {
+		r.Description = types.StringValue(d.Describe(before))
+	}
+}
+
+// setComputedOnly sets the results of a rendering that is not delivered.
 func (r *deliveryResults) setComputedOnly() {
 	r.setDelivery("", false, nil)
 	r.Delivered = types.BoolNull()
 }
 
-// setDelivery sets what is known of a delivery; commit is empty where the branch does not hold the tree.
+// setDelivery sets the results of a delivery. commit is empty if the branch does not hold the tree.
 func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *hosting.PullRequest) {
 	r.CommitSHA, r.Delivered = nullable(commit), types.BoolValue(delivered)
 	r.PullRequest = types.ObjectNull(pullRequestTypes)
-	if pr != nil {
-		r.PullRequest = types.ObjectValueMust(pullRequestTypes, map[string]attr.Value{
-			"number": types.Int64Value(int64(pr.Number)), "url": types.StringValue(pr.URL), "state": types.StringValue(string(pr.State)),
-			"branch": types.StringValue(pr.Branch), "head_commit": types.StringValue(pr.HeadCommit), "merge_commit": nullable(pr.MergeCommit),
-		})
-	}
-}
-
-// setFound sets what a refresh found of a delivery, and reports whether that is news.
-func (m *environmentRenderingModel) setFound(now *delivery.State, pr *hosting.PullRequest) bool {
-	before := m.deliveryResults
-	commit, delivered := delivery.Found(now, pr, *m.prior())
-	m.setDelivery(commit, delivered, pr)
 	if pr == nil {
-		m.PullRequest = before.PullRequest
+		return
 	}
-	return !reflect.DeepEqual(before, m.deliveryResults)
+	r.PullRequest = types.ObjectValueMust(pullRequestTypes, map[string]attr.Value{
+		"number": types.Int64Value(int64(pr.Number)), "url": types.StringValue(pr.URL),
+		"state": types.StringValue(string(pr.State)), "branch": types.StringValue(pr.Branch),
+		"head_commit": types.StringValue(pr.HeadCommit), "merge_commit": nullable(pr.MergeCommit),
+	})
 }

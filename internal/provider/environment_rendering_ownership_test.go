@@ -49,7 +49,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 		t.Errorf("the recipe of a review prints:\n%s", told)
 	}
 	out := r.succeed("plan", "-no-color")
-	for _, said := range []string{"Folders are taken over", "These of them are no cluster type's and go: legacy"} {
+	for _, said := range []string{"Folders are adopted", "These belong to no cluster type and are removed: legacy"} {
 		if !strings.Contains(out.text(), said) {
 			t.Errorf("the plan does not say %q:\n%s", said, out.stdout)
 		}
@@ -87,7 +87,7 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.expectRefused([]string{"these exist but are not directories", "link"}, "plan")
 	r.set("types", []string{"large", "small", "team"})
 	r.options("adopt", true)
-	if out := r.expectCommits(1); !strings.Contains(out.text(), "Folders are taken over") {
+	if out := r.expectCommits(1); !strings.Contains(out.text(), "Folders are adopted") {
 		t.Errorf("apply says nothing of what it takes over:\n%s", out.stdout)
 	}
 	maps.DeleteFunc(others, func(path, _ string) bool { return strings.HasPrefix(path, "team/") })
@@ -95,8 +95,8 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.expectFiles("dev", append(append(defaultPaths(""), "team/README.md"), slices.Collect(maps.Keys(others))...)...)
 }
 
-// TestAccRenderingStateLost: with the state gone, the record says whose the tree is. Destroying with on_destroy = "keep"
-// leaves it.
+// TestAccRenderingStateLost: with the state gone, the record says whose the tree is. Destroying with on_destroy =
+// "keep" leaves it.
 func TestAccRenderingStateLost(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -116,8 +116,8 @@ func TestAccRenderingStateLost(t *testing.T) {
 	if r.head() != head {
 		t.Error("on_destroy = keep moved the branch")
 	}
-	// A fleet that changed since is not taken over without a word, by this root or another. Adopted, it is an update like any
-	// other: the guardrails count what the record lists.
+	// A fleet that changed since is not taken over without a word, by this root or another. Adopted, it is an update
+	// like any other: the guardrails count what the record lists.
 	r.options("adopt", nil)
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
 	refused := []string{
@@ -128,7 +128,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.expectRefused(refused, "apply", "-auto-approve")
 	r.options("adopt", true)
 	r.set("targets", map[string]string{"c": "small"})
-	r.expectRefused([]string{"takes away 2 of 3"}, "plan")
+	r.expectRefused([]string{"removes 2 of 3"}, "plan")
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
 	said := "The branch holds folders of this rendering"
 	if out := r.expectCommits(1).text(); !strings.Contains(out, said) || !strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {
@@ -154,29 +154,29 @@ func TestAccRenderingPlaces(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	first := newRenderings(t, repo)
 	for _, paths := range []string{`["a", "a/b"]`, `["a", "."]`} {
-		first.expectError([]string{"Two renderings at one place", "equal or nested paths"}, "plan", "-no-color", "-var=paths="+paths)
+		first.expectError([]string{"Two renderings at one destination", "equal or nested paths"}, "plan", "-no-color", "-var=paths="+paths)
 	}
 	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 	// Of one environment too, whether or not the other is there already.
-	first.expectError([]string{"Two renderings at one place"}, "plan", "-no-color", `-var=paths=["a", "b/c", "./a"]`, "-var=environment=dev")
+	first.expectError([]string{"Two renderings at one destination"}, "plan", "-no-color", `-var=paths=["a", "b/c", "./a"]`, "-var=environment=dev")
 
 	second := newRenderings(t, repo)
-	second.expectError([]string{"Two renderings at one place"}, "plan", "-no-color", `-var=paths=["d", "./d"]`, "-var=environment=dev")
+	second.expectError([]string{"Two renderings at one destination"}, "plan", "-no-color", `-var=paths=["d", "./d"]`, "-var=environment=dev")
 	for path, said := range map[string]string{
 		"a":     `this is the rendering of environment "dev", not of "a"`,
 		"a/x":   `another rendering writes to path "a"`,
 		"b":     `another rendering writes to path "b/c"`,
 		"b/c/d": `another rendering writes to path "b/c"`,
 	} {
-		second.expectError([]string{"Place is not this rendering's", said}, "plan", "-no-color", `-var=paths=["`+path+`"]`)
+		second.expectError([]string{"Destination is not this rendering's", said}, "plan", "-no-color", `-var=paths=["`+path+`"]`)
 	}
 	second.apply(`-var=paths=["b/cc"]`)
 	second.expectEmptyPlan(`-var=paths=["b/cc"]`)
 	first.expectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 }
 
-// TestAccRenderingRenamed: a rendering that another address takes over in the same run is not removed by the destruction of
-// the old one, nor one that is created anew before it is destroyed.
+// TestAccRenderingRenamed: a rendering that another address takes over in the same run is not removed by the
+// destruction of the old one, nor one that is created anew before it is destroyed.
 func TestAccRenderingRenamed(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

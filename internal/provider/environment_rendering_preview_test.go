@@ -10,7 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The previews show more or less of the same: going from one to another writes nothing. A promoted commit that changes alone is a commit that changes its file and the record alone.
+// The previews show more or less of the same: going from one to another writes nothing. A promoted commit that
+// changes alone is a commit that changes its file and the record alone.
 func TestAccPreview(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccPreview")

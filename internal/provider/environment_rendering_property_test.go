@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPlanIsApply edits random fleets. Whatever was edited: what the plan shows is what is in state and on the branch
-// after the apply, in one commit where anything changed and else in none, and the plan after it is empty.
+// TestAccPlanIsApply edits random fleets. Whatever was edited: what the plan shows is what is in state and on the
+// branch after the apply, in one commit where anything changed and else in none, and the plan after it is empty.
 func TestAccPlanIsApply(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(fleets) {

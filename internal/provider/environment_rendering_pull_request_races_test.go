@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestMergedWhilePushed: a pull request that people merge while the next change is pushed stays as they know it.
-// The change gets one of its own, on top of the merge, and our merge is nobody's drift.
+// TestAccPullRequestMergedWhilePushed: a pull request that people merge while the next change is pushed stays as they
+// know it. The change gets one of its own, on top of the merge, and our merge is nobody's drift.
 func TestAccPullRequestMergedWhilePushed(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"merge", "squash", "rebase"} {
@@ -66,7 +66,8 @@ func (r *reviewed) mergeAfterPush(number int, method string) {
 	})
 }
 
-// TestAccPullRequestMergedBetween: merged between plan and apply, with nothing of others in it, the planned change goes on top.
+// TestAccPullRequestMergedBetween: merged between plan and apply, with nothing of others in it, the planned change
+// goes on top.
 func TestAccPullRequestMergedBetween(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -87,8 +88,8 @@ func TestAccPullRequestMergedBetween(t *testing.T) {
 	r.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestAskedOnce: whoever has reviewed is not asked again: by another label, another tree, with each round of
-// waiting, and with the state lost.
+// TestAccPullRequestAskedOnce: whoever has reviewed is not asked again: by another label, another tree, with each
+// round of waiting, and with the state lost.
 func TestAccPullRequestAskedOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -129,8 +130,8 @@ func TestAccPullRequestAskedOnce(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has named is not dropped, whatever on_drift
-// says: with the state lost, pushed between plan and apply, or below our commit.
+// TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has named is not dropped, whatever
+// on_drift says: with the state lost, pushed between plan and apply, or below our commit.
 func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -155,7 +156,7 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	// With the state lost.
 	r.succeed("state", "rm", renderingAddress)
 	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
-		r.expectError([]string{"people pushed to the branch of pull request 1", "and no state knows what", "close it"}, command...)
+		r.expectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what", "close it"}, command...)
 		stays(commit)
 	}
 	r.on.Close(t, first.Number)
@@ -180,8 +181,8 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestMergedWhileWaiting: a merge is said as what it is, also where the time is up by then, where people are faster
-// than auto-merge, and where it is into another branch.
+// TestAccPullRequestMergedWhileWaiting: a merge is said as what it is, also where the time is up by then, where
+// people are faster than auto-merge, and where it is into another branch.
 func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -229,7 +230,8 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestTitle: a first line of the message that is longer than GitHub takes is cut; the commit has it whole.
+// TestAccPullRequestTitle: a first line of the message that is longer than GitHub takes is cut; the commit has it
+// whole.
 func TestAccPullRequestTitle(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -246,14 +248,14 @@ func TestAccPullRequestTitle(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestCreateWaits: a create that waits in vain says which pull request it leaves, and the next one finds that,
-// says so at plan, and goes on with it.
+// TestAccPullRequestCreateWaits: a create that waits in vain says which pull request it leaves, and the next one
+// finds that, says so at plan, and goes on with it.
 func TestAccPullRequestCreateWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
 	r.options("timeouts", map[string]any{"create": "2s"})
-	r.expectError([]string{"The pull request is not merged yet", "The state does not know pull request 1", "If you give the rendering up, close it"},
+	r.expectError([]string{"The pull request is not merged yet", "The state does not know pull request 1", "If you abandon the rendering, close it"},
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
 	r.set("value", "2")

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// TestAccPullRequestNoCredential: a plan that would open a pull request says that nobody lets it, before anything is pushed.
-// GITHUB_TOKEN is no advice where it goes nowhere.
+// TestAccPullRequestNoCredential: a plan that would open a pull request says that nobody lets it, before anything is
+// pushed. GITHUB_TOKEN is no advice where it goes nowhere.
 func TestAccPullRequestNoCredential(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

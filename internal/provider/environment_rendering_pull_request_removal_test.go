@@ -45,7 +45,7 @@ func (r *reviewed) expectRemoval(from string) int {
 	r.t.Helper()
 	count := len(r.pulls())
 	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if o.code != 2 || !strings.Contains(o.text(), "The old place is due to be removed") || !strings.Contains(o.text(), `branch "`+from+`"`) {
+	if o.code != 2 || !strings.Contains(o.text(), "The old location is due to be removed") || !strings.Contains(o.text(), `branch "`+from+`"`) {
 		r.t.Errorf("the plan (exit code %d) does not say what is due:\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
 	r.refresh()
@@ -64,8 +64,8 @@ func (r *reviewed) expectRemoval(from string) int {
 	return last.Number
 }
 
-// TestAccPullRequestRemovalWaits: with auto-merge, a rendering that moves is removed from its old branch only once the new one
-// holds it, and by people.
+// TestAccPullRequestRemovalWaits: with auto-merge, a rendering that moves is removed from its old branch only once
+// the new one holds it, and by people.
 func TestAccPullRequestRemovalWaits(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash", "reviewers", []string{"octocat"})
@@ -102,8 +102,8 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestRemovalAtOnce: what arrives within the apply has its removal opened by it; with wait_for_merge it ends when
-// both are merged.
+// TestAccPullRequestRemovalAtOnce: what arrives within the apply has its removal opened by it; with wait_for_merge it
+// ends when both are merged.
 func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash")
@@ -123,7 +123,7 @@ func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	r.apply()
 	r.place("branch", "third")
 	r.options("timeouts", map[string]any{"update": "3s"})
-	r.expectError([]string{"The pull request is not merged yet", "the next apply goes on waiting"}, "apply", "-no-color", "-auto-approve")
+	r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply", "-no-color", "-auto-approve")
 	r.on.Merge(t, r.expectPulls("merged", "merged", "merged", "merged", "open").Number, "merge")
 	r.apply()
 	r.expectEmptyPlan()
@@ -206,8 +206,8 @@ func TestAccPullRequestRemovalGivenUp(t *testing.T) {
 	r.expectPlaces("dev") // kept above
 }
 
-// TestAccPullRequestDestroyed: who approved a rendering, and asked for its merge, did not approve its removal: that is another
-// pull request, from another branch. Created again, the rendering closes it.
+// TestAccPullRequestDestroyed: who approved a rendering, and asked for its merge, did not approve its removal: that
+// is another pull request, from another branch. Created again, the rendering closes it.
 func TestAccPullRequestDestroyed(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "reviewers", []string{"octocat"})

@@ -11,7 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// killAt kills the apply that makes a request of a method to a path, once that has taken effect and before it is answered.
+// killAt kills the apply that makes a request of a method to a path, once that has taken effect and before it is
+// answered.
 func (r *reviewed) killAt(method, path string) {
 	r.t.Helper()
 	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
@@ -90,8 +91,8 @@ func TestAccPullRequestKilled(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestWaits: an apply waits for the merge, and fails where that does not come: then the next one takes up what
-// is there, and nothing is replaced.
+// TestAccPullRequestWaits: an apply waits for the merge, and fails where that does not come: then the next one takes
+// up what is there, and nothing is replaced.
 func TestAccPullRequestWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -99,7 +100,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.options("timeouts", map[string]any{"create": "3s", "update": "3s"})
 	short := func() {
 		t.Helper()
-		r.expectError([]string{"The pull request is not merged yet", "the next apply goes on waiting"}, "apply", "-no-color", "-auto-approve")
+		r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply", "-no-color", "-auto-approve")
 	}
 	merging := func(method string) {
 		t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestPushedTo: what people push to our branch is drift where it changes what is proposed, and nothing where
-// it does not.
+// TestAccPullRequestPushedTo: what people push to our branch is drift where it changes what is proposed, and nothing
+// where it does not.
 func TestAccPullRequestPushedTo(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -83,8 +83,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others", "- large"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is something
-// else to propose or that is asked for; one that lost its branch is put right.
+// TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is
+// something else to propose or that is asked for; one that lost its branch is put right.
 func TestAccPullRequestClosed(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -136,7 +136,7 @@ func TestAccPullRequestClosed(t *testing.T) {
 	// People make it one to another branch: it is theirs, and ours is another one.
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
 	r.on.Retarget(t, third.Number, "live")
-	r.expectWarning("or made one to another branch")
+	r.expectWarning("or was changed to merge into another branch")
 	r.set("value", "3")
 	r.apply()
 	r.expectEmptyPlan()
@@ -167,8 +167,8 @@ func TestAccPullRequestClosed(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestNeighbours: what is not this rendering's survives all: people's pull requests and branches, and those of
-// other renderings, of the same branch too.
+// TestAccPullRequestNeighbours: what is not this rendering's survives all: people's pull requests and branches, and
+// those of other renderings, of the same branch too.
 func TestAccPullRequestNeighbours(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -217,7 +217,7 @@ func TestAccPullRequestNeighbours(t *testing.T) {
 	name := "ours/" + strings.TrimPrefix(ours.Head, "deployment/")
 	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+name, at)
 	r.set("value", "3")
-	r.expectError([]string{"the branch is there and not this rendering's", "branch_prefix"}, "apply", "-no-color", "-auto-approve")
+	r.expectError([]string{"the branch exists and is not this rendering's", "branch_prefix"}, "apply", "-no-color", "-auto-approve")
 	if gitserver.Rev(t, r.on.Path, name) != at || gitserver.Rev(t, r.on.Path, "theirs") != at {
 		t.Error("a branch of others was moved")
 	}
@@ -256,7 +256,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 	}
 	// To another branch, there are two, one after the other.
 	r.place("branch", "live")
-	if o := r.apply(); !strings.Contains(o.text(), "The old place stays for now") {
+	if o := r.apply(); !strings.Contains(o.text(), "The old location is kept for now") {
 		t.Errorf("the apply: %s", o.text())
 	}
 	r.expectEmptyPlan()
@@ -295,8 +295,8 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestUnmarked: a pull request whose description people wrote anew is known by its number, and says again whose it
-// is. With the state lost it is nobody's, which a plan says before anything is pushed.
+// TestAccPullRequestUnmarked: a pull request whose description people wrote anew is known by its number, and says
+// again whose it is. With the state lost it is nobody's, which a plan says before anything is pushed.
 func TestAccPullRequestUnmarked(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -315,7 +315,7 @@ func TestAccPullRequestUnmarked(t *testing.T) {
 	r.succeed("state", "rm", renderingAddress)
 	r.set("value", "3")
 	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
-		r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Put the line back", "branch_prefix"}, command...)
+		r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line", "branch_prefix"}, command...)
 	}
 	if p := r.last(); p.Body != "Mine" || p.HeadCommit != now.HeadCommit {
 		t.Errorf("the pull request became %+v", p)
@@ -345,11 +345,11 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.expectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")
 	r.place("repo", r.on.URL, "branch", "nowhere")
 	r.options("create_branch", true)
-	r.expectError([]string{"Branch not found", "a pull request goes to a branch that is there"}, "plan", "-no-color")
+	r.expectError([]string{"Branch not found", "A pull request needs a branch that exists"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestSecrets: by an App alone, Git too; and neither a credential nor a value is where people read it, but for
-// values that were asked for.
+// TestAccPullRequestSecrets: by an App alone, Git too; and neither a credential nor a value is where people read it,
+// but for values that were asked for.
 func TestAccPullRequestSecrets(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -54,8 +54,8 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// TestAccRenderingOvertaken: others push between plan and apply, and between our read and our push. Their files stay; where
-// they are in our folders, it takes a new plan.
+// TestAccRenderingOvertaken: others push between plan and apply, and between our read and our push. Their files stay;
+// where they are in our folders, it takes a new plan.
 func TestAccRenderingOvertaken(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -137,7 +137,7 @@ func TestAccRenderingOvertaken(t *testing.T) {
 	r.options("create_branch", true)
 	plan()
 	theirs("small/h.txt")()
-	overtaken(append(moved, "could not be cleaned")...)
+	overtaken(append(moved, "was not cleaned up")...)
 	if gitserver.Tree(t, r.repo, "dev")["small/h.txt"] == "" {
 		t.Error("what others changed is gone")
 	}
@@ -225,7 +225,8 @@ func TestAccRenderingKilled(t *testing.T) {
 	r.expectFiles("dev", append(defaultPaths("clusters"), "clusters/drone/README.md")...)
 }
 
-// applyUntilPushed starts an apply and kills all of its processes once the server has taken its push and before it says so.
+// applyUntilPushed starts an apply and kills all of its processes once the server has taken its push and before it
+// says so.
 func applyUntilPushed(t *testing.T, r *rendering) {
 	t.Helper()
 	pushed, done := filepath.Join(t.TempDir(), "pushed"), filepath.Join(t.TempDir(), "done")

@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingOtherVersion: a private state of another version of the provider is read anew from the branch. That tells
-// what others did meanwhile all the same, and moves what was delivered.
+// TestAccRenderingOtherVersion: a private state of another version of the provider is read anew from the branch. That
+// tells what others did meanwhile all the same, and moves what was delivered.
 func TestAccRenderingOtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

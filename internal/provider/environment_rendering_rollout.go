@@ -27,9 +27,9 @@ func (r *rendering) readRollout(d decoder) {
 	if !ok {
 		return
 	}
-	r.ClusterTypes = r.fleet.ClusterTypes
-	r.Rollout = &rollout.Rollout{StagesUnknown: given.isUnknown("stages") || r.fleet.Incomplete,
-		Skip: given.string("skip")}
+	r.Rollout = &rollout.Rollout{
+		StagesUnknown: given.isUnknown("stages") || r.Fleet.Incomplete, Skip: given.string("skip"),
+	}
 	if r.Rollout.SkipUnknown = fleet.IsUnknown(r.Rollout.Skip); r.Rollout.SkipUnknown {
 		r.Rollout.Skip = ""
 	}
@@ -44,7 +44,7 @@ func (r *rendering) readRollout(d decoder) {
 			stage.isUnknown("soak") || stage.isUnknown("max_concurrency")
 	}
 	if len(*d.problems) == before {
-		*d.problems = append(*d.problems, r.Rollout.Validate(r.fleet.ClusterTypes, fleet.Attr("rollout"))...)
+		*d.problems = append(*d.problems, r.Rollout.Validate(r.Fleet.ClusterTypes, fleet.Attr("rollout"))...)
 	}
 	r.readObserved(given)
 }
@@ -201,7 +201,7 @@ func (m *environmentRenderingModel) keepObserved(ctx context.Context, state *env
 }
 
 // appendRollout says what a rollout waits for, and what stopped it.
-func appendRollout(diags *diag.Diagnostics, o *rendering, decision *delivery.Decision) {
+func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *delivery.Decision) {
 	step := decision.Rollout
 	if step == nil {
 		return
@@ -224,12 +224,14 @@ func appendRollout(diags *diag.Diagnostics, o *rendering, decision *delivery.Dec
 
 // keptFiles returns the files that the last apply left in a folder that stays as it is, by path; none where it showed
 // none.
-func keptFiles(state *environmentRenderingModel, clusterType string, to delivery.Destination) map[string]attr.Value {
+func keptFiles(
+	ctx context.Context, state *environmentRenderingModel, clusterType string, to delivery.Destination,
+) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
 	}
-	from := state.desired().Destination.Join(clusterType) + "/"
+	from := state.desired(ctx).Destination.Join(clusterType) + "/"
 	for name, content := range state.Files.Elements() {
 		if below, ok := strings.CutPrefix(name, from); ok {
 			kept[to.Join(clusterType+"/"+below)] = content
@@ -237,3 +239,6 @@ func keptFiles(state *environmentRenderingModel, clusterType string, to delivery
 	}
 	return kept
 }
+
+// shown limits the lines of a list in a diagnostic.
+const shown = 20

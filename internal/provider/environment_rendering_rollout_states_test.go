@@ -80,8 +80,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r := newRolling(t)
 	r.set("value", "2")
 	r.set("targets", map[string]string{"canary": "canary"})
-	r.expectRefused([]string{"Guardrails stop the change", "takes away 4 of 5 deployment target folders",
-		"west/app-west"}, "plan")
+	r.expectRefused([]string{"Guardrails stop the change", "removes 4 of 5 deployment target folders", "west/app-west"}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
 	r.wave("2 1 1 1 1")
 	// And after an import.
@@ -89,7 +88,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.options("guardrails", nil)
 	r.report("current", "canary")
-	r.expectRefused([]string{"Guardrails stop the change", "takes away 4 of 5"}, "plan")
+	r.expectRefused([]string{"Guardrails stop the change", "removes 4 of 5"}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
 	r.wave("2 - - - -") // nothing is on the others any more, so nothing is awaited
 }
@@ -250,8 +249,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.expectRefused([]string{"Folders are not this rendering's"}, "plan")
 	r.options("adopt", true, "guardrails", anyRemoval)
 	out := r.succeed("plan", "-no-color")
-	for _, text := range []string{"+ tree_hash = (known after apply)", "+ folders = (known after apply)",
-		"Folders are taken over"} {
+	for _, text := range []string{"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Folders are adopted"} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
 		}

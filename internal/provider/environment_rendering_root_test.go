@@ -129,8 +129,8 @@ func (r *rendering) expectCommits(n int, args ...string) output {
 	return out
 }
 
-// expectRefused fails the test unless a command fails, says all of the texts, and leaves the branch "dev" and the state as
-// they are.
+// expectRefused fails the test unless a command fails, says all of the texts, and leaves the branch "dev" and the
+// state as they are.
 func (r *rendering) expectRefused(texts []string, args ...string) {
 	r.t.Helper()
 	head, state := r.head(), r.rendered()
@@ -173,8 +173,8 @@ func defaultPaths(below string) []string {
 	return paths(below, "large", "large/app-a", "large/app-b", "small", "small/app-c")
 }
 
-// others puts files of other people on the branch "dev", of all kinds that Git knows, and returns them as [gitserver.Modes]
-// does.
+// others puts files of other people on the branch "dev", of all kinds that Git knows, and returns them as
+// [gitserver.Modes] does.
 func (r *rendering) others() map[string]string {
 	r.t.Helper()
 	submodule := "6f1ed002ab5595859014ebf0951522d9d3e2b5b1"

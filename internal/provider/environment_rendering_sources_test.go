@@ -17,8 +17,8 @@ func configDocument(name, value string) string {
 		"data: {value: '" + value + "'}\n"
 }
 
-// TestAccSourcesKept: while nothing is written, the plan keeps where the objects were read, each of sources and manifests as
-// a whole, and is empty where nothing else changes.
+// TestAccSourcesKept: while nothing is written, the plan keeps where the objects were read, each of sources and
+// manifests as a whole, and is empty where nothing else changes.
 func TestAccSourcesKept(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -98,8 +98,8 @@ func TestAccSourcesKept(t *testing.T) {
 	}
 }
 
-// TestAccSourcesKeptOfMany: of several renderings that are planned at a time, each keeps its arguments, and none is made of
-// what was kept, of which an object may be in two arguments.
+// TestAccSourcesKeptOfMany: of several renderings that are planned at a time, each keeps its arguments, and none is
+// made of what was kept, of which an object may be in two arguments.
 func TestAccSourcesKeptOfMany(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

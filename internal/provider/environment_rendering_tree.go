@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"unicode/utf8"
@@ -22,20 +23,23 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 // setRendered sets the computed attributes that follow from the configuration alone.
-func (m *environmentRenderingModel) setRendered(r *rendering, state *environmentRenderingModel) error {
+func (m *environmentRenderingModel) setRendered(
+	ctx context.Context, r *rendering, state *environmentRenderingModel,
+) error {
 	m.Assignments, m.Folders = r.assignments(), r.folders()
-	m.AssignmentCount, m.Unscheduled, m.TreeHash = types.Int64Unknown(), types.ListUnknown(types.StringType), types.StringUnknown()
-	if r.assignmentsKnown && r.Certain() || r.Partial() {
+	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
+	m.Unscheduled = types.ListUnknown(types.StringType)
+	if r.AssignmentsKnown() && r.Certain() || r.Partial() {
 		m.AssignmentCount = types.Int64Value(int64(r.Inventory().Count()))
 	}
 	if r.Tree != nil && len(r.Tree.Schedule.Undecided) == 0 {
-		m.Unscheduled = stringListOf(r.unscheduledTargets())
+		m.Unscheduled = stringListOf(r.Desired.Unscheduled())
 	}
 	if r.Known() {
 		m.TreeHash = types.StringValue(r.Inventory().TreeHash().String())
 	}
 	m.setRollout(r)
-	files, err := r.files(state)
+	files, err := r.files(ctx, state)
 	m.Files = files
 	return err
 }
@@ -77,11 +81,11 @@ func (r *rendering) folders() types.Map {
 	if r.Tree != nil {
 		return foldersOf(r.Destination, r.Inventory())
 	}
-	if r.fleet.Incomplete {
+	if r.Fleet.Incomplete {
 		return types.MapUnknown(folderType)
 	}
-	all := make(map[string]attr.Value, len(r.fleet.ClusterTypes))
-	for _, ct := range r.fleet.ClusterTypes {
+	all := make(map[string]attr.Value, len(r.Fleet.ClusterTypes))
+	for _, ct := range r.Fleet.ClusterTypes {
 		if fleet.IsUnknown(ct.Name) {
 			return types.MapUnknown(folderType)
 		}
@@ -117,7 +121,7 @@ func folderValue(at delivery.Destination, name string, hash types.String, assign
 }
 
 // files are unknown as a whole where something not known yet may decide whether a file exists.
-func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
+func (r *rendering) files(ctx context.Context, state *environmentRenderingModel) (types.Map, error) {
 	unknown := types.MapUnknown(types.StringType)
 	switch {
 	case fleet.IsUnknown(r.preview):
@@ -132,12 +136,12 @@ func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 		all[tree.PromotedCommitFile] = types.StringValue(promoted)
 	}
 	for _, clusterType := range r.Stored() {
-		maps.Copy(all, keptFiles(state, clusterType, r.Destination))
+		maps.Copy(all, keptFiles(ctx, state, clusterType, r.Destination))
 	}
 	for i, folder := range r.Tree.Folders {
 		switch applied := r.Inventory()[folder.ClusterType]; {
 		case applied.Hash != folder.Hash:
-			continue // its wave did not come yet
+			continue // a later wave
 		case applied.Undecided:
 			return unknown, nil
 		}
@@ -149,7 +153,8 @@ func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 			case f.Unknown:
 				all[path] = types.StringUnknown()
 			case !utf8.Valid(f.Content):
-				return unknown, fmt.Errorf("the file %s is no UTF-8 text, which Terraform can't show; use another preview than %q", path, previewManifests)
+				return unknown, fmt.Errorf(
+					"the file %s is no UTF-8 text, which Terraform can't show; use another preview than %q", path, previewManifests)
 			default:
 				all[path] = types.StringValue(string(f.Content))
 			}

@@ -136,7 +136,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 
 	g.skip("flux")
 	taken := g.shell("terraform apply")
-	if !strings.Contains(taken, "Folders are taken over") {
+	if !strings.Contains(taken, "Folders are adopted") {
 		t.Errorf("nothing is taken over:\n%s", taken)
 	}
 	branch := rendered(t, gitops, "dev")

@@ -37,10 +37,12 @@ func TestPrintableDiagnostics(t *testing.T) {
 		},
 		"drift": func(d *diag.Diagnostics) {
 			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
-			appendDrift(d, driftFail, &delivery.State{Drift: []delivery.Drift{drift}})
+			decision := delivery.Decision{Drift: []*delivery.State{{Drift: []delivery.Drift{drift}}}}
+			appendProblems(d, decision.Problems(&delivery.Desired{}, nil))
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			appendAdoption(d, delivery.Destination{}, delivery.Adoption{Adopted: []string{evil}})
+			decision := delivery.Decision{Adoption: delivery.Adoption{Adopted: []string{evil}}}
+			appendProblems(d, decision.Problems(&delivery.Desired{}, nil))
 		},
 	} {
 		var diags diag.Diagnostics

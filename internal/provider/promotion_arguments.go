@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -59,6 +60,8 @@ func (d decoder) promotes() bool {
 	_, given := d.object("promotion")
 	return given
 }
+
+var oneLine = regexp.MustCompile(`^\S+$`)
 
 // readPromotion reads the argument promotion; nil if it is not set. A promotion without a commit is reported.
 func readPromotion(d decoder) *chosenPromotion {

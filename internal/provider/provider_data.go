@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -35,7 +36,7 @@ type providerData struct {
 	azure      azureSettings
 	// secrets are redacted from all server messages.
 	secrets redact.Secrets
-	claims  claims
+	claims  delivery.Claims
 	// lastPlan holds the rendering that was planned last, for the following apply.
 	lastPlan lastPlan
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
@@ -23,14 +25,34 @@ type hostOnce struct {
 	err  error
 }
 
+var errGitHubSettings = errors.New("in github of provider kalypso")
+
 // hosting returns the host that the provider is configured for. The configuration must be known.
 func (d *providerData) hosting() (hosting.Host, error) {
-	d.host.once.Do(func() { d.host.host, d.host.err = newHost(d.github, &d.secrets) })
+	d.host.once.Do(func() {
+		d.host.host, d.host.err = newHost(d.github, &d.secrets)
+		if d.host.err != nil {
+			d.host.err = fmt.Errorf("%w: %w", errGitHubSettings, d.host.err)
+		}
+	})
 	return d.host.host, d.host.err
 }
 
-// hostPassword returns user name and password for a repo on the host, from the credential of its API. Both are empty for any
-// other repo.
+// review returns how a change of a repo is described: with links to the configured host. It contacts no server. d is
+// nil before the provider is configured.
+func (d *providerData) review(repo string, detail delivery.Detail) delivery.Review {
+	if d == nil || fleet.IsUnknown(d.github.BaseURL) {
+		return delivery.Review{Detail: detail, Incomplete: true}
+	}
+	host, err := newHost(githubSettings{BaseURL: d.github.BaseURL}, nil)
+	if err != nil {
+		host = nil // without links
+	}
+	return delivery.NewReview(host, repo, detail)
+}
+
+// hostPassword returns user name and password for a repo on the host, from the credential of its API. Both are empty
+// for any other repo.
 func (d *providerData) hostPassword(ctx context.Context, repo string) (username, password string, err error) {
 	host, err := d.hosting()
 	if err != nil {
@@ -56,14 +78,15 @@ func newHost(g githubSettings, secrets *redact.Secrets) (hosting.Host, error) {
 }
 
 func logWait(ctx context.Context, reason error, wait time.Duration) {
-	tflog.Info(ctx, "waiting before asking GitHub again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
+	tflog.Info(ctx,
+		"waiting before asking GitHub again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
 }
 
 // hostFor returns the host, or nil after it reported an error.
 func (d *providerData) hostFor(diags *diag.Diagnostics) hosting.Host {
 	host, err := d.hosting()
 	if err != nil {
-		diags.AddError("GitHub can't be used", "In github of provider kalypso: "+err.Error()+".")
+		diags.AddError("GitHub can't be used", fleet.Sentence(err))
 		return nil
 	}
 	return host
@@ -92,8 +115,8 @@ func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
 		"The strategy pull_request opens a pull request, but the provider has neither token nor app for GitHub. Set "+d.github.credential()+".")
 }
 
-// appendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message. It is
-// shown on the argument that the host refuses, else on that of the repo.
+// appendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
+// It is shown on the argument that the host refuses, else on that of the repo.
 func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	credential, attribute := "Check token or app in github of the provider.", ""
 	var e *hosting.Error
@@ -111,7 +134,8 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	}
 	switch {
 	case errors.Is(err, hosting.ErrOtherHost):
-		say("Repo is not on the GitHub server", "Check the repo's URL, and base_url in github of the provider. The default server is github.com.")
+		say("Repo is not on the GitHub server",
+			"Check the repo's URL, and base_url in github of the provider. The default server is github.com.")
 	case errors.Is(err, hosting.ErrUnauthenticated):
 		say("GitHub does not accept the credential", credential)
 	case errors.Is(err, hosting.ErrForbidden):

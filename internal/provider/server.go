@@ -36,26 +36,33 @@ func checkPrivateState(private []byte) []*tfprotov6.Diagnostic {
 	return []*tfprotov6.Diagnostic{{
 		Severity: tfprotov6.DiagnosticSeverityError,
 		Summary:  "Private state can't be read",
-		Detail: "The state of this resource is damaged: " + err.Error() + ". Nothing was read or written. " +
-			"Restore the state from a backup. Or remove the resource from the state with \"terraform state rm\", and bring it back with \"terraform import\".",
+		Detail: "The state of this resource is damaged: " + err.Error() + ". Nothing was read or written. Restore the " +
+			"state from a backup. Or remove the resource from the state with \"terraform state rm\", and bring it back with " +
+			"\"terraform import\".",
 	}}
 }
 
-func (s privateStateChecker) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+func (s privateStateChecker) ReadResource(
+	ctx context.Context, req *tfprotov6.ReadResourceRequest,
+) (*tfprotov6.ReadResourceResponse, error) {
 	if diags := checkPrivateState(req.Private); diags != nil {
 		return &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private, Diagnostics: diags}, nil
 	}
 	return s.ProviderServer.ReadResource(ctx, req)
 }
 
-func (s privateStateChecker) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+func (s privateStateChecker) PlanResourceChange(
+	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
+) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if diags := checkPrivateState(req.PriorPrivate); diags != nil {
 		return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, Diagnostics: diags}, nil
 	}
 	return s.ProviderServer.PlanResourceChange(ctx, req)
 }
 
-func (s privateStateChecker) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+func (s privateStateChecker) ApplyResourceChange(
+	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	if diags := checkPrivateState(req.PlannedPrivate); diags != nil {
 		return &tfprotov6.ApplyResourceChangeResponse{NewState: req.PriorState, Private: req.PlannedPrivate, Diagnostics: diags}, nil
 	}

@@ -133,7 +133,7 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 	}
 	before := s
 	if !s.Current() {
-		before = &State{Delivered: at.Folders.only(union(union(at.listed(), at.Operators), d.Target().Names()))}
+		before = &State{Delivered: at.Folders.only(union(union(at.recordedFolders(), at.OperatorFolders), d.Target().Names()))}
 		before.PromotedCommit, before.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
 		before.Seen.Folders = before.Delivered
 		before.Seen.Record = &Record{ClusterTypes: before.Delivered.Names()}
@@ -178,7 +178,7 @@ func (d *Desired) nextWave(s *State) *applyTree {
 		}
 	}
 	labels := map[string]map[string]string{}
-	for _, ct := range d.ClusterTypes {
+	for _, ct := range d.Fleet.ClusterTypes {
 		labels[ct.Name] = ct.Labels
 	}
 	target := map[string]rollout.Folder{}
@@ -241,7 +241,7 @@ func rolloutOf(r *Record, at time.Time) *rollout.State {
 // WithTarget returns s with the hash of the tree that the fleet renders to by now, where that changes nothing of what
 // is proposed.
 func (s *State) WithTarget(target string) *State {
-	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || target == "" {
+	if s == nil || s.Proposal == nil || s.Proposal.Head.Rollout == nil || target == "" {
 		return s
 	}
 	now, proposal, head, r := *s, *s.Proposal, *s.Proposal.Head, *s.Proposal.Head.Rollout

@@ -12,32 +12,32 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// BranchChange is what an apply changes on a branch of which the state knows nothing: of the folders there that are
-// ours, or become ours.
+// BranchChange is what an apply changes in folders of the rendering, and in adopted ones, on a branch that the state
+// does not know.
 type BranchChange struct {
 	Adoption     Adoption
-	Undecided    []string            // cluster types of which it is not known yet what changes
-	ClusterTypes []ClusterTypeChange // those that change, by name; none if the branch holds no folders of ours
+	Undecided    []string            // cluster types whose changes are not known yet
+	ClusterTypes []ClusterTypeChange // sorted by name; empty if the branch holds no folders of ours
 }
 
-// ClusterTypeChange is what becomes of a cluster type's folder.
+// ClusterTypeChange is the change of a cluster type's folder.
 type ClusterTypeChange struct {
 	describe.ClusterType
-	Differences []Difference // of the changed targets that were compared, the most frequent first
-	Files       []string     // in the folder, beside the targets, that go
-	NotCompared int          // changed targets
+	Differences []Difference // of the compared targets, the most frequent first
+	Files       []string     // removed files directly in the folder
+	NotCompared int          // the number of changed targets that were not compared
 }
 
-// Difference is one that changed targets share.
+// Difference is a difference that changed targets share.
 type Difference struct {
 	Text    string // such as "renames config.yaml → platform-config.yaml"
 	Targets int
 }
 
-// maxCompared is how many changed targets are compared file by file.
+// maxCompared limits the number of changed targets that are compared file by file.
 const maxCompared = 200
 
-// changeOf returns what a planned change does to the branch.
+// changeOf returns what a planned change changes on the branch.
 func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*BranchChange, error) {
 	change := &BranchChange{Adoption: planned.Adoption}
 	if len(planned.Held) == 0 {
@@ -94,10 +94,10 @@ func (d *Desired) changeOf(snapshot *gitops.Snapshot, planned *plannedChange) (*
 	return change, nil
 }
 
-// maxTargetFiles is how many files of a target are read.
+// maxTargetFiles limits the number of files that are read per target.
 const maxTargetFiles = 10
 
-// readTargets reads the files directly in targets of the destination, by target and name.
+// readTargets reads the files directly in the folders of targets, by target and name.
 func (d *Desired) readTargets(snapshot *gitops.Snapshot, targets []string) (map[string]map[string][]byte, error) {
 	var paths []string
 	at := map[string][2]string{} // path → target, name
@@ -127,7 +127,7 @@ func (d *Desired) readTargets(snapshot *gitops.Snapshot, targets []string) (map[
 	return read, nil
 }
 
-// Lines tells the changes, a line each, at most so many cluster types.
+// Lines lists the changes of at most most cluster types.
 func (c *BranchChange) Lines(most int) []string {
 	var lines []string
 	for i, ct := range c.ClusterTypes {
@@ -138,15 +138,15 @@ func (c *BranchChange) Lines(most int) []string {
 		lines = append(lines, ct.lines()...)
 	}
 	if len(c.Undecided) > 0 {
-		lines = append(lines, "not known before the apply: "+firstOf(c.Undecided, listedTargets))
+		lines = append(lines, "not known before the apply: "+joinFirst(c.Undecided, maxTargets))
 	}
 	return lines
 }
 
-// The bounds of what is told of one cluster type.
+// Limits of the lines of one cluster type.
 const (
-	listedTargets     = 5
-	listedDifferences = 8
+	maxTargets     = 5
+	maxDifferences = 8
 )
 
 func (ct *ClusterTypeChange) lines() []string {
@@ -156,20 +156,20 @@ func (ct *ClusterTypeChange) lines() []string {
 	case describe.Added:
 		head += " (a new folder)"
 	case describe.Removed:
-		head += " (the folder goes)"
+		head += " (the folder is removed)"
 	}
 	lines := []string{head}
 	add := func(what string, names []string) {
 		if len(names) > 0 {
-			lines = append(lines, "  "+what+": "+firstOf(names, listedTargets))
+			lines = append(lines, "  "+what+": "+joinFirst(names, maxTargets))
 		}
 	}
 	add("added", ct.Added)
 	add("removed", ct.Removed)
 	add("changed", ct.Changed)
-	add("files that go", ct.Files)
+	add("removed files", ct.Files)
 	for i, difference := range ct.Differences {
-		if i == listedDifferences {
+		if i == maxDifferences {
 			lines = append(lines, fmt.Sprintf("  and %s", fleet.Count(len(ct.Differences)-i, "more difference")))
 			break
 		}
@@ -183,8 +183,8 @@ func (ct *ClusterTypeChange) lines() []string {
 	return lines
 }
 
-// firstOf joins the first of some names, and says how many more there are.
-func firstOf(names []string, most int) string {
+// joinFirst joins the first names, and counts the rest.
+func joinFirst(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}

@@ -15,46 +15,46 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// BranchState is what a branch holds at a destination, as far as decisions look at it. What reads the branch makes one;
-// the state keeps it, so that the next plan decides by it without contacting anything.
+// BranchState is what a branch holds at a destination, as far as decisions need it. The state keeps it, so that the
+// next plan decides without contacting a server.
 type BranchState struct {
-	Head string    `json:"head"`          // the commit that was read; empty: the branch is absent
-	Time time.Time `json:"time,omitzero"` // of that commit, as its committer says
-	// Folders are those at the path, but the ones with a leading dot. The targets of folders that are neither ours nor wanted
-	// are not read.
+	Head string    `json:"head"`          // the commit that was read; empty if the branch does not exist
+	Time time.Time `json:"time,omitzero"` // the committer's time of that commit
+	// Folders are the folders at the path whose names have no leading dot. Targets of folders that are neither ours nor
+	// wanted are not read.
 	Folders Inventory `json:"folders"`
-	Files   []string  `json:"files,omitempty"` // what lies beside them and is no folder
-	// Operators are the folders that the record does not list and that have the operator's README.
-	Operators []string `json:"operators,omitempty"`
-	// Record is the one at the path: nil where there is none, or none that can be used, as RecordError says.
+	Files   []string  `json:"files,omitempty"` // other entries beside the folders
+	// OperatorFolders are folders with the operator's README that the record does not list.
+	OperatorFolders []string `json:"operators,omitempty"`
+	// Record is the record at the path. It is nil if there is none, or if it is invalid: see RecordError.
 	Record      *Record `json:"record,omitempty"`
-	RecordHash  string  `json:"record_hash,omitempty"` // of its blob; empty: there is no such file
+	RecordHash  string  `json:"record_hash,omitempty"` // of the record's blob; empty if the file does not exist
 	RecordError string  `json:"record_error,omitempty"`
-	// RecordObstacle, and PromotedCommitObstacle, say what stands where the record, or the file with the promoted commit, is
-	// written, and can't be replaced by it: a file that should be a directory, or the other way round.
+	// RecordObstacle and PromotedCommitObstacle say why the record, or the file of the promoted commit, can't be
+	// written: a file exists in place of a directory, or the other way round.
 	RecordObstacle         string `json:"record_obstacle,omitempty"`
 	PromotedCommitObstacle string `json:"promoted_commit_obstacle,omitempty"`
-	// Renderings are the paths of other records above the path and below it.
-	Renderings []string `json:"renderings,omitempty"`
-	// Obstacle says what at or above the destination's path exists but is not a directory.
+	// OtherRenderings are the paths of other records above and below the path.
+	OtherRenderings []string `json:"renderings,omitempty"`
+	// Obstacle names what exists at or above the path but is not a directory.
 	Obstacle string `json:"obstacle,omitempty"`
-	// PromotedCommitFile is the blob of the file at the repo's root that names the promoted commit, which all renderings of the
-	// branch write; empty where there is none.
+	// PromotedCommitFile is the blob of the promoted commit's file at the repo's root. All renderings of the branch
+	// share that file. It is empty if the file does not exist.
 	PromotedCommitFile string `json:"promoted_commit_file,omitempty"`
 }
 
-// listed returns the folders that the record says are ours.
-func (b *BranchState) listed() []string {
+// recordedFolders returns the folders that the record lists as ours.
+func (b *BranchState) recordedFolders() []string {
 	if b.Record == nil {
 		return nil
 	}
 	return b.Record.ClusterTypes
 }
 
-// foreign returns the folders that are not among the owned ones, sorted.
+// foreign returns the folders that are not in owned, sorted.
 func (b *BranchState) foreign(owned []string) []string { return without(b.Folders.Names(), owned) }
 
-// promotedCommit returns what the record names; empty where it names none.
+// promotedCommit returns the promoted commit of the record, or "".
 func (b *BranchState) promotedCommit() string {
 	if b.Record == nil {
 		return ""
@@ -62,7 +62,7 @@ func (b *BranchState) promotedCommit() string {
 	return b.Record.PromotedCommit
 }
 
-// changedSince returns our folders, and the record's file, that differ from what was seen before.
+// changedSince returns which of our folders, and whether the record, differ from what the last run read.
 func (b *BranchState) changedSince(s *State) []string {
 	before := s.Ours()
 	names := b.Folders.only(before.Names()).differing(before)
@@ -76,13 +76,13 @@ func (b *BranchState) changedSince(s *State) []string {
 type branchReader struct {
 	*gitops.Snapshot
 	at Destination
-	// known are the targets in folders by the hashes of these: they are not fetched.
+	// known maps the hash of a folder to its targets. Known folders are not fetched.
 	known map[tree.Hash][]Target
 }
 
-// readBranch reads what a branch holds at a destination, with the targets of our folders. before is the state of the last run;
-// nil: there is none. With wanted, which are the folders that a tree needs, folders of others are looked into too: for other
-// renderings, for the operator's README, and for the targets of those that are wanted.
+// readBranch reads what a branch holds at a destination, with the targets of our folders. before is the state of the
+// last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
+// folders of others: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(snapshot *gitops.Snapshot, at Destination, before *State, wanted []string) (*BranchState, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]Target{}}
 	if before != nil {
@@ -101,21 +101,21 @@ func readBranch(snapshot *gitops.Snapshot, at Destination, before *State, wanted
 	}
 	reads := []func(*BranchState, *State) error{r.obstacle, r.entries, r.record}
 	if wanted != nil {
-		reads = append(reads, r.renderings, r.operators)
+		reads = append(reads, r.otherRenderings, r.operatorFolders)
 	}
 	for _, read := range reads {
 		if err := read(b, before); err != nil {
 			return nil, err
 		}
 	}
-	names := union(b.listed(), wanted)
+	names := union(b.recordedFolders(), wanted)
 	if before != nil {
 		names = union(names, before.Delivered.Names())
 	}
-	return b, r.targets(b, union(names, b.Operators))
+	return b, r.targets(b, union(names, b.OperatorFolders))
 }
 
-// commitName returns the hash of a commit; empty where there is none.
+// commitName returns the hash of a commit, or "" for the zero hash.
 func commitName(commit plumbing.Hash) string {
 	if commit.IsZero() {
 		return ""
@@ -125,18 +125,18 @@ func commitName(commit plumbing.Hash) string {
 
 func (r *branchReader) obstacle(b *BranchState, _ *State) error {
 	var err error
-	if b.Obstacle, err = r.noDirectory(r.at.Path); err != nil || b.Obstacle != "" {
+	if b.Obstacle, err = r.directoryObstacle(r.at.Path); err != nil || b.Obstacle != "" {
 		return err
 	}
-	if b.RecordObstacle, err = r.noFile(r.at.RecordPath()); err != nil {
+	if b.RecordObstacle, err = r.fileObstacle(r.at.RecordPath()); err != nil {
 		return err
 	}
-	b.PromotedCommitObstacle, err = r.noFile(tree.PromotedCommitFile)
+	b.PromotedCommitObstacle, err = r.fileObstacle(tree.PromotedCommitFile)
 	return err
 }
 
-// noDirectory says what at a path, or above it, exists but is not a directory; "" where nothing does.
-func (r *branchReader) noDirectory(at string) (obstacle string, err error) {
+// directoryObstacle names what exists at or above a path but is not a directory, or returns "".
+func (r *branchReader) directoryObstacle(at string) (obstacle string, err error) {
 	for ; at != "."; at = path.Dir(at) {
 		entry, ok, err := r.Entry(at)
 		if err != nil {
@@ -149,9 +149,9 @@ func (r *branchReader) noDirectory(at string) (obstacle string, err error) {
 	return obstacle, nil
 }
 
-// noFile says why there can be no file at a path; "" where there can.
-func (r *branchReader) noFile(at string) (obstacle string, err error) {
-	if obstacle, err = r.noDirectory(path.Dir(at)); err != nil || obstacle != "" {
+// fileObstacle says why no file can be written at a path, or returns "".
+func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
+	if obstacle, err = r.directoryObstacle(path.Dir(at)); err != nil || obstacle != "" {
 		return obstacle, err
 	}
 	entry, ok, err := r.Entry(at)
@@ -182,7 +182,7 @@ func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
 	return err
 }
 
-// record reads the record. One that the last run read is known by its hash.
+// record reads the record. It does not read a record again that the last run has read.
 func (r *branchReader) record(b *BranchState, before *State) error {
 	entry, ok, err := r.Entry(r.at.RecordPath())
 	if err != nil || !ok || !entry.Mode.IsFile() {
@@ -200,18 +200,18 @@ func (r *branchReader) record(b *BranchState, before *State) error {
 	record, err := ParseRecord(data)
 	if err != nil {
 		b.RecordError = err.Error()
-		return nil //nolint:nilerr // it decides nothing here: see RecordError
+		return nil //nolint:nilerr // see RecordError
 	}
 	b.Record = &record
 	return nil
 }
 
-// renderings finds the other renderings whose folders this one's would lie in, or the other way round.
-func (r *branchReader) renderings(b *BranchState, _ *State) error {
+// otherRenderings finds the other renderings above and below the path.
+func (r *branchReader) otherRenderings(b *BranchState, _ *State) error {
 	look := func(at string) error {
 		_, ok, err := r.Entry(path.Join(at, RecordFile))
 		if ok && at != r.at.Path {
-			b.Renderings = append(b.Renderings, at)
+			b.OtherRenderings = append(b.OtherRenderings, at)
 		}
 		return err
 	}
@@ -220,7 +220,7 @@ func (r *branchReader) renderings(b *BranchState, _ *State) error {
 			return err
 		}
 	}
-	foreign := b.foreign(b.listed()) // what is listed is ours to the last file
+	foreign := b.foreign(b.recordedFolders()) // all files in recorded folders are ours
 	for i, name := range foreign {
 		foreign[i] = r.at.Join(name)
 	}
@@ -248,24 +248,24 @@ func (r *branchReader) renderings(b *BranchState, _ *State) error {
 			return err
 		}
 	}
-	slices.Sort(b.Renderings)
+	slices.Sort(b.OtherRenderings)
 	return nil
 }
 
-func (r *branchReader) operators(b *BranchState, _ *State) error {
-	for _, name := range b.foreign(b.listed()) {
+func (r *branchReader) operatorFolders(b *BranchState, _ *State) error {
+	for _, name := range b.foreign(b.recordedFolders()) {
 		entry, ok, err := r.Entry(path.Join(r.at.Join(name), tree.ReadmeFile))
 		if err != nil {
 			return err
 		}
 		if ok && entry.Mode.IsFile() && tree.IsReadme(tree.Hash(entry.Hash)) {
-			b.Operators = append(b.Operators, name)
+			b.OperatorFolders = append(b.OperatorFolders, name)
 		}
 	}
 	return nil
 }
 
-// targets reads the targets in the folders with the names, those that are not known together.
+// targets reads the targets of the named folders. It fetches the unknown ones in one request.
 func (r *branchReader) targets(b *BranchState, names []string) error {
 	var missing, paths []string
 	for name, folder := range b.Folders.only(names) {

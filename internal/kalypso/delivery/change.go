@@ -11,51 +11,51 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Change is what an apply makes of a branch.
+// Change is what an apply changes on a branch.
 type Change struct {
-	Wanted   Inventory // what the destination is to hold
-	Held     Inventory // what it holds that is ours, or becomes ours
+	Wanted   Inventory // what the destination will hold
+	Held     Inventory // what it holds now: our folders and the adopted ones
 	Adoption Adoption
 	// Promotes says that the branch gets another promoted commit.
 	Promotes bool
 	// Needed says that the branch does not hold what is desired yet.
 	Needed bool
-	// Remove are the paths from the repo's root that go.
+	// Remove lists the paths to remove, from the repo's root.
 	Remove []string
-	Record Record // as it is to be
-	// RecordHash is that of the record's blob as the branch then has it: not of Record, where no commit is needed.
+	Record Record // the new record
+	// RecordHash is the hash of the record's blob on the branch after the change. If no commit is needed, the blob may
+	// differ from Record.
 	RecordHash string
 }
 
-// Adoption is what a change finds at its destination that the rendering did not write.
+// Adoption lists what a change finds at its destination and the rendering did not write.
 type Adoption struct {
 	Adopted []string // folders that become ours
-	Removed []string // folders among them, and others of the operator's, that go
+	Removed []string // adopted folders that belong to no cluster type: the change removes them
 }
 
-// change decides what the apply makes of a branch that is as at says, and why it may not. s is the state that the plan was
-// made from. old is the same branch at the destination of s where the rendering moves within it; nil: it does not, or that is
-// not read.
+// change decides what the apply changes on the branch that was read as at, and returns why it must not. The plan was
+// made from s. If the rendering moves within the branch, old is what the branch holds at its old path; it may be nil.
 func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	c := &Change{Record: d.recordOn(at), RecordHash: at.RecordHash, Wanted: d.Inventory()}
 	c.Promotes = c.Record.PromotedCommit != at.promotedCommit()
-	if err := d.mayWrite(s, at); err != nil {
+	if err := d.checkOwnership(s, at); err != nil {
 		return c, []error{err}
 	}
-	owned := at.listed()
-	if held := at.Folders.only(owned); !s.Current() && at.Record != nil && !d.Adopt && !held.mayBecome(c.Wanted) {
+	owned := at.recordedFolders()
+	if held := at.Folders.only(owned); !s.Current() && at.Record != nil && !d.Adopt && !held.mayEqual(c.Wanted) {
 		return c, []error{&ExistsError{d.Destination, d.Environment, Changes(held, c.Wanted)}}
 	}
-	if err := d.mayDecide(s, at); err != nil {
+	if err := d.checkDecisions(s, at); err != nil {
 		return c, []error{err}
 	}
 	if d.updates(s) {
 		owned = s.owned(at)
-		if moved := at.changedSince(s); len(moved) > 0 && !d.heldBy(at) {
+		if moved := at.changedSince(s); len(moved) > 0 && !d.isHeldBy(at) {
 			return c, []error{&MovedError{d.Destination, moved}}
 		}
 	}
-	if err := CheckPromotedCommit(d.Destination, d.Tree, d.PromotedCommit); err != nil {
+	if err := d.checkPromotedCommit(); err != nil {
 		return c, []error{err}
 	}
 	var errs []error
@@ -69,13 +69,13 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	if err := d.Guardrails.Check(c.Held, d.Target(), replaced); err != nil { // also what goes with a later wave
 		errs = append(errs, err)
 	}
-	for _, err := range []error{d.mayMove(s), d.mayStay(s)} {
+	for _, err := range []error{d.checkMove(s), d.mayStay(s)} {
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if !s.Current() && at.Record == nil {
-		if err := d.Guardrails.CheckFirst(d.Target()); err != nil {
+		if err := d.Guardrails.CheckFirstDelivery(d.Target()); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -90,7 +90,7 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	for _, name := range ours {
 		_, keep := c.Wanted[name]
 		_, folder := c.Held[name]
-		if !keep || !folder { // what others put in place of a folder of ours goes
+		if !keep || !folder { // something else that replaced a folder of ours is removed
 			c.Remove = append(c.Remove, d.Destination.Join(name))
 		}
 	}
@@ -104,8 +104,8 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	return c, nil
 }
 
-// mayWrite returns why the destination is not this rendering's to write, or nil.
-func (d *Desired) mayWrite(s *State, at *BranchState) error {
+// checkOwnership returns an *OwnershipError if the rendering must not write to the destination.
+func (d *Desired) checkOwnership(s *State, at *BranchState) error {
 	refuse := func(format string, args ...any) error {
 		return &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(format, args...)}
 	}
@@ -119,14 +119,16 @@ func (d *Desired) mayWrite(s *State, at *BranchState) error {
 		return refuse("%s, so the promoted commit can't be written to %s. Remove it from the branch.",
 			at.PromotedCommitObstacle, tree.PromotedCommitFile)
 	}
-	for _, other := range at.Renderings {
-		left := d.movesWithin(s) && !d.KeepOld && other == s.Destination.Path
+	for _, other := range at.OtherRenderings {
+		removed := d.movesWithin(s) && !d.KeepOld && other == s.Destination.Path
 		switch {
-		case left || !nested(other, d.Destination.Path):
+		case removed || !nested(other, d.Destination.Path):
 		case d.movesWithin(s) && other == s.Destination.Path:
-			return refuse("on_move = \"keep\" leaves this rendering at path %q of this branch too, and neither may lie in the other: %s. Choose a path beside it.", other, ErrNested)
+			return refuse(
+				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
+				other, ErrNested)
 		default:
-			return refuse("another rendering writes to path %q of this branch, and neither may lie in the other: %s. Choose a path beside it.", other, ErrNested)
+			return refuse("another rendering writes to path %q of this branch: %s. Choose a path beside it.", other, ErrNested)
 		}
 	}
 	if r := at.Record; r != nil && r.Environment != d.Environment && (!d.updates(s) || r.Environment != s.Environment) {
@@ -138,55 +140,57 @@ func (d *Desired) mayWrite(s *State, at *BranchState) error {
 			d.Destination.RecordPath(), r.Environment, d.Environment, advice)
 	}
 	if at.RecordError != "" && !d.updates(s) {
-		return d.Destination.brokenRecord(at)
+		return d.Destination.recordProblem(at)
 	}
 	return nil
 }
 
-func (at Destination) brokenRecord(b *BranchState) error {
-	return &OwnershipError{Destination: at, Reason: fmt.Sprintf("the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
+func (at Destination) recordProblem(b *BranchState) error {
+	return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
+		"the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
 }
 
-// mayMove returns why what was delivered before may not be removed from another place, or nil.
-func (d *Desired) mayMove(s *State) error {
+// checkMove returns a *GuardrailError if the guardrails forbid to remove the folders at the old location.
+func (d *Desired) checkMove(s *State) error {
 	if !d.moves(s) || d.KeepOld {
 		return nil
 	}
 	return d.Guardrails.CheckMove(s.Destination, s.Ours())
 }
 
-// heldBy reports whether a branch holds what is desired: then whoever wrote it did what was to be done.
-func (d *Desired) heldBy(at *BranchState) bool {
-	return at.Record != nil && at.Record.same(d.record()) && at.Folders.only(at.listed()).Equal(d.Inventory())
+// isHeldBy reports whether a branch holds what is desired, whoever wrote it.
+func (d *Desired) isHeldBy(at *BranchState) bool {
+	return at.Record != nil && at.Record.same(d.record()) && at.Folders.only(at.recordedFolders()).Equal(d.Inventory())
 }
 
-// adoption finds the folders that are not ours: those that the tree needs, and with adopt those that the operator left.
+// adoption finds the folders to adopt: those that the tree needs, and those that the operator wrote.
 func (d *Desired) adoption(s *State, at *BranchState, owned, wanted []string) (a Adoption, err error) {
-	var inTheWay []string
+	var obstacles []string
 	for _, name := range without(wanted, owned) {
 		if slices.Contains(at.Files, name) {
-			inTheWay = append(inTheWay, name)
+			obstacles = append(obstacles, name)
 		} else if _, ok := at.Folders[name]; ok {
 			a.Adopted = append(a.Adopted, name)
 		}
 	}
 	switch {
-	case len(inTheWay) > 0:
+	case len(obstacles) > 0:
 		return Adoption{}, &OwnershipError{Destination: d.Destination, Reason: fmt.Sprintf(
-			"these exist but are not directories, so that the folders of the cluster types can't be written: %s. Move them away.", strings.Join(inTheWay, ", "))}
+			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
+			strings.Join(obstacles, ", "))}
 	case !d.Adopt && len(a.Adopted) > 0:
 		return Adoption{}, &OwnershipError{Destination: d.Destination, Folders: a.Adopted, Reason: fmt.Sprintf(
-			"these folders exist and are not this rendering's: %s. Set adopt = true to take them over: what is in them and not rendered is removed.",
-			strings.Join(a.Adopted, ", "))}
-	case !d.Adopt || d.updates(s) && at.Record != nil: // what the operator left was taken over with the first delivery, which showed it
+			"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
+				"what is in them and not rendered.", strings.Join(a.Adopted, ", "))}
+	case !d.Adopt || d.updates(s) && at.Record != nil: // the first delivery adopted the operator's folders
 		return a, nil
 	}
-	a.Removed = without(at.Operators, slices.Concat(owned, a.Adopted))
+	a.Removed = without(at.OperatorFolders, slices.Concat(owned, a.Adopted))
 	a.Adopted = union(a.Adopted, a.Removed)
 	return a, nil
 }
 
-// pathsToRemoveUnchanged returns the paths of what is ours at a destination that is left, provided that it is as the plan saw it.
+// pathsToRemoveUnchanged returns the [pathsToRemove], or a *MovedError if they changed since the plan.
 func pathsToRemoveUnchanged(s *State, at *BranchState) ([]string, error) {
 	if moved := at.changedSince(s); len(moved) > 0 {
 		return nil, &MovedError{s.Destination, moved}
@@ -194,8 +198,8 @@ func pathsToRemoveUnchanged(s *State, at *BranchState) ([]string, error) {
 	return pathsToRemove(s, at)
 }
 
-// pathsToRemove returns the paths of what is ours at a destination: what our record lists, and the record. Where the record is
-// gone, only folders that are still as they were delivered are known to be ours.
+// pathsToRemove returns the paths of our folders at a destination, and of the record. The record lists our folders.
+// Without a record, only folders that did not change since the delivery are ours.
 func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 	var paths []string
 	join := func(inventory Inventory) {
@@ -205,7 +209,7 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 	}
 	switch r := at.Record; {
 	case at.RecordError != "":
-		return nil, s.Destination.brokenRecord(at)
+		return nil, s.Destination.recordProblem(at)
 	case r == nil:
 		ours := at.Folders.only(s.Delivered.Names())
 		for name, folder := range ours {
@@ -225,28 +229,10 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 	return paths, nil
 }
 
-// CheckPromotedCommit refuses a tree at a destination where a folder of it, or its record, would hold the file with the
-// promoted commit, or lie in it. Without a promoted commit there is no such file.
-func CheckPromotedCommit(at Destination, t *tree.Tree, promoted string) error {
-	if promoted == "" {
-		return nil
-	}
-	paths := []string{at.RecordPath()}
-	for _, folder := range t.Folders {
-		paths = append(paths, at.Join(folder.ClusterType))
-	}
-	for _, path := range paths {
-		if nested(path, tree.PromotedCommitFile) {
-			return fmt.Errorf("%q and the file with the promoted commit, %s, can't both be on the branch; choose another path", path, tree.PromotedCommitFile)
-		}
-	}
-	return nil
-}
-
-// OwnershipError is a destination, or folders there, that are not ours to write.
+// OwnershipError says that the rendering must not write to a destination, or to folders there.
 type OwnershipError struct {
 	Destination Destination
-	Folders     []string // such that adoption would take over; empty where adoption does not help
+	Folders     []string // folders that adopt = true would adopt; empty if adoption does not help
 	Reason      string
 }
 
@@ -255,8 +241,8 @@ func (e *OwnershipError) Error() string {
 	return fmt.Sprintf("At %s: %s", e.Destination, e.Reason)
 }
 
-// ExistsError is a rendering of the environment that is at the destination already, that no state tells of, and whose tree is
-// not the one desired. Where the trees are equal, nobody loses anything: a state was lost, or a create was killed.
+// ExistsError says that the destination holds a rendering of the environment that the state does not know, with another
+// tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nobody loses anything.
 type ExistsError struct {
 	Destination Destination
 	Environment string
@@ -269,12 +255,13 @@ func (e *ExistsError) Error() string {
 	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {
 		lines = append(lines, name+": "+e.Changes[name])
 	}
-	return fmt.Sprintf("At %s, the record %s says that this is a rendering of environment %q. The state does not know it, and its tree "+
-		"is not the one that this configuration renders. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
-		e.Destination, e.Destination.RecordPath(), e.Environment, fleet.IndentedList(lines, listed))
+	return fmt.Sprintf(
+		"At %s, the record %s names a rendering of environment %q. The state does not know it, and this configuration "+
+			"renders another tree. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
+		e.Destination, e.Destination.RecordPath(), e.Environment, fleet.IndentedList(lines, maxListed))
 }
 
-// MovedError is folders of ours that changed on the branch since they were last read.
+// MovedError says that folders of ours changed on the branch after the plan was made.
 type MovedError struct {
 	Destination Destination
 	Folders     []string
@@ -282,9 +269,10 @@ type MovedError struct {
 
 // Error implements error.
 func (e *MovedError) Error() string {
-	return fmt.Sprintf("At %s, these of our folders or our record changed after the plan was made: %s. They are left as they are. Make a new plan: it shows what changed.",
-		e.Destination, strings.Join(e.Folders, ", "))
+	return fmt.Sprintf(
+		"At %s, these folders of the rendering, or its record, changed after the plan was made: %s. The apply did not "+
+			"change them. Make a new plan: it shows what changed.", e.Destination, strings.Join(e.Folders, ", "))
 }
 
-// ErrNoRendering is a path that holds no rendering's record.
+// ErrNoRendering says that a path holds no record of a rendering.
 var ErrNoRendering = errors.New("no rendering")

@@ -59,6 +59,23 @@ func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 	return ps
 }
 
+// CheckSecrets reports config values that are plainly secrets, unless the branch already holds them, or the apply delivers
+// nothing. It removes all of them from the problems in found, which it returns too.
+func (d *Desired) CheckSecrets(found fleet.Problems, p *Prior, s *State) fleet.Problems {
+	secrets := FindClearSecrets(d.Fleet.Configs)
+	secrets.Hide(found)
+	reaction := d.Guardrails.Secrets
+	if len(secrets) == 0 || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) ||
+		d.Tree != nil && Decide(d, p, s).Action == Keep {
+		return found
+	}
+	ps := secrets.Problems(s)
+	for i := range ps {
+		ps[i].Severity = reaction.Severity()
+	}
+	return append(found, ps...)
+}
+
 // hasValue reports whether what was delivered or proposed holds the value of a config's key already.
 func (s *State) hasValue(config *fleet.Config, key string) bool {
 	if s == nil {

@@ -24,7 +24,7 @@ func TestClearSecrets(t *testing.T) {
 		configWith("a", map[string]string{"Z": token, "A": url}),
 	}
 	stateOf := func(configs ...*fleet.Config) *State {
-		return &State{Inputs: (&Desired{Configs: configs}).inputs()}
+		return &State{Inputs: (&Desired{Fleet: &fleet.Fleet{Configs: configs}}).inputs()}
 	}
 	for name, tt := range map[string]struct {
 		before *State
@@ -77,7 +77,7 @@ func TestClearSecretsHidden(t *testing.T) {
 	if problems[2].Detail != "line 2: "+hidden+" is text" {
 		t.Error(problems[2].Detail)
 	}
-	in := (&Desired{Configs: configs, Review: Review{Detail: Values}}).inputs()
+	in := (&Desired{Fleet: &fleet.Fleet{Configs: configs}, Review: Review{Detail: Values}}).inputs()
 	if got := *in.Configs["a"].Keys["KEY"].Shown + *in.Configs["a"].Keys["OTHER"].Shown; got != hidden+"text" {
 		t.Errorf("descriptions show %q", got)
 	}

@@ -10,63 +10,77 @@ type Action int
 
 // The actions.
 const (
-	// Keep writes nothing: what was delivered, or proposed, is what is desired.
+	// Keep writes nothing. What was delivered or proposed equals what is desired.
 	Keep Action = iota
 	// Undecided depends on values that are not known yet.
 	Undecided
-	// Write brings the tree to its branch, or to a pull request; where it is only computed, it changes the state.
+	// Write delivers the tree to its branch, or proposes it in a pull request. With [ComputeOnly], it changes the state
+	// only.
 	Write
-	// RemoveOld writes nothing to the destination: pull requests that remove what was delivered elsewhere before are opened, or
-	// closed where that is to stay.
+	// RemoveOld writes nothing to the destination. It opens pull requests that remove the folders at old locations. If
+	// on_move keeps them, it closes those pull requests.
 	RemoveOld
 )
 
-// Prior is what Terraform's state says of a rendering, besides the private state.
+// Prior is what Terraform's state says about a rendering, besides the private state.
 type Prior struct {
+	Strategy       Strategy
+	Destination    Destination
+	Environment    string
 	TreeHash       string
-	TargetTreeHash string // what the fleet renders to; empty: there is no rollout
-	PromotedCommit string // empty: none
-	Commit         string // on the branch that holds the tree; empty: none does
+	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
+	PromotedCommit string // empty if there is none
+	Commit         string // on the branch that holds the tree; empty if none does
 	Delivered      bool
+	Holders        map[string][]string // the cluster types of each deployment target, sorted
 	PullRequest    PullRequestSettings
 }
 
-// Decision is what an apply does, and what there is to say about it. It follows from what is desired, what the state says,
-// and what was last seen of the branch. A plan decides by the branch as the state has it; [Check] and the deliveries judge the
-// branch that they read by the same rules, see [Desired.change].
+// delivered reports whether something was delivered or proposed.
+func (p *Prior) delivered() bool {
+	return p.Strategy == PullRequest || p.Strategy == Push && p.Commit != ""
+}
+
+// Decision is what an apply does, and what its plan reports. It depends on what is desired, on the state, and on what
+// the last run read of the branch. [Check] and the deliveries apply the same rules to the branch that they read: see
+// [Desired.change].
 type Decision struct {
 	Action Action
-	// Comparable says that the tree is written, and known, and that the state says what there is to compare it with: then
-	// [Desired.Describe] tells what changes.
-	Comparable bool
-	// Adoption is what of others becomes ours.
+	// Comparable says that the apply writes a known tree, and that the state knows the tree before it. Describable says
+	// that everything else that [Desired.Describe] describes is known too.
+	Comparable, Describable bool
+	// Adoption lists the folders of others that the rendering adopts.
 	Adoption Adoption
-	// Drift are the states whose branches hold changes of others that the apply overwrites: the destination's, and our own of a
+	// Drift lists the branches on which the apply overwrites changes of others: the destination, and the branch of the
 	// pull request.
 	Drift []*State
-	// Abandoned is the number of the pull request that people closed without merging it, and that is not reopened; 0 for none.
-	Abandoned int
-	// Left is the destination whose tree, and LeftOpen the pull request, that nobody looks at any more, as the rendering is only
-	// computed from now on. Nil and 0 where there is none.
-	Left     *Destination
-	LeftOpen int
-	// Replaced is the environment whose rendering this one's takes the place of; empty where there is none.
+	// ClosedPullRequest is the number of the pull request that people closed without merging it. It is 0 if there is
+	// none, or if the apply opens a new one.
+	ClosedPullRequest int
+	// LeftTree is the destination that keeps the delivered tree once the rendering is only computed, and LeftPullRequest
+	// the pull request that stays open. They are nil and 0 if there is none.
+	LeftTree        *Destination
+	LeftPullRequest int
+	// Moves are the deployment targets that move between cluster types.
+	Moves []Move
+	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
-	// Removed are the destinations on other branches that the apply opens such pull requests for, Spared those whose it closes,
-	// and Leaves those that a later apply opens one for, once the destination holds the tree.
-	Removed, Spared, Leaves []Destination
-	// Unreadable says that a tree was delivered, and that the private state tells nothing of it: [Recover] reads that.
+	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
+	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination holds the tree.
+	OldRemoved, OldKept, OldKeptForNow []Destination
+	// Unreadable says that a tree was delivered, but that the private state can't be read. [Recover] reads the branch
+	// instead.
 	Unreadable bool
-	// Check says that the state tells nothing of the destination, so that the branch is to be read for errors.
+	// Check says that the state does not know the destination. The plan reads the branch for errors.
 	Check bool
-	// Rollout is what the apply does of a rollout; nil without one.
+	// Rollout is the step of the rollout that the apply takes, or nil.
 	Rollout *rollout.Step
-	// Errors are why the apply can't be made, as far as the state tells.
+	// Errors say why the apply would fail, as far as the state knows.
 	Errors []error
 }
 
-// Decide decides what an apply does. p is nil for a create; s is nil where there is no private state that can be read. It
-// contacts nothing, and decides the same at plan and at apply.
+// Decide decides what an apply does. For a create, p is nil. If the private state can't be read, s is nil. Decide
+// contacts no server, and returns the same for a plan and for its apply.
 func Decide(d *Desired, p *Prior, s *State) *Decision {
 	d.resolve(p, s)
 	decision := &Decision{Action: Write}
@@ -76,7 +90,7 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	if p == nil {
 		decision.Check = d.Delivers() && !d.Incomplete
 		if decision.Check && d.Tree != nil {
-			if err := d.Guardrails.CheckFirst(d.Target()); err != nil {
+			if err := d.Guardrails.CheckFirstDelivery(d.Target()); err != nil {
 				decision.Errors = append(decision.Errors, err)
 			}
 		}
@@ -84,45 +98,47 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	}
 	decision.Action = d.action(p, s)
 	if d.Strategy == PullRequest {
-		decision.Abandoned = s.Abandoned()
+		decision.ClosedPullRequest = s.ClosedPullRequest()
 	}
 	switch decision.Action {
 	case Keep:
 		return decision
 	case RemoveOld:
 		open, closing := d.removals(s, true)
-		decision.Removed, decision.Spared = destinations(open), destinations(closing)
+		decision.OldRemoved, decision.OldKept = destinations(open), destinations(closing)
 		return decision
 	}
+	decision.Moves = d.Moves(s)
 	if d.Strategy == PullRequest && d.Located() {
-		decision.Leaves = destinations(d.oldPlaces(s))
+		decision.OldKeptForNow = destinations(d.oldLocations(s))
 	}
 	if s.Current() && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment {
 		decision.Replaced = s.desiredEnvironment()
 	}
-	decision.Comparable = decision.Action == Write && d.Known() && d.comparable(s)
+	decision.Comparable = decision.Action == Write && d.Known() && d.canCompare(s)
+	decision.Describable = decision.Comparable && d.describable()
 	switch {
 	case d.Strategy == ComputeOnly:
-		decision.Left, decision.LeftOpen = left(p, s)
+		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
 	case d.Delivers():
-		decision.Drift = d.overwritten(s)
+		decision.Drift = d.overwrittenDrift(s)
 		decision.Unreadable = p.Commit != "" && !s.Current()
 		decision.Check = !d.Incomplete && !d.updates(s)
 		if s.Current() && !d.Incomplete && d.Tree != nil {
-			decision.judge(d, s)
+			decision.checkState(d, s)
 		}
 	}
 	return decision
 }
 
-// action decides by the configuration and by what the last apply left alone.
+// action decides from the configuration and the last apply, without looking at what others changed on the branch.
 func (d *Desired) action(p *Prior, s *State) Action {
 	current := s.Current()
 	switch {
 	case fleet.IsUnknown(string(d.Strategy)):
 		return Undecided
 	case d.Strategy == Push && (p.Commit == "" || !current || s.Drifted()),
-		d.Strategy == PullRequest && (!current || d.proposes(p, s)),
+		d.Strategy == PullRequest && (!current || d.needsProposal(p, s)),
 		d.Strategy == ComputeOnly && (p.Commit != "" || s != nil && s.Proposal != nil),
 		d.Known() && p.TreeHash != d.Inventory().TreeHash().String(),
 		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
@@ -130,7 +146,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		d.recordChanges(p, s),
 		(current || d.Strategy == ComputeOnly) && d.decidesAnew(s):
 		return Write
-	case d.Strategy == Push && d.Located() && len(d.oldPlaces(s)) > 0:
+	case d.Strategy == Push && d.Located() && len(d.oldLocations(s)) > 0:
 		return Write
 	case !d.Known() || !d.Located() || fleet.IsUnknown(d.AppliedPromotedCommit()):
 		return Undecided
@@ -167,7 +183,7 @@ func (d *Desired) recordChanges(p *Prior, s *State) bool {
 	return p.PromotedCommit != promoted
 }
 
-func destinations(places []*OldPlace) []Destination {
+func destinations(places []*OldLocation) []Destination {
 	var all []Destination
 	for _, old := range places {
 		all = append(all, old.State.Destination)
@@ -175,8 +191,8 @@ func destinations(places []*OldPlace) []Destination {
 	return all
 }
 
-// proposes reports whether an apply has something to propose, or to put right, though the tree is the one before.
-func (d *Desired) proposes(p *Prior, s *State) bool {
+// needsProposal reports whether the apply changes the pull request although the tree stays the same.
+func (d *Desired) needsProposal(p *Prior, s *State) bool {
 	switch proposal := s.Proposal; {
 	case proposal == nil:
 		return p.Commit == "" || s.Drifted()
@@ -187,13 +203,13 @@ func (d *Desired) proposes(p *Prior, s *State) bool {
 	}
 }
 
-// comparable reports whether the state says what there is to compare the tree with.
-func (d *Desired) comparable(s *State) bool {
+// canCompare reports whether the state knows the tree before.
+func (d *Desired) canCompare(s *State) bool {
 	return s != nil && s.Delivered != nil && (!d.Delivers() || s.Current())
 }
 
-// left returns what stays of a delivered tree that is only computed from now on.
-func left(p *Prior, s *State) (at *Destination, pullRequest int) {
+// leftBehind returns what stays on the server once the rendering is only computed.
+func leftBehind(p *Prior, s *State) (at *Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
 	}
@@ -206,10 +222,11 @@ func left(p *Prior, s *State) (at *Destination, pullRequest int) {
 	return at, pullRequest
 }
 
-// judge decides by the branch as it was last read: of a destination that the state does not know, by its guardrails alone.
-func (decision *Decision) judge(d *Desired, s *State) {
+// checkState adds the errors that the branch, as it was last read, implies. If the state does not know the
+// destination, it checks the guardrails of the move only.
+func (decision *Decision) checkState(d *Desired, s *State) {
 	if !d.updates(s) {
-		for _, err := range []error{d.mayMove(s), d.mayStay(s)} {
+		for _, err := range []error{d.checkMove(s), d.mayStay(s)} {
 			if err != nil {
 				decision.Errors = append(decision.Errors, err)
 			}
@@ -220,9 +237,9 @@ func (decision *Decision) judge(d *Desired, s *State) {
 	decision.Adoption, decision.Errors = change.Adoption, errs
 }
 
-// overwritten returns the states of the branches on which the apply changes what others made of our folders: the
-// destination's, and our own of a proposal.
-func (d *Desired) overwritten(s *State) []*State {
+// overwrittenDrift returns the branches on which the apply overwrites changes of others: the destination, and the
+// branch of the pull request.
+func (d *Desired) overwrittenDrift(s *State) []*State {
 	var all []*State
 	keeps := d.moves(s) && d.KeepOld
 	if d.overwrites(s, d.updates(s)) && !keeps {
@@ -235,16 +252,17 @@ func (d *Desired) overwritten(s *State) []*State {
 	switch {
 	case d.overwrites(p.Head, d.updates(s)):
 		all = append(all, p.Head)
-	case len(p.Others) > 0:
+	case len(p.OtherCommits) > 0:
 		others := *p.Head
-		others.Drift = p.Others
+		others.Drift = p.OtherCommits
 		all = append(all, &others)
 	}
 	return all
 }
 
-// overwrites reports whether the apply changes what others made of our folders on the branch of s. It does not where they are
-// as desired: a change of others that came into the fleet, or an apply that was killed after its push.
+// overwrites reports whether the apply overwrites changes of others on the branch of s. It overwrites nothing if the
+// branch holds what is desired: because the fleet took over the change, or because an apply was killed after its
+// push.
 func (d *Desired) overwrites(s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false

@@ -16,8 +16,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// The tables below are the specification of what becomes of a rendering. A row changes one thing of the usual case, in which
-// nothing is to be done: the environment "dev" on the branch "dev", rendered and delivered, and as it was on the branch since.
+// The tables below are the specification of what becomes of a rendering. A row changes one thing of the usual case,
+// in which nothing is to be done: the environment "dev" on the branch "dev", rendered and delivered, and as it was on
+// the branch since.
 
 // situation is what a decision follows from.
 type situation struct {
@@ -34,7 +35,7 @@ type situation struct {
 const delivered = "large/a=1 large/b=1 small/c=1"
 
 // free lets everything go.
-var free = Guardrails{MaxRemoved: Limit{Number: 100, Percentage: true}, AllowEmpty: true}
+var free = Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
 var usualDestination = Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
@@ -76,7 +77,7 @@ func usualState(entries string) *State {
 func usualSituation() *situation {
 	return &situation{
 		desired: &Desired{
-			Strategy: Push, Destination: usualDestination, Environment: "dev", Tree: rendered(delivered),
+			Strategy: Push, Destination: usualDestination, Environment: "dev", Tree: rendered(delivered), Fleet: &fleet.Fleet{},
 			Guardrails: Guardrails{MaxRemoved: DefaultLimit},
 		},
 		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
@@ -116,9 +117,9 @@ func (d *Decision) text(on *situation) string {
 	for _, s := range d.Drift {
 		add(true, "overwrites others on %s", s.Destination.Branch)
 	}
-	add(d.Abandoned != 0, "pull request %d was abandoned", d.Abandoned)
-	add(d.Left != nil, "leaves the tree")
-	add(d.LeftOpen != 0, "leaves pull request %d", d.LeftOpen)
+	add(d.ClosedPullRequest != 0, "pull request %d was abandoned", d.ClosedPullRequest)
+	add(d.LeftTree != nil, "leaves the tree")
+	add(d.LeftPullRequest != 0, "leaves pull request %d", d.LeftPullRequest)
 	add(d.Replaced != "", "replaces %s", d.Replaced)
 	add(d.Unreadable, "recovers the state")
 	add(d.Check, "reads the branch")
@@ -354,11 +355,11 @@ func TestDecide(t *testing.T) {
 			s.desired.Strategy, s.desired.PullRequest.Draft = PullRequest, true
 		}, "keep"},
 		{"people pushed beside our folders, and there is something to write", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").Others = []Drift{{Commit: "note"}}
+			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []Drift{{Commit: "note"}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
 		{"people pushed beside our folders, and there is not", func(s *situation) {
-			s.proposed("large/a=2 large/b=1 small/c=1").Others = []Drift{{Commit: "note"}}
+			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []Drift{{Commit: "note"}}
 		}, "keep"},
 		{"from pull requests to pushes, with one open", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
@@ -424,19 +425,19 @@ func TestChange(t *testing.T) {
 		{"a folder in place of a promoted commit's file that is not written", func(s *situation) {
 			s.branch.PromotedCommitObstacle = "it exists but is not a file"
 		}, "nothing"},
-		{"another rendering below the path", func(s *situation) { s.branch.Renderings = []string{"team"} }, "refuses: another rendering"},
+		{"another rendering below the path", func(s *situation) { s.branch.OtherRenderings = []string{"team"} }, "refuses: another rendering"},
 		{"another rendering above the path", func(s *situation) {
-			s.desired.Destination.Path, s.branch.Renderings, s.state = "a/b", []string{"a"}, nil
+			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a"}, nil
 		}, "refuses: another rendering"},
 		{"another rendering beside the path", func(s *situation) {
-			s.desired.Destination.Path, s.branch.Renderings, s.state = "a/b", []string{"a/c"}, nil
+			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a/c"}, nil
 		}, "nothing"},
 		{"the path that is left is no other rendering", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", Renderings: []string{"."}}, holding(delivered)
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", OtherRenderings: []string{"."}}, holding(delivered)
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
 		{"the path that is left and kept is another rendering", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", Renderings: []string{"."}}, holding(delivered)
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", OtherRenderings: []string{"."}}, holding(delivered)
 			s.desired.KeepOld = true
 		}, "refuses: leaves this rendering"},
 		{"a path beside it is not", func(s *situation) {
@@ -513,10 +514,10 @@ func TestChange(t *testing.T) {
 		}, "write, adopt large"},
 		{"what the operator left is adopted, and goes", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("large/a=1 legacy/x=1 team/y=1")
-			s.branch.Operators, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
+			s.branch.OperatorFolders, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
 		}, "write, adopt large, adopt legacy, remove legacy"},
 		{"what the operator leaves later is not", func(s *situation) {
-			s.branch.Folders["legacy"], s.branch.Operators, s.desired.Adopt = Folder{}, []string{"legacy"}, true
+			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = Folder{}, []string{"legacy"}, true
 		}, "nothing"},
 		{"a file stands in the way", func(s *situation) {
 			s.desired.Tree, s.branch.Files = rendered(delivered+" team/d=1"), []string{"team"}
@@ -526,7 +527,7 @@ func TestChange(t *testing.T) {
 		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") }, "refuses: removes [large/b small/c]"},
 		{"adopted folders count where they go", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("legacy/x=1")
-			s.branch.Operators, s.desired.Adopt = []string{"legacy"}, true
+			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
 		{"an empty tree is the first", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, &BranchState{Head: "head"}, rendered("large")
@@ -538,7 +539,7 @@ func TestChange(t *testing.T) {
 			"refuses: removes [large/a large/b small/c]"},
 		{"the promoted commit's file would lie in a folder of ours", func(s *situation) {
 			s.desired.Destination.Path, s.desired.PromotedCommit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
-		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" and the file with the promoted commit, .github/tracking/Promoted_Commit_Id, can't both be on the branch; choose another path`},
+		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" conflicts with the file of the promoted commit, .github/tracking/Promoted_Commit_Id; choose another path`},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
@@ -647,7 +648,7 @@ func TestReview(t *testing.T) {
 			at := usualDestination
 			at.Branch = "deployment/dev"
 			action, err := s.desired.review(s.state, change, s.branch, s.review, at, s.pr)
-			got := map[reviewAction]string{reviewRebuild: "rebuild", reviewKeep: "keep", reviewAbandon: "abandon", reviewNothing: "nothing"}[action]
+			got := map[reviewAction]string{reviewPush: "rebuild", reviewKeep: "keep", reviewStayClosed: "abandon", reviewNothing: "nothing"}[action]
 			if err != nil {
 				got = "refuses: " + kindOf(err)
 			}

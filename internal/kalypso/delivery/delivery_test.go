@@ -81,6 +81,7 @@ func (b *branch) order(value string, targets map[string][]string, before *delive
 		Strategy:     delivery.Push,
 		Destination:  delivery.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
+		Fleet:        &fleet.Fleet{},
 		Tree:         build(b, "dev", value, targets),
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
@@ -165,7 +166,7 @@ func TestDrift(t *testing.T) {
 			if !o.overwrites() {
 				t.Error("the order does not say that it overwrites")
 			}
-			o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 100, Percentage: true}}
+			o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
 			after := b.deliver(o, 1)
 			got := gitserver.Modes(t, b.repo, "dev")
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -196,7 +197,8 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// What stands in the record's way is refused by the next plan already, which knows it from the last refresh, and by the apply.
+// What stands in the record's way is refused by the next plan already, which knows it from the last refresh, and by
+// the apply.
 func TestRecordObstacle(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -365,7 +367,7 @@ func TestAdopt(t *testing.T) {
 	if err := refused(o); !errors.As(err, &guardrail) || !slices.Equal(guardrail.Removed, []string{"large/old-x", "legacy/old-x"}) || guardrail.Total != 3 {
 		t.Errorf("with adopt: %v", err)
 	}
-	o.Guardrails.MaxRemoved = delivery.Limit{Number: 2}
+	o.Guardrails.MaxRemoved = "2"
 	found, err := delivery.Check(t.Context(), b.client, o.Desired, o.before)
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +377,7 @@ func TestAdopt(t *testing.T) {
 	}
 	told := []string{
 		"large: 1 added, 1 removed, 1 changed", "  added: b-x", "  removed: old-x", "  changed: a-x", "  removes config.yaml (1 deployment target)",
-		"legacy: 0 added, 1 removed, 0 changed (the folder goes)", "  removed: old-x",
+		"legacy: 0 added, 1 removed, 0 changed (the folder is removed)", "  removed: old-x",
 		"small: 1 added, 0 removed, 0 changed (a new folder)", "  added: c-x",
 	}
 	if diff := cmp.Diff(told, found.Lines(9)); diff != "" {
@@ -394,7 +396,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// A change is delivered with one look-up of the branch, one fetch of the trees that differ, and one look-up after the push.
+// A change is delivered with one look-up of the branch, one fetch of the trees that differ, and one look-up after the
+// push.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -421,10 +424,10 @@ func TestMoves(t *testing.T) {
 	o := b.order("1", usual, s)
 	o.Destination.Path = "deep/down"
 	var guardrail *delivery.GuardrailError
-	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 || !strings.Contains(err.Error(), "Clusters that still follow it") {
+	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 || !strings.Contains(err.Error(), "Clusters that still sync from there") {
 		t.Errorf("without guardrails that allow it: %v", err)
 	}
-	o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 3}, AllowEmpty: true}
+	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	moved := b.deliver(o, 1)
 	if moved.Delivered.TreeHash() != o.Tree.Hash {
 		t.Errorf("the tree is %s", moved.Delivered.TreeHash())
@@ -445,7 +448,7 @@ func TestMoves(t *testing.T) {
 		t.Errorf("what is to be kept (-before +after):\n%s", diff)
 	}
 	o = b.order("1", usual, kept(t, moved))
-	o.Guardrails = delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 3}, AllowEmpty: true}
+	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	o.Destination = delivery.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
 	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {

@@ -15,9 +15,10 @@ import (
 
 // Review is how people are told of a change.
 type Review struct {
-	Links  describe.Links
-	Detail Detail
-	Max    int // characters, as a host allows; 0: [describe.DefaultMaxLength], which is also the most
+	Incomplete bool // Links are not known yet
+	Links      describe.Links
+	Detail     Detail
+	Max        int // characters, as a host allows; 0: [describe.DefaultMaxLength], which is also the most
 }
 
 // Detail is how much of the configs that change is told. [fleet.Unknown] says that it is not known yet.
@@ -29,6 +30,32 @@ const (
 	Keys          Detail = "keys"   // the keys
 	Values        Detail = "values" // the values too, old and new
 )
+
+// NewReview returns a review whose links lead to a host. Without a host, it has no links.
+func NewReview(host hosting.Host, repo string, detail Detail) Review {
+	r := Review{Detail: detail}
+	if host == nil {
+		return r
+	}
+	r.Links = describe.Links{
+		Commit: func(repo, commit string) string {
+			if at, err := host.Repo(repo); err == nil {
+				return at.CommitURL(commit)
+			}
+			return ""
+		},
+		Compare: func(repo, from, to string) string {
+			if at, err := host.Repo(repo); err == nil {
+				return at.CompareURL(from, to)
+			}
+			return ""
+		},
+	}
+	if at, err := host.Repo(repo); err == nil {
+		r.Max = at.MaxBody()
+	}
+	return r
+}
 
 func (r Review) max() int {
 	if r.Max > 0 {
@@ -55,7 +82,7 @@ func (d *Desired) Describe(before *State) string {
 	}
 	found := before.Found()
 	c.Before, c.After = found.shownHash(), d.Inventory().shownHash()
-	c.ClusterTypes = append(found.changesTo(d.Inventory()), found.sameAs(d.Inventory(), describe.MaxNodes)...)
+	c.ClusterTypes = append(found.changesTo(d.Inventory()), found.unchangedIn(d.Inventory(), describe.MaxNodes)...)
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = describe.Location{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(at.Repo) {
@@ -101,7 +128,7 @@ func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 		return
 	}
 	byRepo := map[string][]*fleet.WorkloadRegistration{}
-	for _, r := range d.Registrations {
+	for _, r := range d.Fleet.Registrations {
 		key := repoKey(r.Repo)
 		byRepo[key] = append(byRepo[key], r)
 	}
@@ -212,7 +239,7 @@ func (d *Desired) reach(changed []describe.Config) {
 		index[c.Name] = i
 	}
 	f := &fleet.Fleet{Environment: d.Environment}
-	for _, config := range d.Configs {
+	for _, config := range d.Fleet.Configs {
 		if _, ok := index[config.Name]; ok {
 			f.Configs = append(f.Configs, config)
 		}

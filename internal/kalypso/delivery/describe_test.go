@@ -26,7 +26,7 @@ func config(name string, labels, data map[string]string) *fleet.Config {
 // described is an order of the usual targets with configs of a value, and origins at a commit.
 func (b *branch) described(value string, commit int, before *delivery.State) order {
 	o := b.order(value, usual, before)
-	o.Configs = []*fleet.Config{
+	o.Fleet.Configs = []*fleet.Config{
 		config("all", nil, map[string]string{"A": value, "B": "canary-stays", "only-" + value: value}),
 		config("large", map[string]string{"type": "large"}, map[string]string{"A": value}),
 		config("idle", map[string]string{"type": value}, map[string]string{"A": "canary-stays"}),
@@ -39,7 +39,7 @@ func (b *branch) described(value string, commit int, before *delivery.State) ord
 	for _, origin := range []string{"https://git.acme.io/acme/shop.git@%040d:deploy/w.yaml#shop", "https://git.acme.io/acme/shop.git@%040d:other/x.yaml", "git@git.acme.io:acme/base@%040d:a.yaml"} {
 		o.Origins = append(o.Origins, fmt.Sprintf(origin, commit))
 	}
-	o.Registrations = []*fleet.WorkloadRegistration{
+	o.Fleet.Registrations = []*fleet.WorkloadRegistration{
 		{Meta: fleet.Meta{Name: "shop"}, Repo: "https://git.acme.io/acme/shop", Path: "./deploy/"},
 		{Meta: fleet.Meta{Name: "elsewhere"}, Repo: "https://git.acme.io/acme/shop", Path: "dep"},
 		{Meta: fleet.Meta{Name: "another"}, Repo: "git@git.acme.io:acme/base.git", Path: "."},
@@ -84,9 +84,9 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}
 	for range 10 {
-		rand.Shuffle(len(o.Configs), func(i, j int) { o.Configs[i], o.Configs[j] = o.Configs[j], o.Configs[i] })
+		rand.Shuffle(len(o.Fleet.Configs), func(i, j int) { o.Fleet.Configs[i], o.Fleet.Configs[j] = o.Fleet.Configs[j], o.Fleet.Configs[i] })
 		slices.Reverse(o.Origins)
-		slices.Reverse(o.Registrations)
+		slices.Reverse(o.Fleet.Registrations)
 		if diff := cmp.Diff(text, o.Describe(o.before)); diff != "" {
 			t.Fatalf("in another order (-before +after):\n%s", diff)
 		}
@@ -105,7 +105,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	o := b.described("canary-1", 1, nil)
-	delete(o.Configs[0].Data, "only-canary-1")
+	delete(o.Fleet.Configs[0].Data, "only-canary-1")
 	unpacked := func(s *delivery.State) string {
 		text, err := json.Marshal(s.Inputs)
 		if err != nil {
@@ -118,13 +118,13 @@ func TestInputsKeepNoValue(t *testing.T) {
 		t.Errorf("kept is\n%s", text)
 	}
 	o.Review.Detail = delivery.Values
-	o.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
+	o.Fleet.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
 	if n := strings.Count(unpacked(delivery.Computed(o.Desired)), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is kept %d times over", n)
 	}
 
 	// Values come and go with an apply that delivers nothing, unless they are not those that were delivered.
-	delete(o.Configs[0].Data, "long")
+	delete(o.Fleet.Configs[0].Data, "long")
 	s = s.WithInputs(o.Desired)
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
 		t.Errorf("kept is\n%s", text)
@@ -133,7 +133,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	if text := unpacked(s.WithInputs(o.Desired)); strings.Contains(text, "canary") {
 		t.Errorf("kept is\n%s", text)
 	}
-	o.Configs[0].Data["B"] = "another"
+	o.Fleet.Configs[0].Data["B"] = "another"
 	if diff := cmp.Diff(unpacked(s), unpacked(s.WithInputs(o.Desired))); diff != "" {
 		t.Errorf("other values took the place of those that were delivered:\n%s", diff)
 	}
@@ -207,7 +207,7 @@ func TestDescribeLimit(t *testing.T) {
 	}
 	o := b.order("1", targets, nil)
 	for i := range 10000 {
-		o.Configs = append(o.Configs, config(fmt.Sprint("config-", i), nil, map[string]string{strings.Repeat("K", 200): "1"}))
+		o.Fleet.Configs = append(o.Fleet.Configs, config(fmt.Sprint("config-", i), nil, map[string]string{strings.Repeat("K", 200): "1"}))
 		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
 	}
 	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil).Desired)

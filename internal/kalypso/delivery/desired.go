@@ -1,8 +1,10 @@
 package delivery
 
 import (
+	"context"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -12,53 +14,52 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Strategy is how a tree gets to its branch.
+// Strategy says how the tree is delivered to its branch.
 type Strategy string
 
-// The strategies. [fleet.Unknown] says that it is not known yet.
+// The strategies. [fleet.Unknown] says that the strategy is not known yet.
 const (
-	Push        Strategy = "push"         // a commit on the branch
-	PullRequest Strategy = "pull_request" // a commit on a branch of its own, which a pull request brings to the branch
-	ComputeOnly Strategy = "none"         // nothing is contacted and nothing written
+	Push        Strategy = "push"         // commits to the branch
+	PullRequest Strategy = "pull_request" // commits to a branch of its own, and opens a pull request
+	ComputeOnly Strategy = "none"         // contacts no server and writes nothing
 )
 
-// Desired is a rendering as its configuration wants it, as far as that is known: a string that is not known yet is
-// [fleet.Unknown].
+// Desired is a rendering as it is configured. A string that is not known yet is [fleet.Unknown].
 type Desired struct {
 	Strategy       Strategy
 	Destination    Destination
 	Environment    string
-	Tree           *tree.Tree                    // what the fleet renders to; nil: no assignments are known yet
-	PromotedCommit string                        // empty: none
-	Promotion      *Promotion                    // why; nil: nobody said
-	Origins        []string                      // keys of manifests that name a place in Git, for the record
-	Sources        origin.Sources                // the commits of those places
-	Configs        []*fleet.Config               // of the tree's fleet
-	Registrations  []*fleet.WorkloadRegistration // likewise
+	Fleet          *fleet.Fleet
+	Tree           *tree.Tree     // see [Desired.Render]; nil until then, and if no assignments are known yet
+	PromotedCommit string         // empty if there is none
+	Promotion      *Promotion     // why that commit was promoted; nil if nobody said
+	Origins        []string       // keys of manifests that name a file in Git, for the record
+	Sources        origin.Sources // the commits of these files
 	Review         Review
 	Adopt          bool
 	CreateBranch   bool
-	// KeepOld leaves what was delivered to another place before as it is there.
-	KeepOld     bool
-	Guardrails  Guardrails
-	PullRequest PullRequestSettings
-	Message     string // of the commit; empty: one that says what changes
-	Author      gitops.Signature
-	// Incomplete says that something besides the tree is not known yet that decides whether the change may be made.
+	KeepOld        bool // a move keeps the folders and the record at the old location
+	KeepOnDestroy  bool // a destroy keeps the folders and the record on the branch
+	Protected      bool // a destroy is an error
+	OnDrift        OnDrift
+	Guardrails     Guardrails
+	PullRequest    PullRequestSettings
+	Message        string // of the commit; empty for the default, which lists the changes
+	Author         gitops.Signature
+	// Incomplete says that an argument that decides about the change, other than the fleet, is not known yet.
 	Incomplete bool
 
-	// Rollout brings the tree to the cluster types in waves; nil: all at once.
-	Rollout      *rollout.Rollout
-	ClusterTypes []*fleet.ClusterType // of the tree's fleet
+	// Rollout brings the tree to the cluster types in waves. If it is nil, one apply delivers the whole tree.
+	Rollout *rollout.Rollout
 
-	// target is what the tree holds, and apply the tree of this apply, once they were asked for; both with the tree that they
-	// are of.
-	target            Inventory
-	apply             *applyTree
-	targetOf, applyOf *tree.Tree
-	// decisions are those of placement, once they were asked for, and decided the tree that they are of.
-	decisions placement.Decisions
-	decided   *tree.Tree
+	assignmentsKnown bool
+
+	decisions placement.Decisions // cached by [Desired.Decisions]
+	decided   *tree.Tree          // the tree of the cached decisions
+
+	target            Inventory  // cached by [Desired.Target]
+	apply             *applyTree // the tree of this apply: see [Desired.Inventory]
+	targetOf, applyOf *tree.Tree // the trees that they belong to
 }
 
 // PullRequestSettings configures the pull requests of a rendering.
@@ -67,25 +68,61 @@ type PullRequestSettings struct {
 	Labels       []string
 	Reviewers    []string
 	Draft        bool
-	AutoMerge    hosting.MergeMethod // "": people merge
-	Wait         bool                // a delivery ends only when the pull request is merged
-	// Reopen proposes a tree again whose pull request people closed.
-	Reopen bool
+	AutoMerge    hosting.MergeMethod // empty if people merge
+	Wait         bool                // the apply waits until the pull request is merged
+	Reopen       bool                // a tree whose pull request was closed gets a new one
 }
 
-// Equal reports whether an open pull request is the same under both.
+// Equal reports whether both configure an open pull request in the same way.
 func (s PullRequestSettings) Equal(other PullRequestSettings) bool {
-	return s.BranchPrefix == other.BranchPrefix && s.AutoMerge == other.AutoMerge && s.Draft == other.Draft && s.Wait == other.Wait &&
+	return s.BranchPrefix == other.BranchPrefix && s.AutoMerge == other.AutoMerge &&
+		s.Draft == other.Draft && s.Wait == other.Wait &&
 		slices.Equal(s.Labels, other.Labels) && slices.Equal(s.Reviewers, other.Reviewers)
 }
 
 // Delivers reports whether the strategy is known to bring the tree to a branch.
 func (d *Desired) Delivers() bool { return d.Strategy == Push || d.Strategy == PullRequest }
 
-// Located reports whether it is known where the tree goes.
+// Located reports whether the destination is known.
 func (d *Desired) Located() bool {
-	return !fleet.IsUnknown(d.Destination.Repo) && !fleet.IsUnknown(d.Destination.Branch) && !fleet.IsUnknown(d.Destination.Path)
+	at := d.Destination
+	return !fleet.IsUnknown(at.Repo) && !fleet.IsUnknown(at.Branch) && !fleet.IsUnknown(at.Path)
 }
+
+// describable reports whether everything is known that [Desired.Describe] describes.
+func (d *Desired) describable() bool {
+	if !d.Known() || d.Strategy != ComputeOnly && !d.Located() || d.Review.Incomplete || fleet.AnyUnknown(d.Sources) {
+		return false
+	}
+	for _, text := range []string{string(d.Strategy), d.Environment, d.PromotedCommit, string(d.Review.Detail)} {
+		if fleet.IsUnknown(text) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(d.Fleet.Configs, func(c *fleet.Config) bool {
+		return fleet.IsUnknown(c.Name) || fleet.AnyUnknown(c.Labels) || fleet.AnyUnknown(c.Data)
+	}) && !slices.ContainsFunc(d.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
+		!slices.ContainsFunc(d.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return fleet.IsUnknown(p.Name) })
+}
+
+// Render renders the fleet. It reports the problems of the fleet, and what the guardrails forbid. It drops the
+// sources that contain no origin.
+//
+// p and s say what was delivered before, so that placement keeps its decisions. For a create, both are nil.
+func (d *Desired) Render(ctx context.Context, p *Prior, s *State, progress Progress) fleet.Problems {
+	if ps := d.setEarlier(p, s); len(ps) > 0 {
+		return ps
+	}
+	if !fleet.AnyUnknown(d.Sources) {
+		d.Sources = d.Sources.Of(d.Origins)
+	}
+	result, ps := engine.Run(ctx, d.Fleet, func(done, total int) { progress("render", done, total) })
+	d.Tree, d.assignmentsKnown = result.Tree, result.AssignmentsKnown && result.Tree != nil
+	return append(ps, d.validateTree(ctx, result.AssignmentsKnown)...)
+}
+
+// AssignmentsKnown reports whether the tree is rendered, and the assignments of all cluster types are known.
+func (d *Desired) AssignmentsKnown() bool { return d.assignmentsKnown }
 
 func (d *Desired) record() Record {
 	r := NewRecord(d.Environment, d.Inventory().Names(), d.AppliedPromotedCommit(), d.Origins, d.Sources)
@@ -95,13 +132,13 @@ func (d *Desired) record() Record {
 	return r
 }
 
-// updates reports whether the state is of the same destination.
+// updates reports whether the last apply delivered to the same destination.
 func (d *Desired) updates(s *State) bool { return s.Current() && s.Destination.Same(d.Destination) }
 
-// moves reports whether what was delivered before lies elsewhere.
+// moves reports whether the last apply delivered to another destination.
 func (d *Desired) moves(s *State) bool { return s.Current() && !s.Destination.Same(d.Destination) }
 
-// movesWithin reports whether what was delivered before lies elsewhere on the same branch.
+// movesWithin reports whether the last apply delivered to another path of the same branch.
 func (d *Desired) movesWithin(s *State) bool {
 	return d.moves(s) && s.Destination.SameBranch(d.Destination)
 }

@@ -1,5 +1,5 @@
-// Package delivery brings a GitOps tree to its branch: whose the folders there are, what changed since the last
-// delivery, what a change takes away, and the one commit that makes it so.
+// Package delivery delivers a GitOps tree to its branch. It decides which folders there belong to the rendering, what
+// others changed, and what a change removes. It makes one commit.
 package delivery
 
 import (
@@ -8,28 +8,38 @@ import (
 	"path"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Destination is where a tree goes.
+// Destination is the location of a tree: a path on a branch of a repo.
 type Destination struct {
 	Repo   string `json:"repo"`
 	Branch string `json:"branch"`
 	Path   string `json:"path"` // from the repo's root; see [CleanPath]
 }
 
-// String names the place in messages.
+// NewDestination returns a destination with the path in the form of [CleanPath]. It keeps an invalid path as it is, for
+// [Destination.Validate].
+func NewDestination(repo, branch, path string) Destination {
+	if clean, err := CleanPath(path); err == nil && !fleet.IsUnknown(path) {
+		path = clean
+	}
+	return Destination{Repo: repo, Branch: branch, Path: path}
+}
+
+// String names the destination in messages.
 func (p Destination) String() string {
 	return fmt.Sprintf("path %q on branch %q of %s", p.Path, p.Branch, p.Repo)
 }
 
-// SameBranch reports whether both places are on one branch, however its repo's URL is written.
+// SameBranch reports whether both destinations are on one branch. Different spellings of the repo's URL do not matter.
 func (p Destination) SameBranch(other Destination) bool {
 	return p.Branch == other.Branch && (p.Repo == other.Repo || repoKey(p.Repo) == repoKey(other.Repo))
 }
 
-// Same reports whether both are one place.
+// Same reports whether both are the same location.
 func (p Destination) Same(other Destination) bool { return p.SameBranch(other) && p.Path == other.Path }
 
 func repoKey(repo string) string {
@@ -40,39 +50,43 @@ func repoKey(repo string) string {
 	return location.Key()
 }
 
-// Join is the path from the repo's root of what lies at name below the place.
+// Join returns the path from the repo's root of name, which is relative to the destination.
 func (p Destination) Join(name string) string { return path.Join(p.Path, name) }
 
-// RecordPath is the path of the record from the repo's root.
+// RecordPath returns the path of the record from the repo's root.
 func (p Destination) RecordPath() string { return p.Join(RecordFile) }
 
-// CleanPath is a path from the repo's root in the form that compares: "." for the root, else without a leading "./" or
-// a trailing slash. One that is absolute, climbs out, or is Git's own is an error.
+// CleanPath returns a path from the repo's root in canonical form: "." for the root, else without a leading "./" or a
+// trailing slash. It returns an error if the path is absolute, leaves the repo, or is reserved by Git or for the
+// record.
 func CleanPath(p string) (string, error) {
 	if strings.HasPrefix(p, "/") || strings.Contains(p, `\`) || strings.ContainsRune(p, 0) {
-		return "", fmt.Errorf("%q is not a relative path with forward slashes; write it from the repo's root, such as \"clusters\" or \".\"", p)
+		return "", fmt.Errorf(
+			"%q is not a relative path with forward slashes; write it from the repo's root, such as \"clusters\" or \".\"", p)
 	}
 	clean := path.Clean(p)
 	for part := range strings.SplitSeq(clean, "/") {
 		switch {
 		case part == "..":
-			return "", fmt.Errorf("%q climbs out of the repo; write it from the repo's root, such as \"clusters\" or \".\"", p)
+			return "", fmt.Errorf("%q leaves the repo; write it from the repo's root, such as \"clusters\" or \".\"", p)
 		case part != "." && gitops.CheckPath(part) != nil:
-			return "", fmt.Errorf("%q lies in %q, which is no name for a folder in Git, or stands for .git on some machine; choose another folder", p, part)
+			return "", fmt.Errorf(
+				"%q contains %q, which Git does not allow as a folder, or which means .git on some machine; choose another folder",
+				p, part)
 		case part == path.Dir(RecordFile):
-			return "", fmt.Errorf("%q lies in %s, where the record of a rendering is kept; choose another folder", p, part)
+			return "", fmt.Errorf("%q contains %s, the folder of the rendering's record; choose another folder", p, part)
 		}
 	}
 	return clean, nil
 }
 
-// ErrNested is two renderings whose folders would lie in each other.
+// ErrNested says that the folders of two renderings would contain each other.
 var ErrNested = errors.New("two renderings at equal or nested paths")
 
-// Nested reports whether the folders of one of the two places would lie in the other's, on one branch.
+// Nested reports whether one of two destinations on a branch contains the other, or equals it.
 func (p Destination) Nested(other Destination) bool { return nested(p.Path, other.Path) }
 
-// nested reports whether one of two clean paths is the other, or lies in it.
+// nested reports whether one of two clean paths contains the other, or equals it.
 func nested(a, b string) bool {
 	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

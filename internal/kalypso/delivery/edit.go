@@ -7,8 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// edit returns the commit that a change makes. Folders that the branch holds as they are wanted have no part in it, and
-// are not rendered for it.
+// edit returns the commit of a change. It neither contains nor renders folders that the branch already holds.
 func (d *Desired) edit(c *Change) *gitops.Edit {
 	edit := &gitops.Edit{
 		Files:   map[string][]byte{d.Destination.RecordPath(): c.Record.Marshal()},
@@ -37,8 +36,7 @@ func (d *Desired) edit(c *Change) *gitops.Edit {
 	return edit
 }
 
-// clusterTypeFolder returns the folder i of a tree at a path. Of its targets, only those are rendered again that the
-// branch does not hold.
+// clusterTypeFolder returns folder i of a tree, at a path. Only targets that the branch does not hold are rendered.
 func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
 	folder := gitops.Folder{
 		Path: at,

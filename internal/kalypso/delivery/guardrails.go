@@ -5,46 +5,116 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// Guardrails bound what a change may take away.
+// Guardrails limit what a change may do.
 type Guardrails struct {
-	// MaxRemoved is how many deployment target folders may go: a number, or a percentage of those that are there.
+	// MaxRemoved limits the deployment target folders that one change may remove.
 	MaxRemoved Limit
-	// AllowEmpty lets all of them go.
+	// AllowEmpty allows a change to remove all of them.
 	AllowEmpty bool
+	// RequireKnown refuses a plan whose assignments are not known yet.
+	RequireKnown bool
+	// Unscheduled is the reaction to deployment targets that no policy assigns.
+	Unscheduled fleet.Reaction
+	// Unsatisfied is the reaction to deployment targets that get fewer cluster types than their policy asks for.
+	Unsatisfied fleet.Reaction
+	// Moved is the reaction to deployment targets that move between cluster types.
+	Moved fleet.Reaction
+	// Secrets is the reaction to config values that are plainly secrets.
+	Secrets fleet.Reaction
 }
 
-// Limit bounds what may go; see [limit.Parse].
-type Limit = limit.Limit
+// Limit is a number, such as "12", or a percentage of a total, such as "50%". If it is empty or not known yet, it is
+// the [DefaultLimit].
+type Limit string
 
-// DefaultLimit is what MaxRemoved is where nobody says.
-var DefaultLimit = Limit{Number: 50, Percentage: true}
+// DefaultLimit is the default of [Guardrails].MaxRemoved.
+const DefaultLimit Limit = "50%"
 
-// ParseLimit reads "12" or "50%".
-func ParseLimit(text string) (Limit, error) { return limit.Parse(text) }
+// String returns the limit as written, or the default.
+func (l Limit) String() string {
+	if l == "" || fleet.IsUnknown(string(l)) {
+		return string(DefaultLimit)
+	}
+	return string(l)
+}
 
-// GuardrailError is a change that takes away more than the guardrails allow.
+func (l Limit) parse() (limit.Limit, error) { return limit.Parse(l.String()) }
+
+func (l Limit) check() error {
+	_, err := l.parse()
+	return err
+}
+
+func (l Limit) allows(removed, total int) bool {
+	parsed, err := l.parse()
+	return err == nil && parsed.Allows(removed, total)
+}
+
+// unknownProblem names what the assignments depend on and what is not known yet.
+func unknownProblem(f *fleet.Fleet) fleet.Problem {
+	return problem("Assignments not known", fmt.Sprintf(
+		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
+			"Apply what gives those values first, or take them from what is known.",
+		fleet.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
+}
+
+// checkUnscheduled reports the deployment targets that no policy assigns.
+func (g Guardrails) checkUnscheduled(f *fleet.Fleet, s *schedule.Schedule) fleet.Problems {
+	if len(s.Unscheduled) == 0 || g.Unscheduled == fleet.Ignore || fleet.IsUnknown(string(g.Unscheduled)) {
+		return nil
+	}
+	names := unscheduledNames(s)
+	list := fleet.IndentedList(names, maxListed)
+	detail := fmt.Sprintf(
+		"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
+			"policies' %s, and the labels of the cluster types with %s.",
+		len(names), fleet.Count(len(s.Targets), "deployment target"), f.Environment, list,
+		f.PolicyField("deployment_target_selector"), f.PolicyField("cluster_type_selector"))
+	if len(f.Policies) == 0 {
+		detail = fmt.Sprintf(
+			"%s No cluster type gets a deployment target of environment %q:\n%s", explain.NoPolicies, f.Environment, list)
+	}
+	p := warning("Deployment targets that no policy places", detail, "unscheduled")
+	p.Severity = g.Unscheduled.Severity()
+	return fleet.Problems{p}
+}
+
+// Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
+func (d *Desired) Unscheduled() []string { return unscheduledNames(d.Tree.Schedule) }
+
+func unscheduledNames(s *schedule.Schedule) []string {
+	names := make([]string, len(s.Unscheduled))
+	for i, target := range s.Unscheduled {
+		names[i] = target.Name
+	}
+	return names
+}
+
+// GuardrailError says that a change removes more than the guardrails allow.
 type GuardrailError struct {
 	Removed []string // cluster type/deployment target
 	Total   int
 	Reason  string
 }
 
-const listed = 20
+const maxListed = 20
 
 // Error implements error.
 func (e *GuardrailError) Error() string {
 	if len(e.Removed) == 0 {
 		return e.Reason
 	}
-	return fmt.Sprintf("%s What would go:\n%s", e.Reason, fleet.IndentedList(e.Removed, listed))
+	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, fleet.IndentedList(e.Removed, maxListed))
 }
 
-// CheckFirst returns a *GuardrailError where the first delivery of a tree would bring nothing.
-func (g Guardrails) CheckFirst(wanted Inventory) error {
+// CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content.
+func (g Guardrails) CheckFirstDelivery(wanted Inventory) error {
 	if g.AllowEmpty {
 		return nil
 	}
@@ -58,12 +128,13 @@ func (g Guardrails) CheckFirst(wanted Inventory) error {
 			}
 		}
 	}
-	return &GuardrailError{Reason: "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
-		"workloads and the scheduling policies. If that is meant, set guardrails.allow_empty = true."}
+	return &GuardrailError{Reason: "The tree would be empty: no deployment target has a file with content. Check the " +
+		"environment's name, the workloads and the scheduling policies. If this is intended, set " +
+		"guardrails.allow_empty = true."}
 }
 
-// Check returns a *GuardrailError where the change from before to after takes away too much. A target whose files all
-// become empty is taken away; with replaced, as when the environment changes, all of before are.
+// Check returns a *GuardrailError if the change from before to after removes too much. A target whose files all become
+// empty counts as removed. With replaced, as when the environment changes, all of before count.
 func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 	removed, total := before.removedBy(after, replaced)
 	switch {
@@ -71,25 +142,25 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 		return nil
 	case len(removed) == total && !g.AllowEmpty:
 		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change takes away %s. If that is meant, set %s.", allFolders(total), g.toRemoveAll(total))}
-	case !g.MaxRemoved.Allows(len(removed), total):
+			"The change removes %s. If this is intended, set %s.", allFolders(total), g.toRemoveAll(total))}
+	case !g.MaxRemoved.allows(len(removed), total):
 		return &GuardrailError{removed, total, fmt.Sprintf(
-			"The change takes away %d of %s, and guardrails.max_removed is %q. If that is meant, raise it.",
+			"The change removes %d of %s, and guardrails.max_removed is %q. If this is intended, raise it.",
 			len(removed), fleet.Count(total, "deployment target folder"), g.MaxRemoved)}
 	}
 	return nil
 }
 
-// CheckMove returns a *GuardrailError where a rendering may not leave a place, which loses all that it holds.
+// CheckMove returns a *GuardrailError if a move must not remove all folders from the old location.
 func (g Guardrails) CheckMove(from Destination, held Inventory) error {
 	removed, total := held.removedBy(nil, true)
-	if total == 0 || g.AllowEmpty && g.MaxRemoved.Allows(total, total) {
+	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
 		return nil
 	}
 	return &GuardrailError{removed, total, fmt.Sprintf(
-		"The rendering moves away from %s, and what that place loses counts as removed: %s. "+
-			"Clusters that still follow it would delete what these folders brought them. "+
-			"Set on_move = \"keep\" to leave folders and record there. If no cluster follows it, set %s.",
+		"The rendering moves away from %s. What that location loses counts as removed: %s. Clusters that still sync from "+
+			"there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record there. If no "+
+			"cluster syncs from there, set %s.",
 		from, allFolders(total), g.toRemoveAll(total))}
 }
 
@@ -100,20 +171,20 @@ func allFolders(total int) string {
 	return fmt.Sprintf("all %d deployment target folders", total)
 }
 
-// toRemoveAll returns the arguments that allow that all targets go.
+// toRemoveAll returns the arguments that allow the removal of all targets.
 func (g Guardrails) toRemoveAll(total int) string {
 	var arguments []string
 	if !g.AllowEmpty {
 		arguments = append(arguments, "guardrails.allow_empty = true")
 	}
-	if !g.MaxRemoved.Allows(total, total) {
+	if !g.MaxRemoved.allows(total, total) {
 		arguments = append(arguments, `guardrails.max_removed = "100%"`)
 	}
 	return strings.Join(arguments, " and ")
 }
 
-// removedBy returns the targets that go with a change, sorted, and how many there are before it. Of a folder of which it is
-// not known yet which targets there are, none goes: the apply knows, and judges again.
+// removedBy returns the targets that a change removes, sorted, and the number of targets before it. It skips folders
+// whose targets are not known yet: the apply checks them.
 func (inv Inventory) removedBy(after Inventory, replaced bool) (removed []string, total int) {
 	for name, folder := range inv {
 		total += len(folder.Targets)

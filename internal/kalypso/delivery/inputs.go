@@ -11,29 +11,29 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
-// inputs are what a tree was made of, as far as the description of a later change compares it.
+// inputs is what a tree was rendered from, as far as descriptions compare it.
 type inputs struct {
 	Origins []string                `json:"origins,omitempty"` // as in the record
 	Sources origin.Sources          `json:"sources,omitempty"` // likewise
-	Configs map[string]configInputs `json:"configs"`           // by name; null: not known
+	Configs map[string]configInputs `json:"configs"`           // by name; null if they are not known
 }
 
-// configInputs are a config. No value of it can be read from them but those that descriptions may show.
+// configInputs is a config. It contains no values, except those that descriptions may show.
 type configInputs struct {
-	Labels string              `json:"labels,omitempty"` // a fingerprint; empty where there is none
+	Labels string              `json:"labels,omitempty"` // a fingerprint; empty if there are none
 	Keys   map[string]keyInput `json:"keys,omitempty"`
 }
 
 // keyInput is the value of a key.
 type keyInput struct {
 	Value string  `json:"h"`           // a fingerprint
-	Shown *string `json:"v,omitempty"` // what descriptions show of it; nil: nothing
+	Shown *string `json:"v,omitempty"` // the value as descriptions show it; nil if they don't
 }
 
-// inputs returns what the tree is made of.
+// inputs returns what the tree is rendered from.
 func (d *Desired) inputs() *inputs {
-	in := &inputs{Origins: d.Origins, Sources: d.Sources, Configs: make(map[string]configInputs, len(d.Configs))}
-	for _, config := range d.Configs {
+	in := &inputs{Origins: d.Origins, Sources: d.Sources, Configs: make(map[string]configInputs, len(d.Fleet.Configs))}
+	for _, config := range d.Fleet.Configs {
 		c := configInputs{Keys: make(map[string]keyInput, len(config.Data))}
 		if len(config.Labels) > 0 {
 			labels, err := json.Marshal(config.Labels)
@@ -54,8 +54,8 @@ func (d *Desired) inputs() *inputs {
 	return in
 }
 
-// inputsAfter returns what the tree of this apply is made of: until it is the fleet's, what the tree before was made of, so that
-// each wave is described as the change that it is part of.
+// inputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that each
+// wave is described as a part of the same change.
 func (d *Desired) inputsAfter(before *State) *inputs {
 	if !d.Complete() {
 		return before.Inputs
@@ -63,11 +63,15 @@ func (d *Desired) inputsAfter(before *State) *inputs {
 	return d.inputs()
 }
 
-// WithInputs returns s with what a tree that is delivered or proposed already is made of by now, where that tells no other
-// story: what could not be known before, after an import, and values that may be shown from now on, or no more.
+// WithInputs returns s with the current inputs of the tree that was already delivered or proposed. It replaces inputs
+// that are not known, as after an import, and values that delivery.describe shows or hides from now on. It keeps
+// inputs that differ from the delivered ones.
 func (s *State) WithInputs(d *Desired) *State {
+	if s == nil {
+		return nil
+	}
 	now := *s
-	if s.Proposal != nil { // it is what has the tree
+	if s.Proposal != nil { // which holds the tree
 		p := *s.Proposal
 		p.Head = p.Head.WithInputs(d)
 		now.Proposal = &p
@@ -87,20 +91,21 @@ func (s *State) WithInputs(d *Desired) *State {
 }
 
 func (c configInputs) same(other configInputs) bool {
-	return c.Labels == other.Labels && maps.EqualFunc(c.Keys, other.Keys, func(a, b keyInput) bool { return a.Value == b.Value })
+	sameValue := func(a, b keyInput) bool { return a.Value == b.Value }
+	return c.Labels == other.Labels && maps.EqualFunc(c.Keys, other.Keys, sameValue)
 }
 
-// inputsOf are what a record says of the tree that it was written with.
+// inputsOf returns the inputs that a record names.
 func inputsOf(r *Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
 
-// origins returns where the tree's objects were read, with the commits.
+// origins returns the files that the tree's objects were read from, with their commits.
 func (in *inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origins) }
 
-// fingerprintSize is that of a fingerprint, bytes.
+// fingerprintSize is the size of a fingerprint in bytes.
 const fingerprintSize = 6
 
-// fingerprint is enough of a hash to see that a value changed. It is of where the value stands too, so that equal values do
-// not show as such.
+// fingerprint returns the start of a hash: enough to detect that a value changed. It hashes the config and the key
+// too, so that equal values have different fingerprints.
 func fingerprint(config *fleet.Config, key, value string) string {
 	h := sha256.New()
 	for _, text := range []string{config.Name, key, value} {

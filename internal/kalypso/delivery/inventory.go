@@ -12,35 +12,34 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Inventory is the folders of a rendering, by cluster type: those that a tree has, or that a branch holds.
+// Inventory lists the folders of a rendering in a tree or on a branch, by cluster type.
 type Inventory map[string]Folder
 
 // Folder is the folder of a cluster type.
 type Folder struct {
 	Hash    tree.Hash `json:"hash"`
 	Targets []Target  `json:"targets,omitempty"` // by name
-	Unknown bool      `json:"-"`                 // Hash is not known yet; only of what a plan desires
-	// Undecided says that it is not known yet which targets there are: none here. Then Hash is unknown too.
+	Unknown bool      `json:"-"`                 // Hash is not known yet; only in the tree of a plan
+	// Undecided says that the targets are not known yet. Then Targets is empty, and Hash is unknown too.
 	Undecided bool `json:"-"`
 }
 
-// Target is the folder of a deployment target in the folder of a cluster type.
+// Target is the folder of a deployment target, inside the folder of a cluster type.
 type Target struct {
-	Name  string
-	Hash  ShortHash
-	Empty bool // all its files are empty
-	// Unknown says that Hash is not known yet. Only what a plan desires has such targets.
-	Unknown bool
+	Name    string
+	Hash    ShortHash
+	Empty   bool // all its files are empty
+	Unknown bool // Hash is not known yet; only in the tree of a plan
 }
 
-// ShortHash is the beginning of the hash of a Git tree: enough to tell what changed. Whole hashes of the cluster types'
-// folders decide what is written.
+// ShortHash is the start of the hash of a Git tree. It is enough to show what changed. What is written depends on the
+// whole hashes of the cluster types' folders.
 type ShortHash [6]byte
 
 // String returns the 12 hexadecimal digits of the hash.
 func (h ShortHash) String() string { return hex.EncodeToString(h[:]) }
 
-// MarshalText implements encoding.TextMarshaler: the hash, a dash where all files are empty, and the name.
+// MarshalText implements encoding.TextMarshaler. It writes the hash, a dash if all files are empty, and the name.
 func (t Target) MarshalText() ([]byte, error) {
 	mark := ""
 	if t.Empty {
@@ -68,10 +67,8 @@ func InventoryOf(t *tree.Tree) Inventory {
 	inventory := make(Inventory, len(t.Folders))
 	for _, folder := range t.Folders {
 		f := Folder{
-			Hash:      folder.Hash,
-			Targets:   make([]Target, len(folder.Targets)),
-			Unknown:   folder.Unknown,
-			Undecided: folder.Undecided,
+			Hash: folder.Hash, Targets: make([]Target, len(folder.Targets)),
+			Unknown: folder.Unknown, Undecided: folder.Undecided,
 		}
 		for i, target := range folder.Targets {
 			f.Targets[i] = newTarget(target.Name, target.Hash, target.Empty)
@@ -88,20 +85,20 @@ func newTarget(name string, hash tree.Hash, empty bool) Target {
 	return t
 }
 
-// Names returns the cluster types, sorted; not nil.
+// Names returns the cluster types, sorted. It never returns nil.
 func (inv Inventory) Names() []string {
 	names := slices.AppendSeq(make([]string, 0, len(inv)), maps.Keys(inv))
 	slices.Sort(names)
 	return names
 }
 
-// Equal reports whether both hold the same files.
+// Equal reports whether both have the same files.
 func (inv Inventory) Equal(other Inventory) bool {
 	return maps.EqualFunc(inv, other, func(a, b Folder) bool { return a.Hash == b.Hash })
 }
 
-// mayBecome reports whether wanted holds the same files, as far as those are known.
-func (inv Inventory) mayBecome(wanted Inventory) bool {
+// mayEqual reports whether wanted has the same files, as far as they are known.
+func (inv Inventory) mayEqual(wanted Inventory) bool {
 	return maps.EqualFunc(inv, wanted, func(was, is Folder) bool {
 		switch {
 		case is.Undecided:
@@ -109,8 +106,8 @@ func (inv Inventory) mayBecome(wanted Inventory) bool {
 		case !is.Unknown:
 			return was.Hash == is.Hash
 		}
-		for old, young := range pairs(was.Targets, is.Targets) {
-			if old == nil || young == nil || !young.Unknown && old.Hash != young.Hash {
+		for old, current := range pairs(was.Targets, is.Targets) {
+			if old == nil || current == nil || !current.Unknown && old.Hash != current.Hash {
 				return false
 			}
 		}
@@ -138,7 +135,7 @@ func (inv Inventory) hashes() map[string]tree.Hash {
 	return hashes
 }
 
-// only returns the folders with the names; a name without a folder is skipped.
+// only returns the folders with the given names. It skips names without a folder.
 func (inv Inventory) only(names []string) Inventory {
 	found := Inventory{}
 	for _, name := range names {
@@ -166,7 +163,7 @@ func (inv Inventory) differing(other Inventory) []string {
 	return names
 }
 
-// shownHash returns the hash of the tree for people; "" for one without folders.
+// shownHash returns the hash of the tree for a description. It is empty if there are no folders.
 func (inv Inventory) shownHash() string {
 	if len(inv) == 0 {
 		return ""
@@ -174,8 +171,9 @@ func (inv Inventory) shownHash() string {
 	return inv.TreeHash().String()
 }
 
-// sameAs returns the first of the cluster types whose folders are the same, with their targets, at most so many.
-func (inv Inventory) sameAs(after Inventory, most int) []describe.ClusterType {
+// unchangedIn returns the first cluster types whose folders are equal in after, with their targets. It returns at
+// most most.
+func (inv Inventory) unchangedIn(after Inventory, most int) []describe.ClusterType {
 	var same []describe.ClusterType
 	for _, name := range inv.Names() {
 		is, ok := after[name]
@@ -194,8 +192,8 @@ func (inv Inventory) sameAs(after Inventory, most int) []describe.ClusterType {
 	return same
 }
 
-// changesTo returns the cluster types whose folders differ, with the targets that do and those that do not. It skips
-// those of which that is not known yet.
+// changesTo returns the cluster types whose folders differ, with their changed and unchanged targets. It skips
+// folders whose targets are not known yet.
 func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 	var changes []describe.ClusterType
 	for _, name := range inv.differing(after) {
@@ -211,16 +209,16 @@ func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 		case !wanted:
 			ct.Kind = describe.Removed
 		}
-		for old, young := range pairs(was.Targets, is.Targets) {
+		for old, current := range pairs(was.Targets, is.Targets) {
 			switch {
 			case old == nil:
-				ct.Added = append(ct.Added, young.Name)
-			case young == nil:
+				ct.Added = append(ct.Added, current.Name)
+			case current == nil:
 				ct.Removed = append(ct.Removed, old.Name)
-			case old.Hash != young.Hash:
-				ct.Changed = append(ct.Changed, young.Name)
+			case old.Hash != current.Hash:
+				ct.Changed = append(ct.Changed, current.Name)
 			default:
-				ct.Unchanged = append(ct.Unchanged, young.Name)
+				ct.Unchanged = append(ct.Unchanged, current.Name)
 			}
 		}
 		changes = append(changes, ct)
@@ -228,31 +226,31 @@ func (inv Inventory) changesTo(after Inventory) []describe.ClusterType {
 	return changes
 }
 
-// pairs yields the targets of both lists by name; one of a pair is nil where only the other list has the name.
+// pairs yields the targets of both lists by name. If only one list has the name, the other target is nil.
 func pairs(was, is []Target) func(yield func(was, is *Target) bool) {
 	return func(yield func(was, is *Target) bool) {
 		for i, j := 0, 0; i < len(was) || j < len(is); {
-			var old, young *Target
+			var old, current *Target
 			if j == len(is) || i < len(was) && was[i].Name <= is[j].Name {
 				old = &was[i]
 			}
 			if i == len(was) || j < len(is) && is[j].Name <= was[i].Name {
-				young = &is[j]
+				current = &is[j]
 			}
 			if old != nil {
 				i++
 			}
-			if young != nil {
+			if current != nil {
 				j++
 			}
-			if !yield(old, young) {
+			if !yield(old, current) {
 				return
 			}
 		}
 	}
 }
 
-// Changes returns what becomes of the targets of each cluster type that changes, as +added -removed ~changed.
+// Changes counts the changed targets per cluster type, as "+added -removed ~changed".
 func Changes(before, after Inventory) map[string]string {
 	changes := map[string]string{}
 	for _, ct := range before.changesTo(after) {

@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Observe reads the branch and returns the state with what the branch holds now. It is one reference look-up where the
-// branch's head is the one last seen. A branch that is gone is [gitops.ErrBranchNotFound].
+// Observe reads the branch and returns the state with what the branch holds now. If the head did not change, it only
+// lists the references. It returns [gitops.ErrBranchNotFound] if the branch does not exist.
 func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, error) {
 	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
@@ -50,7 +50,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 	return &now, err
 }
 
-// driftedPaths returns the paths of our folders, and of our record, that the branch does not hold as they were delivered.
+// driftedPaths returns the paths of our folders and of our record that differ from what was delivered.
 func (s *State) driftedPaths() []string {
 	changed := s.Delivered.differing(s.Ours())
 	for i, name := range changed {
@@ -62,7 +62,8 @@ func (s *State) driftedPaths() []string {
 	return changed
 }
 
-// history finds the commits after base that changed the paths. What it does not find is one drift without a commit.
+// history finds the commits after base that changed the paths. If it does not find them, it returns a drift without a
+// commit.
 func history(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Drift, error) {
 	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
 	if err != nil {
@@ -71,7 +72,9 @@ func history(ctx context.Context, branch *gitops.Branch, base string, changed []
 	all := drifts(commits)
 	switch {
 	case !found:
-		all = append(all, Drift{Paths: changed, Subject: "the commit we last delivered is not in the history of the branch that was looked through"})
+		all = append(all, Drift{
+			Paths: changed, Subject: "the last delivered commit is not in the history of the branch, as far as it was searched",
+		})
 	case len(all) == 0:
 		all = append(all, Drift{Paths: changed, Subject: "the pull request was merged with changes of others"})
 	}
@@ -93,29 +96,33 @@ func drifts(commits []gitops.Change) []Drift {
 	return all
 }
 
-// ErrRemoved says that the pull request is merged that removes the rendering.
+// ErrRemoved says that the pull request that removes the rendering is merged.
 var ErrRemoved = errors.New("the pull request that removes the rendering is merged")
 
-// Follow is [Observe] for a state with a proposal: it reads what became of the pull request too, and returns it. Once the
-// destination's branch holds what was proposed, the state is that of a tree that was pushed there. Without a proposal there is
-// no pull request to read. Once the removal is merged that a destroy waited for, the error is [ErrRemoved]. The host is asked
-// where the state is [State.Reviewed].
-func Follow(ctx context.Context, client *gitremote.Client, host hosting.Host, s *State) (*State, *hosting.PullRequest, error) {
+// Follow is [Observe] for a state with pull requests. It also reads the pull request of the proposal and returns it.
+// If the state has no proposal, it returns nil. Once the destination holds what was proposed, the state is the one
+// after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil
+// unless [State.Reviewed].
+func Follow(
+	ctx context.Context, client *gitremote.Client, host hosting.Host, s *State,
+) (*State, *hosting.PullRequest, error) {
 	if s.Removal != 0 {
 		if err := s.removed(ctx, host); err != nil {
 			return nil, nil, err
 		}
 	}
 	now, pr, err := s.follow(ctx, client, host)
-	if err != nil || len(s.OldPlaces) == 0 {
+	if err != nil || len(s.OldLocations) == 0 {
 		return now, pr, err
 	}
 	next := *now
-	next.OldPlaces, err = s.observeOldPlaces(ctx, client, host)
+	next.OldLocations, err = s.observeOldLocations(ctx, client, host)
 	return &next, pr, err
 }
 
-func (s *State) follow(ctx context.Context, client *gitremote.Client, host hosting.Host) (*State, *hosting.PullRequest, error) {
+func (s *State) follow(
+	ctx context.Context, client *gitremote.Client, host hosting.Host,
+) (*State, *hosting.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, client, s)
@@ -125,13 +132,13 @@ func (s *State) follow(ctx context.Context, client *gitremote.Client, host hosti
 	if err != nil {
 		return nil, nil, err
 	}
-	// The pull request first: what was merged by then is on the branch that is read after it.
+	// The pull request is read first: the branch, which is read later, then holds what was merged.
 	pr, err := repo.Read(ctx, p.Number)
 	if err != nil {
 		return nil, nil, err
 	}
 	if pr.Target != s.Destination.Branch {
-		pr.State = hosting.Closed // people have it merged into another branch
+		pr.State = hosting.Closed // people changed its target branch
 	}
 	if pr.State == hosting.Merged {
 		now, err := Observe(ctx, client, s.merged(p, pr.MergeCommit))
@@ -141,10 +148,10 @@ func (s *State) follow(ctx context.Context, client *gitremote.Client, host hosti
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.holds(p) { // by other ways
-		settled := now.merged(p, now.Seen.Head)
-		settled.Seen = now.Seen
-		return settled, pr, nil
+	if now.holds(p) { // somebody pushed it
+		merged := now.merged(p, now.Seen.Head)
+		merged.Seen = now.Seen
+		return merged, pr, nil
 	}
 	next := *now
 	next.Proposal, err = p.observe(ctx, client, now, pr)
@@ -168,19 +175,19 @@ func (s *State) holds(p *Proposal) bool {
 	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.only(s.owned(&s.Seen)).Equal(p.Head.Delivered)
 }
 
-// merged returns the state of a destination that holds what was proposed, as of a commit. What others did to it since is to be
-// observed.
+// merged returns the state of a destination that holds what was proposed, at a commit. It contains no later changes of
+// others.
 func (s *State) merged(p *Proposal, commit string) *State {
 	now := newState(s.Destination, p.Head.Environment)
-	now.Delivered, now.DeliveredRecord, now.PromotedCommit = p.Head.Delivered, p.Head.DeliveredRecord, p.Head.PromotedCommit
-	now.Inputs, now.Base = p.Head.Inputs, commit
+	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
+	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
 	now.Decisions, now.Rollout = p.Head.Decisions, p.Head.Rollout
 	return &now
 }
 
-// Found returns what a refresh found of a delivery: the commit on the branch that holds the tree, empty where none does, and
-// whether the branch holds the tree still. p is what Terraform's state said before, pr the pull request that was read, or nil.
-func Found(now *State, pr *hosting.PullRequest, p Prior) (commit string, delivered bool) {
+// found returns the commit on the branch that holds the tree, or "", and whether the branch still holds the tree. now
+// is the state after a refresh, and pr the pull request that was read, or nil.
+func (p *Prior) found(now *State, pr *hosting.PullRequest) (commit string, delivered bool) {
 	holds := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
 	if holds && commit == "" {
@@ -193,8 +200,10 @@ func Found(now *State, pr *hosting.PullRequest, p Prior) (commit string, deliver
 	return commit, holds && !now.Drifted() && target
 }
 
-// observe returns what became of a proposal that its target, as it is now, does not hold.
-func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target *State, pr *hosting.PullRequest) (*Proposal, error) {
+// observe reads what became of a proposal that its target does not hold. target is the state of the target now.
+func (p *Proposal) observe(
+	ctx context.Context, client *gitremote.Client, target *State, pr *hosting.PullRequest,
+) (*Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
@@ -206,18 +215,19 @@ func (p *Proposal) observe(ctx context.Context, client *gitremote.Client, target
 	case head.Seen.Head != p.Head.Seen.Head:
 		k := key{p.Head.Environment, target.Destination.Branch, target.Destination.Path}
 		if now.Head, err = head.adoptOwnCommit(ctx, client, k); err == nil {
-			now.Others, err = p.others(ctx, client, k)
+			now.OtherCommits, err = p.otherCommits(ctx, client, k)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	now.Stale = p.overtaken(target)
+	now.Stale = p.promotedCommitChanged(target)
 	return &now, nil
 }
 
-// overtaken reports whether others wrote the promoted commit of the target branch since the proposal.
-func (p *Proposal) overtaken(target *State) bool {
+// promotedCommitChanged reports whether others changed the file of the promoted commit on the target branch since the
+// proposal.
+func (p *Proposal) promotedCommitChanged(target *State) bool {
 	if p.Head.PromotedCommit == "" {
 		return false
 	}
@@ -225,8 +235,8 @@ func (p *Proposal) overtaken(target *State) bool {
 	return now != p.Tracking && now != ours
 }
 
-// adoptOwnCommit returns the state of our branch, without drift where a commit of ours moved it: of an apply that failed after
-// it.
+// adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,
+// the state has no drift.
 func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k key) (*State, error) {
 	if !s.Drifted() {
 		return s, nil
@@ -245,8 +255,10 @@ func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k 
 	return &now, nil
 }
 
-// ownCommit returns the last commit of our branch where that is ours, and the branch; "" where it is not.
-func (at Destination) ownCommit(ctx context.Context, client *gitremote.Client, k key) (commit string, b *reviewBranch, err error) {
+// ownCommit returns the last commit of our branch, and the branch. If the commit is not ours, it returns "".
+func (at Destination) ownCommit(
+	ctx context.Context, client *gitremote.Client, k key,
+) (commit string, b *reviewBranch, err error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return "", nil, err
@@ -266,9 +278,9 @@ func (at Destination) ownCommit(ctx context.Context, client *gitremote.Client, k
 	return ours.Head, ours, nil
 }
 
-// others returns the commits on top of ours. What a merge brought is its other branch's. Where ours is not among them, people
-// had the branch rebased: then it is below the last one, or is that.
-func (p *Proposal) others(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
+// otherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
+// people rebased it.
+func (p *Proposal) otherCommits(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
 	branch, err := gitops.Open(client, p.Head.Destination.Repo, p.Head.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -283,7 +295,7 @@ func (p *Proposal) others(ctx context.Context, client *gitremote.Client, k key) 
 	return drifts(slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge })), nil
 }
 
-// afterRebase returns what others put on our branch that was rebased.
+// afterRebase returns a drift if our branch was rebased and holds commits of others.
 func (p *Proposal) afterRebase(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
 	at := p.Head.Destination
 	commit, ours, err := at.ownCommit(ctx, client, k)

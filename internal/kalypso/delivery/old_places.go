@@ -9,47 +9,46 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// OldPlace is a place on another branch that still holds what was delivered there before a move. A pull request of its own
-// removes that, and is not opened before the destination holds the tree: else it could be merged first, and clusters would
-// find the tree at neither.
-type OldPlace struct {
-	State  *State `json:"state"`            // of what was delivered there
-	Number int    `json:"number,omitempty"` // of the pull request; 0: there is none yet
-	// Closed says that people closed the pull request without merging it.
-	Closed bool `json:"closed,omitempty"`
+// OldLocation is a location on another branch that still holds what was delivered before a move. A pull request of
+// its own removes that. An apply opens it only once the destination holds the tree. Otherwise people could merge it
+// first, and clusters would find the tree at neither location.
+type OldLocation struct {
+	State  *State `json:"state"`            // what was delivered there
+	Number int    `json:"number,omitempty"` // of the pull request; 0 if there is none yet
+	Closed bool   `json:"closed,omitempty"` // people closed the pull request without merging it
 }
 
-// open reports whether a pull request that removes what is there waits for people.
-func (o *OldPlace) open() bool { return o.Number != 0 && !o.Closed }
+// open reports whether the pull request that removes the old location is open.
+func (o *OldLocation) open() bool { return o.Number != 0 && !o.Closed }
 
-// oldPlaces returns what is still to be removed from other branches once the rendering is at its destination. A place that it
-// moves back to is none.
-func (d *Desired) oldPlaces(s *State) []*OldPlace {
+// oldLocations returns the locations on other branches to remove once the destination holds the tree. It skips a
+// location that the rendering moves back to.
+func (d *Desired) oldLocations(s *State) []*OldLocation {
 	if !s.Current() || d.KeepOld {
 		return nil
 	}
-	var all []*OldPlace
-	for _, old := range s.OldPlaces {
+	var all []*OldLocation
+	for _, old := range s.OldLocations {
 		if !old.State.Destination.Same(d.Destination) {
 			all = append(all, old)
 		}
 	}
 	if d.moves(s) && !d.movesWithin(s) && s.holdsOurs() {
 		left := *s
-		left.Proposal, left.OldPlaces = nil, nil
-		all = append(all, &OldPlace{State: &left})
+		left.Proposal, left.OldLocations = nil, nil
+		all = append(all, &OldLocation{State: &left})
 	}
 	return all
 }
 
-// removals returns the old places that the apply opens pull requests for, and those whose pull requests it closes. delivered
-// says that the destination holds the tree.
-func (d *Desired) removals(s *State, delivered bool) (open, closing []*OldPlace) {
+// removals returns the old locations for which the apply opens a pull request, and those whose pull request it closes.
+// delivered says that the destination holds the tree.
+func (d *Desired) removals(s *State, delivered bool) (open, closing []*OldLocation) {
 	if !s.Current() {
 		return nil, nil
 	}
-	stay := d.oldPlaces(s)
-	for _, old := range s.OldPlaces {
+	stay := d.oldLocations(s)
+	for _, old := range s.OldLocations {
 		if old.open() && !contains(stay, old) {
 			closing = append(closing, old)
 		}
@@ -65,7 +64,7 @@ func (d *Desired) removals(s *State, delivered bool) (open, closing []*OldPlace)
 	return open, closing
 }
 
-func contains(all []*OldPlace, one *OldPlace) bool {
+func contains(all []*OldLocation, one *OldLocation) bool {
 	for _, old := range all {
 		if old == one {
 			return true
@@ -74,18 +73,18 @@ func contains(all []*OldPlace, one *OldPlace) bool {
 	return false
 }
 
-// holdsOurs reports whether the branch, as it was last read, holds what a removal would take away.
+// holdsOurs reports whether the branch, as it was last read, holds anything to remove.
 func (s *State) holdsOurs() bool {
 	paths, err := pathsToRemove(s, &s.Seen)
 	return len(paths) > 0 || err != nil && s.Seen.RecordError != ""
 }
 
-// Reviewed reports whether pull requests of the rendering are open, as far as the state knows.
+// Reviewed reports whether the state knows pull requests of the rendering.
 func (s *State) Reviewed() bool {
 	if s.Proposal != nil || s.Removal != 0 {
 		return true
 	}
-	for _, old := range s.OldPlaces {
+	for _, old := range s.OldLocations {
 		if old.Number != 0 {
 			return true
 		}
@@ -93,10 +92,12 @@ func (s *State) Reviewed() bool {
 	return false
 }
 
-// observeOldPlaces returns those of the old places that still hold something to be removed.
-func (s *State) observeOldPlaces(ctx context.Context, client *gitremote.Client, host hosting.Host) ([]*OldPlace, error) {
-	var all []*OldPlace
-	for _, old := range s.OldPlaces {
+// observeOldLocations returns the old locations that still hold something to remove.
+func (s *State) observeOldLocations(
+	ctx context.Context, client *gitremote.Client, host hosting.Host,
+) ([]*OldLocation, error) {
+	var all []*OldLocation
+	for _, old := range s.OldLocations {
 		now, err := old.observe(ctx, client, host)
 		if err != nil {
 			return nil, err
@@ -108,8 +109,8 @@ func (s *State) observeOldPlaces(ctx context.Context, client *gitremote.Client, 
 	return all, nil
 }
 
-// observe returns the old place as it is now; nil where nothing is left to be removed.
-func (o *OldPlace) observe(ctx context.Context, client *gitremote.Client, host hosting.Host) (*OldPlace, error) {
+// observe returns the current state of the old location, or nil if nothing is left to remove.
+func (o *OldLocation) observe(ctx context.Context, client *gitremote.Client, host hosting.Host) (*OldLocation, error) {
 	now := *o
 	if o.Number != 0 {
 		repo, err := host.Repo(o.State.Destination.Repo)
@@ -121,7 +122,7 @@ func (o *OldPlace) observe(ctx context.Context, client *gitremote.Client, host h
 			return nil, err
 		}
 		if pr.State == hosting.Merged && pr.Target == o.State.Destination.Branch {
-			return nil, nil //nolint:nilnil // nil is "nothing is left"
+			return nil, nil
 		}
 		now.Closed = pr.State != hosting.Open
 	}
@@ -129,36 +130,38 @@ func (o *OldPlace) observe(ctx context.Context, client *gitremote.Client, host h
 	now.State, err = Observe(ctx, client, o.State)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound), err == nil && !now.State.holdsOurs():
-		return nil, nil //nolint:nilnil // likewise
+		return nil, nil
 	case err != nil:
 		return nil, err
 	}
 	return &now, nil
 }
 
-// Removal is a pull request that removes what was delivered to a destination.
+// Removal is a pull request that removes the folders and the record at a destination.
 type Removal struct {
 	From        Destination
 	PullRequest *hosting.PullRequest
 }
 
-// RemoveOld opens the pull requests that remove what was delivered to other branches before, and closes those of places that
-// are to be kept. It returns the state with what it did, also with an error.
-func (r *PullRequests) RemoveOld(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*State, []Removal, error) {
+// RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
+// returns the new state, even with an error.
+func (r *PullRequests) RemoveOld(
+	ctx context.Context, client *gitremote.Client, d *Desired, s *State,
+) (*State, []Removal, error) {
 	now := *s
-	now.OldPlaces = nil
+	now.OldLocations = nil
 	open, closing := d.removals(s, true)
 	if err := r.closeRemovals(ctx, client, closing); err != nil {
 		return s, nil, err
 	}
 	var removals []Removal
 	var failed error
-	for _, old := range d.oldPlaces(s) {
+	for _, old := range d.oldLocations(s) {
 		if !contains(open, old) || failed != nil {
-			now.OldPlaces = append(now.OldPlaces, old)
+			now.OldLocations = append(now.OldLocations, old)
 			continue
 		}
-		pr, err := r.Remove(ctx, client, old.State, d.removalMessage(old.State), d.Author)
+		pr, err := r.Remove(ctx, client, old.State, moveMessage(old.State), d.Author)
 		failed = err
 		next := *old
 		switch {
@@ -166,9 +169,9 @@ func (r *PullRequests) RemoveOld(ctx context.Context, client *gitremote.Client, 
 			next.Number, next.Closed = pr.Number, pr.State == hosting.Closed
 			removals = append(removals, Removal{old.State.Destination, pr})
 		case err == nil:
-			continue // it holds nothing of ours any more
+			continue // it holds nothing of ours
 		}
-		now.OldPlaces = append(now.OldPlaces, &next)
+		now.OldLocations = append(now.OldLocations, &next)
 	}
 	return &now, removals, failed
 }

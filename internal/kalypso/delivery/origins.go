@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
-// Origins returns those that the record at a place names, with their commits: what was delivered there last came from them.
-// [ErrNoRendering] where there is no record.
+// Origins returns the origins of the rendering that was last delivered to a destination, with their commits, as its
+// record names them. It returns [ErrNoRendering] if there is no record.
 func Origins(ctx context.Context, client *gitremote.Client, at Destination) ([]origin.Origin, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {

@@ -7,10 +7,35 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// Earlier returns what placement keeps of what was delivered, and whether s tells it. A state of another version does not;
-// that of a tree that was only computed does.
+// setEarlier passes what placement decided before to the fleet. If it can't be read, a fleet that keeps its decisions
+// is refused.
+func (d *Desired) setEarlier(p *Prior, s *State) fleet.Problems {
+	if p == nil || !schedule.Places(d.Fleet) {
+		return nil
+	}
+	earlier, known := s.Earlier()
+	switch {
+	case known:
+		d.Fleet.Earlier = earlier
+	case p.Commit != "" && schedule.KeepsEarlier(d.Fleet):
+		return fleet.Problems{{
+			Summary: "Earlier decisions of placement can't be read",
+			Detail: "The private state of the rendering is missing or of another version of the provider. Without the " +
+				"earlier decisions, placement would decide anew and move deployment targets. Plan with a refresh, which reads " +
+				"them from the record on the branch. If that does not help, remove the rendering from the state with " +
+				"\"terraform state rm\" and import it.",
+		}}
+	default:
+		d.Fleet.Earlier = placement.Earlier{Holds: p.Holders}
+	}
+	return nil
+}
+
+// Earlier returns what placement keeps of what was delivered, and whether s knows it. A state of another version does
+// not know it. The state of a rendering that is only computed does.
 func (s *State) Earlier() (e placement.Earlier, known bool) {
 	if s == nil || s.Version != stateVersion || s.Engine != engineVersion {
 		return e, false
@@ -33,7 +58,7 @@ func (inv Inventory) holders() map[string][]string {
 	return all
 }
 
-// Decisions returns what placement decided for the tree, for the record and the next plan; empty until all is decided.
+// Decisions returns the decisions of placement for the record and the next plan. They are empty until all are known.
 func (d *Desired) Decisions() placement.Decisions {
 	if d.Tree == nil || d.Tree.Schedule == nil {
 		return nil
@@ -47,7 +72,7 @@ func (d *Desired) Decisions() placement.Decisions {
 	return d.decisions
 }
 
-// desiredDecisions returns the decisions of what was delivered or proposed last.
+// desiredDecisions returns the decisions that were last delivered or proposed.
 func (s *State) desiredDecisions() placement.Decisions {
 	if s == nil {
 		return nil
@@ -58,13 +83,14 @@ func (s *State) desiredDecisions() placement.Decisions {
 	return s.Decisions
 }
 
-// decidesAnew reports whether the decisions are others than those of what was delivered or proposed last.
+// decidesAnew reports whether the decisions differ from those that were last delivered or proposed.
 func (d *Desired) decidesAnew(s *State) bool {
 	return d.Known() && !d.Tree.Unknown && s != nil && !d.Decisions().Equal(s.desiredDecisions())
 }
 
-// mayDecide refuses a rendering that no state tells of onto a record with other decisions: adopted, targets would move.
-func (d *Desired) mayDecide(s *State, at *BranchState) error {
+// checkDecisions returns a *DecisionsError if the state does not know the decisions in the record, and the tree was
+// rendered with others. Adopting it would move targets.
+func (d *Desired) checkDecisions(s *State, at *BranchState) error {
 	if s.Current() || at.Record == nil || len(at.Record.Decisions) == 0 {
 		return nil
 	}
@@ -74,8 +100,8 @@ func (d *Desired) mayDecide(s *State, at *BranchState) error {
 	return &DecisionsError{d.Destination, d.Environment}
 }
 
-// DecisionsError is a rendering at the destination whose record holds other decisions of placement than those desired, and
-// that no state tells of.
+// DecisionsError says that the destination holds a rendering that the state does not know, with other decisions of
+// placement.
 type DecisionsError struct {
 	Destination Destination
 	Environment string
@@ -83,18 +109,19 @@ type DecisionsError struct {
 
 // Error implements error.
 func (e *DecisionsError) Error() string {
-	return fmt.Sprintf("At %s, the record %s holds decisions of placement that the state does not know, and without them others "+
-		"were made. Deployment targets would move.", e.Destination, e.Destination.RecordPath())
+	return fmt.Sprintf(
+		"At %s, the record %s holds decisions of placement that the state does not know. Without them, "+
+			"placement decided anew, and deployment targets would move.", e.Destination, e.Destination.RecordPath())
 }
 
 // Move is a deployment target that leaves some cluster types while it joins others.
 type Move struct {
 	Target    string
 	From, To  []string
-	Remaining []string // those that it stays on
+	Remaining []string // the cluster types that it stays on
 }
 
-// Moves returns the deployment targets that the apply moves, by name. What is not known yet is left out.
+// Moves returns the deployment targets that the apply moves, by name. It skips those that are not known yet.
 func (d *Desired) Moves(s *State) (all []Move) {
 	if d.Tree == nil || s == nil {
 		return nil
@@ -118,8 +145,8 @@ func (d *Desired) Moves(s *State) (all []Move) {
 	return all
 }
 
-// CheckMoves reports moves, as the guardrail says: a warning or an error. It reports none if the guardrail ignores them.
-func CheckMoves(moves []Move, reaction fleet.Reaction) fleet.Problems {
+// checkMoves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
+func checkMoves(moves []Move, reaction fleet.Reaction) fleet.Problems {
 	if len(moves) == 0 || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
 		return nil
 	}
@@ -131,10 +158,11 @@ func CheckMoves(moves []Move, reaction fleet.Reaction) fleet.Problems {
 		Severity: reaction.Severity(),
 		Path:     []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("moved")},
 		Summary:  "Deployment targets move between cluster types",
-		Detail: fmt.Sprintf("%s while joining others:\n%s\nBoth happen in one commit. Clusters follow at their own pace, so a target "+
-			"may be nowhere for a while. To move in two steps, let the target join first: select both cluster types, or raise "+
-			"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one.",
-			leaves(len(moves)), fleet.IndentedList(lines, listed)),
+		Detail: fmt.Sprintf(
+			"%s while joining others:\n%s\nBoth happen in one commit. Clusters follow at their own pace, so a target may be "+
+				"nowhere for a while. To move in two steps, let the target join first: select both cluster types, or raise "+
+				"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one.",
+			leaves(len(moves)), fleet.IndentedList(lines, maxListed)),
 	}}
 }
 

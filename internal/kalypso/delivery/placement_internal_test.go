@@ -96,7 +96,7 @@ func TestDecisionsOfRecord(t *testing.T) {
 		"a target twice":    `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"a": "x", "b": "x"}}}}`,
 		"another structure": `{"version": 1, "environment": "dev", "decisions": {"web": []}}`,
 	} {
-		if _, err := ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), "not as it was written") {
+		if _, err := ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), "it was changed") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -128,15 +128,15 @@ func TestDecisionsDecide(t *testing.T) {
 	at := &BranchState{Record: &Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
 	for _, adopt := range []bool{false, true} {
 		d.Adopt = adopt
-		if err := d.mayDecide(nil, at); err == nil {
+		if err := d.checkDecisions(nil, at); err == nil {
 			t.Errorf("adopt = %t takes over a record with other decisions", adopt)
 		}
 	}
-	if err := d.mayDecide(state(nil), at); err != nil {
+	if err := d.checkDecisions(state(nil), at); err != nil {
 		t.Errorf("a rendering that the state knows: %v", err)
 	}
 	at.Record.Decisions = decided("large")
-	if err := d.mayDecide(nil, at); err != nil {
+	if err := d.checkDecisions(nil, at); err != nil {
 		t.Errorf("equal decisions: %v", err)
 	}
 }
@@ -161,8 +161,8 @@ func TestMoves(t *testing.T) {
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}
-		warnings, errs := CheckMoves(moves, fleet.Warn), CheckMoves(moves, fleet.Fail)
-		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) || len(CheckMoves(moves, fleet.Ignore)) > 0 {
+		warnings, errs := checkMoves(moves, fleet.Warn), checkMoves(moves, fleet.Fail)
+		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) || len(checkMoves(moves, fleet.Ignore)) > 0 {
 			t.Errorf("%s: %v, %v", name, warnings, errs)
 		}
 	}

@@ -14,37 +14,36 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// Proposal is a tree that a pull request proposes, and that its target branch does not hold.
+// Proposal is a tree that a pull request proposes, and that its target branch does not hold yet.
 type Proposal struct {
-	// Head is our branch: what was proposed is what was delivered to it, and what others push to it is drift.
+	// Head is the state of our branch: what was proposed was delivered to it, and what others push to it is drift.
 	Head   *State `json:"head"`
-	Pushed string `json:"pushed"` // the commit that we made of it
+	Pushed string `json:"pushed"` // our commit
 	Number int    `json:"number"` // of the pull request
-	// AutoMerge is how the host was asked to merge it; "" where it was not, whatever people asked it since.
+	// AutoMerge is the merge method that we requested from the host. It is empty if we requested none.
 	AutoMerge hosting.MergeMethod `json:"auto_merge,omitempty"`
-	// Asked are the reviewers that the host was asked to ask. It forgets them once they have reviewed.
-	Asked []string      `json:"asked,omitempty"`
-	State hosting.State `json:"state"`
-	// Lost says that our branch is gone, and Stale that the pull request can't be merged: others wrote the promoted commit
-	// of the target branch since.
+	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
+	RequestedReviewers []string      `json:"asked,omitempty"`
+	State              hosting.State `json:"state"`
+	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because others
+	// changed the file of the promoted commit on the target branch.
 	Lost  bool `json:"lost,omitempty"`
 	Stale bool `json:"stale,omitempty"`
-	// Adopted is what the destination held of others when it was proposed to adopt that.
+	// Adopted are the folders of others that the proposal adopts, as the destination held them.
 	Adopted Inventory `json:"adopted,omitempty"`
-	// Others are commits that people put on top of ours and that change nothing of what is proposed. They stay until our
-	// branch is written anew.
-	Others []Drift `json:"others,omitempty"`
+	// OtherCommits are commits of others on top of ours that do not change what is proposed. The next push removes them.
+	OtherCommits []Drift `json:"others,omitempty"`
 	// Tracking is the target's [BranchState.PromotedCommitFile] at the time of the proposal.
 	Tracking string `json:"tracking,omitempty"`
 }
 
-// Open reports whether the proposal waits for people. One that is not was closed without being merged.
+// Open reports whether the pull request is open. Otherwise, it was closed without being merged.
 func (p *Proposal) Open() bool { return p != nil && p.State == hosting.Open }
 
-// Broken reports whether a proposal that waits for people has to be put right.
+// Broken reports whether the apply has to repair an open pull request.
 func (p *Proposal) Broken() bool { return p.Open() && (p.Lost || p.Stale || p.Head.Drifted()) }
 
-// desiredEnvironment returns the environment of what was delivered or proposed last.
+// desiredEnvironment returns the environment that was last delivered or proposed.
 func (s *State) desiredEnvironment() string {
 	if s.Proposal != nil {
 		return s.Proposal.Head.Environment
@@ -52,7 +51,8 @@ func (s *State) desiredEnvironment() string {
 	return s.Environment
 }
 
-// Found returns what the destination holds that is ours, or that is proposed to become ours: what a change is compared with.
+// Found returns the folders at the destination that are ours, and those that the proposal adopts. Changes are
+// compared with them.
 func (s *State) Found() Inventory {
 	found := s.Ours()
 	if s.Proposal != nil {
@@ -63,15 +63,15 @@ func (s *State) Found() Inventory {
 	return found
 }
 
-// Abandoned returns the number of the pull request that people closed without merging it; 0 where there is none.
-func (s *State) Abandoned() int {
+// ClosedPullRequest returns the number of the pull request that people closed without merging it, or 0.
+func (s *State) ClosedPullRequest() int {
 	if s == nil || s.Proposal == nil || s.Proposal.Open() {
 		return 0
 	}
 	return s.Proposal.Number
 }
 
-// pushed returns the last commit of our branch that is known as ours; empty where none is.
+// pushed returns the last commit that we pushed to our branch, or "".
 func (s *State) pushed() string {
 	if s == nil || s.Proposal == nil {
 		return ""
@@ -79,7 +79,7 @@ func (s *State) pushed() string {
 	return s.Proposal.Pushed
 }
 
-// proposalOf returns what the state knows of a pull request; nil where that is nothing.
+// proposalOf returns what the state knows about a pull request, or nil.
 func (s *State) proposalOf(pr *hosting.PullRequest) *Proposal {
 	if s == nil || s.Proposal == nil || pr == nil || s.Proposal.Number != pr.Number {
 		return nil
@@ -87,7 +87,7 @@ func (s *State) proposalOf(pr *hosting.PullRequest) *Proposal {
 	return s.Proposal
 }
 
-// key names a rendering among all of a repo: its environment, and its destination in there.
+// key identifies a rendering within a repo.
 type key struct{ environment, branch, path string }
 
 func (d *Desired) key() key { return key{d.Environment, d.Destination.Branch, d.Destination.Path} }
@@ -100,14 +100,14 @@ func (k key) removalMarker() string {
 
 var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 
-// maxName is how much of a name the branch shows, in bytes: Git and file systems bound it.
+// maxName limits the readable part of a branch name, in bytes. Git and file systems have limits too.
 const maxName = 60
 
-// branchName returns the name of our branch: the same for one rendering always, and another one for each, which the digest
-// sees to. Below the prefix it has one part, so that it can't lie in another branch's name.
+// branchName returns the name of our branch. A digest makes it unique per rendering. After the prefix, it contains no
+// slash, so that no branch name contains another one.
 func branchName(prefix string, k key) string { return nameBranch(prefix, k, k.marker()) }
 
-// removalBranchName returns the name of our branch that removes a rendering.
+// removalBranchName returns the name of the branch that removes a rendering.
 func removalBranchName(prefix string, k key) string {
 	return nameBranch(prefix+"remove-", k, k.removalMarker())
 }
@@ -128,19 +128,19 @@ func nameBranch(prefix string, k key, marker string) string {
 	return prefix + strings.TrimLeft(name+"-", "-") + hex.EncodeToString(sum[:4])
 }
 
-// CheckBranchPrefix returns why our branches can't be named so, or nil.
-func CheckBranchPrefix(prefix string) error {
+// checkBranchPrefix returns an error if Git does not allow branch names with the prefix.
+func checkBranchPrefix(prefix string) error {
 	if err := gitops.CheckName(branchName(prefix, key{"dev", "dev", "."})); err != nil {
-		return fmt.Errorf("a branch that begins with %q can't be: %w", prefix, err)
+		return fmt.Errorf("no branch name can start with %q: %w", prefix, err)
 	}
 	return nil
 }
 
-// trailerKey begins the last line of our commits' messages.
+// trailerKey starts the last line of our commit messages.
 const trailerKey = "Kalypso-Rendering: "
 
-// trailer returns the line that tells our commit of these contents from every other one. By it a branch is known as ours, and
-// as untouched, without any state: after an apply that was killed.
+// trailer returns the commit trailer for a record and folders. It proves that a branch is ours and unchanged, even
+// without a state, as after an apply that was killed.
 func (k key) trailer(record string, folders map[string]tree.Hash) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n%s\n", k.marker(), record)
@@ -154,14 +154,14 @@ func withTrailer(message, trailer string) string {
 	return strings.TrimRight(message, "\n") + "\n\n" + trailer + "\n"
 }
 
-// reviewBranch is our own branch, from which a pull request comes.
+// reviewBranch is our branch, the head of the pull request.
 type reviewBranch struct {
 	*BranchState
-	trailer bool     // its last commit is ours, and nobody changed what it held
+	trailer bool     // the last commit is ours, and nobody changed its contents
 	parents []string // of its last commit
 }
 
-// readReviewBranch reads our own branch at a destination on it.
+// readReviewBranch reads our branch at a destination.
 func readReviewBranch(snapshot *gitops.Snapshot, at Destination, k key) (*reviewBranch, error) {
 	b, err := readBranch(snapshot, at, nil, nil)
 	if err != nil || b.Head == "" {
@@ -171,7 +171,7 @@ func readReviewBranch(snapshot *gitops.Snapshot, at Destination, k key) (*review
 	if err != nil {
 		return nil, err
 	}
-	trailer := k.trailer(b.RecordHash, b.Folders.only(b.listed()).hashes())
+	trailer := k.trailer(b.RecordHash, b.Folders.only(b.recordedFolders()).hashes())
 	r := &reviewBranch{BranchState: b, trailer: strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+trailer)}
 	for _, parent := range parents {
 		r.parents = append(r.parents, parent.String())
@@ -179,19 +179,19 @@ func readReviewBranch(snapshot *gitops.Snapshot, at Destination, k key) (*review
 	return r, nil
 }
 
-// onTopOf reports whether the branch is one commit on top of another branch's head.
+// onTopOf reports whether the branch is one commit ahead of head.
 func (r *reviewBranch) onTopOf(head string) bool { return slices.Equal(r.parents, []string{head}) }
 
-// mayRebuild returns why our branch may not be written anew, or nil: it is not ours, or others pushed to it since the plan was
-// made. pr is the pull request from it, or nil.
-func (r *reviewBranch) mayRebuild(at Destination, s *State, pr *hosting.PullRequest) error {
+// checkPush returns an error if a push must not replace our branch: it is not ours, or others pushed to it after the
+// plan was made. pr is the pull request from the branch, or nil.
+func (r *reviewBranch) checkPush(at Destination, s *State, pr *hosting.PullRequest) error {
 	if r.Head == "" || r.trailer {
 		return nil
 	}
 	if s != nil && s.Proposal != nil && s.Proposal.Head.Destination.Same(at) {
 		moved := r.changedSince(s.Proposal.Head)
 		if len(moved) == 0 && r.Head != s.Proposal.Head.Seen.Head {
-			moved = []string{"commits beside our folders"} // which go with the branch
+			moved = []string{"commits beside our folders"} // the push would remove them
 		}
 		if len(moved) > 0 {
 			return &MovedError{at, moved}
@@ -201,44 +201,46 @@ func (r *reviewBranch) mayRebuild(at Destination, s *State, pr *hosting.PullRequ
 	switch {
 	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == r.Head:
 		return nil
-	case pr != nil && pr.State == hosting.Open: // no plan has named what they pushed
+	case pr != nil && pr.State == hosting.Open: // no plan has shown what they pushed
 		return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
-			"people pushed to the branch of pull request %d (%s), and no state knows what. Merge it, or close it: then the branch is written anew.",
-			pr.Number, pr.URL)}
+			"people pushed to the branch of pull request %d (%s), and the state does not know what. Merge it, or close it: "+
+				"then the next apply replaces the branch.", pr.Number, pr.URL)}
 	}
-	return &OwnershipError{Destination: at, Reason: "the branch is there and not this rendering's. Choose another delivery.branch_prefix, or remove it."}
+	return &OwnershipError{Destination: at, Reason: "the branch exists and is not this rendering's. Choose another " +
+		"delivery.branch_prefix, or remove the branch."}
 }
 
-// reviewAction is what becomes of our own branch.
+// reviewAction is what an apply does with our branch.
 type reviewAction int
 
 const (
-	reviewRebuild reviewAction = iota // it is written anew, on top of the target
-	reviewKeep                        // it holds what is desired, on top of the target
-	reviewAbandon                     // people closed the pull request of what it holds, and it stays closed
-	reviewNothing                     // the target holds what is desired: there is nothing to propose
+	reviewPush       reviewAction = iota // push one commit on top of the target, with force-with-lease
+	reviewKeep                           // nothing: it holds what is desired, on top of the target
+	reviewStayClosed                     // nothing: people closed the pull request for the same tree
+	reviewNothing                        // nothing: the target holds what is desired
 )
 
-// review decides what becomes of our own branch, given what the change makes of the target. pr is the pull request from it, or
-// nil.
-func (d *Desired) review(s *State, c *Change, target *BranchState, ours *reviewBranch, at Destination, pr *hosting.PullRequest) (reviewAction, error) {
+// review decides what an apply does with our branch. c is the change of the target, and pr the pull request, or nil.
+func (d *Desired) review(
+	s *State, c *Change, target *BranchState, ours *reviewBranch, at Destination, pr *hosting.PullRequest,
+) (reviewAction, error) {
 	if !c.Needed {
 		return reviewNothing, nil
 	}
-	if !d.heldBy(ours.BranchState) {
-		return reviewRebuild, ours.mayRebuild(at, s, pr)
+	if !d.isHeldBy(ours.BranchState) {
+		return reviewPush, ours.checkPush(at, s, pr)
 	}
 	switch {
 	case !d.PullRequest.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == ours.Head:
-		return reviewAbandon, nil
+		return reviewStayClosed, nil
 	case ours.onTopOf(target.Head):
 		return reviewKeep, nil
 	}
-	return reviewRebuild, nil
+	return reviewPush, nil
 }
 
-// promotes reports whether the change brings another promoted commit. What moves within the branch, or is adopted from the
-// operator, has no record there that names the one before.
+// promotes reports whether the change promotes another commit. After a move within the branch, and for folders
+// adopted from the operator, no record at the destination names the commit before.
 func (d *Desired) promotes(s *State, c *Change, at *BranchState) bool {
 	promoted := d.AppliedPromotedCommit()
 	switch {
@@ -253,9 +255,8 @@ func (d *Desired) promotes(s *State, c *Change, at *BranchState) bool {
 	return at.promotedCommit() != promoted
 }
 
-// standing returns the state of the branch that a pull request goes to: what it holds of ours, which what is proposed does not
-// change yet.
-func (d *Desired) standing(p *plannedChange) *State {
+// targetState returns the state of the target branch of a pull request, which does not hold the proposed tree yet.
+func (d *Desired) targetState(p *plannedChange) *State {
 	s := newState(d.Destination, d.Environment)
 	if p.at.Record != nil {
 		s.Environment = p.at.Record.Environment

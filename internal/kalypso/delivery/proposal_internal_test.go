@@ -34,7 +34,7 @@ func TestBranchName(t *testing.T) {
 		}
 	}
 	for prefix, ok := range map[string]bool{"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x y": false} {
-		if err := CheckBranchPrefix(prefix); (err == nil) != ok {
+		if err := checkBranchPrefix(prefix); (err == nil) != ok {
 			t.Errorf("prefix %q: %v", prefix, err)
 		}
 	}

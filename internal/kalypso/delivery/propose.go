@@ -12,10 +12,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// topic is our branch, from which a pull request of one rendering comes, with the repo as its host has it.
+// topic is our topic branch, the head of a pull request of one rendering.
 type topic struct {
 	key    key
-	marker string      // by which the pull request is known as ours
+	marker string      // identifies the pull request as ours
 	at     Destination // on our branch
 	target string      // branch
 	branch *gitops.Branch
@@ -36,21 +36,22 @@ func (r *PullRequests) topic(client *gitremote.Client, name, marker string, k ke
 	return t, err
 }
 
-// renderingTopic is the topic of what is desired.
+// renderingTopic returns the topic branch that proposes the rendering.
 func (r *PullRequests) renderingTopic(client *gitremote.Client, d *Desired) (*topic, error) {
 	k := d.key()
 	return r.topic(client, branchName(r.BranchPrefix, k), k.marker(), k, d.Destination)
 }
 
-// removalTopic is the topic of the removal of what a destination holds of an environment. It has a branch of its own: who
-// approved a rendering did not approve that it goes.
+// removalTopic returns the topic branch that proposes the removal of a rendering. It differs from the one of the
+// rendering, because an approval of the rendering is no approval of its removal.
 func (r *PullRequests) removalTopic(client *gitremote.Client, at Destination, environment string) (*topic, error) {
 	k := key{environment, at.Branch, at.Path}
 	return r.topic(client, removalBranchName(r.BranchPrefix, k), k.removalMarker(), k, at)
 }
 
-// find returns the pull request from our branch: the open one, else the newest; nil where there is none. It is known by its
-// marker, or by its number where people took the marker out. An open one of others is [hosting.ErrExists]: there can't be two.
+// find returns the pull request from our branch: the open one, else the newest one, else nil. The marker identifies
+// it, or its number if people removed the marker. If others opened one, the error is [hosting.ErrExists]: hosts allow
+// only one.
 func (t *topic) find(ctx context.Context, s *State) (*hosting.PullRequest, error) {
 	query := hosting.Query{Branch: t.at.Branch, Target: t.target, Marker: t.marker}
 	found, err := t.repo.Find(ctx, query)
@@ -69,14 +70,16 @@ func (t *topic) find(ctx context.Context, s *State) (*hosting.PullRequest, error
 	}
 	return nil, &hosting.Error{
 		Op: "find the pull request of branch " + t.at.Branch, Kind: hosting.ErrExists, Cause: fmt.Errorf(
-			"pull request %d (%s) is not known to be this rendering's: its description lacks the line that says so. Put the line back, "+
-				"close the pull request, or choose another delivery.branch_prefix", other.Number, other.URL),
+			"pull request %d (%s) may not be this rendering's: its description lacks the line that says so. Restore the "+
+				"line, close the pull request, or choose another delivery.branch_prefix", other.Number, other.URL),
 	}
 }
 
-// readOurs reads our own branch. pushed is the last commit of it that the state knows as ours. One that it does not know is ours
-// if it says so, and there is nothing of others between it and the target.
-func (t *topic) readOurs(ctx context.Context, now *gitops.Snapshot, target *BranchState, pushed string) (*reviewBranch, error) {
+// readOurs reads our branch. pushed is the last commit that the state knows as ours. Another commit is ours if it has
+// our trailer and lies directly on top of the target.
+func (t *topic) readOurs(
+	ctx context.Context, now *gitops.Snapshot, target *BranchState, pushed string,
+) (*reviewBranch, error) {
 	ours, err := readReviewBranch(now, t.at, t.key)
 	if err != nil || !ours.trailer || ours.Head == pushed || ours.onTopOf(target.Head) {
 		return ours, err
@@ -85,7 +88,7 @@ func (t *topic) readOurs(ctx context.Context, now *gitops.Snapshot, target *Bran
 	return ours, err
 }
 
-// onTopOfAny reports whether the branch is one commit on top of what another branch holds, or held.
+// onTopOfAny reports whether the branch is one commit ahead of some commit of the target.
 func (r *reviewBranch) onTopOfAny(ctx context.Context, target *gitops.Branch) (bool, error) {
 	if len(r.parents) != 1 {
 		return false, nil
@@ -94,11 +97,11 @@ func (r *reviewBranch) onTopOfAny(ctx context.Context, target *gitops.Branch) (b
 	return found, err
 }
 
-// retries bounds how often a pull request is proposed anew: the host has nothing for it, as its target took the change
-// meanwhile, or has not seen the push yet, or it ended while we pushed.
+// retries limits how often a proposal is retried: after the target took the change, if the host has not seen the push
+// yet, and if the pull request ended while we pushed.
 const retries = 5
 
-// errChanged is a pull request that people opened, merged or closed since it was looked for.
+// errChanged says that people opened, merged or closed the pull request after we looked for it.
 var errChanged = errors.New("the pull request was opened, merged or closed meanwhile")
 
 func (r *PullRequests) retry(ctx context.Context, propose func() error) error {
@@ -112,10 +115,12 @@ func (r *PullRequests) retry(ctx context.Context, propose func() error) error {
 	}
 }
 
-// Propose pushes the tree to our branch, one commit on top of the destination's, and has it reviewed in one pull request, ours
-// if there is one. Where the destination's branch holds the tree already there is nothing to propose; then what was delivered to
-// other branches before is removed by pull requests too. Doing it again completes what failed.
-func (r *PullRequests) Propose(ctx context.Context, client *gitremote.Client, d *Desired, s *State, progress Progress) (*Result, error) {
+// Propose pushes the tree to our branch, as one commit on top of the destination's branch, and opens or updates one
+// pull request. If the destination already holds the tree, it proposes nothing, and opens the pull requests that
+// remove old locations. After an error, proposing again completes it.
+func (r *PullRequests) Propose(
+	ctx context.Context, client *gitremote.Client, d *Desired, s *State, progress Progress,
+) (*Result, error) {
 	s = s.current()
 	t, err := r.renderingTopic(client, d)
 	if err != nil {
@@ -133,42 +138,47 @@ func (r *PullRequests) Propose(ctx context.Context, client *gitremote.Client, d 
 	if err != nil {
 		return nil, err
 	}
-	if err := r.leave(ctx, client, d, s, t.at, result); err != nil {
-		return nil, fmt.Errorf("the tree was proposed, and what was there before could not be cleaned; the next apply tries again: %w", err)
+	if err := r.finishMove(ctx, client, d, s, t.at, result); err != nil {
+		return nil, fmt.Errorf(
+			"the tree was proposed, but the old locations were not cleaned up; the next apply tries again: %w", err)
 	}
 	return result, nil
 }
 
-// leave closes what the rendering proposed elsewhere before, and removes what it delivered to other branches if its destination
-// holds the tree. now is the destination on our branch.
-func (r *PullRequests) leave(ctx context.Context, client *gitremote.Client, d *Desired, s *State, now Destination, result *Result) error {
+// finishMove closes the pull request that the rendering opened for another destination. Once the destination holds
+// the tree, it removes the old locations. now is the destination on our branch.
+func (r *PullRequests) finishMove(
+	ctx context.Context, client *gitremote.Client, d *Desired, s *State, now Destination, result *Result,
+) error {
 	if !s.Current() {
 		return nil
 	}
 	if p := s.Proposal; p != nil && !p.Head.Destination.Same(now) {
 		err := r.closeProposal(ctx, client, p)
-		if errors.Is(err, errChanged) { // then it was delivered, and is to be removed like that
+		if errors.Is(err, errChanged) { // it was merged, so that it is an old location
 			s, _, err = Follow(ctx, client, r.Host, s)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	result.State.OldPlaces = d.oldPlaces(s)
+	result.State.OldLocations = d.oldLocations(s)
 	_, closing := d.removals(s, false)
 	if err := r.closeRemovals(ctx, client, closing); err != nil {
 		return err
 	}
-	over := ctx.Err() != nil // then a later apply finds what is due
-	if result.State.Proposal != nil || result.State.Drifted() || over {
-		return nil //nolint:nilerr // the next apply finds what is due
+	outOfTime := ctx.Err() != nil
+	if result.State.Proposal != nil || result.State.Drifted() || outOfTime {
+		return nil //nolint:nilerr // the next apply removes them
 	}
 	var err error
 	result.State, result.Removals, err = r.RemoveOld(ctx, client, d, result.State)
 	return err
 }
 
-func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State, progress Progress) (*Result, error) {
+func (r *PullRequests) propose(
+	ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State, progress Progress,
+) (*Result, error) {
 	found, err := t.find(ctx, s)
 	if err != nil {
 		return nil, err
@@ -177,13 +187,13 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 		return nil, err
 	}
 	var planned *plannedChange
-	var head *State // of our branch, as it is to be
+	var head *State // of our branch after the push
 	var action reviewAction
 	opts := gitops.UpdateOptions{Progress: progress}
 	if d.updates(s) {
 		opts.Cache = s.Cache
 	}
-	pushed, err := t.branch.ForceWithLease(ctx, t.onto, opts, func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
+	edit := func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
 		var err error
 		if planned, err = d.planChange(base, s); err != nil {
 			return nil, err
@@ -196,27 +206,28 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 			return nil, err
 		}
 		head = d.delivered(t.at, planned, "")
-		if action != reviewRebuild {
+		if action != reviewPush {
 			head.DeliveredRecord, head.Seen = ours.RecordHash, *ours.BranchState
 			return nil, nil
 		}
 		edit := d.edit(planned.Change)
 		edit.Message = withTrailer(edit.Message, t.key.trailer(planned.RecordHash, planned.Wanted.hashes()))
 		return edit, nil
-	})
+	}
+	pushed, err := t.branch.ForceWithLease(ctx, t.onto, opts, edit)
 	if err != nil {
 		return nil, err
 	}
-	// A removal that waits for people would take away what is desired again.
+	// An open removal would remove what is desired again.
 	if err := r.closeRemoval(ctx, client, d.Destination, d.Environment); err != nil {
 		return nil, err
 	}
 	result := &Result{
-		State: d.standing(planned), Before: planned.before,
+		State: d.targetState(planned), Before: planned.before,
 		Adoption: planned.Adoption, Pushed: pushed.Pushed,
 	}
-	if action == reviewNothing || action == reviewRebuild && !pushed.Pushed {
-		return result, r.settle(ctx, client, t, d, s, found, planned, result)
+	if action == reviewNothing || action == reviewPush && !pushed.Pushed {
+		return result, r.finishDelivered(ctx, client, t, d, s, found, planned, result)
 	}
 	head.Base, head.Seen.Head = pushed.Commit.String(), pushed.Commit.String()
 	result.State.Proposal = &Proposal{
@@ -224,33 +235,36 @@ func (r *PullRequests) propose(ctx context.Context, client *gitremote.Client, t 
 		Adopted: planned.Held.only(planned.Adoption.Adopted), Tracking: planned.at.PromotedCommitFile,
 	}
 	proposal := result.State.Proposal
-	if action == reviewAbandon {
+	if action == reviewStayClosed {
 		result.PullRequest, proposal.Number, proposal.State = found, found.Number, found.State
 		if r.Wait {
 			err = &ReviewError{PullRequest: found, Closed: true}
 		}
 		return result, err
 	}
-	p := r.proposal(t, d.commitMessage(planned.Change), d.Describe(planned.before), d.promotes(s, planned.Change, planned.at))
+	promotes := d.promotes(s, planned.Change, planned.at)
+	p := r.proposal(t, d.commitMessage(planned.Change), d.Describe(planned.before), promotes)
 	pr, err := r.publish(ctx, t, found, p, head.Base, s.proposalOf(found))
 	if err != nil {
 		return nil, err
 	}
 	result.PullRequest, proposal.Number, proposal.State, proposal.AutoMerge = pr, pr.Number, pr.State, r.AutoMerge
-	proposal.Asked = p.Reviewers
+	proposal.RequestedReviewers = p.Reviewers
 	if pr.State != hosting.Merged {
 		return result, nil
 	}
-	ctx, cancel := finishing(ctx)
+	ctx, cancel := finishContext(ctx)
 	defer cancel()
 	result.State, result.PullRequest, err = Follow(ctx, client, r.Host, result.State)
 	result.Commit = pr.MergeCommit
 	return result, err
 }
 
-// afterMerge returns the state after the merge of the pull request that it waits for, which people may merge at any time: what
-// that brought to the target is ours. With changes of others in it, the state stays as the plan was made from it.
-func (r *PullRequests) afterMerge(ctx context.Context, client *gitremote.Client, s *State, found *hosting.PullRequest) (*State, error) {
+// afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
+// contains changes of others, it returns s, from which the plan was made.
+func (r *PullRequests) afterMerge(
+	ctx context.Context, client *gitremote.Client, s *State, found *hosting.PullRequest,
+) (*State, error) {
 	if found == nil || found.State != hosting.Merged || s.proposalOf(found) == nil {
 		return s, nil
 	}
@@ -261,9 +275,9 @@ func (r *PullRequests) afterMerge(ctx context.Context, client *gitremote.Client,
 	return now, nil
 }
 
-// settle ends a proposal whose target holds the tree already, whoever brought it there. Our branch goes with one that was not
-// merged: the same tree may be proposed again later.
-func (r *PullRequests) settle(ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State,
+// finishDelivered finishes a proposal whose target already holds the tree. It closes an open pull request and deletes
+// our branch, so that the same tree can be proposed again later.
+func (r *PullRequests) finishDelivered(ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State,
 	found *hosting.PullRequest, planned *plannedChange, result *Result,
 ) error {
 	result.State.Delivered, result.State.Inputs = planned.Wanted, d.inputsAfter(planned.before)
@@ -272,7 +286,7 @@ func (r *PullRequests) settle(ctx context.Context, client *gitremote.Client, t *
 	switch {
 	case found == nil:
 	case found.State != hosting.Merged:
-		return r.end(ctx, client, t, s, found)
+		return r.closeTopic(ctx, client, t, s, found)
 	case found.MergeCommit == result.Commit:
 		result.PullRequest = found
 	}

@@ -14,24 +14,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// PullRequests brings changes to their branch by pull requests on a host.
+// PullRequests delivers changes by pull requests on a host.
 type PullRequests struct {
 	Host hosting.Host
 	PullRequestSettings
-	// Sleep waits before the pull request is read again, the first time with try 1; nil: a second, which doubles up to half a
-	// minute.
+	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one second
+	// to half a minute.
 	Sleep func(ctx context.Context, try int) error
 }
 
-// PromotedLabel is that of a pull request that brings another promoted commit.
+// PromotedLabel labels pull requests that promote another commit.
 const PromotedLabel = "promoted"
 
-// ReviewError is a pull request that did not become what was waited for.
+// ReviewError says that a pull request was not merged while the apply waited.
 type ReviewError struct {
 	PullRequest *hosting.PullRequest
-	Closed      bool // without being merged; else there was no more time
-	// Untracked says that no state knows the pull request.
-	Untracked bool
+	Closed      bool // closed without being merged; otherwise the time ran out
+	Untracked   bool // the state does not know the pull request
 }
 
 // Error implements error.
@@ -39,7 +38,8 @@ func (e *ReviewError) Error() string {
 	if e.Closed {
 		return fmt.Sprintf("pull request %d (%s) was closed without being merged", e.PullRequest.Number, e.PullRequest.URL)
 	}
-	return fmt.Sprintf("pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
+	return fmt.Sprintf(
+		"pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
 }
 
 func (r *PullRequests) sleep(ctx context.Context, try int) error {
@@ -49,7 +49,7 @@ func (r *PullRequests) sleep(ctx context.Context, try int) error {
 	return clock.Sleep(ctx, min(time.Second<<min(try-1, 5), 30*time.Second))
 }
 
-// CheckReviewers returns whom of the reviewers the host can't ask, or nil. It asks nobody.
+// CheckReviewers returns an error if the host can't request a review from one of the reviewers. It requests none.
 func (r *PullRequests) CheckReviewers(at Destination) error {
 	repo, err := r.Host.Repo(at.Repo)
 	if err != nil {
@@ -58,10 +58,12 @@ func (r *PullRequests) CheckReviewers(at Destination) error {
 	return repo.CheckReviewers(r.Reviewers)
 }
 
-// Check returns why the change could not be reviewed, or nil: a repo on another host, one that the host does not show, or a
-// branch or pull request of others in place of ours. It returns the open pull request that the apply would take up, too, or nil.
-// It changes nothing.
-func (r *PullRequests) Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*hosting.PullRequest, error) {
+// Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
+// others own our branch or its pull request. It also returns the open pull request that the apply would continue
+// with, or nil. It writes nothing.
+func (r *PullRequests) Check(
+	ctx context.Context, client *gitremote.Client, d *Desired, s *State,
+) (*hosting.PullRequest, error) {
 	s = s.current()
 	t, err := r.renderingTopic(client, d)
 	if err != nil {
@@ -82,7 +84,7 @@ func (r *PullRequests) Check(ctx context.Context, client *gitremote.Client, d *D
 	return found, nil
 }
 
-// checkOurs returns why our branch may not be written anew, or nil.
+// checkOurs returns an error if a push must not replace our branch.
 func (t *topic) checkOurs(ctx context.Context, d *Desired, s *State, found *hosting.PullRequest) error {
 	snapshot, err := t.branch.Snapshot(ctx)
 	if err != nil {
@@ -90,15 +92,15 @@ func (t *topic) checkOurs(ctx context.Context, d *Desired, s *State, found *host
 	}
 	defer snapshot.Close()
 	ours, err := t.readOurs(ctx, snapshot, &BranchState{}, s.pushed())
-	if err != nil || d.heldBy(ours.BranchState) {
+	if err != nil || d.isHeldBy(ours.BranchState) {
 		return err
 	}
-	return ours.mayRebuild(t.at, s, found)
+	return ours.checkPush(t.at, s, found)
 }
 
-// publish brings the pull request to the proposal, opening one where there is none to adopt, and waits for its merge as far
-// as that is asked for. head is what was pushed, and known what the state knows of the pull request, or nil: the auto-merge that
-// people asked for themselves stays. With an error there is the pull request as far as it got, or nil.
+// publish opens or edits the pull request, and waits for its merge if that is configured. head is the pushed commit,
+// and known what the state knows about the pull request, or nil. It keeps an auto-merge that people requested. With
+// an error, it returns the pull request if there is one.
 func (r *PullRequests) publish(
 	ctx context.Context, t *topic, found *hosting.PullRequest, p hosting.Proposal, head string, known *Proposal,
 ) (*hosting.PullRequest, error) {
@@ -109,7 +111,7 @@ func (r *PullRequests) publish(
 	pr.HeadCommit = head
 	if r.AutoMerge != "" || known != nil && known.AutoMerge != "" && pr.AutoMerge == known.AutoMerge {
 		merging, err := t.repo.MergeWhenReady(ctx, *pr, r.AutoMerge)
-		if errors.Is(err, hosting.ErrRejected) { // people may have been faster
+		if errors.Is(err, hosting.ErrRejected) { // people may have merged it
 			if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State == hosting.Merged {
 				merging, err = now, nil
 			}
@@ -125,9 +127,11 @@ func (r *PullRequests) publish(
 	return pr, nil
 }
 
-// openOrEdit edits the open pull request that is ours, or opens one. One that has ended since it was found is [errChanged], and
-// stays as people know it.
-func (t *topic) openOrEdit(ctx context.Context, found *hosting.PullRequest, p hosting.Proposal, known *Proposal) (*hosting.PullRequest, error) {
+// openOrEdit edits our open pull request, or opens one. If it was merged or closed after it was found, the error is
+// [errChanged].
+func (t *topic) openOrEdit(
+	ctx context.Context, found *hosting.PullRequest, p hosting.Proposal, known *Proposal,
+) (*hosting.PullRequest, error) {
 	if found == nil || found.State != hosting.Open {
 		opened, err := t.repo.Open(ctx, p)
 		if errors.Is(err, hosting.ErrExists) {
@@ -142,7 +146,7 @@ func (t *topic) openOrEdit(ctx context.Context, found *hosting.PullRequest, p ho
 	case now.State != hosting.Open || now.Target != t.target:
 		return nil, errChanged
 	case known != nil:
-		p.Reviewers = without(p.Reviewers, known.Asked)
+		p.Reviewers = without(p.Reviewers, known.RequestedReviewers)
 	default:
 		if p.Reviewers, err = t.repo.Unasked(ctx, *now, p.Reviewers); err != nil {
 			return nil, err
@@ -155,20 +159,22 @@ func (t *topic) openOrEdit(ctx context.Context, found *hosting.PullRequest, p ho
 	return edited, err
 }
 
-// wait looks at the pull request until it is merged.
-func (r *PullRequests) wait(ctx context.Context, repo hosting.Repo, pr *hosting.PullRequest) (*hosting.PullRequest, error) {
+// wait reads the pull request until it is merged.
+func (r *PullRequests) wait(
+	ctx context.Context, repo hosting.Repo, pr *hosting.PullRequest,
+) (*hosting.PullRequest, error) {
 	for try := 1; pr.State == hosting.Open; try++ {
-		over := r.sleep(ctx, try) != nil
-		look, cancel := finishing(ctx)
-		now, err := repo.Read(look, pr.Number) // at the end of the time too: it may just have been merged
+		outOfTime := r.sleep(ctx, try) != nil
+		read, cancel := finishContext(ctx)
+		now, err := repo.Read(read, pr.Number) // even if the time ran out: it may just have been merged
 		cancel()
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return pr, err
-		case err != nil, over && now.State == hosting.Open:
+		case err != nil, outOfTime && now.State == hosting.Open:
 			return pr, &ReviewError{PullRequest: pr}
 		case now.Target != pr.Target:
-			now.State = hosting.Closed // people have it merged into another branch
+			now.State = hosting.Closed // people changed its target branch
 		}
 		pr = now
 	}
@@ -178,22 +184,23 @@ func (r *PullRequests) wait(ctx context.Context, repo hosting.Repo, pr *hosting.
 	return pr, nil
 }
 
-// finishTime is how long it may take to see what was done, once the time is up.
-const finishTime = 20 * time.Second
+// finishTimeout limits the time for reading the result after the operation's time ran out.
+const finishTimeout = 20 * time.Second
 
-// finishing returns a context to see what was done in: ctx, or another one for a short time where that has ended.
-func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+// finishContext returns a context for reading the result: ctx, or a short one if ctx is done.
+func finishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() == nil {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	return context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 }
 
-// proposal returns the pull request for a commit of this message.
+// proposal returns the pull request for a commit message and a description.
 func (r *PullRequests) proposal(t *topic, message, text string, promoted bool) hosting.Proposal {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(message)), "\n")
 	p := hosting.Proposal{
-		Branch: t.at.Branch, Target: t.target, Title: cut(title, t.repo.MaxTitle(), "…"), Body: body(text, t.marker, t.repo.MaxBody()),
+		Branch: t.at.Branch, Target: t.target,
+		Title: cut(title, t.repo.MaxTitle(), "…"), Body: body(text, t.marker, t.repo.MaxBody()),
 		Labels: r.Labels, Reviewers: r.Reviewers, Draft: r.Draft,
 	}
 	switch {
@@ -205,13 +212,13 @@ func (r *PullRequests) proposal(t *topic, message, text string, promoted bool) h
 	return p
 }
 
-// body is a description with the marker at its end, cut to what the host takes.
+// body returns a description with the marker at its end. It shortens the description to the host's limit.
 func body(text, marker string, most int) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, marker, ""))
 	return cut(text, most-len(marker)-len("\n\n\n"), "\n\n… (cut)") + "\n\n" + marker + "\n"
 }
 
-// cut returns a text of so many characters at most, which ends as said where it had more.
+// cut shortens a text to most characters, including end. It adds end only if it shortens the text.
 func cut(text string, most int, end string) string {
 	n := characters(text)
 	if n <= most {
@@ -225,5 +232,5 @@ func cut(text string, most int, end string) string {
 	return string(runes) + end
 }
 
-// characters are those of a text as hosts count them at most.
+// characters counts characters as UTF-16 code units, like the strictest host.
 func characters(s string) int { return len(utf16.Encode([]rune(s))) }

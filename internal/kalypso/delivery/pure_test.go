@@ -140,8 +140,8 @@ func TestChanges(t *testing.T) {
 
 func TestGuardrails(t *testing.T) {
 	four := inventory("large/a=1", "large/b=1", "small/c=1", "small/d=1")
-	empty := delivery.Guardrails{MaxRemoved: delivery.Limit{Number: 100, Percentage: true}, AllowEmpty: true}
-	number := func(n int) delivery.Guardrails { return delivery.Guardrails{MaxRemoved: delivery.Limit{Number: n}} }
+	empty := delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
+	number := func(n delivery.Limit) delivery.Guardrails { return delivery.Guardrails{MaxRemoved: n} }
 	usual := delivery.Guardrails{MaxRemoved: delivery.DefaultLimit}
 	for _, test := range []struct {
 		name          string
@@ -154,17 +154,17 @@ func TestGuardrails(t *testing.T) {
 		{"nothing there", usual, nil, four, false, nil, ""},
 		{"changed", usual, four, inventory("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
 		{"half", usual, four, inventory("large/a=1", "small/c=1"), false, nil, ""},
-		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"}, `takes away 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
+		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"}, `removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
 		{"moved to another cluster type", usual, four, inventory("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false, []string{"large/a", "large/b", "small/d"}, "3 of 4"},
-		{"number", number(1), four, inventory("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
-		{"number allows", number(2), four, inventory("large/a=1", "small/c=1"), false, nil, ""},
-		{"zero", number(0), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
-		{"all", number(100), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4 deployment target folders. If that is meant, set guardrails.allow_empty = true. What"},
-		{"the only one", number(1), inventory("large/a=1"), inventory("large"), false, []string{"large/a"}, "takes away the only deployment target folder. If that is meant, set guardrails.allow_empty = true. What"},
-		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"}, `set guardrails.allow_empty = true and guardrails.max_removed = "100%". What`},
+		{"number", number("1"), four, inventory("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
+		{"number allows", number("2"), four, inventory("large/a=1", "small/c=1"), false, nil, ""},
+		{"zero", number("0"), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
+		{"all", number("100"), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4 deployment target folders. If this is intended, set guardrails.allow_empty = true. It"},
+		{"the only one", number("1"), inventory("large/a=1"), inventory("large"), false, []string{"large/a"}, "removes the only deployment target folder. If this is intended, set guardrails.allow_empty = true. It"},
+		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"}, `set guardrails.allow_empty = true and guardrails.max_removed = "100%". It`},
 		{"all allowed", empty, four, nil, false, nil, ""},
-		{"emptied", number(0), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
-		{"empty before", number(0), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil, ""},
+		{"emptied", number("0"), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 of 4"},
+		{"empty before", number("0"), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil, ""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
 		{"another environment allowed", empty, four, four, true, nil, ""},
 	} {
@@ -189,20 +189,6 @@ func TestGuardrails(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestParseLimit(t *testing.T) {
-	for text, want := range map[string]delivery.Limit{"0": {}, "12": {Number: 12}, "0%": {Percentage: true}, "100%": {Number: 100, Percentage: true}} {
-		got, err := delivery.ParseLimit(text)
-		if err != nil || got != want || got.String() != text {
-			t.Errorf("%q is %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "%", "-1", "101%", "1.5", "half", "50 %", "-1%"} {
-		if got, err := delivery.ParseLimit(text); err == nil {
-			t.Errorf("%q is %v", text, got)
-		}
 	}
 }
 
@@ -243,8 +229,8 @@ func TestRecord(t *testing.T) {
 		t.Errorf("an older record is %v (%v)", got, err)
 	}
 	for text, said := range map[string]string{
-		``:                                  "not as it was written",
-		`[]`:                                "not as it was written",
+		``:                                  "it was changed",
+		`[]`:                                "it was changed",
 		`{}`:                                "lacks its version or environment",
 		`{"version":2,"environment":"dev"}`: "use a newer provider",
 		`{"version":1}`:                     "lacks its version or environment",

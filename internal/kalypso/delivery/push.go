@@ -9,32 +9,35 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// Progress hears how far long work is; a total of 0 is not known.
+// Progress receives the progress of long work. A total of 0 means that the total is not known.
 type Progress func(stage string, done, total int)
 
 // Result is what a delivery did.
 type Result struct {
+	Action   Action
 	State    *State
 	Commit   string // the commit on the branch that holds the tree
-	Pushed   bool   // false: the branch held it already
-	Before   *State // what was changed, for [Desired.Describe]
+	Pushed   bool   // false if the branch already held the tree
+	Before   *State // the state before the change, for [Desired.Describe]
 	Adoption Adoption
-	// PullRequest is the one that proposes the tree, or did; nil where there is none. Removals are others, which take away what
-	// was delivered to other branches before.
+	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
+	// remove old locations.
 	PullRequest *hosting.PullRequest
 	Removals    []Removal
-	// Kept is the destination that was left, where it is a copy of the new one, and so was not cleaned.
-	Kept *Destination
+	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
+	Kept     *Destination
+	Warnings fleet.Problems
 }
 
-// Check reads the branch, and returns what the apply would change there that the state does not know, and why it could not
-// deliver to the branch as it is. It writes nothing. Without a tree, only the branch is looked for.
+// Check reads the branch. It returns what the apply would change there that the state does not know, and an error if
+// the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
 func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*BranchChange, error) {
 	s = s.current()
 	branch, err := gitops.Open(client, d.Destination.Repo, d.Destination.Branch)
@@ -65,17 +68,18 @@ func Check(ctx context.Context, client *gitremote.Client, d *Desired, s *State) 
 	return d.changeOf(snapshot, planned)
 }
 
-// plannedChange is a change to a branch as it was read.
+// plannedChange is a change of a branch that was read.
 type plannedChange struct {
 	*Change
 	at *BranchState
-	// before is what is changed, for [Desired.Describe]: what was delivered, or where that is not known, what the branch holds of
-	// ours or is adopted.
+	// before is the state before the change, for [Desired.Describe]. If the last apply is not known, it is what the branch
+	// holds: our folders and the adopted ones.
 	before *State
 	cache  gitops.TreeCache
 }
 
-// planChange reads a branch, and decides what the apply changes there. What is not ours to change is an error.
+// planChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
+// change it.
 func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
 	at, err := readBranch(snapshot, d.Destination, s, union(d.Target().Names(), d.Inventory().Names()))
 	if err != nil {
@@ -92,7 +96,7 @@ func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChang
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	if err := snapshot.Load(change.Remove...); err != nil { // what moves is not sent again
+	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
 		return nil, err
 	}
 	p := &plannedChange{Change: change, at: at, before: s, cache: snapshot.TreeCache(d.Destination.RecordPath())}
@@ -102,7 +106,7 @@ func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChang
 	return p, nil
 }
 
-// asState returns what a destination holds of a rendering of which nothing was kept.
+// asState returns the state of a destination whose last apply is not known.
 func (b *BranchState) asState(at Destination, held Inventory) *State {
 	s := &State{Destination: at, Delivered: held, Seen: *b}
 	if b.Record != nil {
@@ -111,7 +115,7 @@ func (b *BranchState) asState(at Destination, held Inventory) *State {
 	return s
 }
 
-// after returns the branch as the change makes it, or finds it.
+// after returns the branch after the change, with its head.
 func (p *plannedChange) after(head string) BranchState {
 	b := *p.at
 	b.Head = head
@@ -127,7 +131,7 @@ func (p *plannedChange) after(head string) BranchState {
 	}
 	ours := union(p.Held.Names(), p.Wanted.Names())
 	b.Files = without(b.Files, ours)
-	b.Operators = without(b.Operators, ours)
+	b.OperatorFolders = without(b.OperatorFolders, ours)
 	b.Record, b.RecordHash, b.RecordError = &p.Record, p.RecordHash, ""
 	if p.Record.PromotedCommit != "" && !p.Record.Rollout.UnderWay() {
 		b.PromotedCommitFile = blobHash([]byte(p.Record.PromotedCommit))
@@ -135,7 +139,7 @@ func (p *plannedChange) after(head string) BranchState {
 	return b
 }
 
-// delivered returns the state of a branch that holds what is desired.
+// delivered returns the state after the delivery of p to a branch.
 func (d *Desired) delivered(at Destination, p *plannedChange, head string) *State {
 	s := newState(at, d.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, d.AppliedPromotedCommit()
@@ -145,9 +149,8 @@ func (d *Desired) delivered(at Destination, p *plannedChange, head string) *Stat
 	return &s
 }
 
-// Deliver brings the tree to its destination in one commit, and removes what was delivered elsewhere before. It begins again
-// on the new head where others push at the same time. Where it fails after it wrote to the new destination, doing it again
-// completes it.
+// Deliver commits the tree to its destination, and removes what was delivered to old locations. If others push at the
+// same time, it retries on the new head. If it fails after the push, delivering again completes it.
 func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State, progress Progress) (*Result, error) {
 	s = s.current()
 	branch, err := gitops.Open(client, d.Destination.Repo, d.Destination.Branch)
@@ -169,24 +172,29 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 	if err != nil {
 		return nil, err
 	}
-	kept, err := d.cleanUp(ctx, client, s, pushed.Commit)
+	kept, err := d.removeFromOldBranch(ctx, client, s, pushed.Commit)
 	if err == nil {
-		err = d.removeOldPlaces(ctx, client, s)
+		err = d.removeFromOldLocations(ctx, client, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the tree was written to its new place, and the old one, %s, could not be cleaned; the next apply tries again: %w",
-			s.Destination, err)
+		return nil, fmt.Errorf(
+			"the tree was pushed to its destination, but the old location, %s, was not "+
+				"cleaned up; the next apply tries again: %w", s.Destination, err)
 	}
 	last.cache = pushed.Cache
 	return &Result{
-		State: d.delivered(d.Destination, last, pushed.Commit.String()), Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
+		State:  d.delivered(d.Destination, last, pushed.Commit.String()),
+		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
 		Before: last.before, Adoption: last.Adoption, Kept: kept,
 	}, nil
 }
 
-// cleanUp removes what was delivered before from another branch. A branch of the same name that holds the commit too is
-// the same one under another URL, or a copy of it: that destination is kept and returned.
-func (d *Desired) cleanUp(ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash) (*Destination, error) {
+// removeFromOldBranch removes the rendering from the branch that it moves away from. If a branch of the same name
+// holds the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
+// returns it.
+func (d *Desired) removeFromOldBranch(
+	ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash,
+) (*Destination, error) {
 	if !d.moves(s) || d.movesWithin(s) || d.KeepOld {
 		return nil, nil
 	}
@@ -200,31 +208,32 @@ func (d *Desired) cleanUp(ctx context.Context, client *gitremote.Client, s *Stat
 			return &old, err
 		}
 	}
-	return nil, remove(ctx, client, s, d.removalMessage(s), d.Author, pathsToRemoveUnchanged)
+	return nil, remove(ctx, client, s, moveMessage(s), d.Author, pathsToRemoveUnchanged)
 }
 
-// removeOldPlaces removes what pull requests were to remove.
-func (d *Desired) removeOldPlaces(ctx context.Context, client *gitremote.Client, s *State) error {
+// removeFromOldLocations removes the old locations whose removal had been proposed.
+func (d *Desired) removeFromOldLocations(ctx context.Context, client *gitremote.Client, s *State) error {
 	if s == nil || d.KeepOld {
 		return nil
 	}
-	for _, old := range s.OldPlaces {
+	for _, old := range s.OldLocations {
 		if old.State.Destination.Same(d.Destination) {
 			continue
 		}
-		if err := remove(ctx, client, old.State, d.removalMessage(old.State), d.Author, pathsToRemoveUnchanged); err != nil {
+		if err := remove(ctx, client, old.State, moveMessage(old.State), d.Author, pathsToRemoveUnchanged); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *Desired) removalMessage(s *State) string {
+func moveMessage(s *State) string {
 	return fmt.Sprintf("Move the rendering of environment %s away", s.Environment)
 }
 
-// Remove removes what was delivered, in one commit: our folders and our record. A branch that is gone holds nothing of
-// ours.
+func removalMessage(s *State) string { return "Remove the rendering of environment " + s.Environment }
+
+// Remove removes our folders and our record in one commit. It does nothing if the branch does not exist.
 func Remove(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature) error {
 	return remove(ctx, client, s, message, author, pathsToRemove)
 }
@@ -236,7 +245,7 @@ func remove(ctx context.Context, client *gitremote.Client, s *State, message str
 	if err != nil {
 		return err
 	}
-	_, err = branch.Update(ctx, gitops.UpdateOptions{}, func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
+	edit := func(_ context.Context, snapshot *gitops.Snapshot) (*gitops.Edit, error) {
 		at, err := readBranch(snapshot, s.Destination, s, nil)
 		if err != nil {
 			return nil, err
@@ -246,14 +255,15 @@ func remove(ctx context.Context, client *gitremote.Client, s *State, message str
 			return nil, err
 		}
 		return &gitops.Edit{Remove: remove, Message: message, Author: author}, nil
-	})
+	}
+	_, err = branch.Update(ctx, gitops.UpdateOptions{}, edit)
 	if errors.Is(err, gitops.ErrBranchNotFound) {
 		return nil
 	}
 	return err
 }
 
-// commitMessage returns the message of the commit that makes the changes.
+// commitMessage returns the configured message of the commit, or the default, which lists the changes.
 func (d *Desired) commitMessage(c *Change) string {
 	if d.Message != "" {
 		return d.Message
@@ -270,8 +280,8 @@ func (d *Desired) commitMessage(c *Change) string {
 		b.WriteString("\n")
 	}
 	for i, name := range names {
-		if i == listed {
-			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-listed)
+		if i == maxListed {
+			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-maxListed)
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])

@@ -20,26 +20,28 @@ const RecordFile = ".kalypso/rendering.json"
 
 const recordVersion = 1
 
-// Record says whose the folders at a path are. It is written with the tree.
+// Record says which folders at a path belong to a rendering. It is committed with the tree.
 type Record struct {
 	Version        int      `json:"version"`
 	Environment    string   `json:"environment"`
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
-	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty: none
-	// Promotion says why that commit was taken; nil where nobody said.
+	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty if there is none
+	// Promotion says why that commit was promoted. It is nil if nobody said.
 	Promotion *Promotion `json:"promotion,omitempty"`
-	// Origins are where the objects were read: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
+	// Origins are the files that the objects were read from: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`
-	// Sources are the commits at which the places of the origins were read.
+	// Sources are the commits at which the folders of the origins were read.
 	Sources origin.Sources `json:"sources,omitempty"`
-	// Decisions are those of placement, which the next run keeps.
+	// Decisions are the decisions of placement, which the next run keeps.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
 	Rollout *rollout.Progress `json:"rollout,omitempty"`
 }
 
 // NewRecord returns the record of a rendering.
-func NewRecord(environment string, clusterTypes []string, promotedCommit string, origins []string, sources origin.Sources) Record {
+func NewRecord(
+	environment string, clusterTypes []string, promotedCommit string, origins []string, sources origin.Sources,
+) Record {
 	r := Record{
 		Version: recordVersion, Environment: environment, ClusterTypes: slices.Sorted(slices.Values(clusterTypes)),
 		PromotedCommit: promotedCommit, Origins: slices.Sorted(slices.Values(origins)), Sources: sources,
@@ -50,7 +52,7 @@ func NewRecord(environment string, clusterTypes []string, promotedCommit string,
 	return r
 }
 
-// Marshal returns the record as it is committed.
+// Marshal returns the record as committed.
 func (r Record) Marshal() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -65,21 +67,23 @@ func (r Record) Marshal() []byte {
 // hash returns the hash of the record's blob.
 func (r Record) hash() string { return blobHash(r.Marshal()) }
 
-// blobHash returns the hash of a file with the text.
+// blobHash returns the Git hash of a file with the text.
 func blobHash(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
-// ParseRecord reads a record. What it lists is ours to remove, so nothing in it may lead out of its place.
+// ParseRecord reads a record. The rendering removes the folders that it lists. So it rejects names that lead out of
+// the path.
 func ParseRecord(data []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("it is not as it was written (%w); restore it from the branch's history", err)
+		return r, fmt.Errorf("it was changed (%w); restore it from the branch's history", err)
 	}
 	if r.Version > recordVersion {
-		return r, fmt.Errorf("it is of version %d, and this provider knows version %d; use a newer provider", r.Version, recordVersion)
+		return r, fmt.Errorf(
+			"it has version %d, and this provider supports version %d; use a newer provider", r.Version, recordVersion)
 	}
 	for _, name := range r.ClusterTypes {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return r, fmt.Errorf("%q in it is no cluster type's folder; restore it from the branch's history", name)
+			return r, fmt.Errorf("%q in it is not the folder of a cluster type; restore it from the branch's history", name)
 		}
 	}
 	if r.Version < recordVersion || r.Environment == "" {
@@ -88,8 +92,8 @@ func ParseRecord(data []byte) (Record, error) {
 	return r, nil
 }
 
-// same reports whether both say the same but for the origins, the sources and the reason of the promotion, which alone are
-// no reason for a commit.
+// same reports whether both are equal. It ignores origins, sources and the reason of the promotion: a change of them alone
+// makes no commit.
 func (r Record) same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
 		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&

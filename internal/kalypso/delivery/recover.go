@@ -30,15 +30,17 @@ func Import(ctx context.Context, client *gitremote.Client, at Destination, envir
 	case err != nil:
 		return nil, err
 	case found.RecordError != "":
-		return nil, at.brokenRecord(found)
+		return nil, at.recordProblem(found)
 	case found.Record == nil:
-		return nil, fmt.Errorf("%w: there is no record %s; a tree that the operator wrote is taken over with adopt = true instead",
+		return nil, fmt.Errorf("%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
 			ErrNoRendering, at.RecordPath())
 	case found.Record.Environment != environment:
-		return nil, fmt.Errorf("%w of environment %q: the record %s says %q", ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
+		return nil, fmt.Errorf(
+			"%w of environment %q: the record %s says %q",
+			ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
 	}
 	s := newState(at, environment)
-	s.Delivered, s.DeliveredRecord = found.Folders.only(found.listed()), found.RecordHash
+	s.Delivered, s.DeliveredRecord = found.Folders.only(found.recordedFolders()), found.RecordHash
 	s.Decisions = found.Record.Decisions
 	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, inputsOf(found.Record), found.Head
 	s.Seen, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
@@ -46,11 +48,13 @@ func Import(ctx context.Context, client *gitremote.Client, at Destination, envir
 	return &s, nil
 }
 
-// Recover is [Import] for a rendering of which no more is kept than the hash of the tree that was delivered, and a commit of the
-// branch that holds it: its state is of another version of the provider. What others did since is drift, as ever; then the
-// state is [State.BaselineUnknown]. Where they took our record away, the error is [ErrNoRendering], and the state tells the
-// drift alone.
-func Recover(ctx context.Context, client *gitremote.Client, at Destination, environment, delivered, commit string) (*State, error) {
+// Recover is [Import] for a rendering whose private state can't be read, because another version of the provider
+// wrote it. It needs the hash of the delivered tree, and a commit of the branch that holds it. Changes of others
+// since then are drift, and the state is [State.BaselineUnknown]. If others removed our record, the error is
+// [ErrNoRendering], and the state contains the drift only.
+func Recover(
+	ctx context.Context, client *gitremote.Client, at Destination, environment, delivered, commit string,
+) (*State, error) {
 	s, err := Import(ctx, client, at, environment)
 	gone := errors.Is(err, ErrNoRendering)
 	if err != nil && !gone || !gone && s.Delivered.TreeHash().String() == delivered {
@@ -69,7 +73,7 @@ func Recover(ctx context.Context, client *gitremote.Client, at Destination, envi
 	}
 	s.Base, s.Delivered, s.Inputs = commit, Inventory{}, nil
 	paths := []string{at.RecordPath()}
-	for _, name := range s.Seen.listed() { // what it holds is among them
+	for _, name := range s.Seen.recordedFolders() { // which include all that it holds
 		s.Delivered[name] = Folder{}
 		paths = append(paths, at.Join(name))
 	}
@@ -77,8 +81,10 @@ func Recover(ctx context.Context, client *gitremote.Client, at Destination, envi
 	return s, err
 }
 
-// BaselineUnknown reports whether s tells that others changed what was delivered, and not what that was: it is to be recovered
-// each time.
+// BaselineUnknown reports whether others changed what was delivered, and s does not know what that was. Then every
+// run has to recover the state.
 func (s *State) BaselineUnknown() bool {
-	return s.Current() && slices.ContainsFunc(s.Delivered.Names(), func(name string) bool { return s.Delivered[name].Hash == tree.Hash{} })
+	return s.Current() && slices.ContainsFunc(s.Delivered.Names(), func(name string) bool {
+		return s.Delivered[name].Hash == tree.Hash{}
+	})
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// ClosePullRequests closes all pull requests of a rendering that nobody waits for any more.
+// ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
 func (r *PullRequests) ClosePullRequests(ctx context.Context, client *gitremote.Client, s *State) error {
 	if s.Proposal != nil {
 		if err := r.closeProposal(ctx, client, s.Proposal); err != nil {
 			return err
 		}
 	}
-	return r.closeRemovals(ctx, client, s.OldPlaces)
+	return r.closeRemovals(ctx, client, s.OldLocations)
 }
 
-func (r *PullRequests) closeRemovals(ctx context.Context, client *gitremote.Client, places []*OldPlace) error {
+func (r *PullRequests) closeRemovals(ctx context.Context, client *gitremote.Client, places []*OldLocation) error {
 	for _, old := range places {
 		if err := r.closeRemoval(ctx, client, old.State.Destination, old.State.Environment); err != nil {
 			return err
@@ -30,8 +30,8 @@ func (r *PullRequests) closeRemovals(ctx context.Context, client *gitremote.Clie
 	return nil
 }
 
-// closeProposal closes the pull request of a proposal, and deletes our branch, unless others pushed to it. One that was merged
-// meanwhile is [errChanged].
+// closeProposal closes the pull request of a proposal. It deletes our branch, unless others pushed to it. If the pull
+// request was merged meanwhile, the error is [errChanged].
 func (r *PullRequests) closeProposal(ctx context.Context, client *gitremote.Client, p *Proposal) error {
 	repo, err := r.Host.Repo(p.Head.Destination.Repo)
 	if err != nil {
@@ -60,8 +60,10 @@ func (r *PullRequests) closeProposal(ctx context.Context, client *gitremote.Clie
 	return nil
 }
 
-// end closes what was proposed and never came to its target.
-func (r *PullRequests) end(ctx context.Context, client *gitremote.Client, t *topic, s *State, found *hosting.PullRequest) error {
+// closeTopic closes a pull request that was not merged, and deletes its branch.
+func (r *PullRequests) closeTopic(
+	ctx context.Context, client *gitremote.Client, t *topic, s *State, found *hosting.PullRequest,
+) error {
 	if found != nil && found.State == hosting.Open {
 		closed, err := t.repo.Close(ctx, found.Number)
 		if err != nil {
@@ -85,9 +87,11 @@ func (r *PullRequests) end(ctx context.Context, client *gitremote.Client, t *top
 	return r.closeProposal(ctx, client, &p)
 }
 
-// Destroy closes what is proposed, and has the removal of what was delivered reviewed, here and at the old places. It returns
-// the pull requests that remove something, and the state to keep if it failed.
-func (r *PullRequests) Destroy(ctx context.Context, client *gitremote.Client, d *Desired, s *State) (*State, []Removal, error) {
+// Destroy closes the open pull request, and opens pull requests that remove what was delivered to the destination and
+// to old locations. It returns them, and the state to keep if it fails.
+func (r *PullRequests) Destroy(
+	ctx context.Context, client *gitremote.Client, d *Desired, s *State,
+) (*State, []Removal, error) {
 	k := key{s.desiredEnvironment(), s.Destination.Branch, s.Destination.Path}
 	name := branchName(r.BranchPrefix, k)
 	if s.Proposal != nil {
@@ -101,8 +105,8 @@ func (r *PullRequests) Destroy(ctx context.Context, client *gitremote.Client, d 
 	if err != nil {
 		return s, nil, err
 	}
-	// What is merged first is removed like anything else that was delivered.
-	if err := r.end(ctx, client, t, s, found); err != nil && !errors.Is(err, errChanged) {
+	// If it was merged meanwhile, it is removed like everything else that was delivered.
+	if err := r.closeTopic(ctx, client, t, s, found); err != nil && !errors.Is(err, errChanged) {
 		return s, nil, err
 	}
 	now := *s
@@ -111,14 +115,14 @@ func (r *PullRequests) Destroy(ctx context.Context, client *gitremote.Client, d 
 		closed.State = hosting.Closed
 		now.Proposal = &closed
 	}
-	now.OldPlaces = nil
+	now.OldLocations = nil
 	var all []Removal
-	for _, old := range d.oldPlaces(s) {
+	for _, old := range d.oldLocations(s) {
 		next := *old
 		if err == nil {
 			next.Number, err = r.removeAll(ctx, client, old.State, d, &all)
 		}
-		now.OldPlaces = append(now.OldPlaces, &next)
+		now.OldLocations = append(now.OldLocations, &next)
 	}
 	if err != nil {
 		return &now, all, err
@@ -131,10 +135,12 @@ func (r *PullRequests) Destroy(ctx context.Context, client *gitremote.Client, d 
 	return &now, all, err
 }
 
-// removeAll has the removal of all that was delivered to a destination reviewed, and returns the number of the pull request; 0
-// where there is none.
-func (r *PullRequests) removeAll(ctx context.Context, client *gitremote.Client, s *State, d *Desired, all *[]Removal) (int, error) {
-	pr, err := r.Remove(ctx, client, s, "Remove the rendering of environment "+s.Environment, d.Author)
+// removeAll opens a pull request that removes what was delivered to a destination. It returns its number, or 0 if
+// there is nothing to remove.
+func (r *PullRequests) removeAll(
+	ctx context.Context, client *gitremote.Client, s *State, d *Desired, all *[]Removal,
+) (int, error) {
+	pr, err := r.Remove(ctx, client, s, removalMessage(s), d.Author)
 	if pr == nil {
 		return 0, err
 	}
@@ -142,9 +148,11 @@ func (r *PullRequests) removeAll(ctx context.Context, client *gitremote.Client, 
 	return pr.Number, err
 }
 
-// Remove has the removal of what was delivered reviewed in a pull request of its own, and returns that. It waits for people,
-// whoever merges the others. Where the destination holds nothing of ours there is none.
-func (r *PullRequests) Remove(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature) (*hosting.PullRequest, error) {
+// Remove opens a pull request that removes what was delivered, and returns it. People have to merge it, even with
+// auto-merge. It returns nil if the destination holds nothing of ours.
+func (r *PullRequests) Remove(
+	ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature,
+) (*hosting.PullRequest, error) {
 	t, err := r.removalTopic(client, s.Destination, s.Environment)
 	if err != nil {
 		return nil, err
@@ -167,7 +175,7 @@ func (r *PullRequests) remove(
 	var held Inventory
 	var commit string
 	removes := false
-	result, err := t.branch.ForceWithLease(ctx, t.onto, gitops.UpdateOptions{}, func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
+	edit := func(_ context.Context, base, now *gitops.Snapshot) (*gitops.Edit, error) {
 		at, err := readBranch(base, s.Destination, s, nil)
 		if err != nil {
 			return nil, err
@@ -180,18 +188,19 @@ func (r *PullRequests) remove(
 		if err != nil {
 			return nil, err
 		}
-		held, commit = at.Folders.only(at.listed()), ours.Head
-		if err := ours.mayRebuild(t.at, nil, found); err != nil {
+		held, commit = at.Folders.only(at.recordedFolders()), ours.Head
+		if err := ours.checkPush(t.at, nil, found); err != nil {
 			return nil, err
 		}
-		if ours.trailer && ours.Record == nil && ours.onTopOf(at.Head) { // it removes all of it already
+		if ours.trailer && ours.Record == nil && ours.onTopOf(at.Head) { // the branch already removes everything
 			return nil, nil
 		}
 		return &gitops.Edit{Remove: paths, Message: withTrailer(message, t.key.trailer("", nil)), Author: author}, nil
-	})
+	}
+	result, err := t.branch.ForceWithLease(ctx, t.onto, gitops.UpdateOptions{}, edit)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound), err == nil && !removes:
-		return nil, r.end(ctx, client, t, nil, found)
+		return nil, r.closeTopic(ctx, client, t, nil, found)
 	case err != nil:
 		return nil, err
 	case result.Pushed:
@@ -203,8 +212,11 @@ func (r *PullRequests) remove(
 	return byPeople.publish(ctx, t, found, byPeople.proposal(t, message, text, false), commit, nil)
 }
 
-// closeRemoval closes the open pull request that would remove what a destination holds of an environment, if there is one.
-func (r *PullRequests) closeRemoval(ctx context.Context, client *gitremote.Client, at Destination, environment string) error {
+// closeRemoval closes the open pull request that removes the rendering of an environment from a destination, if there
+// is one.
+func (r *PullRequests) closeRemoval(
+	ctx context.Context, client *gitremote.Client, at Destination, environment string,
+) error {
 	t, err := r.removalTopic(client, at, environment)
 	if err != nil {
 		return err
@@ -213,7 +225,7 @@ func (r *PullRequests) closeRemoval(ctx context.Context, client *gitremote.Clien
 	if err != nil || found == nil {
 		return err
 	}
-	if err := r.end(ctx, client, t, nil, found); !errors.Is(err, errChanged) {
+	if err := r.closeTopic(ctx, client, t, nil, found); !errors.Is(err, errChanged) {
 		return err
 	}
 	return nil

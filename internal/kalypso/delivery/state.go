@@ -13,15 +13,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
-// stateVersion is that of State, and engineVersion that of what the domain makes of a fleet: a state of another
-// version is read anew from the branch.
+// stateVersion is the version of State, and engineVersion the version of the rendering engine. A state of another
+// version is recovered from the branch.
 const (
 	stateVersion  = 4
 	engineVersion = 1
 )
 
-// State is what a rendering keeps from one run to the next, besides what Terraform shows: a plan must know the branch
-// without contacting it. The zero value says that nothing was delivered.
+// State is what a rendering keeps between runs in Terraform's private state. With it, a plan knows the branch without
+// contacting a server. The zero value means that nothing was delivered.
 type State struct {
 	Version     int         `json:"version"`
 	Engine      int         `json:"engine"`
@@ -30,36 +30,37 @@ type State struct {
 	// Delivered is the tree that was delivered, and DeliveredRecord the hash of the record that went with it.
 	Delivered       Inventory `json:"delivered"`
 	DeliveredRecord string    `json:"delivered_record"`
-	PromotedCommit  string    `json:"promoted_commit,omitempty"` // that the record names
-	// Decisions are those of placement in that record.
+	PromotedCommit  string    `json:"promoted_commit,omitempty"` // in the record
+	// Decisions are the decisions of placement in that record.
 	Decisions placement.Decisions `json:"decisions,omitempty"`
-	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
+	// Rollout is the progress of a rollout. It is nil if the branch holds the whole tree.
 	Rollout *rollout.State `json:"rollout,omitempty"`
-	// Inputs are what the delivered tree was made of; nil where that is not known.
+	// Inputs is what the delivered tree was rendered from. It is nil if that is not known.
 	Inputs *inputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it held what was delivered.
 	Base string `json:"base"`
 	// Seen is the branch as it was last read.
 	Seen BranchState `json:"seen"`
-	// Cache is what was read of the branch at Seen.Head, but for its folders: the next delivery does not read it again.
+	// Cache holds the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
 	Cache gitops.TreeCache `json:"cache"`
 	Drift []Drift          `json:"drift,omitempty"`
-	// Proposal is what was proposed since by a pull request; nil where there is nothing that is not delivered.
+	// Proposal is the tree that a pull request proposes. It is nil if the branch holds the tree, or none was proposed.
 	Proposal *Proposal `json:"proposal,omitempty"`
-	// OldPlaces are where the rendering was before, and what is still to be removed there by pull requests.
-	OldPlaces []*OldPlace `json:"old_places,omitempty"`
-	// Removal is the number of the pull request whose merge a destroy waited for in vain; 0 for none.
+	// OldLocations are the previous locations of the rendering that pull requests still have to remove.
+	OldLocations []*OldLocation `json:"old_places,omitempty"`
+	// Removal is the number of the pull request that removes the rendering and was not merged while a destroy waited, or
+	// 0.
 	Removal int `json:"removal,omitempty"`
 }
 
 // Drift is a commit of others that changed our folders.
 type Drift struct {
-	Commit  string   `json:"commit,omitempty"` // empty: not found in the branch's history
-	Author  string   `json:"author,omitempty"` // name and mail
+	Commit  string   `json:"commit,omitempty"` // empty if it was not found in the branch's history
+	Author  string   `json:"author,omitempty"` // name and email
 	Time    string   `json:"time,omitempty"`   // RFC 3339
 	Subject string   `json:"subject,omitempty"`
 	Paths   []string `json:"paths"`
-	More    int      `json:"more,omitempty"` // how many paths are not listed
+	More    int      `json:"more,omitempty"` // the number of paths that are not listed
 }
 
 // newState returns a state of this version of the provider.
@@ -72,12 +73,12 @@ func (s *State) Current() bool {
 	return s != nil && s.Version == stateVersion && s.Engine == engineVersion && s.Seen.Head != ""
 }
 
-// Of reports whether s is of the rendering whose Terraform state says d.
-func (s *State) Of(d *Desired) bool {
-	return s.Destination.Same(d.Destination) && s.desiredEnvironment() == d.Environment
+// Of reports whether s belongs to the rendering of p.
+func (s *State) Of(p *Prior) bool {
+	return s.Destination.Same(p.Destination) && s.desiredEnvironment() == p.Environment
 }
 
-// current returns s, or nil where s says nothing of what was delivered.
+// current returns s if it is [State.Current], else nil.
 func (s *State) current() *State {
 	if !s.Current() {
 		return nil
@@ -85,18 +86,18 @@ func (s *State) current() *State {
 	return s
 }
 
-// Drifted reports whether the branch holds something else of ours than what was delivered.
+// Drifted reports whether our folders or our record on the branch differ from what was delivered.
 func (s *State) Drifted() bool { return len(s.Drift) > 0 }
 
-// owned returns the names of the folders that are ours on a branch: those of its record, and those that were delivered.
+// owned returns the names of our folders on a branch: those in its record, and those that were delivered.
 func (s *State) owned(at *BranchState) []string {
-	return union(at.listed(), s.Delivered.Names())
+	return union(at.recordedFolders(), s.Delivered.Names())
 }
 
-// Ours returns what the branch holds that is ours, as it was last read.
+// Ours returns our folders on the branch, as they were last read.
 func (s *State) Ours() Inventory { return s.Seen.Folders.only(s.owned(&s.Seen)) }
 
-// Computed returns the state of a rendering that is computed alone: nothing of it is on a branch.
+// Computed returns the state of a rendering that is only computed.
 func Computed(d *Desired) *State {
 	s := newState(Destination{}, d.Environment)
 	s.PromotedCommit, s.Inputs = d.PromotedCommit, d.inputs()
@@ -105,7 +106,7 @@ func Computed(d *Desired) *State {
 	return &s
 }
 
-// Compute returns the result of a rendering that is computed alone.
+// Compute returns the result of a rendering that is only computed.
 func Compute(d *Desired, before *State) *Result {
 	if before == nil {
 		before = &State{}
@@ -113,8 +114,8 @@ func Compute(d *Desired, before *State) *Result {
 	return &Result{State: Computed(d), Before: before}
 }
 
-// RenameTo takes on how the configuration writes the destination's URL now, and reports whether that is news. Another
-// destination is none of its business.
+// RenameTo sets the destination to at, if both are the same location under different URLs. It reports whether it
+// changed s.
 func (s *State) RenameTo(at Destination) bool {
 	if s.Destination == at || !s.Destination.Same(at) {
 		return false
@@ -123,10 +124,10 @@ func (s *State) RenameTo(at Destination) bool {
 	return true
 }
 
-var errState = errors.New("not a state in this version's form")
+var errState = errors.New("the state does not have the form of this version")
 
-// Encode returns the state as a JSON value for Terraform's private state: a string, as every step of a plan and of an
-// apply looks through JSON at each level. What grows with the fleet is compressed.
+// Encode returns the state as a JSON value for Terraform's private state. The value is a string of compressed JSON,
+// because Terraform parses nested JSON in every step of a plan and an apply.
 func (s *State) Encode() ([]byte, error) {
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
@@ -149,7 +150,7 @@ func DecodeState(data []byte) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	text, err := io.ReadAll(z) // to the checksum at its end
+	text, err := io.ReadAll(z) // including the checksum
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
@@ -160,8 +161,8 @@ func DecodeState(data []byte) (*State, error) {
 	return s.withRepeats(), nil
 }
 
-// withoutRepeats returns s without the targets of folders, and the decisions of the record, that the branch holds as they were
-// delivered: they would be there twice.
+// withoutRepeats returns s without the targets of seen folders, and the decisions of the seen record, that equal the
+// delivered ones. They would be stored twice.
 func (s *State) withoutRepeats() *State {
 	packed := *s
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
@@ -180,11 +181,11 @@ func (s *State) withoutRepeats() *State {
 		p.Head = p.Head.withoutRepeats()
 		packed.Proposal = &p
 	}
-	packed.OldPlaces = nil
-	for _, old := range s.OldPlaces {
+	packed.OldLocations = nil
+	for _, old := range s.OldLocations {
 		o := *old
 		o.State = o.State.withoutRepeats()
-		packed.OldPlaces = append(packed.OldPlaces, &o)
+		packed.OldLocations = append(packed.OldLocations, &o)
 	}
 	return &packed
 }
@@ -202,7 +203,7 @@ func (s *State) withRepeats() *State {
 	if s.Proposal != nil && s.Proposal.Head != nil {
 		s.Proposal.Head.withRepeats()
 	}
-	for _, old := range s.OldPlaces {
+	for _, old := range s.OldLocations {
 		old.State.withRepeats()
 	}
 	return s

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// filesOf renders the files of a target by name. It is false if one is not known yet.
+// filesOf renders the files of a target, by name. It returns false if a file is not known yet.
 func (d *Desired) filesOf(clusterType, target string) (map[string][]byte, bool) {
 	i := slices.IndexFunc(d.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
 	if i < 0 || d.Tree.Folders[i].Hash != d.Inventory()[clusterType].Hash {
@@ -31,8 +31,8 @@ func (d *Desired) filesOf(clusterType, target string) (map[string][]byte, bool) 
 	return files, true
 }
 
-// differences tells what a reviewer looks for between the files of a target before and after: files that are renamed,
-// or go, namespaces that change, and a reconciler of another kind.
+// differences lists what a reviewer looks for between the files of a target before and after: renamed files, removed
+// files, changed namespaces, and other kinds of reconcilers.
 func differences(was, is map[string][]byte) (told []string) {
 	pairs, gone := pairFiles(was, is)
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
@@ -40,42 +40,43 @@ func differences(was, is map[string][]byte) (told []string) {
 			told = append(told, fmt.Sprintf("renames %s → %s", before, name))
 		}
 		if stem(name) == render.ReconcilerFile {
-			old, young := kindsOf(was[pairs[name]]), kindsOf(is[name])
-			if len(old) > 0 && len(young) > 0 && !slices.Equal(old, young) {
-				told = append(told, "reconciler "+strings.Join(old, ", ")+" → "+strings.Join(young, ", "))
+			old, current := kindsOf(was[pairs[name]]), kindsOf(is[name])
+			if len(old) > 0 && len(current) > 0 && !slices.Equal(old, current) {
+				told = append(told, "reconciler "+strings.Join(old, ", ")+" → "+strings.Join(current, ", "))
 			}
 		}
 	}
 	for _, name := range gone {
 		told = append(told, "removes "+name)
 	}
-	if old, young := namespacesOf(was), namespacesOf(is); len(old) > 0 && len(young) > 0 && !slices.Equal(old, young) {
-		told = append(told, fmt.Sprintf("namespace %s → %s", strings.Join(old, ", "), strings.Join(young, ", ")))
+	old, current := namespacesOf(was), namespacesOf(is)
+	if len(old) > 0 && len(current) > 0 && !slices.Equal(old, current) {
+		told = append(told, fmt.Sprintf("namespace %s → %s", strings.Join(old, ", "), strings.Join(current, ", ")))
 	}
 	return told
 }
 
-// pairFiles finds for each file the one that it was: of the same name, else the same content, else the same name with
-// another ending, else the same kinds of documents. gone are those that no file was.
+// pairFiles finds the previous version of each file: by the same name, else the same content, else the same name with
+// another extension, else the same kinds of documents. gone lists previous files without a new version.
 func pairFiles(was, is map[string][]byte) (pairs map[string]string, gone []string) {
 	pairs = map[string]string{}
 	left := maps.Clone(was)
-	for _, same := range []func(old, young string) bool{
-		func(old, young string) bool { return old == young },
-		func(old, young string) bool { return len(was[old]) > 0 && bytes.Equal(was[old], is[young]) },
-		func(old, young string) bool { return stem(old) == stem(young) },
-		func(old, young string) bool {
+	for _, same := range []func(old, current string) bool{
+		func(old, current string) bool { return old == current },
+		func(old, current string) bool { return len(was[old]) > 0 && bytes.Equal(was[old], is[current]) },
+		func(old, current string) bool { return stem(old) == stem(current) },
+		func(old, current string) bool {
 			kinds := kindsOf(was[old])
-			return len(kinds) > 0 && slices.Equal(kinds, kindsOf(is[young]))
+			return len(kinds) > 0 && slices.Equal(kinds, kindsOf(is[current]))
 		},
 	} {
-		for _, young := range slices.Sorted(maps.Keys(is)) {
-			if _, paired := pairs[young]; paired {
+		for _, current := range slices.Sorted(maps.Keys(is)) {
+			if _, paired := pairs[current]; paired {
 				continue
 			}
 			for _, old := range slices.Sorted(maps.Keys(left)) {
-				if _, stays := is[old]; same(old, young) && (old == young || !stays) {
-					pairs[young] = old
+				if _, stays := is[old]; same(old, current) && (old == current || !stays) {
+					pairs[current] = old
 					delete(left, old)
 					break
 				}
@@ -87,7 +88,7 @@ func pairFiles(was, is map[string][]byte) (pairs map[string]string, gone []strin
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// document is what is looked at of a Kubernetes object.
+// document contains the compared fields of a Kubernetes object.
 type document struct {
 	Kind     string `yaml:"kind"`
 	Metadata struct {
@@ -95,7 +96,7 @@ type document struct {
 	} `yaml:"metadata"`
 }
 
-// documentsOf reads the documents of a file, to the first that is no YAML.
+// documentsOf reads the documents of a file, up to the first invalid one.
 func documentsOf(content []byte) (all []document) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	for {

@@ -64,7 +64,7 @@ func TestBranchChangeLines(t *testing.T) {
 		{ClusterType: describe.ClusterType{Name: "old", Kind: describe.Removed, Removed: names(6)}},
 		{ClusterType: describe.ClusterType{Name: "small"}},
 	}}
-	for i := range 2 * listedDifferences {
+	for i := range 2 * maxDifferences {
 		c.ClusterTypes[1].Differences = append(c.ClusterTypes[1].Differences, Difference{fmt.Sprint("namespace ", i), 1})
 	}
 	want := []string{
@@ -72,16 +72,16 @@ func TestBranchChangeLines(t *testing.T) {
 		"  added: t0",
 		"  removed: t0, t1",
 		"  changed: t0, t1, t2, t3, t4 and 4 more",
-		"  files that go: notes.txt",
+		"  removed files: notes.txt",
 		"  renames a → b (8 deployment targets)",
 		"  namespace a → b (1 deployment target)",
 		"  1 changed deployment target not compared file by file",
 		"new: 0 added, 0 removed, 0 changed (a new folder)",
 	}
-	for i := range listedDifferences {
+	for i := range maxDifferences {
 		want = append(want, fmt.Sprintf("  namespace %d (1 deployment target)", i))
 	}
-	want = append(want, "  and 8 more differences", "old: 0 added, 6 removed, 0 changed (the folder goes)", "  removed: t0, t1, t2, t3, t4 and 1 more", "and 1 more cluster type")
+	want = append(want, "  and 8 more differences", "old: 0 added, 6 removed, 0 changed (the folder is removed)", "  removed: t0, t1, t2, t3, t4 and 1 more", "and 1 more cluster type")
 	if diff := cmp.Diff(want, c.Lines(3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

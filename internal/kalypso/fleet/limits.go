@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -19,6 +21,44 @@ type Limits struct {
 
 // DefaultLimits is far above the size of any real fleet.
 var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileSize: 1 << 20, Manifests: 256 << 20}
+
+// ParseLimits reads configured limits: an empty text is the default. A limit that is not known yet is checked by the
+// apply.
+func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps Problems) {
+	invalid := func(attribute string, err error) {
+		ps = append(ps, Problem{Summary: "Invalid limit", Detail: Sentence(err), Path: []Step{Attr("limits"), Attr(attribute)}})
+	}
+	count := func(attribute, text string) int {
+		switch {
+		case text == "":
+			return 0
+		case IsUnknown(text):
+			return math.MaxInt
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			invalid(attribute, fmt.Errorf("%s is less than 1; remove it for the default", text))
+		}
+		return n
+	}
+	size := func(attribute, text string, unknown int64) int64 {
+		switch {
+		case text == "":
+			return 0
+		case IsUnknown(text):
+			return unknown
+		}
+		n, err := ParseBytes(text)
+		if err != nil {
+			invalid(attribute, err)
+		}
+		return n
+	}
+	return Limits{
+		Assignments: count("assignments", assignments), TargetsPerWorkload: count("targets_per_workload", targetsPerWorkload),
+		FileSize: size("file_size", fileSize, 0), Manifests: size("manifests", manifests, math.MaxInt64),
+	}, ps
+}
 
 // WithDefaults returns l with the default for each unset limit.
 func (l Limits) WithDefaults() Limits {

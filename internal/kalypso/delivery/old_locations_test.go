@@ -12,56 +12,56 @@ import (
 )
 
 // left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
-func (s *situation) left(branch string, number int) *OldPlace {
+func (s *situation) leftBehind(branch string, number int) *OldLocation {
 	s.desired.Strategy = PullRequest
-	old := &OldPlace{State: usualState(delivered), Number: number}
+	old := &OldLocation{State: usualState(delivered), Number: number}
 	old.State.Destination.Branch = branch
-	s.state.OldPlaces = append(s.state.OldPlaces, old)
+	s.state.OldLocations = append(s.state.OldLocations, old)
 	return old
 }
 
 // TestOldPlaces: when an apply has what was delivered to another branch before removed by a pull request. A plan with
 // something to do is never empty.
-func TestOldPlaces(t *testing.T) {
+func TestOldLocations(t *testing.T) {
 	for _, test := range []struct {
 		rule string
 		with func(*situation)
 		want string
 	}{
-		{"the destination holds the tree", func(s *situation) { s.left("old", 0) }, "remove old, removes [old]"},
-		{"a pull request is open", func(s *situation) { s.left("old", 8) }, "keep"},
-		{"people closed it", func(s *situation) { s.left("old", 8).Closed = true }, "keep"},
+		{"the destination holds the tree", func(s *situation) { s.leftBehind("old", 0) }, "remove old, removes [old]"},
+		{"a pull request is open", func(s *situation) { s.leftBehind("old", 8) }, "keep"},
+		{"people closed it", func(s *situation) { s.leftBehind("old", 8).Closed = true }, "keep"},
 		{"people closed it, and reopen", func(s *situation) {
-			s.left("old", 8).Closed = true
+			s.leftBehind("old", 8).Closed = true
 			s.desired.PullRequest.Reopen = true
 		}, "remove old, removes [old]"},
 		{"the tree waits for people", func(s *situation) {
-			s.left("old", 0)
+			s.leftBehind("old", 0)
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.prior.Commit = ""
 		}, "keep"},
 		{"people closed the tree", func(s *situation) {
-			s.left("old", 0)
+			s.leftBehind("old", 0)
 			s.proposed("large/a=2 large/b=1 small/c=1").State = hosting.Closed
 			s.prior.Commit = ""
 		}, "keep"},
 		{"another tree comes first", func(s *situation) {
-			s.left("old", 0)
+			s.leftBehind("old", 0)
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"others changed the destination", func(s *situation) {
-			s.left("old", 0)
+			s.leftBehind("old", 0)
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"the rendering moves", func(s *situation) {
 			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = PullRequest, "new", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves on", func(s *situation) {
-			s.left("old", 0)
+			s.leftBehind("old", 0)
 			s.desired.Destination.Branch, s.desired.Guardrails = "new", free
 		}, "write, leaves [old dev]"},
 		{"the rendering moves back", func(s *situation) {
-			s.left("old", 8)
+			s.leftBehind("old", 8)
 			s.desired.Destination.Branch, s.desired.Guardrails = "old", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves within its branch", func(s *situation) {
@@ -72,26 +72,22 @@ func TestOldPlaces(t *testing.T) {
 			s.state.Delivered, s.state.Seen = Inventory{}, BranchState{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
-		{"what is there is to be kept", func(s *situation) { s.left("old", 0); s.desired.KeepOld = true }, "keep"},
+		{"what is there is to be kept", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},
 		{"what is there is to be kept, and its removal is open", func(s *situation) {
-			s.left("old", 8)
+			s.leftBehind("old", 8)
 			s.desired.KeepOld = true
 		}, "remove old, keeps [old]"},
-		{"whether it is to be kept is not known yet", func(s *situation) { s.left("old", 0); s.desired.Incomplete = true },
-			"undecided, leaves [old]"},
-		{"pushes remove it at once", func(s *situation) { s.left("old", 8); s.desired.Strategy = Push }, "write"},
-		{"the strategy is not known yet", func(s *situation) { s.left("old", 0); s.desired.Strategy = fleet.Unknown },
-			"undecided"},
-		{"only computed", func(s *situation) { s.left("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
+		{"whether it is to be kept is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
+		{"pushes remove it at once", func(s *situation) { s.leftBehind("old", 8); s.desired.Strategy = Push }, "write"},
+		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = fleet.Unknown }, "undecided"},
+		{"only computed", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
 			decision := Decide(s.desired, s.prior, s.state)
-			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
-				RemoveOld: "remove old"}[decision.Action]
-			for verb, places := range map[string][]Destination{"removes": decision.Removed, "keeps": decision.Spared,
-				"leaves": decision.Leaves} {
+			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove old"}[decision.Action]
+			for verb, places := range map[string][]Destination{"removes": decision.OldRemoved, "keeps": decision.OldKept, "leaves": decision.OldKeptForNow} {
 				var branches []string
 				for _, at := range places {
 					branches = append(branches, at.Branch)
@@ -111,9 +107,9 @@ func TestOldPlaces(t *testing.T) {
 }
 
 // TestOldPlacesKept: the next run finds what is still to be removed.
-func TestOldPlacesKept(t *testing.T) {
+func TestOldLocationsAreKeptInState(t *testing.T) {
 	s := usualSituation()
-	s.left("old", 8).Closed = true
+	s.leftBehind("old", 8).Closed = true
 	text, err := s.state.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +118,7 @@ func TestOldPlacesKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s.state.OldPlaces, got.OldPlaces); diff != "" {
+	if diff := cmp.Diff(s.state.OldLocations, got.OldLocations); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

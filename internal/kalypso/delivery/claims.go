@@ -1,0 +1,82 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// Claims records the destinations of the renderings of one run of Terraform. It finds two renderings that would write
+// to each other's folders. The zero value holds no claims.
+type Claims struct {
+	mu        sync.Mutex
+	planned   []claim
+	delivered []Destination
+}
+
+type claim struct {
+	at          Destination
+	environment string
+	tree        string // its hash; empty: not known yet
+	create      bool
+}
+
+// NestedError says that two renderings of one run write to equal or nested paths of a branch.
+type NestedError struct{ Reason string }
+
+// Error implements error.
+func (e *NestedError) Error() string { return e.Reason }
+
+// Unwrap returns [ErrNested].
+func (e *NestedError) Unwrap() error { return ErrNested }
+
+// Plan claims the destination of a planned rendering. It returns a *NestedError if another rendering has claimed an
+// equal or nested path. It skips destinations that are not known yet.
+func (c *Claims) Plan(d *Desired, create bool) error {
+	if !d.Delivers() || !d.Located() || fleet.IsUnknown(d.Environment) {
+		return nil
+	}
+	claimed := claim{at: d.Destination, environment: d.Environment, create: create}
+	if d.Known() {
+		claimed.tree = d.Tree.Hash.String()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, other := range c.planned {
+		if other.at.SameBranch(claimed.at) && other.at.Nested(claimed.at) && !other.replacedBy(claimed) {
+			return &NestedError{fmt.Sprintf(
+				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
+					"beside each other.", other.at.Path, d.Destination.Path, ErrNested)}
+		}
+	}
+	c.planned = append(c.planned, claimed)
+	return nil
+}
+
+// replacedBy reports whether both claims belong to one resource that is replaced. Terraform plans that as an update
+// and a create.
+func (c claim) replacedBy(other claim) bool {
+	other.create = !other.create
+	return c == other
+}
+
+// taken reports whether another rendering of this run has claimed the destination.
+func (c *Claims) taken(at Destination) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
+}
+
+// deliver returns a *NestedError if this run has delivered to the destination before.
+func (c *Claims) deliver(at Destination) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if slices.ContainsFunc(c.delivered, at.Same) {
+		return &NestedError{fmt.Sprintf(
+			"Another rendering of this configuration has just written to %s. Give each its own path.", at)}
+	}
+	c.delivered = append(c.delivered, at)
+	return nil
+}

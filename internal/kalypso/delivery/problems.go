@@ -1,0 +1,130 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// NewProblem returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
+// it. at is the destination. Errors of a host of pull requests are not its concern.
+func NewProblem(at Destination, err error) fleet.Problem {
+	p := ownProblem(at, err)
+	if p.Summary == "" {
+		p = repoProblem(at, err)
+	}
+	p.Err = err
+	return p
+}
+
+// ownProblem returns an error of this package as a problem. For another error, its Summary is empty.
+func ownProblem(at Destination, err error) fleet.Problem {
+	text := printable.Text(err.Error())
+	var (
+		exists    *ExistsError
+		decisions *DecisionsError
+		ownership *OwnershipError
+		moved     *MovedError
+		drifted   *DriftError
+		guardrail *GuardrailError
+		review    *ReviewError
+		nested    *NestedError
+		moves     *RolloutMoveError
+		reviewers *ReviewersError
+	)
+	switch {
+	case errors.As(err, &exists):
+		return problem("The branch holds a rendering of this environment: import it, or adopt it", fmt.Sprintf(
+			"%s\nAnother configuration may own it. Then this one would undo the changes of that one. If this configuration "+
+				"owns it and its state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or "+
+				"set adopt = true to adopt the rendering.",
+			text, exists.Destination.ImportID(exists.Environment)), "gitops_repo")
+	case errors.As(err, &decisions):
+		return problem("The branch holds other decisions of placement: import it", fmt.Sprintf(
+			"%s\nImport the rendering: the import takes the decisions from the record. adopt = true can't. The ID of the "+
+				"import is\n  %s",
+			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
+	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
+		return problem("Folders are not this rendering's", fleet.Sentence(err), "gitops_repo")
+	case errors.As(err, &ownership):
+		return problem("Destination is not this rendering's", fleet.Sentence(err), "gitops_repo")
+	case errors.As(err, &moved):
+		return problem("The branch moved after the plan was made", fleet.Sentence(err))
+	case errors.As(err, &drifted):
+		return drifted.State.driftProblem(DriftFail)
+	case errors.As(err, &guardrail):
+		return problem("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
+	case errors.As(err, &review):
+		return review.problem(at)
+	case errors.As(err, &reviewers):
+		return problem("Reviewers that can't be asked", fleet.Sentence(err), "delivery")
+	case errors.As(err, &moves):
+		return problem("A rollout is under way", fleet.Sentence(err), "gitops_repo")
+	case errors.As(err, &nested):
+		return problem("Two renderings at one destination", text, "gitops_repo")
+	case errors.Is(err, ErrNoRendering):
+		return problem("No rendering there", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")), "gitops_repo")
+	}
+	return fleet.Problem{}
+}
+
+func (e *ReviewError) problem(at Destination) fleet.Problem {
+	if e.Closed {
+		return problem("The pull request was closed", fmt.Sprintf(
+			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, e),
+			"delivery")
+	}
+	detail := fmt.Sprintf(
+		"At %s: %s. It stays open, and the next apply continues to wait. Merge it, or raise timeouts.", at, e)
+	if e.Untracked {
+		detail += fmt.Sprintf(
+			" The state does not know pull request %d, because the rendering is not created yet. The next apply finds it by "+
+				"its branch and its description. If you abandon the rendering, close it.",
+			e.PullRequest.Number)
+	}
+	return problem("The pull request is not merged yet", detail, "delivery")
+}
+
+// repoProblem returns an error of a Git server as a problem of the argument gitops_repo.
+func repoProblem(at Destination, err error) fleet.Problem {
+	var rejected *gitremote.RejectedError
+	sentence := fleet.Sentence(err)
+	summary, detail := gitremote.Summary(err), sentence
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		summary = "Branch not found"
+		detail = fmt.Sprintf(
+			"The repo %s has no branch %q. Check the name, or push the branch. With the strategy push, create_branch = true "+
+				"creates it. A pull request needs a branch that exists.", at.Repo, at.Branch)
+	case errors.As(err, &rejected):
+		summary = "The server refused the push"
+		detail = fmt.Sprintf(
+			"At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", at, sentence)
+	case errors.Is(err, gitops.ErrPushLost):
+		summary = "The branch doesn't hold the push"
+		detail = sentence + " Check the server's hooks and replicas, and who else pushes to the branch. Then apply again."
+	case errors.Is(err, gitremote.ErrEmptyAnswer): // before the error that caused it
+	case errors.Is(err, gitremote.ErrUnauthorized):
+		summary = "Credentials refused"
+		detail = sentence + " The provider uses the credential whose url is the longest prefix of the repo's URL. It " +
+			"needs permission to read and to push."
+	case errors.Is(err, gitremote.ErrUnreachable):
+		summary = "GitOps repo can't be reached"
+		detail = sentence + " Check the URL, the network and the server, and plan again."
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem("Out of time", fmt.Sprintf(
+			"At %s: %s. Raise timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
+	case summary == "":
+		summary = "GitOps repo can't be used"
+		if remote := (*gitremote.Error)(nil); !errors.As(err, &remote) { // which names the repo itself
+			detail = fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), "."))
+		}
+	}
+	return problem(summary, detail, "gitops_repo")
+}

@@ -1,0 +1,183 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// Validate reports invalid arguments. It skips arguments that are not known yet. It does not validate the fleet.
+func (d *Desired) Validate() fleet.Problems {
+	ps := d.Destination.Validate(d.Delivers())
+	if err := d.Guardrails.MaxRemoved.check(); err != nil {
+		ps = append(ps, problem("Invalid limit", fleet.Sentence(err), "guardrails", "max_removed"))
+	}
+	if d.PromotedCommit != "" && d.Promotion == nil && !oneWord(d.PromotedCommit) {
+		ps = append(ps, problem("Invalid promoted commit",
+			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
+	}
+	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
+		ps = append(ps, problem("Invalid commit message",
+			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
+			"commit_message"))
+	}
+	return slices.Concat(ps, d.PullRequest.validate(), validateSources(d.Sources))
+}
+
+// validateTree reports what the guardrails and the path forbid of the rendered tree.
+func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) fleet.Problems {
+	switch {
+	case !assignmentsKnown && d.Guardrails.RequireKnown:
+		return fleet.Problems{unknownProblem(d.Fleet)}
+	case d.Tree == nil:
+		return nil
+	}
+	ps := d.Guardrails.checkUnscheduled(d.Fleet, d.Tree.Schedule)
+	ps = append(ps, d.Tree.Schedule.CheckUnsatisfied(ctx, d.Fleet, d.Guardrails.Unsatisfied)...)
+	if fleet.IsUnknown(d.Destination.Path) || fleet.IsUnknown(d.PromotedCommit) {
+		return ps
+	}
+	if err := d.checkPromotedCommit(); err != nil {
+		ps = append(ps, problem("Path of the promoted commit", fleet.Sentence(err), "gitops_repo", "path"))
+	}
+	return ps
+}
+
+// ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no
+// protection.
+func (d *Desired) ValidateDestroy() fleet.Problems {
+	if !d.Protected || d.Strategy == ComputeOnly {
+		return nil
+	}
+	return fleet.Problems{problem("The rendering is protected", fmt.Sprintf(
+		"The rendering of environment %q must not be destroyed: clusters sync from its folders. If this is intended, set "+
+			"deletion_protection = false, apply, and then destroy.", d.Environment), "deletion_protection")}
+}
+
+// problem returns an error at an argument of the rendering.
+func problem(summary, detail string, argument ...string) fleet.Problem {
+	p := fleet.Problem{Summary: summary, Detail: detail}
+	for _, name := range argument {
+		p.Path = append(p.Path, fleet.Attr(name))
+	}
+	return p
+}
+
+// warning is [problem] with the severity of a warning.
+func warning(summary, detail string, argument ...string) fleet.Problem {
+	p := problem(summary, detail, argument...)
+	p.Severity = fleet.Warning
+	return p
+}
+
+var word = regexp.MustCompile(`^\S+$`)
+
+func oneWord(text string) bool { return fleet.IsUnknown(text) || word.MatchString(text) }
+
+// Validate reports an invalid repo, branch or path of the argument gitops_repo, and a missing one if it is required.
+func (p Destination) Validate(required bool) (ps fleet.Problems) {
+	add := func(attribute, summary, detail string) {
+		ps = append(ps, problem(summary, detail, "gitops_repo", attribute))
+	}
+	check := func(attribute, summary, value string, check func(string) error) {
+		if value == "" || fleet.IsUnknown(value) {
+			return
+		}
+		if err := check(value); err != nil {
+			add(attribute, summary, fleet.Sentence(err))
+		}
+	}
+	switch {
+	case !required:
+	case p.Repo == "" && p.Branch == "":
+		ps = append(ps, problem("Missing GitOps repo",
+			"gitops_repo is required, with repo and branch.", "gitops_repo"))
+	case p.Repo == "":
+		add("repo", "Missing repo", "gitops_repo needs the URL of the repo.")
+	case p.Branch == "":
+		add("branch", "Missing branch", "gitops_repo needs the branch.")
+	}
+	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := gitremote.ParseURL(url); return err })
+	check("branch", "Invalid branch name", p.Branch, gitops.CheckName)
+	check("path", "Invalid path", p.Path, func(path string) error { _, err := CleanPath(path); return err })
+	return ps
+}
+
+// a user, or a team of an organisation
+var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?$`)
+
+const maxLabel = 50 // characters, as GitHub allows
+
+func (s PullRequestSettings) validate() (ps fleet.Problems) {
+	add := func(attribute, summary, detail string) {
+		ps = append(ps, problem(summary, detail, "delivery", attribute))
+	}
+	if err := checkBranchPrefix(s.BranchPrefix); err != nil && !fleet.IsUnknown(s.BranchPrefix) {
+		add("branch_prefix", "Invalid branch prefix", fleet.Sentence(err))
+	}
+	for _, label := range s.Labels {
+		if !fleet.IsUnknown(label) && (label == "" || len([]rune(label)) > maxLabel) {
+			add("labels", "Invalid label", fmt.Sprintf("%q is not a label. A label has 1 to %d characters.", label, maxLabel))
+		}
+	}
+	for _, name := range s.Reviewers {
+		if !fleet.IsUnknown(name) && !reviewer.MatchString(name) {
+			add("reviewers", "Invalid reviewer",
+				fmt.Sprintf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\".", name))
+		}
+	}
+	if s.Draft && s.AutoMerge != "" && !fleet.IsUnknown(string(s.AutoMerge)) {
+		add("auto_merge", "Draft and auto-merge", "GitHub does not merge drafts. Set draft or auto_merge, not both.")
+	}
+	return ps
+}
+
+// validateSources reports sources of another form than the data sources write.
+func validateSources(sources origin.Sources) (ps fleet.Problems) {
+	if fleet.AnyUnknown(sources) {
+		return nil
+	}
+	for _, place := range slices.Sorted(maps.Keys(sources)) {
+		p := fleet.Problem{Path: []fleet.Step{fleet.Attr("sources"), fleet.Key(place)}}
+		switch commit := sources[place]; {
+		case !origin.IsPlace(place):
+			p.Summary = "Invalid source"
+			p.Detail = fmt.Sprintf(
+				"%q does not name a folder in Git. Such a key has the form <repo>@<branch>:<path>. Usually sources is the "+
+					"output sources of a data source.", place)
+		case !oneWord(commit):
+			p.Summary, p.Detail = "Invalid commit", fmt.Sprintf("%q is not a commit. Write its full hash.", commit)
+		default:
+			continue
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// checkPromotedCommit returns an error if a folder of the inventory, or the record, would contain the file of the
+// promoted commit, or lie inside it. Without a promoted commit, that file does not exist.
+func (d *Desired) checkPromotedCommit() error {
+	if d.PromotedCommit == "" {
+		return nil
+	}
+	paths := []string{d.Destination.RecordPath()}
+	for _, name := range d.Target().Names() {
+		paths = append(paths, d.Destination.Join(name))
+	}
+	for _, path := range paths {
+		if nested(path, tree.PromotedCommitFile) {
+			return fmt.Errorf(
+				"%q conflicts with the file of the promoted commit, %s; choose another path", path, tree.PromotedCommitFile)
+		}
+	}
+	return nil
+}
