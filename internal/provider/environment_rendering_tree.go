@@ -33,7 +33,7 @@ func (m *environmentRenderingModel) setRendered(
 		m.AssignmentCount = types.Int64Value(int64(r.Inventory().Count()))
 	}
 	if r.Tree != nil && len(r.Tree.Schedule.Undecided) == 0 {
-		m.Unscheduled = stringListOf(r.Desired.Unscheduled())
+		m.Unscheduled = stringListOf(r.Unscheduled())
 	}
 	if r.Known() {
 		m.TreeHash = types.StringValue(r.Inventory().TreeHash().String())

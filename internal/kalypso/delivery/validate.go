@@ -111,7 +111,7 @@ func (p Destination) Validate(required bool) (ps fleet.Problems) {
 	return ps
 }
 
-// a user, or a team of an organisation
+// matches a user, or a team of an organisation.
 var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?$`)
 
 const maxLabel = 50 // characters, as GitHub allows
