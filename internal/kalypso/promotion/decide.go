@@ -95,7 +95,7 @@ func (c *choice) choose() {
 			return
 		}
 	}
-	if c.World.Hold != "" || c.waits > 0 {
+	if c.Hold != "" || c.waits > 0 {
 		c.Kind = Hold
 	}
 }
@@ -131,8 +131,8 @@ const (
 // blocked returns what stops all candidates, whatever their gates say, or nil.
 func (c *choice) blocked() *Waiting {
 	switch {
-	case c.World.Hold != "":
-		return &Waiting{Gate: gateHold, Reason: c.World.Hold}
+	case c.Hold != "":
+		return &Waiting{Gate: gateHold, Reason: c.Hold}
 	case c.World.Current.Rollout:
 		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
 	case c.rollbackLost():

@@ -68,8 +68,8 @@ func (c *choice) headline() string {
 		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.Environment, short(c.Commit), from)
 	case c.Kind == Promote:
 		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.Commit), c.Environment, from)
-	case c.World.Hold != "":
-		return fmt.Sprintf("%s. Hold: %s", at, printable.Line(c.World.Hold))
+	case c.Hold != "":
+		return fmt.Sprintf("%s. Hold: %s", at, printable.Line(c.Hold))
 	case c.History.Gone:
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.History.Branch)
 	case c.lost():
