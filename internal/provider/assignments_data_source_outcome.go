@@ -106,8 +106,7 @@ func (o *assignmentsOutcome) assignments() ([]values, error) {
 			}
 			if size > maxExplained {
 				return nil, fmt.Errorf("the assignments have more than %d values, including overridden ones, which is more than "+
-					"Terraform accepts: "+
-					"set explain_targets to the deployment targets to explain", maxExplained)
+					"Terraform accepts: set explain_targets to the deployment targets to explain", maxExplained)
 			}
 			all = append(all, told)
 		}

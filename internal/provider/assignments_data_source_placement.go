@@ -40,7 +40,8 @@ func computedPlacements() schema.ListNestedAttribute {
 		"score":             computedNumber("The sum of `scores`. Null if the cluster type does not fit."),
 		"scores": schema.ListAttribute{
 			Computed: true, ElementType: types.Int64Type,
-			MarkdownDescription: "The scores of `placement.prefer`, in its order, each times its weight. Null if the cluster type does not fit.",
+			MarkdownDescription: "The scores of `placement.prefer`, in its order, each times its weight. Null if the cluster " +
+				"type does not fit.",
 		},
 		"reason": computedText("What kept the deployment target off: the taint, the names, the spread or the number. Null " +
 			"if it is placed."),
@@ -81,8 +82,7 @@ func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
 	reasons := o.Placements(ctx, o.fleet, o.only)
 	if len(reasons) > maxExplained {
 		return nil, fmt.Errorf("placement has more than %d reasons, which is more than Terraform accepts: name in "+
-			"explain_targets the "+
-			"deployment targets to be explained", maxExplained)
+			"explain_targets the deployment targets to be explained", maxExplained)
 	}
 	all := make([]values, len(reasons))
 	for i, r := range reasons {

@@ -22,9 +22,8 @@ func assignmentsSchema() schema.Schema {
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
 		MarkdownDescription: "Return for each value of each assignment which config set it, and for each cluster type that " +
-			"a policy selects what " +
-			"placement makes of it. The default is `false`: for a large fleet that is a large result. The values stand in the " +
-			"plan and in state in clear, also those that come from sensitive values.",
+			"a policy selects what placement makes of it. The default is `false`: for a large fleet that is a large result. " +
+			"The values stand in the plan and in state in clear, also those that come from sensitive values.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
@@ -36,15 +35,13 @@ func assignmentsSchema() schema.Schema {
 	maps.Copy(attributes, assignmentsComputed())
 	return schema.Schema{
 		MarkdownDescription: "Returns the schedule of an environment with its reasons: which policies chose each " +
-			"assignment and which configs it gets, " +
-			"why a deployment target is not placed, or not on one cluster type (`why`), which policies place nothing, and " +
-			"where each value comes from. It takes the " +
-			"same fleet arguments as `kalypso_environment_rendering`, contacts nothing and writes nothing.\n\n" +
-			"Errors in the fleet are errors here too. A template that fails and values that a schema rejects are " +
-			"warnings: the schedule and the values are still returned.\n\n" +
-			"Terraform defers reading a data source until apply if an argument is unknown, or if resources that it refers to " +
-			"directly have pending changes. If they are passed through `locals`, as in the example, the plan that changes the " +
-			"fleet shows its schedule too.",
+			"assignment and which configs it gets, why a deployment target is not placed, or not on one cluster type (`why`), " +
+			"which policies place nothing, and where each value comes from. It takes the same fleet arguments as " +
+			"`kalypso_environment_rendering`, contacts nothing and writes nothing.\n\nErrors in the fleet are errors here " +
+			"too. A template that fails and values that a schema rejects are warnings: the schedule and the values are still " +
+			"returned.\n\nTerraform defers reading a data source until apply if an argument is unknown, or if resources that " +
+			"it refers to directly have pending changes. If they are passed through `locals`, as in the example, the plan " +
+			"that changes the fleet shows its schedule too.",
 		Attributes: attributes,
 	}
 }
@@ -73,8 +70,9 @@ func assignmentsComputed() map[string]schema.Attribute {
 				})},
 			},
 			"values": schema.MapNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` asks for it.",
+				Computed: true,
+				MarkdownDescription: "The platform configuration: each value by its key, with its source. Null unless `explain` " +
+					"asks for it.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"value":  computedText("The merged value: text unchanged, an object or a list as YAML."),
 					"config": computedText("The config that set the value, or its last part."),

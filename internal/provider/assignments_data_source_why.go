@@ -19,8 +19,7 @@ func whyArgument() schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Optional: true,
 		MarkdownDescription: fmt.Sprintf("Deployment targets and cluster types to answer for in `answers`: why the target "+
-			"is on "+
-			"the cluster type, or why not. At most %d.", maxWhy),
+			"is on the cluster type, or why not. At most %d.", maxWhy),
 		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"target": schema.StringAttribute{

@@ -24,15 +24,11 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	times := timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true})
 	return schema.Schema{
 		MarkdownDescription: "Sets the status of a commit on GitHub in one context, such as `kalypso/dev`. A promotion " +
-			"flow sets it, and branch " +
-			"rules read it.\n\n" +
-			"GitHub keeps all statuses, and the last one of a context counts. So a change of the resource adds a status, and " +
-			"so does " +
-			"an apply after somebody else set another state, description or URL for the context. **Destroying the resource " +
-			"leaves the commit's " +
-			"status unchanged:** statuses can't be deleted. GitHub allows " +
-			"1,000 statuses per commit and context.\n\n" +
-			"The token or app needs permission to write commit statuses in the repo.",
+			"flow sets it, and branch rules read it.\n\nGitHub keeps all statuses, and the last one of a context counts. So a " +
+			"change of the resource adds a status, and so does an apply after somebody else set another state, description or " +
+			"URL for the context. **Destroying the resource leaves the commit's status unchanged:** statuses can't be " +
+			"deleted. GitHub allows 1,000 statuses per commit and context.\n\nThe token or app needs permission to write " +
+			"commit statuses in the repo.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true,
@@ -80,9 +76,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"deployment": schema.SingleNestedAttribute{
 				Optional: true,
 				MarkdownDescription: "A whole `kalypso_deployment_state`, instead of `commit`, `state` and `description`. Its " +
-					"verdict becomes the state of its " +
-					"`promoted_commit`. Another verdict or another commit sets a new status; new counts alone don't. Without a " +
-					"promoted commit, no status is set.",
+					"verdict becomes the state of its `promoted_commit`. Another verdict or another commit sets a new status; new " +
+					"counts alone don't. Without a promoted commit, no status is set.",
 				Attributes: map[string]schema.Attribute{
 					"promoted_commit": schema.StringAttribute{Optional: true, MarkdownDescription: "The commit."},
 					"verdict":         schema.StringAttribute{Optional: true, MarkdownDescription: "The state."},
@@ -95,8 +90,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"renew_after": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Set the status again if the last one was older than this when refresh read it, such as " +
-					"`1h`. Whoever requires a fresh status " +
-					"then sees that the check still runs. GitHub allows 1,000 statuses per commit and context.",
+					"`1h`. Whoever requires a fresh status then sees that the check still runs. GitHub allows 1,000 statuses per " +
+					"commit and context.",
 				Validators: []validator.String{valid{"duration", checkDuration}},
 			},
 			"set_at": schema.StringAttribute{

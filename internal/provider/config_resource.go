@@ -19,17 +19,15 @@ var configModel = &model{
 	name:      "config",
 	attribute: "configs",
 	description: "Platform configuration: values for the assignments whose cluster type and deployment target have the " +
-		"labels of the config. " +
-		"Configs apply in the order of their names. A later value merges onto an earlier value of the same key.\n\n" +
-		"~> The values are committed to the GitOps repo in plain text. Don't use secrets or sensitive values here: use " +
-		"`kalypso_secret`. A rendering refuses values that are plainly secrets; see the guide Secrets.",
-	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One that starts with " +
-		"`" + fleet.AzureAppConfigPrefix +
+		"labels of the config. Configs apply in the order of their names. A later value merges onto an earlier value of " +
+		"the same key.\n\n~> The values are committed to the GitOps repo in plain text. Don't use secrets or sensitive " +
+		"values here: use `kalypso_secret`. A rendering refuses values that are plainly secrets; see the guide Secrets.",
+	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One " +
+		"that starts with `" + fleet.AzureAppConfigPrefix +
 		"` has keys that contain what they apply to, `<label>.<value>.….<key>`, and applies last.",
-	labelsDescription: "What the config applies to: assignments for which all of these hold. `cluster-type`, `deployment-target` and " +
-		"`workload` are compared with the names, any other label with those of the cluster type and of the deployment " +
-		"target. Without " +
-		"labels it applies to all. The label `" + fleet.PlatformConfigLabel +
+	labelsDescription: "What the config applies to: assignments for which all of these hold. `cluster-type`, " +
+		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
+		"and of the deployment target. Without labels it applies to all. The label `" + fleet.PlatformConfigLabel +
 		"` is added, unless it is set or the name starts with `" +
 		fleet.AzureAppConfigPrefix + "`.",
 	arguments: map[string]schema.Attribute{
@@ -37,9 +35,8 @@ var configModel = &model{
 			ElementType: types.StringType,
 			Optional:    true,
 			MarkdownDescription: "The values. A value that parses as a YAML or JSON object or list becomes one, such as the " +
-				"results of `yamlencode` and " +
-				"`jsonencode`; any other value is a string. Single quotes make a value the string between them, whatever it " +
-				"looks like.",
+				"results of `yamlencode` and `jsonencode`; any other value is a string. Single quotes make a value the string " +
+				"between them, whatever it looks like.",
 		},
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {

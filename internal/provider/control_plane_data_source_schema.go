@@ -16,16 +16,12 @@ var gitopsRepoTypes = map[string]attr.Type{"repo": types.StringType, "branch": t
 func controlPlaneSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Reads an existing Kalypso control plane: the objects of an environment, those of the base " +
-			"that its BaseRepo pins, and the " +
-			"Workloads behind its registrations, ready for a `kalypso_environment_rendering`. Terraform reads it at plan and " +
-			"keeps it in the " +
-			"plan, so apply renders what plan showed. Pass `sources` to the rendering too: a plan that changes something then " +
-			"shows " +
-			"from which commit to which each repo moved, and a commit that changes no object causes no change.\n\n" +
-			"It reads files that end in `.yaml` or `.yml`. It skips dot folders and whatever a `.sourceignore` lists (in the " +
-			"root, in the folder, and in " +
-			"those below it; with the syntax of `.gitignore`). It warns about symbolic links and submodules, which it does " +
-			"not follow. It does not build " +
+			"that its BaseRepo pins, and the Workloads behind its registrations, ready for a `kalypso_environment_rendering`. " +
+			"Terraform reads it at plan and keeps it in the plan, so apply renders what plan showed. Pass `sources` to the " +
+			"rendering too: a plan that changes something then shows from which commit to which each repo moved, and a commit " +
+			"that changes no object causes no change.\n\nIt reads files that end in `.yaml` or `.yml`. It skips dot folders " +
+			"and whatever a `.sourceignore` lists (in the root, in the folder, and in those below it; with the syntax of " +
+			"`.gitignore`). It warns about symbolic links and submodules, which it does not follow. It does not build " +
 			"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. Every run reads everything " +
 			"again: Terraform gives a data source nothing from the previous run.",
 		Attributes: controlPlaneAttributes(ctx),
@@ -45,37 +41,34 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 			"`commit`, the branch that contains it."),
 		"path": text("Folder of the repo. The default is the root."),
 		"directory": text("A folder on this machine, for a pipeline that runs in the checkout: relative to Terraform's " +
-			"working directory, or below " +
-			"`path.module`. It is read as is, committed or not."),
+			"working directory, or below `path.module`. It is read as is, committed or not."),
 		"base_directory": text("With `directory`, another folder that contains the objects of the base. By default, they " +
 			"are read from the repo that the BaseRepo names."),
 		"follow_base_repo": flag("Whether to read the base that the BaseRepo names, at the commit that it pins, or at its " +
-			"branch's head if " +
-			"it pins none. The default is `true`."),
+			"branch's head if it pins none. The default is `true`."),
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
 	})
 	attributes["promotion"] = promotionDataArgument("The commit of the base to read in place of the one that the " +
-		"BaseRepo pins. Without a BaseRepo, " +
-		"the base is the same folder of this repo.")
+		"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo.")
 	maps.Copy(attributes, followArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
 	attributes["commit"] = schema.StringAttribute{
-		Optional:            true,
-		Computed:            true,
-		MarkdownDescription: "Full hash of the commit that is read. Set it to read that commit instead of the branch's head. Null for a folder.",
+		Optional: true,
+		Computed: true,
+		MarkdownDescription: "Full hash of the commit that is read. Set it to read that commit instead of the branch's " +
+			"head. Null for a folder.",
 	}
 	attributes["manifests"] = computedStrings("The objects, for `manifests` of a `kalypso_environment_rendering`. Keys " +
-		"are `repo@branch:path`, `repo@commit:path` without a branch, or for a folder the " +
-		"path; values are YAML. If a file contains several objects, `#name` follows, or `#kind/name` if two of them share " +
-		"a name. Workloads behind " +
+		"are `repo@branch:path`, `repo@commit:path` without a branch, or for a folder the path; values are YAML. If a file " +
+		"contains several objects, `#name` follows, or `#kind/name` if two of them share a name. Workloads behind " +
 		"registrations get the workspace of their registration, whatever their own labels claim.")
 	attributes[sourcesAttribute] = sourcesOutput()
 	attributes["base_commit"] = computedText("The commit that the BaseRepo pins, which was promoted to the environment, " +
-		"for `promoted_commit` of the " +
-		"rendering. Null if it pins none.")
+		"for `promoted_commit` of the rendering. Null if it pins none.")
 	attributes["workload_commits"] = computedStrings("The commit at which each registration was read, by its name.")
 	attributes["gitops_repo"] = schema.SingleNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: "Destination in the control plane's GitOpsRepo, for `gitops_repo` of the rendering. Null if there is none.",
+		Computed: true,
+		MarkdownDescription: "Destination in the control plane's GitOpsRepo, for `gitops_repo` of the rendering. Null if " +
+			"there is none.",
 		Attributes: map[string]schema.Attribute{
 			"repo": computedText("URL of the repo."), "branch": computedText("Branch of the repo."),
 			"path": computedText("Path in the repo."),
@@ -89,9 +82,7 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 	attributes["skipped"] = computedNumber("Number of YAML documents that were skipped because they are not Kalypso " +
 		"objects.")
 	attributes["import_blocks"] = computedText("The control plane as HCL: a resource for each object, an `import` block " +
-		"that reads its state from " +
-		"the YAML, and comments with the commands to run and the rendering that takes the resources. Workloads behind " +
-		"registrations are not " +
-		"included, because they belong to the teams.")
+		"that reads its state from the YAML, and comments with the commands to run and the rendering that takes the " +
+		"resources. Workloads behind registrations are not included, because they belong to the teams.")
 	return attributes
 }

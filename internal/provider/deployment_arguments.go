@@ -75,8 +75,7 @@ func deploymentArguments() map[string]schema.Attribute {
 		},
 		"progress_deadline": span(
 			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the folder's last " +
-				"commit or the " +
-				"last transition of the cluster's condition, whichever is later. The default is `1h`.",
+				"commit or the last transition of the cluster's condition, whichever is later. The default is `1h`.",
 		),
 		"stale_after": span("Maximum age of a report in `source.reports`. The default is `1h`."),
 		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),
@@ -105,8 +104,7 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 		"azure_resource_graph": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters sync. A " +
-				"cluster's name is its ARM ID. " +
-				"Set at least one of these.",
+				"cluster's name is its ARM ID. Set at least one of these.",
 			Attributes: map[string]schema.Attribute{
 				"subscriptions":     names("IDs of subscriptions."),
 				"management_groups": names("Names of management groups."),
@@ -122,8 +120,7 @@ func sourceAttributes(text func(string) schema.StringAttribute) map[string]schem
 		"reports": schema.ListNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Stored reports, such as those in a file, of clusters that are connected rarely or never. " +
-				"Any Terraform value " +
-				"works, such as `jsondecode(file(\"reports.json\"))`.",
+				"Any Terraform value works, such as `jsondecode(file(\"reports.json\"))`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"cluster":  text("Name of the cluster. Required."),
 				"folder":   text("Folder that the cluster follows, below the rendering's path: the cluster type's name. Required."),

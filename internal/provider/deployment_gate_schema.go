@@ -29,8 +29,7 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: "The commit that the branch must contain: `commit_sha` of the rendering, which is null until " +
-			"its pull request is merged. Null is an error " +
-			"without `tree_hash`.",
+			"its pull request is merged. Null is an error without `tree_hash`.",
 		Validators: []validator.String{valid{"commit", hosting.CheckCommit}},
 	}
 	attributes["poll_interval"] = schema.StringAttribute{
@@ -53,13 +52,10 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 	}
 	return schema.Schema{
 		MarkdownDescription: "Waits until the clusters run a rendering, so that apply ends when the rendering runs, not " +
-			"when it is committed. " +
-			"It takes the arguments of `kalypso_deployment_state` and checks until the verdict is `success`. A `failure` or a " +
-			"timeout is an " +
-			"error that lists the problems; the next apply waits again.\n\n" +
-			"Refresh contacts nothing, and destroy only removes the gate from state. Put the gate into its own root module, " +
-			"with the status that it " +
-			"allows: while the gate waits, it holds the state lock, and no hotfix should wait for that.",
+			"when it is committed. It takes the arguments of `kalypso_deployment_state` and checks until the verdict is " +
+			"`success`. A `failure` or a timeout is an error that lists the problems; the next apply waits again.\n\nRefresh " +
+			"contacts nothing, and destroy only removes the gate from state. Put the gate into its own root module, with the " +
+			"status that it allows: while the gate waits, it holds the state lock, and no hotfix should wait for that.",
 		Attributes: attributes,
 	}
 }

@@ -19,11 +19,10 @@ func clusterObjects(repo, commit, status string) []string {
 		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\n" +
 			"spec: {interval: 1m, url: '" + repo + "', ref: {branch: stage}}\n",
 		fmt.Sprintf(
-			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: fleet, namespace: flux-system}\n"+
-				"spec: {interval: 1m, prune: true, path: ./fleet/large, sourceRef: {kind: GitRepository, name: fleet}}\n"+
-				"status: {observedGeneration: 1, lastAppliedRevision: 'stage@sha1:%s', conditions: [{type: Ready, status: %q, "+
-				"reason: R, message: not yet, "+
-				"lastTransitionTime: '2026-01-31T12:00:00Z'}]}\n",
+			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: fleet, namespace: "+
+				"flux-system}\nspec: {interval: 1m, prune: true, path: ./fleet/large, sourceRef: {kind: GitRepository, name: "+
+				"fleet}}\nstatus: {observedGeneration: 1, lastAppliedRevision: 'stage@sha1:%s', conditions: [{type: Ready, "+
+				"status: %q, reason: R, message: not yet, lastTransitionTime: '2026-01-31T12:00:00Z'}]}\n",
 			commit,
 			status,
 		),

@@ -85,20 +85,21 @@ func TestAccBadPlaces(t *testing.T) {
 			{"url": "ssh://" + refusing.Host, "private_key": unknown.PrivateKey, "known_hosts": refusing.KnownHosts},
 		},
 		"places": map[string]object{
-			"branch":            {"repo": "file://" + plain, "branch": "prod"},
-			"branch_http":       {"repo": url, "branch": "prod"},
-			"repo":              {"repo": "file://" + plain + "/none"},
-			"repo_http":         {"repo": served.URL + "/none"},
-			"wrong_password":    {"repo": lockedURL},
-			"no_password":       {"repo": closedURL},
-			"forbidden":         {"repo": forbidden.URL + "/gitops"},
-			"redirected":        {"repo": elsewhere.URL + "/" + filepath.Base(plain)},
-			"no_git_server":     {"repo": page.URL + "/gitops"},
-			"unreachable":       {"repo": "http://127.0.0.1:9/gitops"},
-			"unknown_host":      {"repo": unknown.URL(plain)},
-			"wrong_key":         {"repo": refusing.URL(plain)},
-			"file_in_the_way":   {"repo": "file://" + repo("file-in-the-way", map[string]string{"large": "not a folder"})},
-			"path_is_file":      {"repo": "file://" + repo("path-is-file", map[string]string{"a/b": "not a folder"}), "path": "a/b/c"},
+			"branch":          {"repo": "file://" + plain, "branch": "prod"},
+			"branch_http":     {"repo": url, "branch": "prod"},
+			"repo":            {"repo": "file://" + plain + "/none"},
+			"repo_http":       {"repo": served.URL + "/none"},
+			"wrong_password":  {"repo": lockedURL},
+			"no_password":     {"repo": closedURL},
+			"forbidden":       {"repo": forbidden.URL + "/gitops"},
+			"redirected":      {"repo": elsewhere.URL + "/" + filepath.Base(plain)},
+			"no_git_server":   {"repo": page.URL + "/gitops"},
+			"unreachable":     {"repo": "http://127.0.0.1:9/gitops"},
+			"unknown_host":    {"repo": unknown.URL(plain)},
+			"wrong_key":       {"repo": refusing.URL(plain)},
+			"file_in_the_way": {"repo": "file://" + repo("file-in-the-way", map[string]string{"large": "not a folder"})},
+			"path_is_file": {"repo": "file://" + repo("path-is-file", map[string]string{"a/b": "not a " +
+				"folder"}), "path": "a/b/c"},
 			"others_folder":     {"repo": "file://" + repo("others-folder", map[string]string{"large/a.yaml": "a: b"})},
 			"broken_record":     {"repo": "file://" + repo("broken-record", map[string]string{".kalypso/rendering.json": "{"})},
 			"empty_record":      {"repo": "file://" + repo("empty-record", map[string]string{".kalypso/rendering.json": "{}"})},
@@ -143,7 +144,8 @@ resource "kalypso_environment_rendering" "test" {
 	if got := strings.Count(text, "error: "); got != 51 {
 		t.Errorf("%d errors", got)
 	}
-	for _, want := range []string{`cluster_types["000"].name`, "error: 850 more problems\nThe first 50 of 900 are shown. Fix them, and plan again to see the rest."} {
+	for _, want := range []string{`cluster_types["000"].name`, "error: 850 more problems\nThe first 50 of 900 are " +
+		"shown. Fix them, and plan again to see the rest."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("not said: %s", want)
 		}
@@ -204,7 +206,8 @@ func diagnostics(t *testing.T, output string) string {
 		}
 		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
 		all = append(all, fmt.Sprintf("%s, %s line %d: %s\n%s: %s\n%s\n", d.Address, d.Range.Filename, d.Range.Start.Line,
-			blanks.ReplaceAllString(strings.TrimSpace(code), " "), d.Severity, d.Summary, found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required.")))
+			blanks.ReplaceAllString(strings.TrimSpace(code), " "), d.Severity, d.Summary, found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " "+
+				"required.")))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n\n")

@@ -68,10 +68,13 @@ func TestAccTeamText(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, limitedRoot)
 	r.apply("-var", `path=a: "b" # c`)
-	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var", "path={{ .ConfigData.V }}")
+	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var", "path={{ "+
+		".ConfigData.V }}")
 	r.expectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
 	r.write("reconciler.yaml", "kind: Kustomization\nspec: { path: {{ .Manifests.path }} }\n")
-	r.expectError([]string{"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | quote }}", "large / app-a"},
+	r.expectError([]string{"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | " +
+		"quote }}", "large " +
+		"/ app-a"},
 		"plan", "-no-color", "-var", "path=a, kind: Secret")
 }
 

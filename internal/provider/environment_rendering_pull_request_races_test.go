@@ -156,7 +156,8 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	// With the state lost.
 	r.succeed("state", "rm", renderingAddress)
 	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
-		r.expectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what", "close it"}, command...)
+		r.expectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what", "close " +
+			"it"}, command...)
 		stays(commit)
 	}
 	r.on.Close(t, first.Number)
@@ -255,11 +256,13 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
 	r.options("timeouts", map[string]any{"create": "2s"})
-	r.expectError([]string{"The pull request is not merged yet", "The state does not know pull request 1", "If you abandon the rendering, close it"},
+	r.expectError([]string{"The pull request is not merged yet", "The state does not know pull request 1", "If you " +
+		"abandon the rendering, close it"},
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
 	r.set("value", "2")
-	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is open already") || !strings.Contains(o.text(), "Pull request 1 (") {
+	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is open already") || !strings.Contains(o.text(), "Pull "+
+		"request 1 (") {
 		t.Errorf("the plan: %s", o.text())
 	}
 	r.delivery()

@@ -56,7 +56,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	rebase()
 	r.expectEmptyPlan()
 	r.set("value", "1")
-	r.expectError([]string{"Others changed the rendered folders", "the branch was rebased, and holds commits of others"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "the branch was rebased, and holds commits of " +
+		"others"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	r.apply()
 	r.expectEmptyPlan()
@@ -80,7 +81,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.on.Merge(t, first.Number, "squash")
-	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others", "- large"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others", "- " +
+		"large"}, "plan", "-no-color")
 }
 
 // TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is
@@ -307,7 +309,8 @@ func TestAccPullRequestUnmarked(t *testing.T) {
 	r.apply()
 	r.expectEmptyPlan()
 	now := r.expectPulls("open")
-	if now.Number != ours.Number || now.HeadCommit == ours.HeadCommit || !strings.Contains(now.Body, "<!-- kalypso-rendering: ") {
+	if now.Number != ours.Number || now.HeadCommit == ours.HeadCommit || !strings.Contains(now.Body, "<!-- "+
+		"kalypso-rendering: ") {
 		t.Errorf("the pull request was not taken up: %+v", now)
 	}
 
@@ -333,11 +336,13 @@ func TestAccPullRequestInput(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("branch_prefix", "no blanks ", "labels", []string{""}, "reviewers", []string{"a b"}, "draft", true, "auto_merge", "squash")
-	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Draft and auto-merge"}, "plan", "-no-color")
+	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Draft and " +
+		"auto-merge"}, "plan", "-no-color")
 	r.delivery("auto_merge", "fast-forward")
 	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
 	r.delivery("reviewers", []string{"octocat", "other/team"})
-	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to acme"}, "plan", "-no-color")
+	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to " +
+		"acme"}, "plan", "-no-color")
 	r.delivery()
 	r.place("repo", "file://"+r.on.Path)
 	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")

@@ -46,7 +46,8 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	delivered := r.head()
 	gitserver.SeedFiles(t, r.repo, "dev", "Away with all", map[string]gitserver.File{"large": {}, "small": {}, ".kalypso": {}, "README.md": {Mode: "100644", Content: "Ours.\n"}})
 	r.forget()
-	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all", "- .kalypso/rendering.json"}, "plan")
+	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all", "- " +
+		".kalypso/rendering.json"}, "plan")
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", delivered)
 
 	r.forget()

@@ -209,11 +209,9 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 	at := path.Root("rollout")
 	switch {
 	case len(step.Stopped) > 0:
-		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with what they "+
-			"got:\n%s\n"+
-			"No further wave is written. The rollout goes on when they are current after all, or when the fleet changes "+
-			"these folders. "+
-			"To write all folders at once, set rollout.skip = %q.",
+		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with what they got:\n"+
+			"%s\nNo further wave is written. The rollout goes on when they are current after all, or when the fleet changes "+
+			"these folders. To write all folders at once, set rollout.skip = %q.",
 			step.Stage, fleet.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
 	case decision.Action == delivery.Keep && len(step.Waiting) > 0:
 		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+

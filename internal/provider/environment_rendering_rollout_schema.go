@@ -12,14 +12,12 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
-			"next wave, and " +
-			"leaves the others as they are. Without it, all folders are committed at once.",
+			"next wave, and leaves the others as they are. Without it, all folders are committed at once.",
 		Attributes: map[string]schema.Attribute{
 			"stages": schema.ListNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; " +
-					"one that no stage " +
-					"selects is an error. A stage without cluster types is skipped. Required.",
+				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; one " +
+					"that no stage selects is an error. A stage without cluster types is skipped. Required.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"name": text("Name of the stage, for plans and commit messages. Required."),
 					"cluster_type_selector": schema.SingleNestedAttribute{
@@ -27,18 +25,15 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 						MarkdownDescription: "The cluster types of the stage. Required.",
 						Attributes:          selectorArguments("cluster types", nil),
 					},
-					"max_concurrency": text("How many cluster types of the stage may be changed and not settled yet: a number, or " +
-						"a percentage " +
-						"of the stage's cluster types, rounded up. The default is all of them."),
+					"max_concurrency": text("How many cluster types of the stage may be changed and not settled yet: a number, or a " +
+						"percentage of the stage's cluster types, rounded up. The default is all of them."),
 					"soak": text("How long the clusters of the stage run the change before the next stage begins, such as `30m`. " +
-						"The default " +
-						"is no time."),
+						"The default is no time."),
 				}},
 			},
 			"observed": observedAttribute(text),
 			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves " +
-				"again, so it may stay " +
-				"in the configuration."),
+				"again, so it may stay in the configuration."),
 		},
 	}
 }
@@ -50,8 +45,7 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. " +
-			"Another observation alone " +
-			"changes nothing: then the plan keeps the one of the last change.",
+			"Another observation alone changes nothing: then the plan keeps the one of the last change.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
 				Optional:            true,

@@ -96,9 +96,9 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"promoted_commit": optionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +
 				"`.github/tracking/Promoted_Commit_Id`, at the repo's root."),
-		"promotion": promotionArgument("A `kalypso_promotion` as a whole, in place of `promoted_commit`: its commit, and why it was taken. " +
-			"The reason goes into the commit message, the pull request and the record on the branch. While nothing is written, the plan " +
-			"keeps the value of the last change."),
+		"promotion": promotionArgument("A `kalypso_promotion` as a whole, in place of `promoted_commit`: its commit, and " +
+			"why it was taken. The reason goes into the commit message, the pull request and the record on the branch. While " +
+			"nothing is written, the plan keeps the value of the last change."),
 		"delivery": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "How the tree is delivered to the branch.",
@@ -221,8 +221,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"assignments": schema.MapAttribute{
 			Computed: true, ElementType: mapOfStrings,
 			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
-				"folder's hash. Terraform's diff shows what is added, removed and changed, " +
-				"and where. Null with `preview = \"none\"`.",
+				"folder's hash. Terraform's diff shows what is added, removed and changed, and where. Null with `preview = " +
+				"\"none\"`.",
 		},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled": schema.ListAttribute{
@@ -253,7 +253,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 				"With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."),
 		"target_tree_hash": computedString(
 			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
-		"rollout_status": computedString("With `rollout`: the stage and the wave of the last commit. Null if there is none yet."),
+		"rollout_status": computedString("With `rollout`: the stage and the wave of the last commit. Null if there is none " +
+			"yet."),
 		"commit_sha": computedString(
 			"The commit on the branch that holds the tree. Null until there is one, and with the strategy `none`."),
 		"delivered": schema.BoolAttribute{

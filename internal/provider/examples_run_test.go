@@ -117,7 +117,8 @@ func TestAccExampleDeploymentState(t *testing.T) {
 	wantInSection(t, sections, "Nobody has reported", `verdict = "pending"`, "missing: drone-7", "missing: drone-8")
 	wantInSection(t, sections, "One cluster runs it", `verdict = "pending"`, "1 of 2 clusters current", "missing: drone-8", `"current" = 1 "total" = 2`)
 	wantInSection(t, sections, "Both run it", `verdict = "success"`, "1 of 1 cluster types deployed", "problems = []")
-	wantInSection(t, sections, "It is on its way", `verdict = "pending"`, "progressing: drone-8: it runs an older tree of the folder")
+	wantInSection(t, sections, "It is on its way", `verdict = "pending"`, "progressing: drone-8: it runs an older tree "+
+		"of the folder")
 	wantInSection(t, sections, "A cluster does not get well", `verdict = "pending"`, "progressing: drone-8: unhealthy")
 }
 
@@ -127,11 +128,14 @@ func TestAccExampleRollout(t *testing.T) {
 	sections := runExample(t, "rollout", t.TempDir(), "")
 	wantInSection(t, sections, "The plan of a change", "(4 unchanged elements hidden)", `+ rollout_status = "canary, wave 1"`,
 		"Plan: 0 to add, 1 to change, 0 to destroy.")
-	wantInSection(t, sections, "The canary", "delivered = false", "canary region: north east region: west north region: west")
+	wantInSection(t, sections, "The canary", "delivered = false", "canary region: north east region: west north region: "+
+		"west")
 	wantInSection(t, sections, "It waits: nothing is to be done", "No changes.", "The rollout waits", `Stage "canary" waits for:`)
 	wantInSection(t, sections, "A quarter of the rest", `"rest, wave 1"`, "east region: north north region: west")
 	wantInSection(t, sections, "The next quarter", `"rest, wave 2"`, "north region: north south region: west")
-	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 failed:", "south region: west")
+	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 "+
+		"failed:", "south region: "+
+		"west")
 	wantInSection(t, sections, "A mended fleet begins with the canary", "canary region: south east region: north")
 	wantInSection(t, sections, "What was written before it failed comes first", "east region: south north region: north")
 	wantInSection(t, sections, "It is urgent: everywhere at once", "delivered = true", "west region: south")

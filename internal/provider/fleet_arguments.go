@@ -16,20 +16,29 @@ import (
 func fleetArguments() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"environment": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "The environment to render, usually `terraform.workspace`. Deployment targets of other environments are ignored.",
+			Required: true,
+			MarkdownDescription: "The environment to render, usually `terraform.workspace`. Deployment targets of other " +
+				"environments are ignored.",
 		},
-		"cluster_types":       nestedAttributes("cluster_types", "The cluster types, by keys of your choice: `kalypso_cluster_type.all` if that has `for_each`, or a map of single resources or of objects written inline."),
-		"templates":           nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
-		"configs":             nestedAttributes("configs", "The platform configuration, in the same form. Config values are committed in plain text, even if marked sensitive."),
-		"config_schemas":      nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, in the same form."),
-		"secrets":             nestedAttributes("secrets", "The references to secrets in external stores, in the same form. A secret and a config that apply to the same assignment share no key."),
-		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on cluster types, in the same form."),
-		"workloads":           nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
+		"cluster_types": nestedAttributes("cluster_types", "The cluster types, by keys of your choice: "+
+			"`kalypso_cluster_type.all` if that has `for_each`, or a map of single resources or of objects written inline."),
+		"templates": nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
+		"configs": nestedAttributes("configs", "The platform configuration, in the same form. Config values "+
+			"are committed in plain text, even if marked sensitive."),
+		"config_schemas": nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, "+
+			"in the same form."),
+		"secrets": nestedAttributes("secrets", "The references to secrets in external stores, in the same "+
+			"form. A secret and a config that apply to the same assignment share no key."),
+		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on "+
+			"cluster types, in the same form."),
+		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same "+
+			"form."),
 		"manifests": schema.MapAttribute{
-			ElementType:         types.StringType,
-			Optional:            true,
-			MarkdownDescription: "Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, \"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may contain several documents; documents of other kinds are skipped. Recommended for large fleets.",
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, " +
+				"\"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may contain several documents; documents " +
+				"of other kinds are skipped. Recommended for large fleets.",
 		},
 	}
 }

@@ -182,7 +182,8 @@ func TestAccLeavingTheOperator(t *testing.T) {
 		}
 	}
 	moved := strings.Replace(all.String(), `"kalypso_environment_rendering" "this"`, `"kalypso_environment_rendering" "dev"`, 1)
-	moved = strings.Replace(moved, `environment = "dev"`, "environment = \"dev\"\n  on_destroy = \"keep\"\n  deletion_protection = false", 1)
+	moved = strings.Replace(moved, `environment = "dev"`, "environment = \"dev\"\n  on_destroy = \"keep\"\n  "+
+		"deletion_protection = false", 1)
 	g.write("main.tf", moved)
 	_, resources, found := strings.Cut(model, "\n# The resources.\n")
 	if !found {

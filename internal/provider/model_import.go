@@ -95,8 +95,7 @@ func readImport(id string) (file, name, text string, err error) {
 			at = file
 		}
 		return "", "", "", fmt.Errorf("there is no file %s. The ID is the path of a Kalypso YAML file, relative to "+
-			"Terraform's working "+
-			"directory, followed by #NAME if the file contains several objects of the kind", at)
+			"Terraform's working directory, followed by #NAME if the file contains several objects of the kind", at)
 	}
 	return file, name, string(data), err
 }

@@ -21,9 +21,9 @@ func (namespaceFunction) Definition(
 ) {
 	resp.Definition = function.Definition{
 		Summary: "The namespace of an assignment",
-		MarkdownDescription: "Returns the namespace of a deployment target on a cluster type: `<environment>-<cluster type>-<deployment " +
-			"target>`. A result that is longer than 63 characters or otherwise not a DNS-1123 label is an error, as in a " +
-			"rendering.",
+		MarkdownDescription: "Returns the namespace of a deployment target on a cluster type: `<environment>-<cluster " +
+			"type>-<deployment target>`. A result that is longer than 63 characters or otherwise not a DNS-1123 label is an " +
+			"error, as in a rendering.",
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "environment", MarkdownDescription: "Name of the environment."},
 			function.StringParameter{Name: "cluster_type", MarkdownDescription: "Name of the cluster type."},

@@ -34,8 +34,7 @@ func taintsArgument() schema.ListNestedAttribute {
 			"key":   optionalText("Key of the taint. Required."),
 			"value": optionalText("Value of the taint."),
 			"effect": optionalText("`NoSelect` keeps off every deployment target, `NoSelectIfNew` only those that the cluster " +
-				"type does not " +
-				"hold yet. Required."),
+				"type does not hold yet. Required."),
 		})
 }
 
@@ -44,25 +43,23 @@ func propertiesArgument() schema.MapAttribute {
 		ElementType: types.StringType,
 		Optional:    true,
 		MarkdownDescription: "What policies prefer cluster types by, such as `{ cpu = \"64\", memory = \"256Gi\", cost = " +
-			"\"3\" }`: Kubernetes " +
-			"quantities. A property is a number, not a stock: nothing is taken from it.",
+			"\"3\" }`: Kubernetes quantities. A property is a number, not a stock: nothing is taken from it.",
 	}
 }
 
 func placementArgument() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places on all of them " +
-			"whose taints allow it.",
+		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places " +
+			"on all of them whose taints allow it.",
 		Attributes: map[string]schema.Attribute{
 			"number_of_cluster_types": optionalNumber("How many cluster types each deployment target gets. The default is all " +
-				"that fit. " +
-				"What was decided stays as long as it fits: the next run knows it from the record on the branch."),
+				"that fit. What was decided stays as long as it fits: the next run knows it from the record on the branch."),
 			"names": schema.ListAttribute{
 				ElementType: types.StringType,
 				Optional:    true,
-				MarkdownDescription: "The only cluster types that the policy takes, of those that `cluster_type_selector` selects: the way in for a " +
-					"scheduler of your own. An empty list takes none.",
+				MarkdownDescription: "The only cluster types that the policy takes, of those that `cluster_type_selector` " +
+					"selects: the way in for a scheduler of your own. An empty list takes none.",
 			},
 			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
 				"key": optionalText("Key of the taint. Without it, the toleration holds for all taints, and the operator is " +
@@ -91,8 +88,7 @@ func placementArgument() schema.SingleNestedAttribute {
 						"differ. The "+
 						"default is `%d`.", placement.DefaultMaxSkew)),
 					"when_unsatisfiable": optionalText("`DoNotSchedule` passes over what would exceed the skew, and cluster types " +
-						"without the label. " +
-						"`ScheduleAnyway` prefers what does not. The default is `DoNotSchedule`."),
+						"without the label. `ScheduleAnyway` prefers what does not. The default is `DoNotSchedule`."),
 				}),
 			"generation": optionalText("Any text. Another one forgets what this policy decided before, and decides anew."),
 		},

@@ -24,16 +24,12 @@ func promotionSchema(ctx context.Context) schema.Schema {
 	})
 	return schema.Schema{
 		MarkdownDescription: "Chooses the commit of a control plane that an environment renders: the newest commit after " +
-			"the current one whose gates hold. " +
-			"A gate never raises an error. While it is closed, the environment keeps its commit, and its own changes go out. " +
-			"Every run looks once and waits " +
-			"for nothing.\n\n" +
-			"The gates are commit statuses on the commits of the control plane, as Kalypso's workflows and " +
-			"`kalypso_commit_status` set them, or states of " +
+			"the current one whose gates hold. A gate never raises an error. While it is closed, the environment keeps its " +
+			"commit, and its own changes go out. Every run looks once and waits for nothing.\n\nThe gates are commit statuses " +
+			"on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or states of " +
 			"environments that you hand over. What is unclear never promotes: `waiting` and `summary` say why. The guide " +
-			"*From dev to prod* has a whole chain.\n\n" +
-			"Whoever may write commit statuses in the control plane's repo opens a gate. Set `by` to accept only one app or " +
-			"user.",
+			"*From dev to prod* has a whole chain.\n\nWhoever may write commit statuses in the control plane's repo opens a " +
+			"gate. Set `by` to accept only one app or user.",
 		Attributes: attributes,
 	}
 }
@@ -63,8 +59,7 @@ func promotionArguments() map[string]resource.Attribute {
 		"gitops_repo": resource.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "Where the environment's rendering goes, as in its `gitops_repo`. The record there names " +
-				"what is promoted now, else " +
-				"`.github/tracking/Promoted_Commit_Id`.",
+				"what is promoted now, else `.github/tracking/Promoted_Commit_Id`.",
 			Attributes: map[string]resource.Attribute{
 				"repo": text("URL of the GitOps repo. Required."), "branch": text("Branch of the repo. Required."),
 				"path": text("Path of the rendering in the repo. Without it the root."),
@@ -75,21 +70,17 @@ func promotionArguments() map[string]resource.Attribute {
 			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
 			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
 				"soak": span("How long the environment must have run the commit, such as `4h`. The time counts from the first " +
-					"good status of the present run " +
-					"to the first status of the context on another commit. Only a `failure` begins it anew. The newest status must " +
-					"be good and not older " +
-					"than the end of the soak, so set `renew_after` where the status is set."),
+					"good status of the present run to the first status of the context on another commit. Only a `failure` begins " +
+					"it anew. The newest status must be good and not older than the end of the soak, so set `renew_after` where the " +
+					"status is set."),
 				"by": text("Who may have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. Without " +
-					"it, anybody who may write " +
-					"statuses opens the gate."),
+					"it, anybody who may write statuses opens the gate."),
 				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +
-					"good, and so does `pending` " +
-					"with the description `Deployed`, which Kalypso's workflows set."),
+					"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
 				"deployed": resource.SingleNestedAttribute{
 					Optional: true,
 					MarkdownDescription: "A `kalypso_deployment_state` as a whole, in place of a status. The gate holds for its " +
-						"`promoted_commit` if its verdict is " +
-						"`success`. `soak`, `by` and `context` do not go with it.",
+						"`promoted_commit` if its verdict is `success`. `soak`, `by` and `context` do not go with it.",
 					Attributes: map[string]resource.Attribute{
 						"verdict":         text("The verdict."),
 						"promoted_commit": text("The commit that the verdict is about."),
@@ -103,9 +94,8 @@ func promotionArguments() map[string]resource.Attribute {
 				"neutral check run is not successful.",
 		},
 		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
-			"the first good status in the " +
-			"environment's own context. Set it to the `soak` of the next environment, so that newer commits do not cut every " +
-			"soak short."),
+			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
+			"newer commits do not cut every soak short."),
 		"hold": text("A text that stops all promotions, and says why. `pinned_commit` has precedence."),
 		"pinned_commit": text("The commit to render until the argument is removed, for a rollback: the full hash of a " +
 			"commit on the branch. It needs no gate."),
@@ -116,8 +106,7 @@ func promotionArguments() map[string]resource.Attribute {
 		"rejected": resource.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. No commit from the bad one " +
-				"on to the one before the good " +
-				"one is taken. `approved` does not change that.",
+				"on to the one before the good one is taken. `approved` does not change that.",
 		},
 	}
 }
@@ -128,8 +117,7 @@ func promotionComputed() map[string]schema.Attribute {
 		"current":   computedText("The commit that is promoted now. Null if there is none."),
 		"candidate": computedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
 		"decision": computedText("`pinned` if `pinned_commit` is set; `promote` if `commit` differs from `current`; `hold` " +
-			"if `hold` is set or newer commits " +
-			"wait; else `up_to_date`."),
+			"if `hold` is set or newer commits wait; else `up_to_date`."),
 		"waiting": computedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": computedText("The commit."),

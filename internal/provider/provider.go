@@ -50,8 +50,7 @@ func (p *kalypsoProvider) Configure(
 	if !data.known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
 			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no "+
-				"repo is planned. No repo "+
-				"is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
+				"repo is planned. No repo is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData = data, data
 }

@@ -15,10 +15,9 @@ import (
 var azureAttribute = schema.SingleNestedAttribute{
 	Optional: true,
 	MarkdownDescription: "How `source.azure_resource_graph` of `kalypso_deployment_state` reaches Azure. Without a " +
-		"client, the credential comes from the environment, " +
-		"as for other Azure tools: `AZURE_*` variables, a managed identity, or `az login`. To trust other certificates " +
-		"than the system's, set the " +
-		"environment variable `SSL_CERT_FILE` to a file with them.",
+		"client, the credential comes from the environment, as for other Azure tools: `AZURE_*` variables, a managed " +
+		"identity, or `az login`. To trust other certificates than the system's, set the environment variable " +
+		"`SSL_CERT_FILE` to a file with them.",
 	Attributes: map[string]schema.Attribute{
 		"tenant_id": azureText("ID of the tenant."),
 		"client_id": azureText("ID of the client (the application). With `client_secret` or `use_oidc`."),
@@ -30,8 +29,8 @@ var azureAttribute = schema.SingleNestedAttribute{
 		"use_oidc": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether to use the pipeline's token instead of a secret: from the file in " +
-				"`AZURE_FEDERATED_TOKEN_FILE`, " +
-				"from `ARM_OIDC_TOKEN`, or from GitHub Actions for a job with the permission `id-token: write`.",
+				"`AZURE_FEDERATED_TOKEN_FILE`, from `ARM_OIDC_TOKEN`, or from GitHub Actions for a job with the permission " +
+				"`id-token: write`.",
 		},
 		"environment": schema.StringAttribute{
 			Optional: true,

@@ -28,8 +28,7 @@ var clustersAttribute = schema.MapNestedAttribute{
 		"allow_exec": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether a program that the kubeconfig names, such as `kubelogin`, may run on this machine " +
-				"to get a credential. " +
-				"The default is `false`, which rejects such a kubeconfig.",
+				"to get a credential. The default is `false`, which rejects such a kubeconfig.",
 		},
 	}},
 }

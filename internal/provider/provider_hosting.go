@@ -112,7 +112,8 @@ func (d *providerData) checkGitHubCredential(diags *diag.Diagnostics) {
 		return
 	}
 	diags.AddAttributeError(path.Root("delivery"), "No credential for GitHub",
-		"The strategy pull_request opens a pull request, but the provider has neither token nor app for GitHub. Set "+d.github.credential()+".")
+		"The strategy pull_request opens a pull request, but the provider has neither token nor app for GitHub. "+
+			"Set "+d.github.credential()+".")
 }
 
 // appendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
@@ -142,7 +143,8 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		say("GitHub denies the request", "Grant the token or app this permission in the repo.")
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
-			"GitHub gives the same answer for both. Check the repo's URL, and that the token or app may use the repo. "+credential)
+			"GitHub gives the same answer for both. Check the repo's URL, and that the token or app may use the "+
+				"repo. "+credential)
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		say("Commit not found", "Check the hash, and that the commit was pushed.")
 	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):

@@ -9,20 +9,16 @@ import (
 // are checked when they are read, because the framework treats an unknown object as one of nulls.
 var providerSchema = schema.Schema{
 	MarkdownDescription: "Manages a fleet of [Kalypso](https://github.com/microsoft/kalypso) in Terraform: cluster " +
-		"types, workloads, scheduling " +
-		"policies and platform configuration are resources, `terraform plan` shows which cluster type hosts which " +
-		"deployment target, and " +
-		"`terraform apply` commits the GitOps tree.",
+		"types, workloads, scheduling policies and platform configuration are resources, `terraform plan` shows which " +
+		"cluster type hosts which deployment target, and `terraform apply` commits the GitOps tree.",
 	Attributes: map[string]schema.Attribute{
 		"git_credentials": schema.ListNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` " +
-				"equal the repo's, and its " +
-				"path equals the repo's path or is a prefix of it in whole segments; the longest path wins. No credential is " +
-				"sent over plain http, except to " +
-				"this machine, and none to a URL that only a redirect names. If none serves a repo over HTTPS, `github` does for " +
-				"the repos on its server, " +
-				"and the environment variable `GITHUB_TOKEN` for those on github.com.",
+				"equal the repo's, and its path equals the repo's path or is a prefix of it in whole segments; the longest path " +
+				"wins. No credential is sent over plain http, except to this machine, and none to a URL that only a redirect " +
+				"names. If none serves a repo over HTTPS, `github` does for the repos on its server, and the environment " +
+				"variable `GITHUB_TOKEN` for those on github.com.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
 		"commit_author": schema.SingleNestedAttribute{
@@ -44,8 +40,8 @@ var providerSchema = schema.Schema{
 		"github": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an " +
-				"app. Without either, the environment variable " +
-				"`GITHUB_TOKEN` is the token for github.com; it is never sent to a `base_url`.",
+				"app. Without either, the environment variable `GITHUB_TOKEN` is the token for github.com; it is never sent to a " +
+				"`base_url`.",
 			Attributes: map[string]schema.Attribute{
 				"token": schema.StringAttribute{
 					Optional:            true,
@@ -53,8 +49,9 @@ var providerSchema = schema.Schema{
 					MarkdownDescription: "A token for the API.",
 				},
 				"base_url": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is github.com.",
+					Optional: true,
+					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is " +
+						"github.com.",
 				},
 				"app": schema.SingleNestedAttribute{
 					Optional:            true,
@@ -66,21 +63,19 @@ var providerSchema = schema.Schema{
 		"git_mirrors": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "URLs to use instead of a repo's own URL for reading and pushing, like Git's `insteadOf`: the prefix of a " +
-				"repo's URL → its replacement, such as `\"https://github.com/\" = \"https://mirror.acme.io/github/\"`. The " +
-				"longest " +
-				"prefix wins; it covers whole segments of the path. A mirror can be a `file://` URL or a path. `git_credentials` " +
-				"are " +
-				"chosen by the mirror's URL. Everything else keeps the repo's own URL: the record on the branch, the state, the " +
-				"objects " +
-				"that clusters sync, and requests to the GitHub API.",
+			MarkdownDescription: "URLs to use instead of a repo's own URL for reading and pushing, like Git's `insteadOf`: " +
+				"the prefix of a repo's URL → its replacement, such as `\"https://github.com/\" = " +
+				"\"https://mirror.acme.io/github/\"`. The longest prefix wins; it covers whole segments of the path. A mirror " +
+				"can be a `file://` URL or a path. `git_credentials` are chosen by the mirror's URL. Everything else keeps the " +
+				"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the GitHub " +
+				"API.",
 		},
 		"allow_local_repos": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a `file://` " +
-				"URL or a path. The author of a registration would choose what is read there, so by default such a registration " +
-				"is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. Repos in the " +
-				"configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
+			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a " +
+				"`file://` URL or a path. The author of a registration would choose what is read there, so by default such a " +
+				"registration is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. " +
+				"Repos in the configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
 		},
 	},
 }
@@ -117,8 +112,8 @@ var credentialAttributes = map[string]schema.Attribute{
 	},
 	"known_hosts": schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the user's own file. A host " +
-			"that is not listed is rejected.",
+		MarkdownDescription: "Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the " +
+			"user's own file. A host that is not listed is rejected.",
 	},
 	"ca_certificate": schema.StringAttribute{
 		Optional:            true,

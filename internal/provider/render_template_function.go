@@ -28,22 +28,20 @@ func (renderTemplateFunction) Definition(
 ) {
 	resp.Definition = function.Definition{
 		Summary: "Renders a template for an assignment",
-		MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use it to try out " +
-			"templates, and to test them with `check` blocks and `terraform test`.",
+		MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use " +
+			"it to try out templates, and to test them with `check` blocks and `terraform test`.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
 				Name: "template",
-				MarkdownDescription: "The template: a string, or an object with `manifests` and `content_type` as in `kalypso_template`, " +
-					"such as a resource of that kind.",
+				MarkdownDescription: "The template: a string, or an object with `manifests` and `content_type` as in " +
+					"`kalypso_template`, such as a resource of that kind.",
 			},
 			function.DynamicParameter{
 				Name: "data",
-				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, `Workspace`, " +
-					"`Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of strings), " +
-					"`ConfigData` (an object; " +
-					"its values are strings, objects or lists) and `SecretData` (an object of references, each with `store`, `key` " +
-					"and " +
-					"`property`). Missing attributes are empty.",
+				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, " +
+					"`Workspace`, `Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of " +
+					"strings), `ConfigData` (an object; its values are strings, objects or lists) and `SecretData` (an object of " +
+					"references, each with `store`, `key` and `property`). Missing attributes are empty.",
 			},
 		},
 		Return: function.StringReturn{},

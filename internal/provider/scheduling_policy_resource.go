@@ -11,8 +11,7 @@ var schedulingPolicyModel = &model{
 	name:      "scheduling_policy",
 	attribute: "scheduling_policies",
 	description: "A scheduling policy assigns every deployment target that it selects to every cluster type that it " +
-		"selects, or with " +
-		"`placement` to some of them. If several policies choose the same pair, it is one assignment.\n\n" +
+		"selects, or with `placement` to some of them. If several policies choose the same pair, it is one assignment.\n\n" +
 		"A selector that selects everything must say `match_all = true`, so that a variable that happens to be null or " +
 		"empty never does.",
 	nameDescription:   "Name of the policy: a DNS-1123 subdomain.",
@@ -23,8 +22,9 @@ var schedulingPolicyModel = &model{
 			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements below.",
 			Attributes: selectorArguments("deployment targets", map[string]schema.Attribute{
 				"workspace": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all targets of that workspace.",
+					Optional: true,
+					MarkdownDescription: "The workspace of the deployment targets. On its own, it selects all targets of that " +
+						"workspace.",
 				},
 			}),
 		},

@@ -11,18 +11,14 @@ var secretModel = &model{
 	name:      "secret",
 	attribute: "secrets",
 	description: "Platform secrets: references to secrets in external stores, for the assignments whose cluster type " +
-		"and deployment target " +
-		"have the labels of the object. References apply in the order of the objects' names. A later reference merges onto " +
-		"an earlier " +
-		"reference of the same key.\n\n" +
-		"By default, [External Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment " +
-		"with references gets an " +
+		"and deployment target have the labels of the object. References apply in the order of the objects' names. A later " +
+		"reference merges onto an earlier reference of the same key.\n\nBy default, [External " +
+		"Secrets](https://external-secrets.io) fetches the secrets in the cluster: each assignment with references gets an " +
 		"`ExternalSecret`. Terraform, its state and Git hold the references alone, never a secret.",
 	nameDescription: "Name of the object: a DNS-1123 subdomain. References apply in the byte order of these names.",
-	labelsDescription: "What the references apply to: assignments for which all of these hold. `cluster-type`, `deployment-target` and " +
-		"`workload` are compared with the names, any other label with those of the cluster type and of the deployment " +
-		"target. Without " +
-		"labels they apply to all.",
+	labelsDescription: "What the references apply to: assignments for which all of these hold. `cluster-type`, " +
+		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
+		"and of the deployment target. Without labels they apply to all.",
 	arguments: map[string]schema.Attribute{
 		"data": schema.MapNestedAttribute{
 			Optional: true,
@@ -57,8 +53,8 @@ var referenceArguments = map[string]schema.Attribute{
 	},
 	"property": schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Which value to take of a secret that holds several. Without it, the property of an earlier reference of the " +
-			"same key stays.",
+		MarkdownDescription: "Which value to take of a secret that holds several. Without it, the property of an earlier " +
+			"reference of the same key stays.",
 	},
 }
 

@@ -36,8 +36,8 @@ func selectorArguments(things string, more map[string]schema.Attribute) map[stri
 				},
 				"operator": schema.StringAttribute{
 					Optional: true,
-					MarkdownDescription: "`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. `Exists` and " +
-						"`DoesNotExist`: the label exists or does not. Required.",
+					MarkdownDescription: "`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. " +
+						"`Exists` and `DoesNotExist`: the label exists or does not. Required.",
 				},
 				"values": schema.ListAttribute{
 					ElementType:         types.StringType,

@@ -27,13 +27,13 @@ func (selectorMatchesFunction) Definition(
 ) {
 	resp.Definition = function.Definition{
 		Summary: "Tells whether a selector selects an object with these labels",
-		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster type with " +
-			"these labels. Use it to test policies with `check` blocks and `terraform test`.",
+		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster " +
+			"type with these labels. Use it to test policies with `check` blocks and `terraform test`.",
 		Parameters: []function.Parameter{
 			function.DynamicParameter{
 				Name: "selector",
-				MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and `match_all`, each as in " +
-					"`kalypso_scheduling_policy`. One that selects everything must say `match_all = true`.",
+				MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and " +
+					"`match_all`, each as in `kalypso_scheduling_policy`. One that selects everything must say `match_all = true`.",
 			},
 			function.DynamicParameter{
 				Name: "labels",

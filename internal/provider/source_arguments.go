@@ -49,15 +49,13 @@ func followArguments(ctx context.Context, record string) map[string]schema.Attri
 		"pins": resource.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
-			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an environment stays on " +
-				"what was promoted, and an application's pipeline plans its own pull request. Each is a full hash; null pins " +
-				"nothing.",
+			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an " +
+				"environment stays on what was promoted, and an application's pipeline plans its own pull request. Each is a " +
+				"full hash; null pins nothing.",
 		},
 		"on_error": errorReactions.attribute("What to do about a broken registration: its branch or folder does not exist, " +
-			"it has no " +
-			"Workload or two with the same name, or a Workload can't be read, is invalid or has the name of another team's. " +
-			"Every broken registration " +
-			"is reported. With `last_good`, it is read at the commit in " + record +
+			"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the name of another " +
+			"team's. Every broken registration is reported. With `last_good`, it is read at the commit in " + record +
 			", with a warning. If there is no such commit, " +
 			"or the registration is pinned, that is an error."),
 	})
@@ -77,11 +75,9 @@ const sourcesAttribute = "sources"
 
 func sourcesOutput() schema.MapAttribute {
 	return computedStrings("The commits that were read, for `sources` of a `kalypso_environment_rendering`: " +
-		"`repo@branch:folder` → " +
-		"the full hash. Keys of `manifests` contain only the branch, so that a commit that changes no object changes no " +
-		"key. If " +
-		"a folder is read at several commits, both keys contain `~` and the name of the registration or BaseRepo after the " +
-		"branch.")
+		"`repo@branch:folder` → the full hash. Keys of `manifests` contain only the branch, so that a commit that changes " +
+		"no object changes no key. If a folder is read at several commits, both keys contain `~` and the name of the " +
+		"registration or BaseRepo after the branch.")
 }
 
 // readPins reads the pins, without the null ones.

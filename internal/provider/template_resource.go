@@ -14,18 +14,14 @@ var templateModel = &model{
 	name:      "template",
 	attribute: "templates",
 	description: "A template renders one part of an assignment, which is a deployment target on a cluster type. Cluster " +
-		"types refer to the " +
-		"templates they use.\n\n" +
-		"The manifests are Go templates with the Sprig functions that use neither clock nor network, and with `toYaml`, " +
-		"`stringify`, " +
-		"`hash` and `unquote`. The data are `.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, " +
-		"`.Workload`, " +
-		"`.ClusterType`, `.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's " +
-		"manifests lie: `.Manifests.repo`, " +
-		"`.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and `.SecretData` (the " +
-		"references " +
-		"to secrets by key, each with `store`, `key` and, if it has one, `property`). Printing a missing value is an " +
-		"error. They are parsed at plan. To try one out, use the function `provider::kalypso::render_template`.",
+		"types refer to the templates they use.\n\nThe manifests are Go templates with the Sprig functions that use " +
+		"neither clock nor network, and with `toYaml`, `stringify`, `hash` and `unquote`. The data are " +
+		"`.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, `.Workload`, `.ClusterType`, " +
+		"`.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: " +
+		"`.Manifests.repo`, `.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and " +
+		"`.SecretData` (the references to secrets by key, each with `store`, `key` and, if it has one, `property`). " +
+		"Printing a missing value is an error. They are parsed at plan. To try one out, use the function " +
+		"`provider::kalypso::render_template`.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
@@ -41,8 +37,9 @@ var templateModel = &model{
 		"manifests": schema.ListAttribute{
 			ElementType: types.StringType,
 			Required:    true,
-			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty string is omitted. " +
-				"Terraform interprets `${` and `%{` in a string; write `$${` and `%%{`, or read the text from a file with `file`.",
+			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty " +
+				"string is omitted. Terraform interprets `${` and `%{` in a string; write `$${` and `%%{`, or read the text from " +
+				"a file with `file`.",
 		},
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {

@@ -10,8 +10,7 @@ var workloadRegistrationModel = &model{
 	kind: fleet.KindWorkloadRegistration,
 	name: "workload_registration",
 	description: "A workload registration tells where in Git an application team keeps its Workload documents, and who " +
-		"owns them. Its manifest " +
-		"belongs with the others in the control plane.",
+		"owns them. Its manifest belongs with the others in the control plane.",
 	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
@@ -35,8 +34,8 @@ var workloadRegistrationModel = &model{
 		},
 		"workspace": schema.StringAttribute{
 			Optional: true,
-			MarkdownDescription: "Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. It is a label " +
-				"value.",
+			MarkdownDescription: "Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. " +
+				"It is a label value.",
 		},
 	},
 	decode: func(m fleet.Meta, d decoder) fleet.Object {

@@ -16,11 +16,11 @@ var workloadModel = &model{
 	name:      "workload",
 	attribute: "workloads",
 	description: "A workload: an application with its deployment targets. A target is rendered only in its own " +
-		"environment, where it is " +
-		"called `<workload>-<target>`.",
+		"environment, where it is called `<workload>-<target>`.",
 	nameDescription: "Name of the workload: a DNS-1123 subdomain. The name of a deployment target consists of the " +
 		"workload's and the target's.",
-	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the Kubernetes rules.",
+	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the " +
+		"Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"workspace": schema.StringAttribute{
 			Optional: true,
@@ -34,9 +34,10 @@ var workloadModel = &model{
 			NestedObject:        schema.NestedAttributeObject{Attributes: targetArguments},
 		},
 		"config_schemas": schema.ListAttribute{
-			ElementType:         types.StringType,
-			Optional:            true,
-			MarkdownDescription: "JSON Schemas for the platform configuration of all targets, each for example with `jsonencode`.",
+			ElementType: types.StringType,
+			Optional:    true,
+			MarkdownDescription: "JSON Schemas for the platform configuration of all targets, each for example with " +
+				"`jsonencode`.",
 		},
 	},
 	decode: decodeWorkload,
@@ -64,19 +65,20 @@ var targetArguments = map[string]schema.Attribute{
 	"labels": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's labels override them, " +
-			"and then `workload` and `workspace`, which always exist.",
+		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's " +
+			"labels override them, and then `workload` and `workspace`, which always exist.",
 	},
 	"manifests": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`. Usually `repo`, `branch` and " +
-			"`path`, or whatever the templates read.",
+		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`. Usually `repo`, " +
+			"`branch` and `path`, or whatever the templates read.",
 	},
 	"config_schemas": schema.ListAttribute{
-		ElementType:         types.StringType,
-		Optional:            true,
-		MarkdownDescription: "JSON Schemas for the platform configuration of this target, each for example with `jsonencode`.",
+		ElementType: types.StringType,
+		Optional:    true,
+		MarkdownDescription: "JSON Schemas for the platform configuration of this target, each for example with " +
+			"`jsonencode`.",
 	},
 }
 

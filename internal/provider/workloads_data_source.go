@@ -35,8 +35,8 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 	attributes := dataSourceArguments(map[string]resource.Attribute{
 		"registrations": resource.MapNestedAttribute{
 			Required: true,
-			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, a map of several resources, or objects " +
-				"written inline.",
+			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, a map of several " +
+				"resources, or objects written inline.",
 			NestedObject: resource.NestedAttributeObject{Attributes: optional(arguments)},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
@@ -53,27 +53,21 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 	})
 	maps.Copy(attributes, followArguments(ctx, "the record on `gitops_repo`"))
 	attributes["manifests"] = computedStrings("The Workload documents, for `manifests` of a " +
-		"`kalypso_environment_rendering`: `repo@branch:path#name` → " +
-		"YAML. Each gets the workspace of its registration, whatever its own labels claim.")
+		"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
+		"whatever its own labels claim.")
 	attributes[sourcesAttribute] = sourcesOutput()
 	attributes["commits"] = computedStrings("The commit at which each registration was read, by its name.")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' " +
-			"repos. Terraform reads them at " +
-			"plan and keeps them in the plan, so apply renders the commits that plan showed. Pass `sources` to the rendering " +
-			"too: " +
-			"a plan that changes something then shows from which commit to which each repo moved, and a commit that changes " +
-			"no object causes no change.\n\n" +
-			"A repo is read once for all its registrations. If the server can filter, only the files in their folders are " +
-			"transferred. " +
-			"Dot folders and whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A " +
-			"file may have at most 10 MiB, and all documents together 64 MiB. " +
-			"Between runs, Terraform keeps only the result of a data source, which the provider can't see, so every " +
-			"run reads the documents again.\n\n" +
-			"Terraform defers reading a data source until apply if an argument is unknown, or if resources that it refers to " +
-			"directly have pending changes. If registrations are passed through `locals`, as in the example, the plan that " +
-			"adds one " +
-			"shows its deployment targets.",
+			"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
+			"Pass `sources` to the rendering too: a plan that changes something then shows from which commit to which each " +
+			"repo moved, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
+			"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and " +
+			"whatever a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
+			"most 10 MiB, and all documents together 64 MiB. Between runs, Terraform keeps only the result of a data source, " +
+			"which the provider can't see, so every run reads the documents again.\n\nTerraform defers reading a data source " +
+			"until apply if an argument is unknown, or if resources that it refers to directly have pending changes. If " +
+			"registrations are passed through `locals`, as in the example, the plan that adds one shows its deployment targets.",
 		Attributes: attributes,
 	}
 }

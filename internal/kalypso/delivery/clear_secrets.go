@@ -50,10 +50,8 @@ func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(c.key)},
 			Summary: "Secret in clear",
 			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in clear. Put it into a "+
-				"secret "+
-				"store, and refer to it by kalypso_secret. Or encrypt it: ciphertext of SOPS or a SealedSecret passes. If it may "+
-				"lie "+
-				"in Git, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
+				"secret store, and refer to it by kalypso_secret. Or encrypt it: ciphertext of SOPS or a SealedSecret passes. If "+
+				"it may lie in Git, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
 		})
 	}
 	return ps

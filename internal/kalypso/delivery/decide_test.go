@@ -104,7 +104,8 @@ func (s *situation) proposed(entries string) *Proposal {
 
 // text tells the decision on a situation, and what that changes where it can be told.
 func (d *Decision) text(on *situation) string {
-	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove old"}[d.Action]}
+	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove " +
+		"old"}[d.Action]}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
@@ -141,7 +142,8 @@ func kindOf(err error) string {
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		return fmt.Sprintf("not ours %v", ownership.Folders)
 	case errors.As(err, &ownership):
-		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering", "of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
+		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering", "of environment", "can't be used", "not directories", "people pushed", "not " +
+			"this rendering's"} {
 			if strings.Contains(ownership.Reason, word) {
 				return word
 			}
@@ -170,7 +172,8 @@ func TestDecide(t *testing.T) {
 		}, "keep"},
 
 		// A create.
-		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil }, "write, reads the branch"},
+		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil }, "write, reads the " +
+			"branch"},
 		{"a create whose place is not known yet contacts nothing", func(s *situation) {
 			s.prior, s.state, s.desired.Incomplete = nil, nil, true
 		}, "write"},
@@ -189,8 +192,10 @@ func TestDecide(t *testing.T) {
 		}, "write"},
 
 		// What changes.
-		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write, changes map[large:+0 -0 ~1]"},
-		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write, changes map[]"},
+		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write, " +
+			"changes map[large:+0 -0 ~1]"},
+		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write, changes " +
+			"map[]"},
 		{"another environment is written, and takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
 			"write, changes map[], replaces dev, refuses: removes [large/a large/b small/c]"},
 		{"another place is written, and read for errors", func(s *situation) {
@@ -286,8 +291,10 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
 		// A private state of another version.
-		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil }, "write, recovers the state, reads the branch"},
-		{"so is one of another engine", func(s *situation) { s.state.Engine++ }, "write, recovers the state, reads the branch"},
+		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil }, "write, recovers " +
+			"the state, reads the branch"},
+		{"so is one of another engine", func(s *situation) { s.state.Engine++ }, "write, recovers the state, reads the " +
+			"branch"},
 		{"nothing is recovered where nothing is delivered from now on", func(s *situation) {
 			s.state, s.desired.Strategy = nil, ComputeOnly
 		}, "write"},
@@ -307,7 +314,8 @@ func TestDecide(t *testing.T) {
 			s.state = Computed(s.desired)
 			s.desired.Environment = "stage"
 		}, "keep"},
-		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly }, "write, changes map[], leaves the tree"},
+		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly }, "write, changes " +
+			"map[], leaves the tree"},
 		{"an open pull request stays too", func(s *situation) {
 			s.proposed("large/a=2")
 			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
@@ -322,7 +330,8 @@ func TestDecide(t *testing.T) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"open, and its branch is gone", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true }, "write, changes map[large:+0 -0 ~1]"},
+		{"open, and its branch is gone", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true }, "write, " +
+			"changes map[large:+0 -0 ~1]"},
 		{"open, and another rendering's promoted commit came first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
 		}, "write, changes map[large:+0 -0 ~1]"},
@@ -400,7 +409,8 @@ func TestChange(t *testing.T) {
 		{"a branch that lacks the record gets one", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", Inventory{}
 		}, "write"},
-		{"what is not rendered any more goes", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") }, "write, remove small"},
+		{"what is not rendered any more goes", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") }, "write, " +
+			"remove small"},
 		{"what others put in place of a folder of ours goes", func(s *situation) {
 			delete(s.branch.Folders, "small")
 			s.branch.Files = []string{"small"}
@@ -412,7 +422,8 @@ func TestChange(t *testing.T) {
 		}, "write"},
 
 		// Whose the destination is.
-		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" exists but is not a directory` }, "refuses: not a directory"},
+		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" exists but is not a directory` }, "refuses: " +
+			"not a directory"},
 		{"a file in place of the record's folder", func(s *situation) {
 			s.branch.RecordObstacle = `".kalypso" exists but is not a directory`
 		}, "refuses: not a directory"},
@@ -425,7 +436,8 @@ func TestChange(t *testing.T) {
 		{"a folder in place of a promoted commit's file that is not written", func(s *situation) {
 			s.branch.PromotedCommitObstacle = "it exists but is not a file"
 		}, "nothing"},
-		{"another rendering below the path", func(s *situation) { s.branch.OtherRenderings = []string{"team"} }, "refuses: another rendering"},
+		{"another rendering below the path", func(s *situation) { s.branch.OtherRenderings = []string{"team"} }, "refuses: " +
+			"another rendering"},
 		{"another rendering above the path", func(s *situation) {
 			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a"}, nil
 		}, "refuses: another rendering"},
@@ -447,7 +459,8 @@ func TestChange(t *testing.T) {
 		{"the path that is left may not go", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
-		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of environment"},
+		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of " +
+			"environment"},
 		{"the record of another environment, for whoever has no state", func(s *situation) {
 			s.state, s.branch.Record.Environment = nil, "stage"
 		}, "refuses: of environment"},
@@ -485,7 +498,8 @@ func TestChange(t *testing.T) {
 			s.desired.Tree.Folders[0].Targets[0].Unknown = true
 		}, "refuses: exists map[large:+0 -0 ~1]"},
 		{"a move finds it, and says so", func(s *situation) {
-			s.state.Destination.Path, s.desired.Tree, s.desired.Guardrails = "elsewhere", rendered("large/a=2 large/b=1 small/c=1"), free
+			s.state.Destination.Path, s.desired.Tree, s.desired.Guardrails = "elsewhere", rendered("large/a=2 large/b=1 "+
+				"small/c=1"), free
 		}, "write"},
 
 		// What moved between plan and apply.
@@ -500,7 +514,8 @@ func TestChange(t *testing.T) {
 		}, "nothing"},
 		{"folders of others moved since the plan", func(s *situation) { s.branch.Folders["team"] = Folder{} }, "nothing"},
 		{"the path that is left moved since the plan", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding("large/a=9 large/b=1 small/c=1")
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding("large/a=9 "+
+				"large/b=1 small/c=1")
 			s.desired.Guardrails = free
 		}, "refuses: moved [large]"},
 
@@ -524,7 +539,8 @@ func TestChange(t *testing.T) {
 		}, "refuses: not directories"},
 
 		// Guardrails.
-		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") }, "refuses: removes [large/b small/c]"},
+		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") }, "refuses: removes [large/b " +
+			"small/c]"},
 		{"adopted folders count where they go", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("legacy/x=1")
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
@@ -587,7 +603,8 @@ func TestReview(t *testing.T) {
 		{"it holds the tree on top of an older target", func(s *situation) { s.review.parents = []string{"older"} }, "rebuild"},
 		{"it holds the tree in a merge", func(s *situation) { s.review.parents = []string{"head", "other"} }, "rebuild"},
 		{"it holds another tree of ours", func(s *situation) { s.review.BranchState, s.review.trailer = holding("large/a=3"), true }, "rebuild"},
-		{"it is of others", func(s *situation) { s.review.BranchState = &BranchState{Head: "theirs"} }, "refuses: not this rendering's"},
+		{"it is of others", func(s *situation) { s.review.BranchState = &BranchState{Head: "theirs"} }, "refuses: not this " +
+			"rendering's"},
 		{"people pushed to it, and no state tells", func(s *situation) {
 			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
 		}, "refuses: people pushed"},
@@ -666,14 +683,19 @@ func TestPathsToRemove(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = Folder{} }, ".kalypso/rendering.json large small"},
-		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} }, ".kalypso/rendering.json large small"},
-		{"a folder that is gone is passed over", func(s *situation) { delete(s.branch.Folders, "small") }, ".kalypso/rendering.json large"},
+		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = Folder{} }, ".kalypso/rendering.json " +
+			"large small"},
+		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} }, ".kalypso/rendering.json " +
+			"large small"},
+		{"a folder that is gone is passed over", func(s *situation) { delete(s.branch.Folders, "small") }, ".kalypso/rendering.json " +
+			"large"},
 		{"without the record, what is still as it was delivered", func(s *situation) {
 			s.branch.Record, s.branch.Folders = nil, held("large/a=9 small/c=1")
 		}, "small"},
-		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is no JSON" }, "refuses: can't be used"},
-		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of environment"},
+		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is no JSON" }, "refuses: " +
+			"can't be used"},
+		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of " +
+			"environment"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()

@@ -41,7 +41,8 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	t.Helper()
 	var text strings.Builder
 	add := func(kind, name, rest string) {
-		fmt.Fprintf(&text, "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {type: %s}}\nspec: %s\n", kind, name, name, rest)
+		fmt.Fprintf(&text, "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s, labels: {type: "+
+			"%s}}\nspec: %s\n", kind, name, name, rest)
 	}
 	add("Template", "file", fmt.Sprintf(`{type: reconciler, manifests: [%q]}`, value))
 	add("Template", "namespace", `{type: namespace, manifests: ["{{ .Namespace }}"]}`)
@@ -159,7 +160,8 @@ func TestDrift(t *testing.T) {
 
 			commit := gitserver.SeedFiles(t, b.repo, "dev", "Mine", edit)
 			now := b.observe(delivered)
-			if len(now.Drift) != 1 || now.Drift[0].Commit != commit || now.Drift[0].Author != "Somebody <somebody@acme.io>" || len(now.Drift[0].Paths) == 0 {
+			if len(now.Drift) != 1 || now.Drift[0].Commit != commit || now.Drift[0].Author != "Somebody "+
+				"<somebody@acme.io>" || len(now.Drift[0].Paths) == 0 {
 				t.Fatalf("drift is %+v, want that of commit %s", now.Drift, commit)
 			}
 			o := b.order("1", usual, now)
@@ -305,7 +307,8 @@ func TestRemove(t *testing.T) {
 			left: []string{"large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml", "large/b-x/namespace.yaml", "large/b-x/reconciler.yaml", "large/y"}},
 		{name: "a file for a folder", edit: map[string]gitserver.File{"small": plain("theirs")}, left: []string{"small"}},
 		{name: "the record of another", edit: map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage"}`)}, said: `environment "stage"`},
-		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")}, said: "can't be used"},
+		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")}, said: "can't " +
+			"be used"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -376,7 +379,8 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("adoption (-want +got):\n%s", diff)
 	}
 	told := []string{
-		"large: 1 added, 1 removed, 1 changed", "  added: b-x", "  removed: old-x", "  changed: a-x", "  removes config.yaml (1 deployment target)",
+		"large: 1 added, 1 removed, 1 changed", "  added: b-x", "  removed: old-x", "  changed: a-x", "  removes " +
+			"config.yaml (1 deployment target)",
 		"legacy: 0 added, 1 removed, 0 changed (the folder is removed)", "  removed: old-x",
 		"small: 1 added, 0 removed, 0 changed (a new folder)", "  added: c-x",
 	}
@@ -424,7 +428,8 @@ func TestMoves(t *testing.T) {
 	o := b.order("1", usual, s)
 	o.Destination.Path = "deep/down"
 	var guardrail *delivery.GuardrailError
-	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 || !strings.Contains(err.Error(), "Clusters that still sync from there") {
+	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 || !strings.Contains(err.Error(), "Clusters "+
+		"that still sync from there") {
 		t.Errorf("without guardrails that allow it: %v", err)
 	}
 	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}

@@ -33,7 +33,8 @@ func TestBranchName(t *testing.T) {
 			}
 		}
 	}
-	for prefix, ok := range map[string]bool{"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x y": false} {
+	for prefix, ok := range map[string]bool{"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x " +
+		"y": false} {
 		if err := checkBranchPrefix(prefix); (err == nil) != ok {
 			t.Errorf("prefix %q: %v", prefix, err)
 		}

@@ -200,9 +200,8 @@ spec: {reconciler: r, namespaceService: "n"}
 			map[string]string{
 				"large/app-test/reconciler.yaml": "r: app-test",
 				"large/app-test/namespace.yaml":  "n: dev-large-app-test",
-				"large/app-test/platform-config.yaml": "MAP:\n    a:\n        - 1\n        - b: null\nNUMBER: \"1\"\nTEXT: |\n   " +
-					" " +
-					"two\n    lines",
+				"large/app-test/platform-config.yaml": "MAP:\n    a:\n        - 1\n        - b: null\nNUMBER: \"1\"\nTEXT: |\n" +
+					"    two\n    lines",
 				"small/app-test/reconciler.yaml": `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:

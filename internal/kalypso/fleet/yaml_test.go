@@ -172,8 +172,7 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 	}{
 		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
 		{"what clusters add", "ClusterType", "metadata: {name: a, namespace: n, uid: x, generation: 2, creationTimestamp: " +
-			"null, " +
-			"annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], " +
+			"null, annotations: {a: b}, managedFields: [{manager: m}], ownerReferences: [{kind: K}], finalizers: [f], " +
 			"resourceVersion: '1'}\nstatus: {conditions: []}\n", ""},
 		{"deep down", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabel") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.matchLabel"},

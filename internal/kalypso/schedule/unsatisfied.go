@@ -26,8 +26,8 @@ func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reactio
 		ps = append(ps, fleet.Problem{
 			Path: at, Summary: "Deployment targets find no place any more",
 			Detail: fmt.Sprintf("%s of environment %q %s placed before, and no cluster type fits any more:\n%s\nRemove the "+
-				"taint, or "+
-				"tolerate it, or change the placement of the policies. If they are to go, set guardrails.unsatisfied = \"ignore\".",
+				"taint, or tolerate it, or change the placement of the policies. If they are to go, set guardrails.unsatisfied = "+
+				"\"ignore\".",
 				fleet.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
 		})
 	}

@@ -124,9 +124,8 @@ const maxToken = 1 << 20
 
 // errNoToken tells where a token was expected.
 var errNoToken = errors.New(
-	"use_oidc finds no token: none of AZURE_FEDERATED_TOKEN_FILE, ARM_OIDC_TOKEN and " +
-		"ACTIONS_ID_TOKEN_REQUEST_URL is set " +
-		"(GitHub Actions sets the last one for a job with permission id-token: write)",
+	"use_oidc finds no token: none of AZURE_FEDERATED_TOKEN_FILE, ARM_OIDC_TOKEN and ACTIONS_ID_TOKEN_REQUEST_URL is " +
+		"set (GitHub Actions sets the last one for a job with permission id-token: write)",
 )
 
 // pipelineToken returns the token that the pipeline gives this run: from a file, the environment or GitHub Actions.

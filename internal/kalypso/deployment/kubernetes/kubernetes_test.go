@@ -99,10 +99,9 @@ const (
 // compared returns the status of an Application that was compared after its last operation.
 func compared(sync, health, phase string) string {
 	return fmt.Sprintf(
-		"reconciledAt: '2026-01-31T13:00:00Z', health: {status: %s, lastTransitionTime: %q, message: the health}, "+
-			"sync: {status: %s, revision: %s, comparedTo: {source: {%s}, destination: {%s}}}, operationState: {phase: %s, "+
-			"startedAt: %q, finishedAt: %q, "+
-			"message: the operation, operation: {}}",
+		"reconciledAt: '2026-01-31T13:00:00Z', health: {status: %s, lastTransitionTime: %q, message: the health}, sync: "+
+			"{status: %s, revision: %s, comparedTo: {source: {%s}, destination: {%s}}}, operationState: {phase: %s, startedAt: "+
+			"%q, finishedAt: %q, message: the operation, operation: {}}",
 		health,
 		since,
 		sync,
