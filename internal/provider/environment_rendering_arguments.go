@@ -107,8 +107,15 @@ func (m *environmentRenderingModel) prior(ctx context.Context) *delivery.Prior {
 	}
 	d := m.desired(ctx)
 	return &delivery.Prior{
-		Strategy: d.Strategy, Destination: d.Destination, Environment: d.Environment, PullRequest: d.PullRequest,
-		PromotedCommit: d.PromotedCommit, TreeHash: m.TreeHash.ValueString(), TargetTreeHash: m.TargetTreeHash.ValueString(), Commit: m.CommitSHA.ValueString(),
-		Delivered: m.Delivered.ValueBool(), Holders: m.holders(),
+		Strategy:       d.Strategy,
+		Destination:    d.Destination,
+		Environment:    d.Environment,
+		PullRequest:    d.PullRequest,
+		PromotedCommit: d.PromotedCommit,
+		TreeHash:       m.TreeHash.ValueString(),
+		TargetTreeHash: m.TargetTreeHash.ValueString(),
+		Commit:         m.CommitSHA.ValueString(),
+		Delivered:      m.Delivered.ValueBool(),
+		Holders:        m.holders(),
 	}
 }

@@ -70,10 +70,39 @@ func TestAccBadPlaces(t *testing.T) {
 	}))
 	t.Cleanup(page.Close)
 	unknown, refusing := gitserver.NewSSH(t), gitserver.NewSSH(t)
-	names = append(names, served.URL, "http://served", elsewhere.URL, "http://elsewhere", locked.URL, "http://locked", closed.URL, "http://closed",
-		forbidden.URL, "http://forbidden", page.URL, "http://page", unknown.User+"@"+unknown.Host, "user@unknown", refusing.User+"@"+refusing.Host, "user@refusing",
-		unknown.KnownHosts[:strings.Index(unknown.KnownHosts, " ")], "[unknown]:22", unknown.Host, "unknown", refusing.Host, "refusing",
-		ssh.FingerprintSHA256(unknown.HostKey), "SHA256:fingerprint", filepath.Base(plain), "plain.git", filepath.Dir(plain), "")
+	names = append(
+		names,
+		served.URL,
+		"http://served",
+		elsewhere.URL,
+		"http://elsewhere",
+		locked.URL,
+		"http://locked",
+		closed.URL,
+		"http://closed",
+		forbidden.URL,
+		"http://forbidden",
+		page.URL,
+		"http://page",
+		unknown.User+"@"+unknown.Host,
+		"user@unknown",
+		refusing.User+"@"+refusing.Host,
+		"user@refusing",
+		unknown.KnownHosts[:strings.Index(unknown.KnownHosts, " ")],
+		"[unknown]:22",
+		unknown.Host,
+		"unknown",
+		refusing.Host,
+		"refusing",
+		ssh.FingerprintSHA256(
+			unknown.HostKey,
+		),
+		"SHA256:fingerprint",
+		filepath.Base(plain),
+		"plain.git",
+		filepath.Dir(plain),
+		"",
+	)
 
 	variables := map[string]any{
 		"credentials": []object{
@@ -100,13 +129,33 @@ func TestAccBadPlaces(t *testing.T) {
 			"file_in_the_way": {"repo": "file://" + repo("file-in-the-way", map[string]string{"large": "not a folder"})},
 			"path_is_file": {"repo": "file://" + repo("path-is-file", map[string]string{"a/b": "not a " +
 				"folder"}), "path": "a/b/c"},
-			"others_folder":     {"repo": "file://" + repo("others-folder", map[string]string{"large/a.yaml": "a: b"})},
-			"broken_record":     {"repo": "file://" + repo("broken-record", map[string]string{".kalypso/rendering.json": "{"})},
-			"empty_record":      {"repo": "file://" + repo("empty-record", map[string]string{".kalypso/rendering.json": "{}"})},
-			"newer_record":      {"repo": "file://" + repo("newer-record", map[string]string{".kalypso/rendering.json": `{"version": 99}`})},
-			"escaping_record":   {"repo": "file://" + repo("escaping-record", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "dev", "cluster_types": ["../other", ".git", "a/b"]}`})},
-			"other_environment": {"repo": "file://" + repo("other-environment", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "test"}`})},
-			"nested":            {"repo": "file://" + repo("nested", map[string]string{"a/.kalypso/rendering.json": `{"version": 1, "environment": "test"}`}), "path": "a/b"},
+			"others_folder": {"repo": "file://" + repo("others-folder", map[string]string{"large/a.yaml": "a: b"})},
+			"broken_record": {"repo": "file://" + repo("broken-record", map[string]string{".kalypso/rendering.json": "{"})},
+			"empty_record":  {"repo": "file://" + repo("empty-record", map[string]string{".kalypso/rendering.json": "{}"})},
+			"newer_record": {
+				"repo": "file://" + repo("newer-record", map[string]string{".kalypso/rendering.json": `{"version": 99}`}),
+			},
+			"escaping_record": {
+				"repo": "file://" + repo(
+					"escaping-record",
+					map[string]string{
+						".kalypso/rendering.json": `{"version": 1, "environment": "dev", "cluster_types": ["../other", ".git", "a/b"]}`,
+					},
+				),
+			},
+			"other_environment": {
+				"repo": "file://" + repo(
+					"other-environment",
+					map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "test"}`},
+				),
+			},
+			"nested": {
+				"repo": "file://" + repo(
+					"nested",
+					map[string]string{"a/.kalypso/rendering.json": `{"version": 1, "environment": "test"}`},
+				),
+				"path": "a/b",
+			},
 		},
 	}
 	data, err := json.Marshal(variables)
@@ -205,9 +254,20 @@ func diagnostics(t *testing.T, output string) string {
 			continue
 		}
 		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
-		all = append(all, fmt.Sprintf("%s, %s line %d: %s\n%s: %s\n%s\n", d.Address, d.Range.Filename, d.Range.Start.Line,
-			blanks.ReplaceAllString(strings.TrimSpace(code), " "), d.Severity, d.Summary, found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " "+
-				"required.")))
+		all = append(all, fmt.Sprintf(
+			"%s, %s line %d: %s\n%s: %s\n%s\n",
+			d.Address,
+			d.Range.Filename,
+			d.Range.Start.Line,
+			blanks.ReplaceAllString(
+				strings.TrimSpace(code),
+				" ",
+			),
+			d.Severity,
+			d.Summary,
+			found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " "+
+				"required."),
+		))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n\n")

@@ -123,7 +123,11 @@ func (m *environmentRenderingModel) within(
 
 // planResults plans what the apply finds out. before is the state that the decision was made from.
 func (m *environmentRenderingModel) planResults(
-	ctx context.Context, d *delivery.Desired, decision *delivery.Decision, state *environmentRenderingModel, before *delivery.State,
+	ctx context.Context,
+	d *delivery.Desired,
+	decision *delivery.Decision,
+	state *environmentRenderingModel,
+	before *delivery.State,
 ) {
 	switch decision.Action {
 	case delivery.Keep:
@@ -208,7 +212,8 @@ func (m *environmentRenderingModel) keepResults(
 // kept reports whether a fully known plan keeps the results of the state. It does not look at the arguments:
 // [environmentRenderingModel.keep] may have planned those of the state.
 func (m *environmentRenderingModel) kept(ctx context.Context, state *environmentRenderingModel) bool {
-	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) && m.PullRequest.Equal(state.PullRequest)
+	kept := m.TreeHash.Equal(state.TreeHash) && m.CommitSHA.Equal(state.CommitSHA) &&
+		m.PullRequest.Equal(state.PullRequest)
 	if !m.Rollout.IsNull() && m.desired(ctx).Delivers() { // the target may change while it waits
 		return kept
 	}

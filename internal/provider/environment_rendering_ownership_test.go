@@ -45,7 +45,11 @@ func TestAccRenderingAdopt(t *testing.T) {
 		"true"}, "plan")
 	fleet.Existing = true
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
-	expectText(t, "testdata/TestAccRenderingAdopt/plan.txt", diagnostics(t, strings.ReplaceAll(r.succeed("plan", "-json").stdout, r.repo, "/gitops.git")))
+	expectText(
+		t,
+		"testdata/TestAccRenderingAdopt/plan.txt",
+		diagnostics(t, strings.ReplaceAll(r.succeed("plan", "-json").stdout, r.repo, "/gitops.git")),
+	)
 	if told := r.review("../../templates/guides/reading-a-plan.md"); !strings.Contains(told, "What the apply changes "+
 		"there, by cluster type") {
 		t.Errorf("the recipe of a review prints:\n%s", told)
@@ -157,21 +161,43 @@ func TestAccRenderingPlaces(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	first := newRenderings(t, repo)
 	for _, paths := range []string{`["a", "a/b"]`, `["a", "."]`} {
-		first.expectError([]string{"Two renderings at one destination", "equal or nested paths"}, "plan", "-no-color", "-var=paths="+paths)
+		first.expectError(
+			[]string{"Two renderings at one destination", "equal or nested paths"},
+			"plan",
+			"-no-color",
+			"-var=paths="+paths,
+		)
 	}
 	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 	// Of one environment too, whether or not the other is there already.
-	first.expectError([]string{"Two renderings at one destination"}, "plan", "-no-color", `-var=paths=["a", "b/c", "./a"]`, "-var=environment=dev")
+	first.expectError(
+		[]string{"Two renderings at one destination"},
+		"plan",
+		"-no-color",
+		`-var=paths=["a", "b/c", "./a"]`,
+		"-var=environment=dev",
+	)
 
 	second := newRenderings(t, repo)
-	second.expectError([]string{"Two renderings at one destination"}, "plan", "-no-color", `-var=paths=["d", "./d"]`, "-var=environment=dev")
+	second.expectError(
+		[]string{"Two renderings at one destination"},
+		"plan",
+		"-no-color",
+		`-var=paths=["d", "./d"]`,
+		"-var=environment=dev",
+	)
 	for path, said := range map[string]string{
 		"a":     `this is the rendering of environment "dev", not of "a"`,
 		"a/x":   `another rendering writes to path "a"`,
 		"b":     `another rendering writes to path "b/c"`,
 		"b/c/d": `another rendering writes to path "b/c"`,
 	} {
-		second.expectError([]string{"Destination is not this rendering's", said}, "plan", "-no-color", `-var=paths=["`+path+`"]`)
+		second.expectError(
+			[]string{"Destination is not this rendering's", said},
+			"plan",
+			"-no-color",
+			`-var=paths=["`+path+`"]`,
+		)
 	}
 	second.apply(`-var=paths=["b/cc"]`)
 	second.expectEmptyPlan(`-var=paths=["b/cc"]`)
@@ -192,7 +218,13 @@ func TestAccRenderingRenamed(t *testing.T) {
 	}
 	r.apply(`-var=paths=["a"]`, "-var=environment=dev")
 	// Without a moved block Terraform knows it for another one, whose tree is not the one there.
-	r.expectError([]string{"The branch holds a rendering of this environment: import it, or adopt", "moved block"}, "plan", "-no-color", `-var=paths=["./a"]`, "-var=environment=dev")
+	r.expectError(
+		[]string{"The branch holds a rendering of this environment: import it, or adopt", "moved block"},
+		"plan",
+		"-no-color",
+		`-var=paths=["./a"]`,
+		"-var=environment=dev",
+	)
 	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
 	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
 	expect("of ./a")
@@ -224,7 +256,10 @@ func (r *root) review(page string) string {
 		}
 		like := r.command("plan")
 		cmd := exec.CommandContext(r.t.Context(), "bash", "-euo", "pipefail", "-c", block[2])
-		cmd.Dir, cmd.Env = like.Dir, append(like.Env, "PATH="+terraformFolder(r.t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+		cmd.Dir, cmd.Env = like.Dir, append(
+			like.Env,
+			"PATH="+terraformFolder(r.t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			r.t.Fatalf("%s\n%v\n%s", block[2], err, out)

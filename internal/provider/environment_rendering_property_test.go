@@ -140,7 +140,13 @@ func expectDescribed(t *testing.T, text string, changes map[string]any) {
 	}
 	want := "No deployment target changes."
 	if len(changes) > 0 {
-		want = fmt.Sprintf("**Deployment targets:** %d added, %d removed, %d changed on %d cluster type", all[0], all[1], all[2], len(changes))
+		want = fmt.Sprintf(
+			"**Deployment targets:** %d added, %d removed, %d changed on %d cluster type",
+			all[0],
+			all[1],
+			all[2],
+			len(changes),
+		)
 	}
 	if !strings.Contains(text, want) {
 		t.Errorf("the description does not say %q:\n%s", want, text)

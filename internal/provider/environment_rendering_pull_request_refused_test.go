@@ -13,7 +13,10 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.env = append(r.env, "GITHUB_TOKEN=")
-	r.set("git_credentials", []any{map[string]any{"url": r.on.URL, "username": "x-access-token", "password": r.fake.Token}})
+	r.set(
+		"git_credentials",
+		[]any{map[string]any{"url": r.on.URL, "username": "x-access-token", "password": r.fake.Token}},
+	)
 	r.set("github", map[string]any{"base_url": r.fake.URL})
 	r.expectError([]string{"No credential for GitHub", "Set token or app in github of the provider."}, "plan", "-no-color")
 	r.set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
@@ -46,7 +49,12 @@ func TestAccPullRequestFields(t *testing.T) {
 		},
 	} {
 		refuse()
-		r.expectError([]string{"GitHub refused", "delivery = ", "Attribute: delivery." + name}, "apply", "-no-color", "-auto-approve")
+		r.expectError(
+			[]string{"GitHub refused", "delivery = ", "Attribute: delivery." + name},
+			"apply",
+			"-no-color",
+			"-auto-approve",
+		)
 	}
 	r.delivery("labels", []string{"platform"})
 	r.apply()
@@ -56,4 +64,7 @@ func TestAccPullRequestFields(t *testing.T) {
 }
 
 // notAllowed is how GitHub refuses auto-merge in a repo that does not allow it.
-var notAllowed = githubfake.Failure{Status: 200, Body: `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`}
+var notAllowed = githubfake.Failure{
+	Status: 200,
+	Body:   `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`,
+}

@@ -30,7 +30,8 @@ func (r *reviewed) expectPlaces(want ...string) {
 	r.t.Helper()
 	var got []string
 	for _, branch := range []string{"dev", "live", "third"} {
-		if gitserver.Rev(r.t, r.on.Path, branch) != "" && gitserver.Tree(r.t, r.on.Path, branch)["large/app-a/reconciler.yaml"] != "" {
+		if gitserver.Rev(r.t, r.on.Path, branch) != "" &&
+			gitserver.Tree(r.t, r.on.Path, branch)["large/app-a/reconciler.yaml"] != "" {
 			got = append(got, branch)
 		}
 	}
@@ -45,7 +46,8 @@ func (r *reviewed) expectRemoval(from string) int {
 	r.t.Helper()
 	count := len(r.pulls())
 	o := r.terraform("plan", "-no-color", "-detailed-exitcode")
-	if o.code != 2 || !strings.Contains(o.text(), "The old location is due to be removed") || !strings.Contains(o.text(), `branch "`+from+`"`) {
+	if o.code != 2 || !strings.Contains(o.text(), "The old location is due to be removed") ||
+		!strings.Contains(o.text(), `branch "`+from+`"`) {
 		r.t.Errorf("the plan (exit code %d) does not say what is due:\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
 	r.refresh()
@@ -123,7 +125,12 @@ func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	r.apply()
 	r.place("branch", "third")
 	r.options("timeouts", map[string]any{"update": "3s"})
-	r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply", "-no-color", "-auto-approve")
+	r.expectError(
+		[]string{"The pull request is not merged yet", "the next apply continues to wait"},
+		"apply",
+		"-no-color",
+		"-auto-approve",
+	)
 	r.on.Merge(t, r.expectPulls("merged", "merged", "merged", "merged", "open").Number, "merge")
 	r.apply()
 	r.expectEmptyPlan()
@@ -136,7 +143,8 @@ func (r *reviewed) expectArrived(branch string, number int) {
 	r.t.Helper()
 	now := r.rendered()
 	pull, _ := now["pull_request"].(map[string]any)
-	if now["delivered"] != true || now["commit_sha"] != gitserver.Rev(r.t, r.on.Path, branch) || pull["number"] != float64(number) {
+	if now["delivered"] != true || now["commit_sha"] != gitserver.Rev(r.t, r.on.Path, branch) ||
+		pull["number"] != float64(number) {
 		r.t.Errorf("delivered is %v, commit_sha %v, pull_request %v", now["delivered"], now["commit_sha"], pull)
 	}
 }
@@ -219,7 +227,8 @@ func TestAccPullRequestDestroyed(t *testing.T) {
 	r.on.AutoMerge(t, rendering.Number, "squash")
 	r.succeed("destroy", "-no-color", "-auto-approve")
 	removal := r.expectPulls("merged", "closed", "open")
-	if removal.Head == rendering.Head || len(removal.Approvals) > 0 || removal.AutoMerge != "" || !slices.Equal(removal.Reviewers, []string{"octocat"}) {
+	if removal.Head == rendering.Head || len(removal.Approvals) > 0 || removal.AutoMerge != "" ||
+		!slices.Equal(removal.Reviewers, []string{"octocat"}) {
 		t.Errorf("the removal: %+v", removal)
 	}
 	if closed := r.on.PullRequests()[1]; closed.Title != rendering.Title || closed.Body != rendering.Body {

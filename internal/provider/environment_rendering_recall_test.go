@@ -21,7 +21,12 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	reconciler := gitserver.Git(t, r.repo, "show", "dev:large/app-a/reconciler.yaml")
 	hotfix := gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": "by hand\n"})
 	r.forget()
-	said := []string{"Others changed the rendered folders", "commit " + hotfix, "- large/app-a/reconciler.yaml", `on_drift = "overwrite"`}
+	said := []string{
+		"Others changed the rendered folders",
+		"commit " + hotfix,
+		"- large/app-a/reconciler.yaml",
+		`on_drift = "overwrite"`,
+	}
 	r.expectRefused(said, "plan")
 	r.expectRefused(said, "plan", "-refresh=false")
 	r.set("value", "2")
@@ -44,7 +49,18 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 
 	// A revert of the whole.
 	delivered := r.head()
-	gitserver.SeedFiles(t, r.repo, "dev", "Away with all", map[string]gitserver.File{"large": {}, "small": {}, ".kalypso": {}, "README.md": {Mode: "100644", Content: "Ours.\n"}})
+	gitserver.SeedFiles(
+		t,
+		r.repo,
+		"dev",
+		"Away with all",
+		map[string]gitserver.File{
+			"large":     {},
+			"small":     {},
+			".kalypso":  {},
+			"README.md": {Mode: "100644", Content: "Ours.\n"},
+		},
+	)
 	r.forget()
 	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all", "- " +
 		".kalypso/rendering.json"}, "plan")

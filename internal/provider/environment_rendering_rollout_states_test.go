@@ -80,7 +80,10 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r := newRolling(t)
 	r.set("value", "2")
 	r.set("targets", map[string]string{"canary": "canary"})
-	r.expectRefused([]string{"Guardrails stop the change", "removes 4 of 5 deployment target folders", "west/app-west"}, "plan")
+	r.expectRefused(
+		[]string{"Guardrails stop the change", "removes 4 of 5 deployment target folders", "west/app-west"},
+		"plan",
+	)
 	r.options("guardrails", map[string]any{"max_removed": "80%"})
 	r.wave("2 1 1 1 1")
 	// And after an import.

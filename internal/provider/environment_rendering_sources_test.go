@@ -145,6 +145,11 @@ resource "kalypso_environment_rendering" "this" {
 func TestAccSourcesInput(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
-	r.options("create_branch", true, "sources", map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""})
+	r.options(
+		"create_branch",
+		true,
+		"sources",
+		map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""},
+	)
 	r.expectError([]string{`"fleet" is no place in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan", "-no-color")
 }

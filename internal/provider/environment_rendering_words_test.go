@@ -67,7 +67,10 @@ kind: SchedulingPolicy
 metadata: {name: large}
 spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {matchLabels: {size: large}}}}
 `})
-	missing := []string{"Missing template", `The template "config" does not exist. These cluster types name it: large: configType small: configType`}
+	missing := []string{
+		"Missing template",
+		`The template "config" does not exist. These cluster types name it: large: configType small: configType`,
+	}
 	out := r.succeed("plan", "-no-color", "-var", "environment=dve").text()
 	for _, said := range append(missing, "Environment that no workload names", `No workload has a deployment target for environment "dve". Those that are named: dev stage`,
 		"Nothing is assigned to these cluster types") {

@@ -103,7 +103,8 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 	if err != nil || len(repos) != 1 {
 		t.Fatalf("the run's GitOps repo: %v (%v)", repos, err)
 	}
-	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").CombinedOutput()
+	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").
+		CombinedOutput()
 	if err != nil || strings.TrimSpace(string(commits)) != "1" {
 		t.Errorf("the GitOps repo has %s commits, and should have the operator's alone (%v)", commits, err)
 	}
@@ -115,7 +116,15 @@ func TestAccExampleDeploymentState(t *testing.T) {
 	t.Parallel()
 	sections := runExample(t, "deployment-state", t.TempDir(), "")
 	wantInSection(t, sections, "Nobody has reported", `verdict = "pending"`, "missing: drone-7", "missing: drone-8")
-	wantInSection(t, sections, "One cluster runs it", `verdict = "pending"`, "1 of 2 clusters current", "missing: drone-8", `"current" = 1 "total" = 2`)
+	wantInSection(
+		t,
+		sections,
+		"One cluster runs it",
+		`verdict = "pending"`,
+		"1 of 2 clusters current",
+		"missing: drone-8",
+		`"current" = 1 "total" = 2`,
+	)
 	wantInSection(t, sections, "Both run it", `verdict = "success"`, "1 of 1 cluster types deployed", "problems = []")
 	wantInSection(t, sections, "It is on its way", `verdict = "pending"`, "progressing: drone-8: it runs an older tree "+
 		"of the folder")
@@ -126,11 +135,24 @@ func TestAccExampleDeploymentState(t *testing.T) {
 func TestAccExampleRollout(t *testing.T) {
 	t.Parallel()
 	sections := runExample(t, "rollout", t.TempDir(), "")
-	wantInSection(t, sections, "The plan of a change", "(4 unchanged elements hidden)", `+ rollout_status = "canary, wave 1"`,
-		"Plan: 0 to add, 1 to change, 0 to destroy.")
+	wantInSection(
+		t,
+		sections,
+		"The plan of a change",
+		"(4 unchanged elements hidden)",
+		`+ rollout_status = "canary, wave 1"`,
+		"Plan: 0 to add, 1 to change, 0 to destroy.",
+	)
 	wantInSection(t, sections, "The canary", "delivered = false", "canary region: north east region: west north region: "+
 		"west")
-	wantInSection(t, sections, "It waits: nothing is to be done", "No changes.", "The rollout waits", `Stage "canary" waits for:`)
+	wantInSection(
+		t,
+		sections,
+		"It waits: nothing is to be done",
+		"No changes.",
+		"The rollout waits",
+		`Stage "canary" waits for:`,
+	)
 	wantInSection(t, sections, "A quarter of the rest", `"rest, wave 1"`, "east region: north north region: west")
 	wantInSection(t, sections, "The next quarter", `"rest, wave 2"`, "north region: north south region: west")
 	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 "+

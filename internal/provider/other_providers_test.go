@@ -160,8 +160,16 @@ func failed(diags diag.Diagnostics) error {
 }
 
 func (p *otherProvider) list(ctx context.Context, arguments map[string]attr.Value) (map[string]attr.Value, error) {
-	at := fmt.Sprintf("%s/apis/%s/namespaces/%s/%ss?labelSelector=%s", p.server, textOf(arguments["api_version"]),
-		textOf(arguments["namespace"]), strings.ToLower(textOf(arguments["kind"])), url.QueryEscape(textOf(arguments["label_selector"])))
+	at := fmt.Sprintf(
+		"%s/apis/%s/namespaces/%s/%ss?labelSelector=%s",
+		p.server,
+		textOf(arguments["api_version"]),
+		textOf(
+			arguments["namespace"],
+		),
+		strings.ToLower(textOf(arguments["kind"])),
+		url.QueryEscape(textOf(arguments["label_selector"])),
+	)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, err

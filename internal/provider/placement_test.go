@@ -479,21 +479,25 @@ output "unscheduled" {
 		t.Fatal(err)
 	}
 	want := map[string]struct{ Value []string }{
-		"placements": {[]string{
-			`lost app-lost d - - - the taint pci:NoSelect is not tolerated`,
-			`web app-web a - - 300 (200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
-			`web app-web b - - -100 (-200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
-			`web app-web c placed kept 300 (200, 100) `,
-			`web app-web d - - - the taint pci:NoSelect is not tolerated`,
-			`web app-web e - - - it has no label "region", which the spread needs`,
-		}},
-		"answers": {[]string{
-			`false No scheduling policy places it there; the closest is "web". Its placement keeps the cluster type "a" off: one more with ` +
-				`the label "region" "1" would exceed the spread's maximum skew of 1.`,
-			`true It is placed there by "web".`,
-			`false No scheduling policy places it there; the closest is "lost". The cluster type is not selected: label "region" is "1" ` +
-				`and must be "2".`,
-		}},
+		"placements": {
+			[]string{
+				`lost app-lost d - - - the taint pci:NoSelect is not tolerated`,
+				`web app-web a - - 300 (200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
+				`web app-web b - - -100 (-200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
+				`web app-web c placed kept 300 (200, 100) `,
+				`web app-web d - - - the taint pci:NoSelect is not tolerated`,
+				`web app-web e - - - it has no label "region", which the spread needs`,
+			},
+		},
+		"answers": {
+			[]string{
+				`false No scheduling policy places it there; the closest is "web". Its placement keeps the cluster type "a" off: one more with ` +
+					`the label "region" "1" would exceed the spread's maximum skew of 1.`,
+				`true It is placed there by "web".`,
+				`false No scheduling policy places it there; the closest is "lost". The cluster type is not selected: label "region" is "1" ` +
+					`and must be "2".`,
+			},
+		},
 		"unscheduled": {[]string{
 			`app-lost: lost: Its placement keeps the cluster type "d" off: the taint pci:NoSelect is not tolerated.`,
 		}},

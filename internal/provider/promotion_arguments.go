@@ -42,8 +42,14 @@ func promotionDataArgument(description string) datasource.Attribute {
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Where the commit lies.",
 		Attributes: map[string]schema.Attribute{
-			"repo":   schema.StringAttribute{Optional: true, MarkdownDescription: "URL of the repo. A BaseRepo must name the same one."},
-			"branch": schema.StringAttribute{Optional: true, MarkdownDescription: "Branch of the repo. The keys of `manifests` name it if there is no BaseRepo."},
+			"repo": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "URL of the repo. A BaseRepo must name the same one.",
+			},
+			"branch": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "Branch of the repo. The keys of `manifests` name it if there is no BaseRepo.",
+			},
 		},
 	}
 	return dataSourceArgument("promotion", argument)
@@ -70,17 +76,29 @@ func readPromotion(d decoder) *chosenPromotion {
 		return nil
 	}
 	p := &chosenPromotion{
-		Commit: given.string("commit"), Decision: given.string("decision"), Summary: given.string("summary"), RolledBack: given.string("rolled_back"),
+		Commit: given.string(
+			"commit",
+		),
+		Decision:   given.string("decision"),
+		Summary:    given.string("summary"),
+		RolledBack: given.string("rolled_back"),
 	}
 	if at, ok := given.object("control_plane"); ok {
 		p.Repo, p.Branch = at.string("repo"), at.string("branch")
 	}
 	switch {
 	case p.Commit == "":
-		given.report("Nothing to promote", cmp.Or(p.Summary, "The commit of promotion is null.")+"\n\nUntil there is a commit, leave this out: "+
-			"count = data.kalypso_promotion.<name>.commit == null ? 0 : 1.")
+		given.report(
+			"Nothing to promote",
+			cmp.Or(p.Summary, "The commit of promotion is null.")+"\n\nUntil there is a commit, leave this out: "+
+				"count = data.kalypso_promotion.<name>.commit == null ? 0 : 1.",
+		)
 	case !fleet.IsUnknown(p.Commit) && !oneLine.MatchString(p.Commit):
-		given.report("Invalid promoted commit", "The commit of promotion is one line without blanks, usually a commit's hash.", fleet.Attr("commit"))
+		given.report(
+			"Invalid promoted commit",
+			"The commit of promotion is one line without blanks, usually a commit's hash.",
+			fleet.Attr("commit"),
+		)
 	}
 	return p
 }
@@ -107,7 +125,10 @@ func readPromotionRequest(d decoder) lookup.Request {
 
 func readGate(d decoder, name string) promotion.Gate {
 	g := promotion.Gate{
-		Name: name, Context: cmp.Or(d.string("context"), promotion.ContextOf(name)), Soak: readDuration(d, "soak", 0), By: d.string("by"),
+		Name:    name,
+		Context: cmp.Or(d.string("context"), promotion.ContextOf(name)),
+		Soak:    readDuration(d, "soak", 0),
+		By:      d.string("by"),
 	}
 	deployed, given := d.object("deployed")
 	if !given {
@@ -116,8 +137,11 @@ func readGate(d decoder, name string) promotion.Gate {
 	g.Deployed = &promotion.Deployed{Verdict: deployed.string("verdict"), Commit: deployed.string("promoted_commit")}
 	for _, name := range []string{"soak", "context", "by"} {
 		if d.string(name) != "" {
-			d.report("Argument of a status", fmt.Sprintf("%s belongs to a status, and deployed hands over a state in its place. Remove one of them.", name),
-				fleet.Attr(name))
+			d.report(
+				"Argument of a status",
+				fmt.Sprintf("%s belongs to a status, and deployed hands over a state in its place. Remove one of them.", name),
+				fleet.Attr(name),
+			)
 		}
 	}
 	return g
@@ -173,8 +197,16 @@ func promotionValues(found *promotion.Decision) map[string]attr.Value {
 		skipped = append(skipped, values{"commit": s.Commit, "reason": s.Reason})
 	}
 	all := values{
-		"commit": orNil(found.Commit), "current": orNil(found.Current), "candidate": orNil(found.Candidate), "decision": string(found.Kind),
-		"waiting": waiting, "skipped": skipped, "summary": found.Summary, "rolled_back": orNil(found.RolledBack),
+		"commit": orNil(
+			found.Commit,
+		),
+		"current":     orNil(found.Current),
+		"candidate":   orNil(found.Candidate),
+		"decision":    string(found.Kind),
+		"waiting":     waiting,
+		"skipped":     skipped,
+		"summary":     found.Summary,
+		"rolled_back": orNil(found.RolledBack),
 	}
 	results := map[string]attr.Value{}
 	for name, attribute := range promotionComputed() {

@@ -133,7 +133,16 @@ func readMirrors(d decoder) (mirrors gitremote.Mirrors, known bool) {
 }
 
 func credentialUnknown(c gitremote.Credential) bool {
-	return anyUnknown(c.URL, c.Username, c.Password, c.BearerToken, c.PrivateKey, c.PrivateKeyPassphrase, c.KnownHosts, c.CACertificate)
+	return anyUnknown(
+		c.URL,
+		c.Username,
+		c.Password,
+		c.BearerToken,
+		c.PrivateKey,
+		c.PrivateKeyPassphrase,
+		c.KnownHosts,
+		c.CACertificate,
+	)
 }
 
 func anyUnknown(all ...string) bool {

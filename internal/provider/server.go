@@ -55,7 +55,11 @@ func (s privateStateChecker) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
 	if diags := checkPrivateState(req.PriorPrivate); diags != nil {
-		return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate, Diagnostics: diags}, nil
+		return &tfprotov6.PlanResourceChangeResponse{
+			PlannedState:   req.ProposedNewState,
+			PlannedPrivate: req.PriorPrivate,
+			Diagnostics:    diags,
+		}, nil
 	}
 	return s.ProviderServer.PlanResourceChange(ctx, req)
 }
@@ -64,7 +68,11 @@ func (s privateStateChecker) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	if diags := checkPrivateState(req.PlannedPrivate); diags != nil {
-		return &tfprotov6.ApplyResourceChangeResponse{NewState: req.PriorState, Private: req.PlannedPrivate, Diagnostics: diags}, nil
+		return &tfprotov6.ApplyResourceChangeResponse{
+			NewState:    req.PriorState,
+			Private:     req.PlannedPrivate,
+			Diagnostics: diags,
+		}, nil
 	}
 	return s.ProviderServer.ApplyResourceChange(ctx, req)
 }

@@ -90,8 +90,11 @@ func (w *workloads) ValidateConfig(
 			}
 		}
 	} else if d.string("on_error") == errorsLastGood {
-		d.report("Missing GitOps repo",
-			`on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`, fleet.Attr("gitops_repo"))
+		d.report(
+			"Missing GitOps repo",
+			`on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`,
+			fleet.Attr("gitops_repo"),
+		)
 	}
 	appendProblems(&resp.Diagnostics, ps)
 }

@@ -133,7 +133,9 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 	}
 	before := s
 	if !s.Current() {
-		before = &State{Delivered: at.Folders.only(union(union(at.recordedFolders(), at.OperatorFolders), d.Target().Names()))}
+		before = &State{
+			Delivered: at.Folders.only(union(union(at.recordedFolders(), at.OperatorFolders), d.Target().Names())),
+		}
 		before.PromotedCommit, before.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
 		before.Seen.Folders = before.Delivered
 		before.Seen.Record = &Record{ClusterTypes: before.Delivered.Names()}

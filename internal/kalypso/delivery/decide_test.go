@@ -47,12 +47,18 @@ func rendered(entries string) *tree.Tree {
 		name, target, ok := strings.Cut(at, "/")
 		folders[name] = slices.Clip(folders[name])
 		if ok {
-			folders[name] = append(folders[name], tree.Target{Name: target, Hash: sha1.Sum([]byte(content)), Empty: content == "-"})
+			folders[name] = append(
+				folders[name],
+				tree.Target{Name: target, Hash: sha1.Sum([]byte(content)), Empty: content == "-"},
+			)
 		}
 	}
 	t := &tree.Tree{}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
-		t.Folders = append(t.Folders, tree.Folder{ClusterType: name, Hash: sha1.Sum(fmt.Append(nil, folders[name])), Targets: folders[name]})
+		t.Folders = append(
+			t.Folders,
+			tree.Folder{ClusterType: name, Hash: sha1.Sum(fmt.Append(nil, folders[name])), Targets: folders[name]},
+		)
 	}
 	t.Hash = InventoryOf(t).TreeHash()
 	return t

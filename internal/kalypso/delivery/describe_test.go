@@ -84,7 +84,10 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}
 	for range 10 {
-		rand.Shuffle(len(o.Fleet.Configs), func(i, j int) { o.Fleet.Configs[i], o.Fleet.Configs[j] = o.Fleet.Configs[j], o.Fleet.Configs[i] })
+		rand.Shuffle(
+			len(o.Fleet.Configs),
+			func(i, j int) { o.Fleet.Configs[i], o.Fleet.Configs[j] = o.Fleet.Configs[j], o.Fleet.Configs[i] },
+		)
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Fleet.Registrations)
 		if diff := cmp.Diff(text, o.Describe(o.before)); diff != "" {
@@ -207,7 +210,10 @@ func TestDescribeLimit(t *testing.T) {
 	}
 	o := b.order("1", targets, nil)
 	for i := range 10000 {
-		o.Fleet.Configs = append(o.Fleet.Configs, config(fmt.Sprint("config-", i), nil, map[string]string{strings.Repeat("K", 200): "1"}))
+		o.Fleet.Configs = append(
+			o.Fleet.Configs,
+			config(fmt.Sprint("config-", i), nil, map[string]string{strings.Repeat("K", 200): "1"}),
+		)
 		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
 	}
 	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil).Desired)

@@ -162,7 +162,8 @@ func TestMoves(t *testing.T) {
 			t.Errorf("%s: %v", name, moves)
 		}
 		warnings, errs := checkMoves(moves, fleet.Warn), checkMoves(moves, fleet.Fail)
-		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) || len(checkMoves(moves, fleet.Ignore)) > 0 {
+		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) ||
+			len(checkMoves(moves, fleet.Ignore)) > 0 {
 			t.Errorf("%s: %v, %v", name, warnings, errs)
 		}
 	}

@@ -62,8 +62,12 @@ func TestBranchChangeLines(t *testing.T) {
 		return all
 	}
 	c := &BranchChange{ClusterTypes: []ClusterTypeChange{
-		{ClusterType: describe.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)}, Files: []string{"notes.txt"},
-			Differences: []Difference{{"renames a → b", 8}, {"namespace a → b", 1}}, NotCompared: 1},
+		{
+			ClusterType: describe.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)},
+			Files:       []string{"notes.txt"},
+			Differences: []Difference{{"renames a → b", 8}, {"namespace a → b", 1}},
+			NotCompared: 1,
+		},
 		{ClusterType: describe.ClusterType{Name: "new", Kind: describe.Added}},
 		{ClusterType: describe.ClusterType{Name: "old", Kind: describe.Removed, Removed: names(6)}},
 		{ClusterType: describe.ClusterType{Name: "small"}},
@@ -85,8 +89,14 @@ func TestBranchChangeLines(t *testing.T) {
 	for i := range maxDifferences {
 		want = append(want, fmt.Sprintf("  namespace %d (1 deployment target)", i))
 	}
-	want = append(want, "  and 8 more differences", "old: 0 added, 6 removed, 0 changed (the folder is removed)", "  removed: t0, t1, t2, t3, t4 and 1 more", "and "+
-		"1 more cluster type")
+	want = append(
+		want,
+		"  and 8 more differences",
+		"old: 0 added, 6 removed, 0 changed (the folder is removed)",
+		"  removed: t0, t1, t2, t3, t4 and 1 more",
+		"and "+
+			"1 more cluster type",
+	)
 	if diff := cmp.Diff(want, c.Lines(3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -19,7 +19,11 @@ func reported(ps fleet.Problems) []string {
 	for _, p := range ps {
 		var at []string
 		for _, step := range p.Path {
-			step.Visit(func(name string) { at = append(at, name) }, nil, func(key string) { at = append(at, fmt.Sprintf("[%s]", key)) })
+			step.Visit(
+				func(name string) { at = append(at, name) },
+				nil,
+				func(key string) { at = append(at, fmt.Sprintf("[%s]", key)) },
+			)
 		}
 		severity := map[fleet.Severity]string{fleet.Error: "error", fleet.Warning: "warning"}[p.Severity]
 		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)

@@ -26,7 +26,10 @@ var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileS
 // apply.
 func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps Problems) {
 	invalid := func(attribute string, err error) {
-		ps = append(ps, Problem{Summary: "Invalid limit", Detail: Sentence(err), Path: []Step{Attr("limits"), Attr(attribute)}})
+		ps = append(
+			ps,
+			Problem{Summary: "Invalid limit", Detail: Sentence(err), Path: []Step{Attr("limits"), Attr(attribute)}},
+		)
 	}
 	count := func(attribute, text string) int {
 		switch {

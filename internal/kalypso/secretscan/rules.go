@@ -49,16 +49,20 @@ var rules = []rule{
 	{
 		name:    "an Azure key",
 		anchors: []string{"JQQJ9", "+ASt", "+ABa", "ACDb", "AzSe", "AzCa", "AzFu"},
-		pattern: regexp.MustCompile(`\b[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{26}|[A-Za-z0-9/+]{76}\+A(?:St|Ba)[A-Za-z0-9/+]{5}[AQgw]==` +
-			`|[A-Za-z0-9/+]{76}ACDb[A-Za-z0-9/+]{5}[AQgw]==|[A-Za-z0-9]{42}Az(?:Se|Ca)[A-Za-z0-9]{6}` +
-			`|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==`),
+		pattern: regexp.MustCompile(
+			`\b[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{26}|[A-Za-z0-9/+]{76}\+A(?:St|Ba)[A-Za-z0-9/+]{5}[AQgw]==` +
+				`|[A-Za-z0-9/+]{76}ACDb[A-Za-z0-9/+]{5}[AQgw]==|[A-Za-z0-9]{42}Az(?:Se|Ca)[A-Za-z0-9]{6}` +
+				`|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==`,
+		),
 	},
 	{
 		name:    "a key in a connection string",
 		anchors: []string{"AccountKey", "AccessKey", "accountkey", "accesskey", "SharedSecretValue"},
 		may:     isAssigned,
-		pattern: regexp.MustCompile(`(?:^|[;,\s"'&])(?:AccountKey|(?:Shared)?AccessKey|SharedSecretValue|accountkey|(?:shared)?accesskey)` +
-			`\s*=\s*[A-Za-z0-9+/]{30,}={0,2}(?:$|[;,\s"'&])`),
+		pattern: regexp.MustCompile(
+			`(?:^|[;,\s"'&])(?:AccountKey|(?:Shared)?AccessKey|SharedSecretValue|accountkey|(?:shared)?accesskey)` +
+				`\s*=\s*[A-Za-z0-9+/]{30,}={0,2}(?:$|[;,\s"'&])`,
+		),
 	},
 	{
 		name:    "an Azure shared access signature",
@@ -141,8 +145,10 @@ var (
 	// digest matches what follows the @ of an image that is pinned by its digest.
 	digest = regexp.MustCompile(`^sha(?:256|512):`)
 	// connection matches another part of a connection string.
-	connection = regexp.MustCompile(`(?i)(?:^|[;,&?\s"'])(?:server|data source|address|addr|network address|host|hostname|` +
-		`endpoint|port|user id|userid|uid|user|username|database|dbname|initial catalog|ssl|sslmode|encrypt)\s*=|\bjdbc:`)
+	connection = regexp.MustCompile(
+		`(?i)(?:^|[;,&?\s"'])(?:server|data source|address|addr|network address|host|hostname|` +
+			`endpoint|port|user id|userid|uid|user|username|database|dbname|initial catalog|ssl|sslmode|encrypt)\s*=|\bjdbc:`,
+	)
 
 	awsKeyName   = regexp.MustCompile(`(?i)aws_?secret_?access_?key$`)
 	awsSecretKey = regexp.MustCompile(`^[A-Za-z0-9/+]{40}$`)

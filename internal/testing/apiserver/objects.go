@@ -38,8 +38,16 @@ const (
 func CRDs(t testing.TB, names ...string) []string {
 	t.Helper()
 	modules.Do(func() {
-		cmd := exec.Command("go", "mod", "download", "-json", "github.com/fluxcd/kustomize-controller",
-			"github.com/fluxcd/source-controller", "github.com/argoproj/argo-cd/v3", "github.com/external-secrets/external-secrets")
+		cmd := exec.Command(
+			"go",
+			"mod",
+			"download",
+			"-json",
+			"github.com/fluxcd/kustomize-controller",
+			"github.com/fluxcd/source-controller",
+			"github.com/argoproj/argo-cd/v3",
+			"github.com/external-secrets/external-secrets",
+		)
 		cmd.Dir = filepath.Join(root(), "tools", "crds")
 		var out []byte
 		if out, modules.err = cmd.Output(); modules.err != nil {

@@ -72,7 +72,9 @@ func (b *branch) readRecord() error {
 	if err != nil {
 		return err
 	}
-	b.Head, b.PromotedCommit, b.Complete = b.snapshot.Commit.String(), record.PromotedCommit, !delivery.RolloutUnderWay(data)
+	b.Head, b.PromotedCommit, b.Complete = b.snapshot.Commit.String(), record.PromotedCommit, !delivery.RolloutUnderWay(
+		data,
+	)
 	b.names = record.ClusterTypes
 	b.Folders = map[string]deployment.Folder{}
 	for _, name := range b.names {

@@ -26,7 +26,9 @@ func TestRequests(t *testing.T) {
 	tree := strings.TrimSpace(gitserver.Git(t, controlPlane.Path, "rev-parse", "main^{tree}"))
 	commits = append(commits, parent)
 	for i := range 500 {
-		parent = strings.TrimSpace(gitserver.Git(t, controlPlane.Path, "commit-tree", tree, "-p", parent, "-m", fmt.Sprint(i)))
+		parent = strings.TrimSpace(
+			gitserver.Git(t, controlPlane.Path, "commit-tree", tree, "-p", parent, "-m", fmt.Sprint(i)),
+		)
 		commits = append(commits, parent)
 	}
 	gitserver.Git(t, controlPlane.Path, "update-ref", "refs/heads/main", parent)
