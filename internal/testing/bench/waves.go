@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// rolloutArgument has each wave commit the folder of one cluster type. All clusters run what the branch held before.
+const rolloutArgument = `  rollout = {
+    stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
+    observed = {
+      gitops_repo = { repo = "file://%s", branch = "dev" }
+      observed_at = %q
+      folders = { for name, folder in jsondecode(file("folders.json")) :
+        name => { tree_hash = folder.tree_hash, verdict = "success", total = 1, current = 1 }
+      }
+      problems = []
+    }
+  }
+}
+`
+
+const foldersOutput = `
+output "folders" {
+  value = kalypso_environment_rendering.this.folders
+}
+`
+
+// waves measures a change that reaches all of large-100k and goes in waves: the apply of a wave that changes one
+// cluster type, and a plan that waits for it. They are compared with the same change of one cluster type, and with a
+// plan with nothing to do, of the same fleet without a rollout.
+func (b *bench) waves(ctx context.Context) error {
+	for range b.runs {
+		if err := b.measureWave(ctx); err != nil {
+			return err
+		}
+	}
+	compare := func(what, name, with, against string) {
+		m, other := b.median(name), b.median(with)
+		b.add(row{what, m, against + ": " + seconds(other.time), ratio(m, other), ""})
+	}
+	compare("the wave of one cluster type, of a change that reaches all of `large-100k`", "apply/wave",
+		"apply/wave/without", "one config value of one cluster type came, without `rollout`")
+	compare("a plan that waits for it", "plan/wave", "plan/wave/without", "nothing to do, without `rollout`")
+	return nil
+}
+
+func (b *bench) measureWave(ctx context.Context) error {
+	f, err := load(fleet100k)
+	if err != nil {
+		return err
+	}
+	r, err := b.newRoot(ctx, func(dir, repo string) error {
+		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, manifestsRoot+foldersOutput, repo, "none"), 0o600)
+	})
+	if err != nil {
+		return err
+	}
+	defer r.remove()
+	if _, err := r.apply(ctx); err != nil {
+		return err
+	}
+	if err := b.measure("plan/wave/without", func() (sample, error) { return r.plan(ctx) }); err != nil {
+		return err
+	}
+	if f, err = changed(f, ofOneClusterType, "added"); err != nil {
+		return err
+	}
+	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
+		return err
+	}
+	if err := b.measure("apply/wave/without", func() (sample, error) { return r.apply(ctx) }); err != nil {
+		return err
+	}
+
+	if f, err = changed(f, ofAll, "added"); err != nil {
+		return err
+	}
+	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
+		return err
+	}
+	folders, err := r.output(ctx, "folders")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "folders.json"), folders, 0o600); err != nil {
+		return err
+	}
+	root := strings.TrimSuffix(fmt.Sprintf(manifestsRoot, r.repo, "none"), "}\n") +
+		fmt.Sprintf(rolloutArgument, r.repo, time.Now().Add(time.Second).UTC().Format(time.RFC3339)) + foldersOutput
+	if err := os.WriteFile(filepath.Join(r.dir, "main.tf"), []byte(root), 0o600); err != nil {
+		return err
+	}
+	if err := b.measure("apply/wave", func() (sample, error) { return r.apply(ctx) }); err != nil {
+		return err
+	}
+	if err := b.measure("plan/wave", func() (sample, error) { return r.plan(ctx) }); err != nil {
+		return err
+	}
+	return checkCommits(ctx, r.repo, "dev", 3)
+}
