@@ -96,6 +96,25 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.wave("2 - - - -") // nothing is on the others any more, so nothing is awaited
 }
 
+// A deployment target that leaves the cluster type of an early wave and joins that of a late one is named before the first
+// wave.
+func TestAccRolloutMoved(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.set("targets", map[string]string{"canary": "west", "east": "east", "north": "north", "south": "south", "west": "west"})
+	said := []string{
+		"Deployment targets move between cluster types", "app-canary: from canary to west", "is nowhere in between",
+	}
+	plan := r.succeed("plan", "-no-color").text()
+	for _, text := range said {
+		if !strings.Contains(plan, text) {
+			t.Errorf("the plan does not say %q:\n%s", text, plan)
+		}
+	}
+	r.options("guardrails", map[string]any{"moved": "error"})
+	r.expectRefused(said, "plan")
+}
+
 // What others change of folders whose wave did not come goes back to what was delivered, by its hash.
 func TestAccRolloutDrift(t *testing.T) {
 	t.Parallel()

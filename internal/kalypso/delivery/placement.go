@@ -121,12 +121,13 @@ type Move struct {
 	Remaining []string // the cluster types that it stays on
 }
 
-// Moves returns the deployment targets that the apply moves, by name. It skips those that are not known yet.
+// Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave with one
+// wave and join with a later one, so Moves looks beyond this apply. It skips those that are not known yet.
 func (d *Desired) Moves(s *State) (all []Move) {
 	if d.Tree == nil || s == nil {
 		return nil
 	}
-	wanted := d.Inventory()
+	wanted := d.Target()
 	after := wanted.holders()
 	undecided := func(name string) bool { return wanted[name].Undecided }
 	before := s.Delivered.holders()
@@ -146,7 +147,8 @@ func (d *Desired) Moves(s *State) (all []Move) {
 }
 
 // checkMoves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
-func checkMoves(moves []Move, reaction fleet.Reaction) fleet.Problems {
+// inWaves says that a rollout commits them wave by wave.
+func checkMoves(moves []Move, reaction fleet.Reaction, inWaves bool) fleet.Problems {
 	if len(moves) == 0 || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
 		return nil
 	}
@@ -154,15 +156,20 @@ func checkMoves(moves []Move, reaction fleet.Reaction) fleet.Problems {
 	for i, m := range moves {
 		lines[i] = fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
 	}
+	when := "Both happen in one commit. Clusters follow at their own pace, so a target may be nowhere for a while."
+	if inWaves {
+		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
+			"late one is nowhere in between."
+	}
 	return fleet.Problems{{
 		Severity: reaction.Severity(),
 		Path:     []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("moved")},
 		Summary:  "Deployment targets move between cluster types",
 		Detail: fmt.Sprintf(
-			"%s while joining others:\n%s\nBoth happen in one commit. Clusters follow at their own pace, so a target may be "+
-				"nowhere for a while. To move in two steps, let the target join first: select both cluster types, or raise "+
-				"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one.",
-			leaves(len(moves)), fleet.IndentedList(lines, maxListed)),
+			"%s while joining others:\n%s\n%s To move in two steps, let the target join first: select both cluster types, or "+
+				"raise number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the "+
+				"old one.",
+			leaves(len(moves)), fleet.IndentedList(lines, maxListed), when),
 	}}
 }
 

@@ -24,7 +24,7 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps fleet.Problems
 		ps = append(ps, s.driftProblem(reaction))
 	}
 	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
-	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved)...)
+	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil)...)
 	if decision.Replaced != "" && d.Delivers() {
 		folders := fleet.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, warning("The environment is replaced", fmt.Sprintf(
