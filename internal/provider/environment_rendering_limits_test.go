@@ -56,7 +56,7 @@ func TestAccLimits(t *testing.T) {
 		`{targets_per_workload = 2}`: {"Too many deployment targets", `3 deployment targets in environment "dev"; limits.targets_per_workload allows 2`},
 		`{file_size = "32"}`:         {"Template rendering failed", "limits.file_size allows 32 bytes"},
 		`{manifests = "8"}`:          {"Too much Kalypso YAML", "9 bytes; limits.manifests allows 8 bytes", "empty.yaml"},
-		`{assignments = 0}`:          {"Invalid limit", "0 is no limit"},
+		`{assignments = 0}`:          {"Invalid limit", "0 is less than 1"},
 		`{file_size = "1 MB"}`:       {"Invalid limit", "512Ki, 1Mi or 100M"},
 	} {
 		r.expectError(want, "plan", "-no-color", "-var", "limits="+limits)

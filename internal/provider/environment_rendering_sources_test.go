@@ -151,5 +151,5 @@ func TestAccSourcesInput(t *testing.T) {
 		"sources",
 		map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""},
 	)
-	r.expectError([]string{`"fleet" is no place in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan", "-no-color")
+	r.expectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan", "-no-color")
 }
