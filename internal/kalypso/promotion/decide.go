@@ -42,6 +42,8 @@ type choice struct {
 	count int // of commits after the current one
 	// found are the latest statuses by context in lower case and commit.
 	found map[string]map[string][]hosting.Status
+	// events caches [choice.eventsOf] by context.
+	events map[string][]*event
 	// hinted are the names whose spelling was questioned.
 	hinted map[string]bool
 	taken  proof
@@ -54,7 +56,7 @@ type choice struct {
 func newChoice(w *World, d *Decision) *choice {
 	c := &choice{
 		World: w, Decision: d, count: w.candidates(),
-		found: map[string]map[string][]hosting.Status{}, hinted: map[string]bool{},
+		found: map[string]map[string][]hosting.Status{}, events: map[string][]*event{}, hinted: map[string]bool{},
 	}
 	for commit, statuses := range w.Ledger.ByCommit {
 		for _, s := range statuses {

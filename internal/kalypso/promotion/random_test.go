@@ -184,6 +184,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		if d.Commit != e.rules.Pinned {
 			fail("it pins %s", d.Commit)
 		}
+		e.outdate(c.main[is:])
 		if was >= 0 && is > was {
 			e.banned = append(e.banned, c.main[was:is]...)
 		}

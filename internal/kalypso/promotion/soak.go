@@ -33,43 +33,47 @@ type event struct {
 // commit ends a run. Hosts tell whole seconds: a status on another commit of the same second came after a run that went
 // on, and before one that began.
 func (c *choice) runs(g Gate, commit string) []run {
-	var events []event
-	add := func(on string, statuses []hosting.Status) {
-		for _, s := range slices.Backward(statuses) { // newest first
-			if strings.EqualFold(s.Context, g.Context) && !s.CheckRun {
-				events = append(events, event{s, on})
-			}
-		}
-	}
-	add(commit, c.Ledger.Histories[commit].Statuses)
-	for _, other := range c.others(g, commit) {
-		if h, read := c.Ledger.Histories[other]; read {
-			add(other, h.Statuses)
-		} else {
-			add(other, c.all(other, g.Context))
-		}
-	}
-	slices.SortStableFunc(events, func(a, b event) int { return a.SetAt.Compare(b.SetAt) }) // the commit's own first
+	events := c.eventsOf(g.Context)
 	var r runner
 	for len(events) > 0 {
 		n := 1
 		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
 			n++
 		}
-		second, own := events[:n], 0
-		for own < n && second[own].commit == commit {
-			own++
+		ownFirst := r.running
+		for _, first := range []bool{true, false} {
+			for _, e := range events[:n] {
+				if own := e.commit == commit; (own == ownFirst) == first {
+					r.take(e, own, own && isGood(e.Status) && g.mayBeBy(e.Status) && !c.isFuture(e.Status))
+				}
+			}
 		}
 		events = events[n:]
-		first, then := second[:own], second[own:]
-		if !r.running {
-			first, then = then, first
-		}
-		for _, e := range slices.Concat(first, then) {
-			r.take(e, e.commit == commit, isGood(e.Status) && g.mayBeBy(e.Status) && !c.isFuture(e.Status))
-		}
 	}
 	return r.all
+}
+
+// eventsOf returns the statuses of all commits in a context, as far as they were read, oldest first.
+func (c *choice) eventsOf(context string) []*event {
+	context = strings.ToLower(context)
+	if events, known := c.events[context]; known {
+		return events
+	}
+	var events []*event
+	for _, commit := range slices.Sorted(maps.Keys(c.found[context])) {
+		statuses := c.all(commit, context)
+		if h, read := c.Ledger.Histories[commit]; read {
+			statuses = h.Statuses
+		}
+		for _, s := range slices.Backward(statuses) { // newest first
+			if strings.EqualFold(s.Context, context) && !s.CheckRun {
+				events = append(events, &event{s, commit})
+			}
+		}
+	}
+	slices.SortStableFunc(events, func(a, b *event) int { return a.SetAt.Compare(b.SetAt) })
+	c.events[context] = events
+	return events
 }
 
 // runner finds the runs of a commit, status by status.
@@ -78,7 +82,7 @@ type runner struct {
 	running bool
 }
 
-func (r *runner) take(e event, own, good bool) {
+func (r *runner) take(e *event, own, good bool) {
 	last := len(r.all) - 1
 	switch {
 	case !own && r.running:
