@@ -175,6 +175,7 @@ func expectYAML(t *testing.T, file string, v any) {
 // expectText compares a text with a file of the test data.
 func expectText(t *testing.T, file, got string) {
 	t.Helper()
+	got = terraformWords(got)
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)

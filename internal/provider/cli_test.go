@@ -172,6 +172,15 @@ func terraformCLI() string {
 	return "terraform"
 }
 
+// terraformWords returns a text of the CLI as Terraform 1.11 puts it. Other versions and OpenTofu differ in these words.
+func terraformWords(text string) string {
+	return strings.NewReplacer(
+		"OpenTofu", "Terraform",
+		"~ update in-place (current -> planned)", "~ update in-place",
+		"configuration and\nfound no differences", "configuration\nand found no differences",
+	).Replace(text)
+}
+
 // terraformFolder returns a folder that contains it under its own name, for a PATH.
 func terraformFolder(t *testing.T) string {
 	t.Helper()

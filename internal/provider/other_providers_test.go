@@ -218,7 +218,7 @@ func serveOtherProviders(t *testing.T, p *otherProvider) map[string]any {
 	ctx, cancel := context.WithCancel(context.Background())
 	attached, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
 	go func() {
-		err := tf6server.Serve("registry.terraform.io/hashicorp/other", providerserver.NewProtocol6(p),
+		err := tf6server.Serve("hashicorp/other", providerserver.NewProtocol6(p),
 			tf6server.WithDebug(ctx, attached, closed), tf6server.WithoutLogStderrOverride())
 		if err != nil {
 			t.Error(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -114,15 +113,7 @@ func (r *placedRoot) expectText(name string, o output) {
 	r.t.Helper()
 	text := devOverrides.ReplaceAllString(o.stdout+o.stderr, "")
 	text = strings.TrimLeft(commitInPlan.ReplaceAllString(text, "${1}<commit>"), "\n")
-	file := filepath.Join("testdata", "TestAccPlacement", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			r.t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(readFile(r.t, file), text); diff != "" {
-		r.t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	expectText(r.t, filepath.Join("testdata", "TestAccPlacement", name), text)
 }
 
 var (

@@ -428,15 +428,21 @@ func TestAccPromotionPlan(t *testing.T) {
 	p.expectPlan(out, map[string]string{first: "<first>", first[:12]: "<first>", newer: "<newer>", newer[:12]: "<newer>",
 		p.fake.URL:                 "https://github.acme.io",
 		p.now.Format(time.RFC3339): "<time>"})
-	if lines := strings.Count(out[strings.Index(out, "Terraform will perform"):], "\n"); lines >= 40 {
+	if lines := strings.Count(actions(out), "\n"); lines >= 40 {
 		t.Errorf("the plan has %d lines:\n%s", lines, out)
 	}
+}
+
+// actions returns the actions of a plan with what follows, without the name of the CLI.
+func actions(plan string) string {
+	_, after, _ := strings.Cut(plan, "will perform the following actions:\n")
+	return after
 }
 
 // expectPlan compares a plan with the one in testdata, in which these texts have names.
 func (p *promotionRoot) expectPlan(out string, names map[string]string) {
 	p.t.Helper()
-	out = out[strings.Index(out, "Terraform will perform"):]
+	out = actions(out)
 	texts := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) })
 	for _, text := range texts {
 		out = strings.ReplaceAll(out, text, names[text])

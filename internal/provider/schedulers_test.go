@@ -120,7 +120,7 @@ func otherProviders(t *testing.T, p *otherProvider) string {
 	reattach := serveOtherProviders(t, p)
 	all := map[string]any{}
 	for _, name := range []string{"http", "external", "kubernetes"} {
-		all["registry.terraform.io/hashicorp/"+name] = reattach
+		all["hashicorp/"+name] = reattach
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
