@@ -95,7 +95,7 @@ use_example() {
 disable_checkpoint = true
 provider_installation {
   dev_overrides {
-    "registry.terraform.io/terraform-kalypso/kalypso" = "$(cd "$(dirname "$provider")" && pwd -P)"
+    "terraform-kalypso/kalypso" = "$(cd "$(dirname "$provider")" && pwd -P)"
   }
 }
 EOF
