@@ -102,7 +102,7 @@ func TestHostile(t *testing.T) {
 func hostileProcess(ctx context.Context, t *testing.T, n int) (result hostileResult) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestHostile$", "-test.v=false")
-	cmd.Env = append(os.Environ(), hostileEnv+"="+strconv.Itoa(n))
+	cmd.Env = append(os.Environ(), hostileEnv+"="+strconv.Itoa(n), "GOMAXPROCS=1")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -133,8 +133,8 @@ func runHostile(c hostileCase) {
 	_ = json.NewEncoder(os.Stdout).Encode(result)
 }
 
-// processorTime is what the process has taken of all processors. Other than the time that passes, it is the same on a
-// busy machine.
+// processorTime is what the process has taken of its processor. Other than the time that passes, it is the same on a
+// busy machine. More processors would add the time in which the garbage collector had nothing else to do.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

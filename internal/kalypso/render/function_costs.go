@@ -19,8 +19,10 @@ var (
 	lookup   = functionCost{shallow: true, returnsArgument: true}
 	rebuild  = functionCost{shallow: true}
 	matching = functionCost{work: patternWork}
-	version  = functionCost{work: versionWork, weight: 64}
-	pairs    = functionCost{work: pairsWork}
+	// The texts between or of all matches take longer than the matching.
+	splitting = functionCost{work: patternWork, weight: 16}
+	version   = functionCost{work: versionWork, weight: 64}
+	pairs     = functionCost{work: pairsWork}
 )
 
 // functionCosts lists the functions that differ from the zero [functionCost].
@@ -75,13 +77,13 @@ var functionCosts = map[string]functionCost{
 	"values":      rebuild,
 
 	"regexFind":                  matching,
-	"regexFindAll":               matching,
+	"regexFindAll":               splitting,
 	"regexMatch":                 matching,
-	"regexSplit":                 matching,
+	"regexSplit":                 splitting,
 	"mustRegexFind":              matching,
-	"mustRegexFindAll":           matching,
+	"mustRegexFindAll":           splitting,
 	"mustRegexMatch":             matching,
-	"mustRegexSplit":             matching,
+	"mustRegexSplit":             splitting,
 	"regexReplaceAll":            {work: patternWork, resultSize: sizeOfReplaceAll},
 	"regexReplaceAllLiteral":     {work: patternWork, resultSize: sizeOfReplaceAll},
 	"mustRegexReplaceAll":        {work: patternWork, resultSize: sizeOfReplaceAll},
@@ -96,16 +98,12 @@ var functionCosts = map[string]functionCost{
 	"without":       pairs,
 	"mustWithout":   pairs,
 
-	"deepCopy": {
-		weight: 4,
-	},
-	"mustDeepCopy": {weight: 4},
-	"deepEqual":    {weight: 4},
-	"fromJson":     {weight: 2},
-	"mustFromJson": {weight: 2},
-	"hash": {
-		weight: 2,
-	},
+	"deepCopy":           {weight: 8},
+	"mustDeepCopy":       {weight: 8},
+	"deepEqual":          {weight: 4},
+	"fromJson":           {weight: 2},
+	"mustFromJson":       {weight: 2},
+	"hash":               {weight: 2},
 	"merge":              {weight: 4},
 	"mergeOverwrite":     {weight: 4},
 	"mustMerge":          {weight: 4},
@@ -117,15 +115,11 @@ var functionCosts = map[string]functionCost{
 	"toPrettyJson":       {weight: 2, indent: 2},
 	"mustToPrettyJson":   {weight: 2, indent: 2},
 
-	"indent": {
-		resultSize: sizeOfIndent,
-	},
-	"nindent": {resultSize: sizeOfIndent},
-	"join":    {resultSize: sizeOfJoin},
-	"printf":  {resultSize: sizeOfPrintf},
-	"repeat": {
-		resultSize: sizeOfRepeat,
-	},
+	"indent":    {resultSize: sizeOfIndent},
+	"nindent":   {resultSize: sizeOfIndent},
+	"join":      {resultSize: sizeOfJoin},
+	"printf":    {resultSize: sizeOfPrintf},
+	"repeat":    {resultSize: sizeOfRepeat},
 	"replace":   {resultSize: sizeOfReplace},
 	"split":     {resultSize: sizeOfSplit},
 	"splitn":    {resultSize: sizeOfSplit},

@@ -203,7 +203,7 @@ func (b *budget) present(action string, v any) (any, error) {
 func (b *budget) entries(v reflect.Value) (reflect.Value, error) {
 	work := int64(0)
 	if r := elem(v); r.Kind() == reflect.Map {
-		work = shallowSize(r)
+		work = 2 * shallowSize(r)
 	}
 	return v, b.charge(cost{work: work})
 }

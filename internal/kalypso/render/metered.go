@@ -87,25 +87,37 @@ func (b *budget) fastMetered(p *functionCost, f any) any {
 		}
 	case func(...any) string: // quote
 		return func(values ...any) (string, error) {
-			read := 0
-			for _, v := range values {
-				s, ok := v.(string)
-				if r := reflect.ValueOf(v); !ok && composite(r) {
-					w, err := b.measure(r, p.indent)
-					if err != nil {
-						return "", err
-					}
-					read += int(w.bytes)
-				}
-				read += len(s)
-			}
-			if err := b.charge(b.costOf(p, read)); err != nil {
+			if err := b.chargeValues(p, values); err != nil {
 				return "", err
 			}
 			return b.chargeText(f(values...))
 		}
+	case func(...any) int64: // add
+		return func(values ...any) (int64, error) {
+			if err := b.chargeValues(p, values); err != nil {
+				return 0, err
+			}
+			return f(values...), nil
+		}
 	}
 	return nil
+}
+
+// chargeValues charges for the arguments of a function that takes any values.
+func (b *budget) chargeValues(p *functionCost, values []any) error {
+	read := 0
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			read += len(s)
+		} else if r := reflect.ValueOf(v); composite(r) {
+			w, err := b.measure(r, p.indent)
+			if err != nil {
+				return err
+			}
+			read += int(w.bytes)
+		}
+	}
+	return b.charge(b.costOf(p, read))
 }
 
 func (b *budget) costOf(p *functionCost, read int) cost {

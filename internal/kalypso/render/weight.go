@@ -5,6 +5,10 @@ import "text/template/parse"
 // weight is the size of the body of a loop or a defined template.
 type weight struct{ nodes, variables int }
 
+// nodesPerJump is the number of nodes that take as long as a break or continue. text/template ends the iteration by a
+// panic.
+const nodesPerJump = 24
+
 // weigh counts the nodes and variables of a list. The bodies of inner loops are counted separately.
 func weigh(node parse.Node) (w weight) {
 	w.visit(node)
@@ -41,6 +45,8 @@ func (w *weight) visit(node parse.Node) {
 		w.branch(&node.BranchNode)
 	case *parse.WithNode:
 		w.branch(&node.BranchNode)
+	case *parse.BreakNode, *parse.ContinueNode:
+		w.nodes += nodesPerJump
 	case *parse.RangeNode:
 		w.variables += weigh(node.List).variables
 		w.visit(node.Pipe)
