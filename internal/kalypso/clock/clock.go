@@ -1,8 +1,9 @@
-// Package clock waits for time to pass.
+// Package clock waits for time to pass, and writes durations.
 package clock
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -16,4 +17,16 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Format returns a duration as people write it: "4h", not "4h0m0s".
+func Format(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -24,3 +24,14 @@ func TestSleep(t *testing.T) {
 		}
 	})
 }
+
+func TestFormat(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		4 * time.Hour: "4h", 90 * time.Minute: "1h30m", 30 * time.Minute: "30m", 61 * time.Second: "1m1s", time.Second: "1s",
+		10 * time.Hour: "10h", 0: "0s", time.Hour + time.Second: "1h0m1s", 20 * time.Minute: "20m",
+	} {
+		if got := clock.Format(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+}

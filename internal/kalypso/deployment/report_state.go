@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
@@ -54,7 +55,7 @@ func OneLine(text string) string {
 func (w *Input) stateOf(r Report, from time.Time) (State, string) {
 	overdue := func(why string) (State, string) {
 		if !from.IsZero() && r.Now.Sub(from) > w.Rules.Deadline {
-			return StateFailed, fmt.Sprintf("%s for longer than %s", why, formatDuration(w.Rules.Deadline))
+			return StateFailed, fmt.Sprintf("%s for longer than %s", why, clock.Format(w.Rules.Deadline))
 		}
 		return StateProgressing, why
 	}
@@ -64,7 +65,7 @@ func (w *Input) stateOf(r Report, from time.Time) (State, string) {
 	for _, t := range []time.Time{r.Time, r.Since} {
 		if ahead := t.Sub(r.Now); !t.IsZero() && ahead > MaxSkew {
 			return StateProgressing, fmt.Sprintf("its time %s lies %s in the future of its own clock",
-				t.UTC().Format(time.RFC3339), formatDuration(ahead.Round(time.Second)))
+				t.UTC().Format(time.RFC3339), clock.Format(ahead.Round(time.Second)))
 		}
 	}
 	if r.Recorded {
@@ -72,7 +73,7 @@ func (w *Input) stateOf(r Report, from time.Time) (State, string) {
 		case r.Time.IsZero():
 			return StateStale, "the report has no time, so it may be outdated"
 		case age > w.Rules.StaleAfter:
-			return StateStale, fmt.Sprintf("the report is %s old", formatDuration(age.Round(time.Second)))
+			return StateStale, fmt.Sprintf("the report is %s old", clock.Format(age.Round(time.Second)))
 		}
 	}
 	if r.Health == Suspended {
@@ -170,16 +171,4 @@ func withMessage(why, message string) string {
 		return message
 	}
 	return why + ": " + message
-}
-
-// formatDuration formats a duration without trailing zeroes: "1h", not "1h0m0s".
-func formatDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
@@ -119,7 +120,7 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 		}
 		hidden := c.hidden(g, commit, r)
 		if len(hidden) == 0 {
-			return fmt.Sprintf("%s, soaked %s since %s", describeStatus(s), span(g.Soak), stamp(r.start)), nil
+			return fmt.Sprintf("%s, soaked %s since %s", describeStatus(s), clock.Format(g.Soak), stamp(r.start)), nil
 		}
 		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := c.Ledger.Histories[other]; return read })
 		if len(hidden) > 0 {
@@ -138,12 +139,12 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 		reason += "no good status began a run"
 	case all[len(all)-1].end.IsZero():
 		r := all[len(all)-1]
-		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", span(g.Soak), stamp(r.start),
+		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(g.Soak), stamp(r.start),
 			stamp(r.start.Add(g.Soak)))
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
-			stamp(r.end), span(g.Soak), stamp(r.start))
+			stamp(r.end), clock.Format(g.Soak), stamp(r.start))
 	}
 	return "", &Waiting{Gate: g.Name, By: s.Creator, Reason: reason}
 }
@@ -182,11 +183,11 @@ func (c *choice) dwells() string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("the current commit %s stays %s from its first good status on, and has no status %q",
-			short(commit), span(c.Dwell), g.Context)
+			short(commit), clock.Format(c.Dwell), g.Context)
 	case s.State == hosting.Failure, s.State == hosting.Errored:
 		return ""
 	case !isGood(s):
-		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit), span(c.Dwell),
+		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit), clock.Format(c.Dwell),
 			describeStatus(s))
 	}
 	if _, read := c.Ledger.Histories[commit]; !read {
@@ -201,19 +202,7 @@ func (c *choice) dwells() string {
 		}
 	}
 	if until := start.Add(c.Dwell); until.After(c.Ledger.SeenAt) {
-		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), span(c.Dwell), stamp(until))
+		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(c.Dwell), stamp(until))
 	}
 	return ""
-}
-
-// span returns a duration as people write it: 4h, not 4h0m0s.
-func span(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

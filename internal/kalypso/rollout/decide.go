@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
@@ -244,7 +245,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	case len(sinceUnknown) > 0:
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
 			"the soak of %s: reports don't say since when these run the change: %s",
-			stage.Soak, strings.Join(sinceUnknown, ", ")))
+			clock.Format(stage.Soak), strings.Join(sinceUnknown, ", ")))
 		return false
 	case latest.IsZero(): // no cluster is needed for anything
 		return true
@@ -253,7 +254,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	if w.Observed.At.Before(over) {
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
 			"the soak of %s, which ends at %s: the last clusters run the change since %s",
-			stage.Soak, stamp(over), stamp(latest)))
+			clock.Format(stage.Soak), stamp(over), stamp(latest)))
 		return false
 	}
 	return true

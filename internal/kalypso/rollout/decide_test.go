@@ -81,7 +81,7 @@ func TestNext(t *testing.T) {
 		"the next stage, by name": {nil, "takes [b]; rest, wave 1; from map[a:1 b:1]"},
 		"the soak is not over": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak = 3 * time.Hour },
-			"takes []; canary, wave 1; from map[a:1]; the soak of 3h0m0s, which ends at 2026-01-31T13:00:00Z: " +
+			"takes []; canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
 				"the last clusters run the change since 2026-01-31T10:00:00Z",
 		},
 		"the soak can't be counted": {
@@ -90,7 +90,7 @@ func TestNext(t *testing.T) {
 				f.Since = time.Time{}
 				r.Observed.Folders["a"] = f
 			},
-			"takes []; canary, wave 1; from map[a:1]; the soak of 1h0m0s: reports don't say since when these run the change: a",
+			"takes []; canary, wave 1; from map[a:1]; the soak of 1h: reports don't say since when these run the change: a",
 		},
 		"an observation from before the commit": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Before.At = noon.Add(time.Minute) },
