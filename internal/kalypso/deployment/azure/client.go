@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -185,7 +184,7 @@ func (g *client) explain(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return deployment.ErrNoAnswer
-	case errors.Is(err, errTooLarge):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return errTooLarge
 	case errors.As(err, &answered) && (answered.StatusCode == http.StatusTooManyRequests || answered.StatusCode >= 500):
 		return fmt.Errorf("%w: Azure answered HTTP %d %s", deployment.ErrNoAnswer, answered.StatusCode, answered.ErrorCode)
@@ -255,22 +254,9 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.secrets.Add(token)
 	resp, err := b.next.RoundTrip(req)
 	if err == nil {
-		resp.Body = &boundedBody{resp.Body, maxResponseBytes}
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponseBytes)
 	}
 	return resp, err
-}
-
-type boundedBody struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= n; b.left < 0 {
-		return 0, errTooLarge
-	}
-	return n, err
 }
 
 func pointer[T any](v T) *T { return &v }

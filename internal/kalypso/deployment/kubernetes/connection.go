@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -199,21 +198,6 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		b.date.at = at
 		b.date.mu.Unlock()
 	}
-	resp.Body = &boundedBody{resp.Body, maxResponseBytes}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponseBytes)
 	return resp, nil
-}
-
-var errTooLarge = fmt.Errorf("a response is larger than %d MiB", maxResponseBytes>>20)
-
-type boundedBody struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= n; b.left < 0 {
-		return 0, errTooLarge
-	}
-	return n, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -101,8 +102,8 @@ func explain(err error) string {
 		return "it denies the request; the guide lists the permissions needed: " + err.Error()
 	case apierrors.IsUnauthorized(err):
 		return "it rejects the credential"
-	case errors.Is(err, errTooLarge):
-		return errTooLarge.Error()
+	case errors.As(err, new(*http.MaxBytesError)):
+		return fmt.Sprintf("a response is larger than %d MiB", maxResponseBytes>>20)
 	}
 	return err.Error()
 }
