@@ -46,35 +46,30 @@ var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func (s *Server) routeStatuses() {
 	s.api.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", s.setStatus)
-	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/statuses",
-		func(w http.ResponseWriter, req *http.Request) {
-			r, _ := s.opened(w, req, Read)
-			if r == nil {
-				return
-			}
-			commit := r.commit(req.PathValue("sha"))
-			if commit == "" {
-				fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
-				return
-			}
-			all := slices.Clone(r.statuses[commit])
-			slices.Reverse(all) // GitHub lists the newest first
-			reply(w, http.StatusOK, page(w, req, all))
-		})
-	s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/status",
-		func(w http.ResponseWriter, req *http.Request) {
-			r, _ := s.opened(w, req, Read)
-			if r == nil {
-				return
-			}
-			commit := r.commit(req.PathValue("sha"))
-			if commit == "" {
-				fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
-				return
-			}
-			all := r.latest(commit)
-			reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
-		})
+	get := func(what string, answer func(w http.ResponseWriter, req *http.Request, r *Repo, commit string)) {
+		s.api.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/"+what,
+			func(w http.ResponseWriter, req *http.Request) {
+				r, _ := s.opened(w, req, Read)
+				if r == nil {
+					return
+				}
+				commit := r.commit(req.PathValue("sha"))
+				if commit == "" {
+					fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
+					return
+				}
+				answer(w, req, r, commit)
+			})
+	}
+	get("statuses", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
+		all := slices.Clone(r.statuses[commit])
+		slices.Reverse(all) // GitHub lists the newest first
+		reply(w, http.StatusOK, page(w, req, all))
+	})
+	get("status", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
+		all := r.latest(commit)
+		reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
+	})
 }
 
 func (s *Server) setStatus(w http.ResponseWriter, req *http.Request) {
