@@ -26,38 +26,38 @@ func optional(attributes map[string]schema.Attribute) map[string]schema.Attribut
 	for name, a := range all {
 		switch a := a.(type) {
 		case schema.StringAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			all[name] = a
 		case schema.BoolAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			all[name] = a
 		case schema.Int64Attribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			all[name] = a
 		case schema.MapAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			all[name] = a
 		case schema.ListAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			all[name] = a
 		case schema.SingleNestedAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			a.Attributes = optional(a.Attributes)
 			all[name] = a
 		case schema.MapNestedAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			a.NestedObject.Attributes = optional(a.NestedObject.Attributes)
 			all[name] = a
 		case schema.ListNestedAttribute:
-			a.MarkdownDescription = requiredByDomain(a.MarkdownDescription, a.Required)
-			a.Required, a.Optional, a.Validators = false, true, nil
+			a.Validators = nil
+			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
 			a.NestedObject.Attributes = optional(a.NestedObject.Attributes)
 			all[name] = a
 		}
@@ -65,10 +65,10 @@ func optional(attributes map[string]schema.Attribute) map[string]schema.Attribut
 	return all
 }
 
-// requiredByDomain adds "Required." to the description of an attribute that only the schema treats as optional.
-func requiredByDomain(description string, required bool) string {
-	if !required || strings.HasSuffix(description, "Required.") {
-		return description
+// makeOptional changes an attribute that the schema no longer requires. Its description says that the domain does.
+func makeOptional(description *string, required, optional *bool) {
+	if *required && !strings.HasSuffix(*description, "Required.") {
+		*description += " Required."
 	}
-	return description + " Required."
+	*required, *optional = false, true
 }
