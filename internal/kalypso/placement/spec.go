@@ -51,8 +51,8 @@ type Toleration struct {
 	Effect   string `json:"effect,omitempty"` // empty: all effects
 }
 
-// tolerates follows the rules of Kubernetes.
-func (t Toleration) tolerates(taint Taint) bool {
+// Tolerates reports whether the toleration holds for the taint, by the rules of Kubernetes.
+func (t Toleration) Tolerates(taint Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
 	}
@@ -115,7 +115,7 @@ func (s *Spec) Decides() bool {
 
 // Tolerates reports whether a toleration of the policy holds for the taint.
 func (s *Spec) Tolerates(taint Taint) bool {
-	return s != nil && slices.ContainsFunc(s.Tolerations, func(t Toleration) bool { return t.tolerates(taint) })
+	return s != nil && slices.ContainsFunc(s.Tolerations, func(t Toleration) bool { return t.Tolerates(taint) })
 }
 
 func (s *Spec) balances() bool {

@@ -173,12 +173,20 @@ func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	}
 	return slices.ContainsFunc(ct.Taints, func(taint placement.Taint) bool {
 		switch {
-		case s.Tolerates(taint):
+		case surelyTolerates(s, taint):
 			return false
 		case fleet.TaintUnknown(taint):
 			return true
 		}
 		return s != nil && slices.ContainsFunc(s.Tolerations, fleet.TolerationUnknown)
+	})
+}
+
+// surelyTolerates reports whether the placement tolerates a taint, whatever values are not known yet. An unknown value
+// of a toleration may differ from the taint's.
+func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
+	return s != nil && slices.ContainsFunc(s.Tolerations, func(t placement.Toleration) bool {
+		return t.Tolerates(taint) && !(fleet.TaintUnknown(taint) && fleet.TolerationUnknown(t))
 	})
 }
 

@@ -112,6 +112,16 @@ func TestPlacementOfPolicies(t *testing.T) {
 			},
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}},
 		},
+		"an unknown taint and an unknown toleration": {
+			func(f *fleet.Fleet) {
+				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
+				f.Policies[0].Placement = &placement.Spec{
+					Tolerations: []placement.Toleration{{Key: "pci", Value: fleet.Unknown}}, Names: []string{"a", "b"},
+				}
+				f.Policies[1].Placement = &placement.Spec{Names: []string{"c"}}
+			},
+			map[string][]string{"?": {"a"}, "x-web": {"b"}, "y-web": {"c"}},
+		},
 		"an unknown taint, a number": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
