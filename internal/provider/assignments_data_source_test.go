@@ -249,8 +249,16 @@ data "kalypso_assignments" "this" {
   cluster_types       = { large = { name = "large", reconciler = "t", namespace_service = "t", config_type = "t" } }
   templates           = { t = { name = "t", type = "reconciler", manifests = [""] } }
   configs             = { for c in ["a", "b"] : c => { name = c, data = { for i in range(600) : "K${i}" => "" } } }
-  workloads           = { app = { name = "app", deployment_targets = [for i in range(900) : { name = "t${i}", environment = "dev" }] } }
-  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  workloads = {
+    app = { name = "app", deployment_targets = [for i in range(900) : { name = "t${i}", environment = "dev" }] }
+  }
+  scheduling_policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
   explain             = true
   explain_targets     = var.targets
 }
@@ -278,10 +286,18 @@ data "kalypso_assignments" "this" {
     name  = { labels = { region = "west" }, name = terraform_data.region.output }
   }
   environment         = "dev"
-  cluster_types       = { one = { name = each.value.name, labels = each.value.labels, reconciler = "t", namespace_service = "t" } }
+  cluster_types = {
+    one = { name = each.value.name, labels = each.value.labels, reconciler = "t", namespace_service = "t" }
+  }
   templates           = { t = { name = "t", type = "reconciler", manifests = [""] } }
   workloads           = { hello = { name = "hello", deployment_targets = [{ name = "app", environment = "dev" }] } }
-  scheduling_policies = { west = { name = "west", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_labels = { region = "west" } } } }
+  scheduling_policies = {
+    west = {
+      name                       = "west"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_labels = { region = "west" } }
+    }
+  }
 }
 
 output "namespaces" {

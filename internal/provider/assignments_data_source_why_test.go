@@ -23,9 +23,18 @@ variable "why" {
 
 data "kalypso_assignments" "this" {
   environment         = "dev"
-  cluster_types       = { for name, region in { large = "west", small = "east" } : name => { name = name, labels = { region = region }, reconciler = "t", namespace_service = "t" } }
+  cluster_types = {
+    for name, region in { large = "west", small = "east" } :
+    name => { name = name, labels = { region = region }, reconciler = "t", namespace_service = "t" }
+  }
   templates           = { t = { name = "t", type = "reconciler", manifests = [""] } }
-  workloads           = { shop = { name = "shop", workspace = "team-a", deployment_targets = [{ name = "web", environment = "dev", labels = { tier = "web" } }] } }
+  workloads = {
+    shop = {
+      name               = "shop"
+      workspace          = "team-a"
+      deployment_targets = [{ name = "web", environment = "dev", labels = { tier = "web" } }]
+    }
+  }
   scheduling_policies = var.policies
   why                 = var.why
 }
@@ -60,7 +69,8 @@ output "unscheduled" {
 	r.expectError([]string{
 		"No such deployment target", `Environment "dev" has no deployment target "shop"`, "No such cluster type",
 		`no cluster type "huge"`,
-	}, "plan", "-no-color", "-var", `why=[{ target = "shop", cluster_type = "large" }, { target = "shop-web", cluster_type = "huge" }]`)
+	}, "plan", "-no-color", "-var",
+		`why=[{ target = "shop", cluster_type = "large" }, { target = "shop-web", cluster_type = "huge" }]`)
 	r.succeed("apply", "-auto-approve", "-var", "policies={}")
 	if got := answers(); got[1].Reason != "There is no scheduling policy." {
 		t.Errorf("without a policy: %+v", got[1])

@@ -172,7 +172,8 @@ func terraformCLI() string {
 	return "terraform"
 }
 
-// terraformWords returns a text of the CLI as Terraform 1.11 puts it. Other versions and OpenTofu differ in these words.
+// terraformWords returns a text of the CLI as Terraform 1.11 puts it. Other versions and OpenTofu differ in these
+// words.
 func terraformWords(text string) string {
 	return strings.NewReplacer(
 		"OpenTofu", "Terraform",

@@ -99,16 +99,17 @@ func TestAccRenderingCorruptState(t *testing.T) {
 		edit func()
 		says string
 	}{
-		"no JSON": {func() { r.editPrivate(func([]byte) []byte { return []byte("none") }) }, "Private state " +
-			"can't be read"},
-		"a value that is not": {func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }) }, "Private " +
-			"state can't be read"},
-		"of another place": {func() { r.editDelivery(func(s *delivery.State) { s.Destination.Path = "elsewhere" }) }, "Private " +
-			"state of another rendering"},
-		"another environment": {func() { r.editDelivery(func(s *delivery.State) { s.Environment = "stage" }) }, "Private " +
-			"state of another rendering"},
+		"no JSON": {func() { r.editPrivate(func([]byte) []byte { return []byte("none") }) }, "Private state can't be read"},
+		"a value that is not": {func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }) },
+			"Private state can't be read"},
+		"of another place": {func() { r.editDelivery(func(s *delivery.State) { s.Destination.Path = "elsewhere" }) },
+			"Private state of another rendering"},
+		"another environment": {func() { r.editDelivery(func(s *delivery.State) { s.Environment = "stage" }) },
+			"Private state of another rendering"},
 	} {
-		for _, command := range [][]string{{"plan"}, {"plan", "-refresh=false"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}} {
+		for _, command := range [][]string{
+			{"plan"}, {"plan", "-refresh=false"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"},
+		} {
 			test.edit()
 			r.options("deletion_protection", false)
 			r.expectRefused([]string{test.says, "terraform state rm", "terraform import"}, command...)

@@ -64,8 +64,8 @@ func TestAccDescription(t *testing.T) {
 	const marker = `<!-- kalypso-rendering: {"environment":"dev","branch":"dev","path":"."} -->`
 	r.expectDescription(false, "Renders environment `dev` to branch `dev`.",
 		"3 added, 0 removed, 0 changed on 2 cluster types",
-		"| `large` (new) | `app-a`, `app-b` |  |  |", "**Promoted commit:** "+
-			"[`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
+		"| `large` (new) | `app-a`, `app-b` |  |  |",
+		"**Promoted commit:** [`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
 
 	r.set("value", "canary-2")
 	r.expectDescription(true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |",
@@ -81,8 +81,8 @@ func TestAccDescription(t *testing.T) {
 		">), [compare](<https://github.com/acme/base/compare/" + commits[0] + "..." + commits[1] + ">)"
 	r.expectDescription(true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |",
 		"**Promoted commit:** "+move,
-		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)", "- `base` on 1 deployment target of `small`: "+
-			"`commit`\n")
+		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)",
+		"- `base` on 1 deployment target of `small`: `commit`\n")
 
 	// Asking for values changes nothing; the old ones are known from then on.
 	r.set("value", "1")
@@ -207,7 +207,9 @@ provider "kalypso" {
 
 resource "kalypso_environment_rendering" "this" {
   environment     = "dev"
-  configs         = { idle = { name = "idle", labels = { region = "nowhere" }, data = { A = terraform_data.idle.output } } }
+  configs = {
+    idle = { name = "idle", labels = { region = "nowhere" }, data = { A = terraform_data.idle.output } }
+  }
   manifests       = var.manifests
   promoted_commit = "v1"
   delivery        = { strategy = "none", describe = "keys" }

@@ -23,13 +23,15 @@ func TestAccRenderingDrift(t *testing.T) {
 
 	// Two commits, with one between them that is no drift.
 	hotfix := gitserver.SeedFiles(t, r.repo, "dev", "Hotfix of app-a", map[string]gitserver.File{
-		"large/app-a/reconciler.yaml": {Mode: "100644", Content: "by hand\n"}, "large/app-a/new.yaml": {Mode: "100644", Content: "by hand\n"},
+		"large/app-a/reconciler.yaml": {Mode: "100644", Content: "by hand\n"},
+		"large/app-a/new.yaml":        {Mode: "100644", Content: "by hand\n"},
 	})
 	elsewhere := gitserver.Seed(t, r.repo, "dev", map[string]string{"team/large/README.md": "Still theirs.\n"})
 	gone := gitserver.SeedFiles(t, r.repo, "dev", "Away with small", map[string]gitserver.File{"small": {}})
 	said := []string{
 		"Others changed the rendered folders", `on_drift = "overwrite"`,
-		"commit " + hotfix + " by Somebody <somebody@acme.io> at 2023-11-14T22:13:20Z Hotfix of app-a - large/app-a/new.yaml - large/app-a/reconciler.yaml",
+		"commit " + hotfix + " by Somebody <somebody@acme.io> at 2023-11-14T22:13:20Z Hotfix of app-a " +
+			"- large/app-a/new.yaml - large/app-a/reconciler.yaml",
 		"commit " + gone, "Away with small - small/README.md - small/app-c/namespace.yaml",
 	}
 	r.expectRefused(said, "plan")
@@ -54,9 +56,11 @@ func TestAccRenderingDrift(t *testing.T) {
 	r.options("on_drift", nil)
 	r.set("value", "2")
 	r.expectCommits(1)
-	reverted := strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-p", "dev", "-m", `Revert "Render environment dev"`, "dev~1^{tree}"))
+	reverted := strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-p", "dev", "-m",
+		`Revert "Render environment dev"`, "dev~1^{tree}"))
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", reverted)
-	r.expectRefused([]string{"commit " + reverted + " by Somebody <somebody@acme.io>", `Revert "Render environment dev"`, "large/app-b/reconciler.yaml"}, "plan")
+	r.expectRefused([]string{"commit " + reverted + " by Somebody <somebody@acme.io>", `Revert "Render environment dev"`,
+		"large/app-b/reconciler.yaml"}, "plan")
 	r.set("value", "1")
 	r.expectCommits(0)
 	if commit := r.rendered()["commit_sha"]; commit != reverted {
@@ -72,18 +76,21 @@ func TestAccRenderingRewritten(t *testing.T) {
 	r.apply()
 	force := func(tree string) {
 		t.Helper()
-		gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-m", "Squashed", tree)))
+		gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev",
+			strings.TrimSpace(gitserver.Git(t, r.repo, "commit-tree", "-m", "Squashed", tree)))
 	}
 	force("dev^{tree}")
 	r.expectEmptyPlan()
 	r.set("value", "2")
 	r.expectCommits(1)
 	force("dev~1^{tree}")
-	r.expectRefused([]string{"Others changed the rendered folders", "Squashed", "large/app-a/reconciler.yaml", "not in the history of the branch"}, "plan")
+	r.expectRefused([]string{"Others changed the rendered folders", "Squashed", "large/app-a/reconciler.yaml",
+		"not in the history of the branch"}, "plan")
 
 	// A branch that is gone is planned anew.
 	gitserver.Git(t, r.repo, "update-ref", "-d", "refs/heads/dev")
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") || !strings.Contains(out.text(), "That branch no longer exists") {
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") ||
+		!strings.Contains(out.text(), "That branch no longer exists") {
 		t.Errorf("the plan:\n%s", out.stdout)
 	}
 	r.expectCommits(1)
@@ -98,16 +105,20 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 	r.expectCommits(1)
 	record := gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"]
 	for said, edit := range map[string]map[string]gitserver.File{
-		`".kalypso" (mode 0100644) exists but is not a directory`:           {".kalypso": {Mode: "100644", Content: "Mine.\n"}},
-		`".kalypso/rendering.json" (mode 0040000) exists but is not a file`: {".kalypso/rendering.json/x": {Mode: "100644", Content: "Mine.\n"}},
-		`the rendering of environment "stage", not of "dev"`:                {".kalypso/rendering.json": {Mode: "100644", Content: strings.Replace(record, `"dev"`, `"stage"`, 1)}},
+		`".kalypso" (mode 0100644) exists but is not a directory`: {".kalypso": {Mode: "100644",
+			Content: "Mine.\n"}},
+		`".kalypso/rendering.json" (mode 0040000) exists but is not a file`: {".kalypso/rendering.json/x": {Mode: "100644",
+			Content: "Mine.\n"}},
+		`the rendering of environment "stage", not of "dev"`: {".kalypso/rendering.json": {Mode: "100644",
+			Content: strings.Replace(record, `"dev"`, `"stage"`, 1)}},
 	} {
 		before := r.head()
 		gitserver.SeedFiles(t, r.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
 		gitserver.SeedFiles(t, r.repo, "dev", "Mine", edit)
 		for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}} {
 			r.printed.Reset()
-			r.expectRefused([]string{"Destination is not this rendering's", said, "Others changed the rendered folders", "Away with the record"}, command...)
+			r.expectRefused([]string{"Destination is not this rendering's", said, "Others changed the rendered folders",
+				"Away with the record"}, command...)
 			if strings.Contains(r.printed.String(), "puts the rendered tree back") {
 				t.Errorf("%s: terraform %s promises to put the tree back:\n%s", said, command[0], r.printed.String())
 			}

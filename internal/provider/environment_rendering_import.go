@@ -20,8 +20,8 @@ var renderingIdentity = resourceIdentity{
 	{name: "environment", state: path.Root("environment"), required: true, description: "The environment."},
 	{name: "repo", state: path.Root("gitops_repo").AtName("repo"), required: true, description: "URL of the GitOps repo."},
 	{name: "branch", state: path.Root("gitops_repo").AtName("branch"), required: true, description: "Branch of the repo."},
-	{name: "path", state: path.Root("gitops_repo").AtName("path"), description: "Path of the rendering in the repo. " +
-		"Null for the root."},
+	{name: "path", state: path.Root("gitops_repo").AtName("path"),
+		description: "Path of the rendering in the repo. Null for the root."},
 }
 
 // ImportState reads a rendering's record from its branch.

@@ -127,8 +127,8 @@ func TestAccBadPlaces(t *testing.T) {
 			"unknown_host":    {"repo": unknown.URL(plain)},
 			"wrong_key":       {"repo": refusing.URL(plain)},
 			"file_in_the_way": {"repo": "file://" + repo("file-in-the-way", map[string]string{"large": "not a folder"})},
-			"path_is_file": {"repo": "file://" + repo("path-is-file", map[string]string{"a/b": "not a " +
-				"folder"}), "path": "a/b/c"},
+			"path_is_file": {"repo": "file://" + repo("path-is-file", map[string]string{"a/b": "not a folder"}),
+				"path": "a/b/c"},
 			"others_folder": {"repo": "file://" + repo("others-folder", map[string]string{"large/a.yaml": "a: b"})},
 			"broken_record": {"repo": "file://" + repo("broken-record", map[string]string{".kalypso/rendering.json": "{"})},
 			"empty_record":  {"repo": "file://" + repo("empty-record", map[string]string{".kalypso/rendering.json": "{}"})},
@@ -265,8 +265,7 @@ func diagnostics(t *testing.T, output string) string {
 			),
 			d.Severity,
 			d.Summary,
-			found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " "+
-				"required."),
+			found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required."),
 		))
 	}
 	slices.Sort(all)

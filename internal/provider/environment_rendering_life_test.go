@@ -37,7 +37,9 @@ func TestAccRenderingLife(t *testing.T) {
 		}
 	}
 	author := gitserver.Git(t, r.repo, "log", "-1", "--format=%an <%ae>, %cn <%ce>%n%B", "dev")
-	if diff := cmp.Diff("Platform <platform@acme.io>, Platform <platform@acme.io>\nRender environment dev\n\nlarge: +2 -0 ~0\nsmall: +1 -0 ~0\n\nPromoted commit: "+promoted+"\n\n", author); diff != "" {
+	want := "Platform <platform@acme.io>, Platform <platform@acme.io>\n" +
+		"Render environment dev\n\nlarge: +2 -0 ~0\nsmall: +1 -0 ~0\n\nPromoted commit: " + promoted + "\n\n"
+	if diff := cmp.Diff(want, author); diff != "" {
 		t.Errorf("the commit (-want +got):\n%s", diff)
 	}
 
@@ -52,7 +54,8 @@ func TestAccRenderingLife(t *testing.T) {
 	// What renders the same bytes makes no commit, and keeps what tells of the last one.
 	before := r.rendered()
 	r.options("commit_message", "Another", "manifests", map[string]string{
-		"https://acme.io/base@" + promoted + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: none, labels: {platform-config: 'true', type: none}}\ndata: {}\n",
+		"https://acme.io/base@" + promoted + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
+			"metadata: {name: none, labels: {platform-config: 'true', type: none}}\ndata: {}\n",
 	})
 	r.expectCommits(0)
 	now := r.rendered()
@@ -107,7 +110,8 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectCommits(1)
 	others := r.others()
 	r.place("path", "clusters")
-	r.expectRefused([]string{"Guardrails stop the change", "moves away from path \".\" on branch \"dev\"", "all 3 deployment target folders",
+	r.expectRefused([]string{"Guardrails stop the change", "moves away from path \".\" on branch \"dev\"",
+		"all 3 deployment target folders",
 		"Clusters that still sync from there would delete", `Set on_move = "keep"`, "large/app-a"}, "plan")
 	r.options("guardrails", anyRemoval)
 	mine := slices.Collect(maps.Keys(others))
@@ -177,7 +181,8 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	r.expectCommits(0)
 	// Within a branch too, but not into the path that is kept.
 	r.place("path", "old/new")
-	r.expectRefused([]string{`on_move = "keep" also leaves this rendering at path "old"`, "Choose a path beside it"}, "plan")
+	r.expectRefused([]string{`on_move = "keep" also leaves this rendering at path "old"`, "Choose a path beside it"},
+		"plan")
 	r.place("path", "new")
 	r.expectCommits(1)
 	r.expectFiles("dev", append(defaultPaths("old"), defaultPaths("new")...)...)
@@ -248,12 +253,14 @@ func TestAccRenderingNone(t *testing.T) {
 	now := r.rendered()
 	expectChanges(t, map[string]any{}, state, now)
 	if now["tree_hash"] != state["tree_hash"] || now["commit_sha"] != r.head() {
-		t.Errorf("tree_hash went from %v to %v, commit_sha is %v, the head %s", state["tree_hash"], now["tree_hash"], now["commit_sha"], r.head())
+		t.Errorf("tree_hash went from %v to %v, commit_sha is %v, the head %s", state["tree_hash"], now["tree_hash"],
+			now["commit_sha"], r.head())
 	}
 
 	r.options("delivery", map[string]any{"strategy": "none"})
 	r.place("repo", "https://127.0.0.1:1/nobody/answers")
-	if planned := r.succeed("plan", "-refresh=false", "-no-color").text(); !strings.Contains(planned, "The delivered tree stays on the branch") {
+	if planned := r.succeed("plan", "-refresh=false", "-no-color").text(); !strings.Contains(planned,
+		"The delivered tree stays on the branch") {
 		t.Errorf("the plan does not say that the tree stays:\n%s", planned)
 	}
 	r.apply("-refresh=false")
@@ -322,7 +329,8 @@ func TestAccRenderingGuardrails(t *testing.T) {
 
 	// Another environment at the same place removes all.
 	r.set("environment", "stage")
-	r.expectRefused([]string{"removes all 4", "allow_empty", "The environment is replaced", `The rendering of environment "dev" at`}, "plan")
+	r.expectRefused([]string{"removes all 4", "allow_empty", "The environment is replaced",
+		`The rendering of environment "dev" at`}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "100%", "allow_empty": true})
 	r.expectCommits(1)
 	if !strings.Contains(gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"], `"environment": "stage"`) {

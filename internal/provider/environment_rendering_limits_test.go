@@ -26,13 +26,19 @@ resource "kalypso_environment_rendering" "this" {
   environment   = "dev"
   delivery      = { strategy = "none" }
   limits        = var.limits
-  cluster_types = { for name in ["large", "small"] : name => { name = name, reconciler = "r", namespace_service = "n" } }
+  cluster_types = {
+    for name in ["large", "small"] : name => { name = name, reconciler = "r", namespace_service = "n" }
+  }
   templates = {
     r = { name = "r", type = "reconciler", manifests = [file("${path.module}/reconciler.yaml")] }
     n = { name = "n", type = "namespace", manifests = ["kind: Namespace\nmetadata: { name: {{ .Namespace }} }\n"] }
   }
   scheduling_policies = {
-    all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } }
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
   }
   workloads = { app = { name = "app", deployment_targets = [
     for name in ["a", "b", "c"] : { name = name, environment = "dev", manifests = { path = var.path } }
@@ -52,12 +58,13 @@ func TestAccLimits(t *testing.T) {
 	r.apply("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
 	r.expectEmptyPlan("-var", `limits={assignments = 6, targets_per_workload = 3, file_size = "1Ki", manifests = "9"}`)
 	for limits, want := range map[string][]string{
-		`{assignments = 5}`:          {"Too many assignments", "6 assignments; limits.assignments allows 5"},
-		`{targets_per_workload = 2}`: {"Too many deployment targets", `3 deployment targets in environment "dev"; limits.targets_per_workload allows 2`},
-		`{file_size = "32"}`:         {"Template rendering failed", "limits.file_size allows 32 bytes"},
-		`{manifests = "8"}`:          {"Too much Kalypso YAML", "9 bytes; limits.manifests allows 8 bytes", "empty.yaml"},
-		`{assignments = 0}`:          {"Invalid limit", "0 is less than 1"},
-		`{file_size = "1 MB"}`:       {"Invalid limit", "512Ki, 1Mi or 100M"},
+		`{assignments = 5}`: {"Too many assignments", "6 assignments; limits.assignments allows 5"},
+		`{targets_per_workload = 2}`: {"Too many deployment targets",
+			`3 deployment targets in environment "dev"; limits.targets_per_workload allows 2`},
+		`{file_size = "32"}`:   {"Template rendering failed", "limits.file_size allows 32 bytes"},
+		`{manifests = "8"}`:    {"Too much Kalypso YAML", "9 bytes; limits.manifests allows 8 bytes", "empty.yaml"},
+		`{assignments = 0}`:    {"Invalid limit", "0 is less than 1"},
+		`{file_size = "1 MB"}`: {"Invalid limit", "512Ki, 1Mi or 100M"},
 	} {
 		r.expectError(want, "plan", "-no-color", "-var", "limits="+limits)
 	}
@@ -68,13 +75,12 @@ func TestAccTeamText(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, limitedRoot)
 	r.apply("-var", `path=a: "b" # c`)
-	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var", "path={{ "+
-		".ConfigData.V }}")
+	r.expectError([]string{"Invalid text", "contains {{", "workloads[\"app\"]"}, "plan", "-no-color", "-var",
+		"path={{ .ConfigData.V }}")
 	r.expectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
 	r.write("reconciler.yaml", "kind: Kustomization\nspec: { path: {{ .Manifests.path }} }\n")
 	r.expectError([]string{"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | " +
-		"quote }}", "large " +
-		"/ app-a"},
+		"quote }}", "large / app-a"},
 		"plan", "-no-color", "-var", "path=a, kind: Secret")
 }
 

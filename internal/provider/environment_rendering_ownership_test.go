@@ -41,8 +41,8 @@ func TestAccRenderingAdopt(t *testing.T) {
 
 	fleet.Existing = false // adopt
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
-	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = " +
-		"true"}, "plan")
+	r.expectRefused([]string{"Folders are not this rendering's", "command-center, drone, large, small", "adopt = true"},
+		"plan")
 	fleet.Existing = true
 	r.write("fleets.json", toJSON(t, map[string]goldenFleet{"dev": fleet}))
 	expectText(
@@ -50,8 +50,8 @@ func TestAccRenderingAdopt(t *testing.T) {
 		"testdata/TestAccRenderingAdopt/plan.txt",
 		diagnostics(t, strings.ReplaceAll(r.succeed("plan", "-json").stdout, r.repo, "/gitops.git")),
 	)
-	if told := r.review("../../templates/guides/reading-a-plan.md"); !strings.Contains(told, "What the apply changes "+
-		"there, by cluster type") {
+	if told := r.review("../../templates/guides/reading-a-plan.md"); !strings.Contains(told,
+		"What the apply changes there, by cluster type") {
 		t.Errorf("the recipe of a review prints:\n%s", told)
 	}
 	out := r.succeed("plan", "-no-color")
@@ -137,8 +137,8 @@ func TestAccRenderingStateLost(t *testing.T) {
 	r.expectRefused([]string{"removes 2 of 3"}, "plan")
 	r.set("targets", map[string]string{"a": "large", "c": "small"})
 	said := "The branch holds folders of this rendering"
-	if out := r.expectCommits(1).text(); !strings.Contains(out, said) || !strings.Contains(out, "large: 0 added, 1 "+
-		"removed, 0 changed removed: app-b") {
+	if out := r.expectCommits(1).text(); !strings.Contains(out, said) ||
+		!strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {
 		t.Errorf("apply does not say what it changes:\n%s", out)
 	}
 }
@@ -228,8 +228,8 @@ func TestAccRenderingRenamed(t *testing.T) {
 	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
 	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev", "-var=adopt=true")
 	expect("of ./a")
-	r.write("lifecycle_override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  lifecycle { "+
-		"create_before_destroy = true }\n}\n")
+	r.write("lifecycle_override.tf",
+		"resource \"kalypso_environment_rendering\" \"this\" {\n  lifecycle { create_before_destroy = true }\n}\n")
 	r.apply(`-var=paths=["./a"]`, "-var=environment=dev", `-replace=kalypso_environment_rendering.this["./a"]`)
 	r.expectEmptyPlan(`-var=paths=["./a"]`, "-var=environment=dev")
 	expect("of ./a")

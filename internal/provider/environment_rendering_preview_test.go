@@ -71,7 +71,9 @@ func TestAccPreview(t *testing.T) {
 		if diff := cmp.Diff(wantFiles, state["files"]); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", name, diff)
 		}
-		for _, attribute := range []string{"assignment_count", "folders", "unscheduled", "description", "tree_hash", "commit_sha"} {
+		for _, attribute := range []string{
+			"assignment_count", "folders", "unscheduled", "description", "tree_hash", "commit_sha",
+		} {
 			if diff := cmp.Diff(first[attribute], state[attribute]); diff != "" {
 				t.Errorf("%s: %s (-before +after):\n%s", name, attribute, diff)
 			}

@@ -175,7 +175,8 @@ func (f *randomFleet) unscheduled(t *testing.T, repo, branch string) []any {
 func targetsOnBranch(t *testing.T, repo, revision, at string) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
-	for line := range strings.SplitSeq(gitserver.Git(t, repo, "ls-tree", "-r", "-t", revision+":"+strings.TrimPrefix(at, ".")), "\n") {
+	for line := range strings.SplitSeq(gitserver.Git(t, repo, "ls-tree", "-r", "-t",
+		revision+":"+strings.TrimPrefix(at, ".")), "\n") {
 		meta, name, _ := strings.Cut(line, "\t")
 		clusterType, target, nested := strings.Cut(name, "/")
 		switch {

@@ -151,13 +151,14 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	r.set("value", "2")
 	r.succeed("plan", "-out=saved")
 	commit := theirs("apps/note.yaml")
-	r.expectError([]string{"The branch moved after the plan was made", first.Head, "commits beside our folders"}, "apply", "-no-color", "saved")
+	r.expectError([]string{"The branch moved after the plan was made", first.Head, "commits beside our folders"}, "apply",
+		"-no-color", "saved")
 	stays(commit)
 	// With the state lost.
 	r.succeed("state", "rm", renderingAddress)
 	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
-		r.expectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what", "close " +
-			"it"}, command...)
+		r.expectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what",
+			"close it"}, command...)
 		stays(commit)
 	}
 	r.on.Close(t, first.Number)
@@ -261,8 +262,8 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
 	r.set("value", "2")
-	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is open already") || !strings.Contains(o.text(), "Pull "+
-		"request 1 (") {
+	if o := r.succeed("plan", "-no-color"); !strings.Contains(o.text(), "A pull request is open already") ||
+		!strings.Contains(o.text(), "Pull request 1 (") {
 		t.Errorf("the plan: %s", o.text())
 	}
 	r.delivery()

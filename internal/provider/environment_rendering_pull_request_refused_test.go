@@ -20,8 +20,8 @@ func TestAccPullRequestNoCredential(t *testing.T) {
 	r.set("github", map[string]any{"base_url": r.fake.URL})
 	r.expectError([]string{"No credential for GitHub", "Set token or app in github of the provider."}, "plan", "-no-color")
 	r.set("github", map[string]any{"base_url": r.fake.URL, "token": "wrong"})
-	r.expectError([]string{"GitHub does not accept the credential", "Check token or app in github of the " +
-		"provider."}, "plan", "-no-color")
+	r.expectError([]string{"GitHub does not accept the credential", "Check token or app in github of the provider."},
+		"plan", "-no-color")
 	if strings.Contains(r.printed.String(), "GITHUB_TOKEN") {
 		t.Errorf("a plan names GITHUB_TOKEN:\n%s", r.printed.String())
 	}

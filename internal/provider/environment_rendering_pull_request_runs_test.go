@@ -83,10 +83,12 @@ func TestAccPullRequestKilled(t *testing.T) {
 	r.set("value", "5")
 	r.killAt("POST", "/pulls")
 	r.expectPulls("merged", "merged", "open")
-	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/dev", strings.TrimSpace(gitserver.Git(t, r.on.Path, "rev-list", "--max-parents=0", "dev")))
+	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/dev",
+		strings.TrimSpace(gitserver.Git(t, r.on.Path, "rev-list", "--max-parents=0", "dev")))
 	at := r.head()
 	r.succeed("destroy", "-no-color", "-auto-approve", "-refresh=false")
-	if last := r.expectPulls("merged", "merged", "closed"); gitserver.Rev(t, r.on.Path, last.Head) != "" || r.head() != at {
+	if last := r.expectPulls("merged", "merged", "closed"); gitserver.Rev(t, r.on.Path, last.Head) != "" ||
+		r.head() != at {
 		t.Error("our branch stays, or the target moved")
 	}
 }
@@ -100,7 +102,8 @@ func TestAccPullRequestWaits(t *testing.T) {
 	r.options("timeouts", map[string]any{"create": "3s", "update": "3s"})
 	short := func() {
 		t.Helper()
-		r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply", "-no-color", "-auto-approve")
+		r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"}, "apply",
+			"-no-color", "-auto-approve")
 	}
 	merging := func(method string) {
 		t.Helper()

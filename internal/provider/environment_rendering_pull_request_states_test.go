@@ -22,7 +22,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	// The branch is updated from its target, as GitHub's button does.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/b.yaml": "b: 1\n"})
 	tree, _, _ := strings.Cut(gitserver.Git(t, r.on.Path, "merge-tree", "--write-tree", first.Head, "dev"), "\n")
-	merge := strings.TrimSpace(gitserver.Git(t, r.on.Path, "commit-tree", tree, "-m", "Merge branch 'dev'", "-p", first.Head, "-p", "dev"))
+	merge := strings.TrimSpace(gitserver.Git(t, r.on.Path, "commit-tree", tree, "-m", "Merge branch 'dev'", "-p",
+		first.Head, "-p", "dev"))
 	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+first.Head, merge)
 	r.expectEmptyPlan()
 	r.set("value", "2")
@@ -56,8 +57,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	rebase()
 	r.expectEmptyPlan()
 	r.set("value", "1")
-	r.expectError([]string{"Others changed the rendered folders", "the branch was rebased, and holds commits of " +
-		"others"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "the branch was rebased, and holds commits of others"},
+		"plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	r.apply()
 	r.expectEmptyPlan()
@@ -65,7 +66,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.apply()
 
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
-	r.expectError([]string{"Others changed the rendered folders", "branch \"" + first.Head + "\"", "large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "branch \"" + first.Head + "\"",
+		"large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
 	r.options("on_drift", "overwrite")
 	if o := r.apply(); !strings.Contains(o.text(), "Changes of others are overwritten") {
 		t.Errorf("the apply: %s", o.text())
@@ -81,8 +83,8 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	r.apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.on.Merge(t, first.Number, "squash")
-	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others", "- " +
-		"large"}, "plan", "-no-color")
+	r.expectError([]string{"Others changed the rendered folders", "branch \"dev\"", "merged with changes of others",
+		"- large"}, "plan", "-no-color")
 }
 
 // TestAccPullRequestClosed: a pull request that people closed stays closed, its branch or without it, until there is
@@ -142,7 +144,8 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.set("value", "3")
 	r.apply()
 	r.expectEmptyPlan()
-	if last := r.expectPulls("closed", "merged", "closed", "open", "open"); last.Base != "dev" || r.on.PullRequests()[3].Title != third.Title {
+	if last := r.expectPulls("closed", "merged", "closed", "open", "open"); last.Base != "dev" ||
+		r.on.PullRequests()[3].Title != third.Title {
 		t.Errorf("the pull request: %+v", last)
 	}
 	// With the state lost, what people closed stays closed, and the apply says so.
@@ -219,7 +222,8 @@ func TestAccPullRequestNeighbours(t *testing.T) {
 	name := "ours/" + strings.TrimPrefix(ours.Head, "deployment/")
 	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+name, at)
 	r.set("value", "3")
-	r.expectError([]string{"the branch exists and is not this rendering's", "branch_prefix"}, "apply", "-no-color", "-auto-approve")
+	r.expectError([]string{"the branch exists and is not this rendering's", "branch_prefix"}, "apply", "-no-color",
+		"-auto-approve")
 	if gitserver.Rev(t, r.on.Path, name) != at || gitserver.Rev(t, r.on.Path, "theirs") != at {
 		t.Error("a branch of others was moved")
 	}
@@ -253,7 +257,8 @@ func TestAccPullRequestMoves(t *testing.T) {
 	}
 	r.on.Merge(t, within.Number, "squash")
 	r.expectEmptyPlan()
-	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" || got["fleet/large/README.md"] == "" {
+	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" ||
+		got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not where it should be")
 	}
 	// To another branch, there are two, one after the other.
@@ -309,8 +314,8 @@ func TestAccPullRequestUnmarked(t *testing.T) {
 	r.apply()
 	r.expectEmptyPlan()
 	now := r.expectPulls("open")
-	if now.Number != ours.Number || now.HeadCommit == ours.HeadCommit || !strings.Contains(now.Body, "<!-- "+
-		"kalypso-rendering: ") {
+	if now.Number != ours.Number || now.HeadCommit == ours.HeadCommit ||
+		!strings.Contains(now.Body, "<!-- kalypso-rendering: ") {
 		t.Errorf("the pull request was not taken up: %+v", now)
 	}
 
@@ -318,7 +323,8 @@ func TestAccPullRequestUnmarked(t *testing.T) {
 	r.succeed("state", "rm", renderingAddress)
 	r.set("value", "3")
 	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
-		r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line", "branch_prefix"}, command...)
+		r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line",
+			"branch_prefix"}, command...)
 	}
 	if p := r.last(); p.Body != "Mine" || p.HeadCommit != now.HeadCommit {
 		t.Errorf("the pull request became %+v", p)
@@ -335,14 +341,15 @@ func TestAccPullRequestUnmarked(t *testing.T) {
 func TestAccPullRequestInput(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
-	r.delivery("branch_prefix", "no blanks ", "labels", []string{""}, "reviewers", []string{"a b"}, "draft", true, "auto_merge", "squash")
-	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Draft and " +
-		"auto-merge"}, "plan", "-no-color")
+	r.delivery("branch_prefix", "no blanks ", "labels", []string{""}, "reviewers", []string{"a b"}, "draft", true,
+		"auto_merge", "squash")
+	r.expectError([]string{"Invalid branch prefix", "Invalid label", "Invalid reviewer", "Draft and auto-merge"}, "plan",
+		"-no-color")
 	r.delivery("auto_merge", "fast-forward")
 	r.expectError([]string{`"merge" "squash" "rebase"`}, "plan", "-no-color")
 	r.delivery("reviewers", []string{"octocat", "other/team"})
-	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to " +
-		"acme"}, "plan", "-no-color")
+	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to acme"}, "plan",
+		"-no-color")
 	r.delivery()
 	r.place("repo", "file://"+r.on.Path)
 	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")
@@ -406,12 +413,18 @@ func TestAccPullRequestLarge(t *testing.T) {
 		t.Helper()
 		all := make([]map[string]any, targets)
 		for i := range all {
-			all[i] = map[string]any{"name": fmt.Sprint(strings.Repeat("n", 30), "-", i), "labels": map[string]string{"type": "large"}, "environment": "dev"}
+			all[i] = map[string]any{
+				"name": fmt.Sprint(strings.Repeat("n", 30), "-", i), "labels": map[string]string{"type": "large"},
+				"environment": "dev",
+			}
 		}
 		manifests := map[string]string{}
 		for part := range slices.Chunk(all, 2000) { // as many as limits allow one workload
 			name := fmt.Sprint("many-", len(manifests))
-			workload := map[string]any{"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "Workload", "metadata": map[string]any{"name": name}, "spec": map[string]any{"deploymentTargets": part}}
+			workload := map[string]any{
+				"apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "Workload", "metadata": map[string]any{"name": name},
+				"spec": map[string]any{"deploymentTargets": part},
+			}
 			text, err := json.Marshal(workload)
 			if err != nil {
 				t.Fatal(err)

@@ -34,7 +34,8 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	}
 	files := gitserver.Tree(t, repo, "all")
 	for _, path := range []string{"a", "b", "c", "d", "e"} {
-		if !strings.Contains(files[path+"/.kalypso/rendering.json"], fmt.Sprintf(`"environment": %q`, path)) || files[path+"/large/README.md"] == "" {
+		if !strings.Contains(files[path+"/.kalypso/rendering.json"], fmt.Sprintf(`"environment": %q`, path)) ||
+			files[path+"/large/README.md"] == "" {
 			t.Errorf("the tree at %q is not there", path)
 		}
 	}
@@ -236,7 +237,8 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 		}
 	}
 	hook := filepath.Join(r.repo, "hooks", "post-receive")
-	if err := os.WriteFile(hook, []byte(fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)), 0o700); err != nil {
+	if err := os.WriteFile(hook, []byte(fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	cmd := r.command("apply", "-auto-approve", "-no-color")

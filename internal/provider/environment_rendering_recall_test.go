@@ -62,8 +62,8 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 		},
 	)
 	r.forget()
-	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all", "- " +
-		".kalypso/rendering.json"}, "plan")
+	r.expectRefused([]string{"Others changed the rendered folders", "commit " + r.head(), "Away with all",
+		"- .kalypso/rendering.json"}, "plan")
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", delivered)
 
 	r.forget()

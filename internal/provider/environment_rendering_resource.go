@@ -93,7 +93,8 @@ func (r *environmentRendering) apply(
 		return nil
 	}
 	if state != nil && plan.Raw.IsFullyKnown() && next.kept(ctx, state) {
-		writeDelivery(ctx, private, before.WithInputs(r.planned(ctx, next).Desired).WithTarget(next.TargetTreeHash.ValueString()), diags)
+		writeDelivery(ctx, private,
+			before.WithInputs(r.planned(ctx, next).Desired).WithTarget(next.TargetTreeHash.ValueString()), diags)
 		return next
 	}
 	limit := timeouts.Value.Create
@@ -116,7 +117,8 @@ func (r *environmentRendering) apply(
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
 	appendProblems(diags, result.Warnings)
 	writeDelivery(ctx, private, result.State, diags)
-	if err := next.setRendered(ctx, o, state); err != nil { // after the apply, which may have read what the tree depends on
+	// After the apply, which may have read what the tree depends on.
+	if err := next.setRendered(ctx, o, state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(o.Desired, result, planned, state, before)

@@ -96,12 +96,13 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.wave("2 - - - -") // nothing is on the others any more, so nothing is awaited
 }
 
-// A deployment target that leaves the cluster type of an early wave and joins that of a late one is named before the first
-// wave.
+// A deployment target that leaves the cluster type of an early wave and joins that of a late one is named before the
+// first wave.
 func TestAccRolloutMoved(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
-	r.set("targets", map[string]string{"canary": "west", "east": "east", "north": "north", "south": "south", "west": "west"})
+	r.set("targets",
+		map[string]string{"canary": "west", "east": "east", "north": "north", "south": "south", "west": "west"})
 	said := []string{
 		"Deployment targets move between cluster types", "app-canary: from canary to west", "is nowhere in between",
 	}
@@ -213,8 +214,8 @@ func TestAccRolloutMoves(t *testing.T) {
 	other := gitserver.InitBare(t)
 	r.options("guardrails", anyRemoval, "create_branch", true)
 	r.place("repo", "file://"+other)
-	r.expectRefused([]string{"A rollout is under way", "holds folders that no wave has reached yet: east, north, " +
-		"south, west", "rollout.skip = "}, "plan")
+	r.expectRefused([]string{"A rollout is under way",
+		"holds folders that no wave has reached yet: east, north, south, west", "rollout.skip = "}, "plan")
 	r.place("repo", "file://"+r.repo, "path", "clusters")
 	r.expectCommits(1)
 	r.expectSame(before, "tree_hash", "target_tree_hash", "assignments")

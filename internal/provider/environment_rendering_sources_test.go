@@ -13,7 +13,8 @@ const acmeBase = "https://github.com/acme/base"
 
 // configDocument is a config for the deployment target a of testdata/rendering.
 func configDocument(name, value string) string {
-	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", labels: {platform-config: 'true', deployment-target: app-a}}\n" +
+	return "apiVersion: v1\nkind: ConfigMap\n" +
+		"metadata: {name: " + name + ", labels: {platform-config: 'true', deployment-target: app-a}}\n" +
 		"data: {value: '" + value + "'}\n"
 }
 
@@ -113,7 +114,9 @@ resource "kalypso_environment_rendering" "this" {
     { large = { name = "large", reconciler = "r", namespace_service = "n" } },
     var.moved ? { small = { name = "small", reconciler = "r", namespace_service = "n" } } : {},
   )
-  templates = { for name, type in { r = "reconciler", n = "namespace" } : name => { name = name, type = type, manifests = ["x"] } }
+  templates = {
+    for name, type in { r = "reconciler", n = "namespace" } : name => { name = name, type = type, manifests = ["x"] }
+  }
   manifests = var.moved ? {} : { "` + acmeBase + `@main:small.yaml" = <<-EOT
     apiVersion: scheduler.kalypso.io/v1alpha1
     kind: ClusterType
@@ -151,5 +154,6 @@ func TestAccSourcesInput(t *testing.T) {
 		"sources",
 		map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""},
 	)
-	r.expectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan", "-no-color")
+	r.expectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan",
+		"-no-color")
 }

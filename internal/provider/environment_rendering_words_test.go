@@ -72,7 +72,8 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 		`The template "config" does not exist. These cluster types name it: large: configType small: configType`,
 	}
 	out := r.succeed("plan", "-no-color", "-var", "environment=dve").text()
-	for _, said := range append(missing, "Environment that no workload names", `No workload has a deployment target for environment "dve". Those that are named: dev stage`,
+	for _, said := range append(missing, "Environment that no workload names",
+		`No workload has a deployment target for environment "dve". Those that are named: dev stage`,
 		"Nothing is assigned to these cluster types") {
 		if !strings.Contains(out, said) {
 			t.Errorf("the plan does not say %q:\n%s", said, out)

@@ -51,8 +51,8 @@ func wantInSection(t *testing.T, sections map[string]string, headline string, te
 	}
 }
 
-// examples/control-plane takes over the tree that the operator left: its files stay as they are, the record and the promoted
-// commit are added, and nothing is left to do, nor in the temporary folder.
+// examples/control-plane takes over the tree that the operator left: its files stay as they are, the record and the
+// promoted commit are added, and nothing is left to do, nor in the temporary folder.
 func TestAccExampleControlPlane(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -62,7 +62,9 @@ func TestAccExampleControlPlane(t *testing.T) {
 	if want := ".github/tracking/Promoted_Commit_Id\n.kalypso/rendering.json\n" + operator; sections["The tree"] != want {
 		t.Errorf("the tree is\n%s\nand should be\n%s", sections["The tree"], want)
 	}
-	for _, file := range []string{"README.md", "large/shop-worker/reconciler.yaml", "small/README.md", "small/shop-web/platform-config.yaml"} {
+	for _, file := range []string{
+		"README.md", "large/shop-worker/reconciler.yaml", "small/README.md", "small/shop-web/platform-config.yaml",
+	} {
 		if !strings.Contains(operator+"\n", file+"\n") {
 			t.Errorf("the operator left no %s:\n%s", file, operator)
 		}
@@ -79,8 +81,8 @@ func TestAccExampleControlPlane(t *testing.T) {
 	}
 }
 
-// examples/application-team shows where a pull request's targets go, which of them go nowhere and why, and what becomes of
-// their files, and writes to no repo.
+// examples/application-team shows where a pull request's targets go, which of them go nowhere and why, and what becomes
+// of their files, and writes to no repo.
 func TestAccExampleApplicationTeam(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -110,8 +112,8 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 	}
 }
 
-// examples/deployment-state follows a tree onto two clusters: what is not there yet is pending and named, what is there is a
-// success, and an older tree is none.
+// examples/deployment-state follows a tree onto two clusters: what is not there yet is pending and named, what is there
+// is a success, and an older tree is none.
 func TestAccExampleDeploymentState(t *testing.T) {
 	t.Parallel()
 	sections := runExample(t, "deployment-state", t.TempDir(), "")
@@ -126,8 +128,8 @@ func TestAccExampleDeploymentState(t *testing.T) {
 		`"current" = 1 "total" = 2`,
 	)
 	wantInSection(t, sections, "Both run it", `verdict = "success"`, "1 of 1 cluster types deployed", "problems = []")
-	wantInSection(t, sections, "It is on its way", `verdict = "pending"`, "progressing: drone-8: it runs an older tree "+
-		"of the folder")
+	wantInSection(t, sections, "It is on its way", `verdict = "pending"`,
+		"progressing: drone-8: it runs an older tree of the folder")
 	wantInSection(t, sections, "A cluster does not get well", `verdict = "pending"`, "progressing: drone-8: unhealthy")
 }
 
@@ -143,8 +145,8 @@ func TestAccExampleRollout(t *testing.T) {
 		`+ rollout_status = "canary, wave 1"`,
 		"Plan: 0 to add, 1 to change, 0 to destroy.",
 	)
-	wantInSection(t, sections, "The canary", "delivered = false", "canary region: north east region: west north region: "+
-		"west")
+	wantInSection(t, sections, "The canary", "delivered = false",
+		"canary region: north east region: west north region: west")
 	wantInSection(
 		t,
 		sections,
@@ -155,9 +157,8 @@ func TestAccExampleRollout(t *testing.T) {
 	)
 	wantInSection(t, sections, "A quarter of the rest", `"rest, wave 1"`, "east region: north north region: west")
 	wantInSection(t, sections, "The next quarter", `"rest, wave 2"`, "north region: north south region: west")
-	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 "+
-		"failed:", "south region: "+
-		"west")
+	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 failed:",
+		"south region: west")
 	wantInSection(t, sections, "A mended fleet begins with the canary", "canary region: south east region: north")
 	wantInSection(t, sections, "What was written before it failed comes first", "east region: south north region: north")
 	wantInSection(t, sections, "It is urgent: everywhere at once", "delivered = true", "west region: south")

@@ -25,14 +25,13 @@ func fleetArguments() map[string]schema.Attribute {
 		"templates": nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
 		"configs": nestedAttributes("configs", "The platform configuration, in the same form. Config values "+
 			"are committed in plain text, even if marked sensitive."),
-		"config_schemas": nestedAttributes("config_schemas", "The JSON Schemas that the configuration must satisfy, "+
-			"in the same form."),
+		"config_schemas": nestedAttributes("config_schemas",
+			"The JSON Schemas that the configuration must satisfy, in the same form."),
 		"secrets": nestedAttributes("secrets", "The references to secrets in external stores, in the same "+
 			"form. A secret and a config that apply to the same assignment share no key."),
-		"scheduling_policies": nestedAttributes("scheduling_policies", "The policies that place deployment targets on "+
-			"cluster types, in the same form."),
-		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same "+
-			"form."),
+		"scheduling_policies": nestedAttributes("scheduling_policies",
+			"The policies that place deployment targets on cluster types, in the same form."),
+		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
 		"manifests": schema.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,

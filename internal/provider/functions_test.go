@@ -60,7 +60,9 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 	call := func(selector, labels string) string {
 		return "provider::kalypso::selector_matches(" + selector + ", " + labels + ")"
 	}
-	const expressions = `{ match_expressions = [{ key = "a", operator = "NotIn", values = ["c"] }, { key = "n", operator = "Exists" }] }`
+	const expressions = `{
+		match_expressions = [{ key = "a", operator = "NotIn", values = ["c"] }, { key = "n", operator = "Exists" }]
+	}`
 	testFunction(t,
 		evaluate(call(`{ match_labels = { a = "b" } }`, `{ a = "b", n = 1 }`), true),
 		evaluate(call(`{ match_labels = tomap({ a = "c" }) }`, `tomap({ a = "b" })`), false),

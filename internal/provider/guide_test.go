@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// guide is somebody who follows a guide to the letter: files are written as it names them, and commands run in the module's
-// folder. The repos of https://github.com/acme are those of a host.
+// guide is somebody who follows a guide to the letter: files are written as it names them, and commands run in the
+// module's folder. The repos of https://github.com/acme are those of a host.
 type guide struct {
 	*root
 	text string // what of the guide is still to be done
@@ -35,7 +35,8 @@ provider "kalypso" {
 
 // acme replaces acme's URL with the host's.
 func (g *guide) acme(text string) string {
-	return strings.NewReplacer("https://github.com/acme/gitops", g.host.url("kalypso-gitops"), "https://github.com/acme", g.host.URL,
+	return strings.NewReplacer("https://github.com/acme/gitops", g.host.url("kalypso-gitops"), "https://github.com/acme",
+		g.host.URL,
 		"/tmp/rehearsal.git", g.folder+"/rehearsal.git").Replace(text)
 }
 
@@ -87,10 +88,14 @@ func (g *guide) shell(commands string) string {
 	g.t.Helper()
 	cmd := exec.CommandContext(g.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir = g.folder
-	cmd.Env = append(g.env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"), "TF_CLI_ARGS_apply=-auto-approve", "TF_CLI_ARGS=-no-color",
+	cmd.Env = append(g.env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"TF_CLI_ARGS_apply=-auto-approve", "TF_CLI_ARGS=-no-color",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+strings.Replace(g.host.URL, "//", "//me:"+gitHostPassword+"@", 1)+"/.insteadOf", "GIT_CONFIG_VALUE_0="+g.host.URL+"/",
-		"GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@acme.io", "GIT_COMMITTER_NAME=Somebody", "GIT_COMMITTER_EMAIL=somebody@acme.io")
+		"GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=url."+strings.Replace(g.host.URL, "//", "//me:"+gitHostPassword+"@", 1)+"/.insteadOf",
+		"GIT_CONFIG_VALUE_0="+g.host.URL+"/",
+		"GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@acme.io", "GIT_COMMITTER_NAME=Somebody",
+		"GIT_COMMITTER_EMAIL=somebody@acme.io")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		g.t.Fatalf("%s\n%v\n%s", commands, err, out)
@@ -120,7 +125,8 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	}
 	hash := strings.TrimSpace(g.next("git clone --bare"))
 	hash = hash[strings.LastIndex(hash, "\n")+1:]
-	if out := g.shell("terraform plan"); !strings.Contains(strings.Join(strings.Fields(out), " "), `tree_hash = "`+hash+`"`) {
+	if out := g.shell("terraform plan"); !strings.Contains(strings.Join(strings.Fields(out), " "),
+		`tree_hash = "`+hash+`"`) {
 		t.Errorf("the operator's tree is %s, and the plan's is another:\n%s", hash, out)
 	}
 	g.next(`data "kalypso_assignments" "dev"`)
@@ -177,13 +183,15 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	var all strings.Builder
 	model := readFile(t, filepath.Join(g.folder, "model.tf"))
 	for line := range strings.Lines(model) {
-		if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") && !strings.HasPrefix(text, "terraform ") {
+		if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") &&
+			!strings.HasPrefix(text, "terraform ") {
 			all.WriteString(text)
 		}
 	}
-	moved := strings.Replace(all.String(), `"kalypso_environment_rendering" "this"`, `"kalypso_environment_rendering" "dev"`, 1)
-	moved = strings.Replace(moved, `environment = "dev"`, "environment = \"dev\"\n  on_destroy = \"keep\"\n  "+
-		"deletion_protection = false", 1)
+	moved := strings.Replace(all.String(), `"kalypso_environment_rendering" "this"`,
+		`"kalypso_environment_rendering" "dev"`, 1)
+	moved = strings.Replace(moved, `environment = "dev"`,
+		"environment = \"dev\"\n  on_destroy = \"keep\"\n  deletion_protection = false", 1)
 	g.write("main.tf", moved)
 	_, resources, found := strings.Cut(model, "\n# The resources.\n")
 	if !found {
@@ -197,8 +205,10 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	}
 	g.shell("terraform apply")
 	unchanged("all moved")
-	if after := g.state()[rendering]; after["tree_hash"] != before["tree_hash"] || after["promoted_commit"] != before["promoted_commit"] {
-		t.Errorf("the tree was %v of %v, and is %v of %v", before["tree_hash"], before["promoted_commit"], after["tree_hash"], after["promoted_commit"])
+	if after := g.state()[rendering]; after["tree_hash"] != before["tree_hash"] ||
+		after["promoted_commit"] != before["promoted_commit"] {
+		t.Errorf("the tree was %v of %v, and is %v of %v", before["tree_hash"], before["promoted_commit"], after["tree_hash"],
+			after["promoted_commit"])
 	}
 
 	g.shell("terraform destroy -auto-approve")

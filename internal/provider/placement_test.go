@@ -250,8 +250,8 @@ func TestAccPlacementKeeps(t *testing.T) {
 	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
 }
 
-// TestAccPlacementReviewed has pull requests propose decisions: an open one leaves the plan empty, and a merged one is what the
-// next plan keeps.
+// TestAccPlacementReviewed has pull requests propose decisions: an open one leaves the plan empty, and a merged one is
+// what the next plan keeps.
 func TestAccPlacementReviewed(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)
@@ -421,14 +421,19 @@ data "kalypso_assignments" "this" {
     decisions = { web = { on = { c = "app-web" } } }
   })
   why = [
-    { target = "app-web", cluster_type = "a" }, { target = "app-web", cluster_type = "c" }, { target = "app-lost", cluster_type = "a" },
+    { target = "app-web", cluster_type = "a" },
+    { target = "app-web", cluster_type = "c" },
+    { target = "app-lost", cluster_type = "a" },
   ]
   cluster_types = { for name, region in { a = "1", b = "1", c = "1", d = "2", e = null } : name => {
     name = name, labels = region == null ? null : { region = region }, reconciler = "r", namespace_service = "n"
     properties = { cost = name == "b" ? "9" : "1" }
     taints     = name == "d" ? [{ key = "pci", effect = "NoSelect" }] : null
   } }
-  templates = { for type, name in { reconciler = "r", namespace = "n" } : name => { name = name, type = type, manifests = ["a: b"] } }
+  templates = {
+    for type, name in { reconciler = "r", namespace = "n" } :
+    name => { name = name, type = type, manifests = ["a: b"] }
+  }
   scheduling_policies = {
     web = {
       name                       = "web"
@@ -447,7 +452,8 @@ data "kalypso_assignments" "this" {
     }
   }
   workloads = { app = { name = "app", deployment_targets = [
-    { name = "web", environment = "dev", labels = { lost = "no" } }, { name = "lost", environment = "dev", labels = { lost = "yes" } },
+    { name = "web", environment = "dev", labels = { lost = "no" } },
+    { name = "lost", environment = "dev", labels = { lost = "yes" } },
   ] } }
 }
 
@@ -461,7 +467,10 @@ output "answers" {
   value = [for a in data.kalypso_assignments.this.answers : "${a.assigned} ${a.reason}"]
 }
 output "unscheduled" {
-  value = [for u in data.kalypso_assignments.this.unscheduled : "${u.deployment_target}: ${u.reasons[0].policy}: ${u.reasons[0].reason}"]
+  value = [
+    for u in data.kalypso_assignments.this.unscheduled :
+    "${u.deployment_target}: ${u.reasons[0].policy}: ${u.reasons[0].reason}"
+  ]
 }
 `})
 	r.apply()
@@ -474,7 +483,8 @@ output "unscheduled" {
 			[]string{
 				`lost app-lost d - - - the taint pci:NoSelect is not tolerated`,
 				`web app-web a - - 300 (200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
-				`web app-web b - - -100 (-200, 100) one more with the label "region" "1" would exceed the spread's maximum skew of 1`,
+				`web app-web b - - -100 (-200, 100) one more with the label "region" "1" would exceed the spread's maximum skew ` +
+					`of 1`,
 				`web app-web c placed kept 300 (200, 100) `,
 				`web app-web d - - - the taint pci:NoSelect is not tolerated`,
 				`web app-web e - - - it has no label "region", which the spread needs`,
@@ -482,11 +492,11 @@ output "unscheduled" {
 		},
 		"answers": {
 			[]string{
-				`false No scheduling policy places it there; the closest is "web". Its placement keeps the cluster type "a" off: one more with ` +
-					`the label "region" "1" would exceed the spread's maximum skew of 1.`,
+				`false No scheduling policy places it there; the closest is "web". Its placement keeps the cluster type "a" ` +
+					`off: one more with the label "region" "1" would exceed the spread's maximum skew of 1.`,
 				`true It is placed there by "web".`,
-				`false No scheduling policy places it there; the closest is "lost". The cluster type is not selected: label "region" is "1" ` +
-					`and must be "2".`,
+				`false No scheduling policy places it there; the closest is "lost". The cluster type is not selected: label ` +
+					`"region" is "1" and must be "2".`,
 			},
 		},
 		"unscheduled": {[]string{

@@ -64,7 +64,9 @@ func TestAccNullVariableSelectsNothing(t *testing.T) {
 			},
 			regexp.MustCompile(`Contradictory selector`),
 		},
-		"labels": {config.Variables{"labels": config.MapVariable(map[string]config.Variable{"a": config.StringVariable("b")})}, nil},
+		"labels": {config.Variables{
+			"labels": config.MapVariable(map[string]config.Variable{"a": config.StringVariable("b")}),
+		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resource.Test(t, resource.TestCase{

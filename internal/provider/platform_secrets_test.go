@@ -40,8 +40,18 @@ locals {
     r = { name = "r", type = "reconciler", manifests = ["r: {{ .DeploymentTargetName }}"] }
     n = { name = "n", type = "namespace", manifests = ["n: {{ .Namespace }}"] }
   }
-  secrets  = { base = kalypso_secret.base, west = kalypso_secret.west, inline = { name = "z", labels = { cluster-type = "small" }, data = { OWN = { store = "own", key = "k" } } } }
-  policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  secrets = {
+    base   = kalypso_secret.base
+    west   = kalypso_secret.west
+    inline = { name = "z", labels = { cluster-type = "small" }, data = { OWN = { store = "own", key = "k" } } }
+  }
+  policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
   yaml = { "secret.yaml" = <<-EOT
     apiVersion: scheduler.kalypso.io/v1alpha1
     kind: PlatformSecret
@@ -172,7 +182,13 @@ resource "kalypso_environment_rendering" "this" {
   }
   configs = { c = { name = "c", data = { TOKEN = %s, OTHER = %s } } }
   config_schemas      = { s = { name = "s", schema = jsonencode({ properties = { TOKEN = { maxLength = %d } } }) } }
-  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  scheduling_policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
   workloads           = { app = { name = "app", deployment_targets = [{ name = "web", environment = "dev" }] } }
   delivery            = { strategy = "none", describe = "values" }
   guardrails          = { secrets = var.guardrail }

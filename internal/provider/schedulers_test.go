@@ -88,7 +88,8 @@ func TestAccSchedulerSimulation(t *testing.T) {
 				"filteredPipelineResults":[{"name":"Predicate","filteredClusters":["drone","large","small"]},
 					{"name":"Predicate,TaintToleration","filteredClusters":["drone","large","small"]}],
 				"prioritizeResults":[{"name":"ResourceAllocatableMemory","weight":1,"scores":{"drone":-100,"large":100,"small":0}}],
-				"aggregatedScores":[{"clusterName":"large","score":100},{"clusterName":"small","score":0},{"clusterName":"drone","score":-100}]}`)
+				"aggregatedScores":[{"clusterName":"large","score":100},{"clusterName":"small","score":0},
+				{"clusterName":"drone","score":-100}]}`)
 		}
 	}))
 	t.Cleanup(server.Close)

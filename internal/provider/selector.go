@@ -99,8 +99,8 @@ func decodeSelector(d decoder, workspaces bool) selector {
 	case !known:
 	case all && certain:
 		d.report("Contradictory selector",
-			"match_all = true selects everything, but match_labels or match_expressions do not. "+
-				"Remove one of them.", fleet.Attr("match_all"))
+			"match_all = true selects everything, but match_labels or match_expressions do not. Remove one of them.",
+			fleet.Attr("match_all"))
 	case !all && empty && s.workspace == "":
 		d.report("Selector selects everything",
 			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+

@@ -261,9 +261,9 @@ func TestCheck(t *testing.T) {
 			`"string"}}}, "LIST": {"type": "array"}}}`, nil},
 		{"all offending keys, sorted", `{"required": ["HOST", "USER"], "properties": {"PORT": {"type": "string"}, "NAME": ` +
 			`{"pattern": "^b", "maxLength": 2}, "MAP": {"required": ["host"], "properties": {"port": {"maximum": 1024}}}}}`,
-			[]string{"MAP.port: maximum: got 5,432, want 1,024", "MAP: missing property 'host'", "NAME: 'app' does not match " +
-				"pattern '^b'", "NAME: maxLength: got 3, want 2", "PORT: got number, want string", "the values: missing " +
-				"properties 'HOST', 'USER'"}},
+			[]string{"MAP.port: maximum: got 5,432, want 1,024", "MAP: missing property 'host'",
+				"NAME: 'app' does not match pattern '^b'", "NAME: maxLength: got 3, want 2", "PORT: got number, want string",
+				"the values: missing properties 'HOST', 'USER'"}},
 		{"no more keys", `{"properties": {"PORT": {}}, "patternProperties": {"^[A-LN-Z]": {}}, "additionalProperties": ` +
 			`false}`, []string{"the values: additional properties 'MAP' not allowed"}},
 		{"a schema that refers to itself", `{"$ref": "#"}`, []string{`the values: both /$ref and  resolve to ` +

@@ -43,10 +43,10 @@ func TestSchemaBounds(t *testing.T) {
 		},
 		{"long", `{"description": "` + strings.Repeat("x", 2<<20) + `"}`, "has 2097171 bytes; at most 1048576"},
 		{"a long pattern", `{"pattern": "` + strings.Repeat("a", 20_000) + `"}`, "the regular expression has 20000 bytes"},
-		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`, "instructions with its repetitions expanded; at " +
-			"most 10000"},
-		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`, "instructions with its repetitions " +
-			"expanded; at most 10000"},
+		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`,
+			"instructions with its repetitions expanded; at most 10000"},
+		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`,
+			"instructions with its repetitions expanded; at most 10000"},
 		{"a pattern of every day", `{"pattern": ` +
 			`"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$"}`, ""},
 		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 1000 digits"},

@@ -91,8 +91,8 @@ func keyConflict(secret *fleet.Secret, key string, values *Values) (conflict, bo
 			from = " from " + origin
 		}
 		return conflict{secret, key, "",
-			fmt.Sprintf("The key %q is a secret here and a value in the config %q%s. Remove one "+
-				"of them, or rename it.", key, m.Name, from)}, true
+			fmt.Sprintf("The key %q is a secret here and a value in the config %q%s. Remove one of them, or rename it.", key,
+				m.Name, from)}, true
 	}
 	return conflict{}, false
 }

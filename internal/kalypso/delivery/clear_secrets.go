@@ -57,8 +57,8 @@ func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 	return ps
 }
 
-// CheckSecrets reports config values that are plainly secrets, unless the branch already holds them, or the apply delivers
-// nothing. It removes all of them from the problems in found, which it returns too.
+// CheckSecrets reports config values that are plainly secrets, unless the branch already holds them, or the apply
+// delivers nothing. It removes all of them from the problems in found, which it returns too.
 func (d *Desired) CheckSecrets(found fleet.Problems, p *Prior, s *State) fleet.Problems {
 	secrets := FindClearSecrets(d.Fleet.Configs)
 	secrets.Hide(found)

@@ -286,7 +286,8 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record
 }
 
-// continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its push.
+// continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
+// push.
 func (d *Desired) continues(r *Record) bool {
 	return d.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == d.Environment &&
 		d.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == d.TargetTreeHash()

@@ -110,8 +110,8 @@ func (s *situation) proposed(entries string) *Proposal {
 
 // text tells the decision on a situation, and what that changes where it can be told.
 func (d *Decision) text(on *situation) string {
-	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove " +
-		"old"}[d.Action]}
+	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
+		RemoveOld: "remove old"}[d.Action]}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
@@ -148,8 +148,8 @@ func kindOf(err error) string {
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		return fmt.Sprintf("not ours %v", ownership.Folders)
 	case errors.As(err, &ownership):
-		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering", "of environment", "can't be used", "not directories", "people pushed", "not " +
-			"this rendering's"} {
+		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering",
+			"of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
 			if strings.Contains(ownership.Reason, word) {
 				return word
 			}
@@ -178,8 +178,8 @@ func TestDecide(t *testing.T) {
 		}, "keep"},
 
 		// A create.
-		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil }, "write, reads the " +
-			"branch"},
+		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil },
+			"write, reads the branch"},
 		{"a create whose place is not known yet contacts nothing", func(s *situation) {
 			s.prior, s.state, s.desired.Incomplete = nil, nil, true
 		}, "write"},
@@ -198,16 +198,18 @@ func TestDecide(t *testing.T) {
 		}, "write"},
 
 		// What changes.
-		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write, " +
-			"changes map[large:+0 -0 ~1]"},
-		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write, changes " +
-			"map[]"},
-		{"another environment is written, and takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
+		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") },
+			"write, changes map[large:+0 -0 ~1]"},
+		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" },
+			"write, changes map[]"},
+		{"another environment is written, and takes all of the one before away",
+			func(s *situation) { s.desired.Environment = "stage" },
 			"write, changes map[], replaces dev, refuses: removes [large/a large/b small/c]"},
 		{"another place is written, and read for errors", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[], reads the branch"},
-		{"another way to write the same place is none", func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
+		{"another way to write the same place is none",
+			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
 		{"what was never delivered is", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
 
 		// What is not known yet.
@@ -217,7 +219,8 @@ func TestDecide(t *testing.T) {
 		{"a branch that is not known decides nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.Incomplete = unknown, true
 		}, "undecided"},
-		{"a promoted commit that is not known decides nothing", func(s *situation) { s.desired.PromotedCommit = unknown }, "undecided"},
+		{"a promoted commit that is not known decides nothing", func(s *situation) { s.desired.PromotedCommit = unknown },
+			"undecided"},
 		{"an environment that is not known is no other one", func(s *situation) { s.desired.Environment = unknown }, "keep"},
 		{"guardrails judge targets whose files are not known", func(s *situation) {
 			s.desired.Tree = rendered("large/a=1")
@@ -297,10 +300,10 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
 		// A private state of another version.
-		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil }, "write, recovers " +
-			"the state, reads the branch"},
-		{"so is one of another engine", func(s *situation) { s.state.Engine++ }, "write, recovers the state, reads the " +
-			"branch"},
+		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil },
+			"write, recovers the state, reads the branch"},
+		{"so is one of another engine", func(s *situation) { s.state.Engine++ },
+			"write, recovers the state, reads the branch"},
 		{"nothing is recovered where nothing is delivered from now on", func(s *situation) {
 			s.state, s.desired.Strategy = nil, ComputeOnly
 		}, "write"},
@@ -320,8 +323,8 @@ func TestDecide(t *testing.T) {
 			s.state = Computed(s.desired)
 			s.desired.Environment = "stage"
 		}, "keep"},
-		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly }, "write, changes " +
-			"map[], leaves the tree"},
+		{"a delivered tree stays where it is", func(s *situation) { s.desired.Strategy = ComputeOnly },
+			"write, changes map[], leaves the tree"},
 		{"an open pull request stays too", func(s *situation) {
 			s.proposed("large/a=2")
 			s.desired.Strategy, s.prior.Commit = ComputeOnly, ""
@@ -336,8 +339,8 @@ func TestDecide(t *testing.T) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.state.edited("large/a=9 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"open, and its branch is gone", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true }, "write, " +
-			"changes map[large:+0 -0 ~1]"},
+		{"open, and its branch is gone", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
+			"write, changes map[large:+0 -0 ~1]"},
 		{"open, and another rendering's promoted commit came first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
 		}, "write, changes map[large:+0 -0 ~1]"},
@@ -409,14 +412,15 @@ func TestChange(t *testing.T) {
 	}{
 		{"the branch holds what is desired", func(*situation) {}, "nothing"},
 		{"it does so for whoever has lost the state", func(s *situation) { s.state = nil }, "nothing"},
-		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} }, "nothing"},
+		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
+			"nothing"},
 		{"another promoted commit is", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write"},
 		{"another tree is", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write"},
 		{"a branch that lacks the record gets one", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", Inventory{}
 		}, "write"},
-		{"what is not rendered any more goes", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") }, "write, " +
-			"remove small"},
+		{"what is not rendered any more goes", func(s *situation) { s.desired.Tree = rendered("large/a=1 large/b=1") },
+			"write, remove small"},
 		{"what others put in place of a folder of ours goes", func(s *situation) {
 			delete(s.branch.Folders, "small")
 			s.branch.Files = []string{"small"}
@@ -428,8 +432,8 @@ func TestChange(t *testing.T) {
 		}, "write"},
 
 		// Whose the destination is.
-		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" exists but is not a directory` }, "refuses: " +
-			"not a directory"},
+		{"a file above the path", func(s *situation) { s.branch.Obstacle = `"a" exists but is not a directory` },
+			"refuses: not a directory"},
 		{"a file in place of the record's folder", func(s *situation) {
 			s.branch.RecordObstacle = `".kalypso" exists but is not a directory`
 		}, "refuses: not a directory"},
@@ -442,8 +446,8 @@ func TestChange(t *testing.T) {
 		{"a folder in place of a promoted commit's file that is not written", func(s *situation) {
 			s.branch.PromotedCommitObstacle = "it exists but is not a file"
 		}, "nothing"},
-		{"another rendering below the path", func(s *situation) { s.branch.OtherRenderings = []string{"team"} }, "refuses: " +
-			"another rendering"},
+		{"another rendering below the path", func(s *situation) { s.branch.OtherRenderings = []string{"team"} },
+			"refuses: another rendering"},
 		{"another rendering above the path", func(s *situation) {
 			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a"}, nil
 		}, "refuses: another rendering"},
@@ -451,11 +455,13 @@ func TestChange(t *testing.T) {
 			s.desired.Destination.Path, s.branch.OtherRenderings, s.state = "a/b", []string{"a/c"}, nil
 		}, "nothing"},
 		{"the path that is left is no other rendering", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", OtherRenderings: []string{"."}}, holding(delivered)
+			s.desired.Destination.Path, s.old = "clusters", holding(delivered)
+			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
 		{"the path that is left and kept is another rendering", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head", OtherRenderings: []string{"."}}, holding(delivered)
+			s.desired.Destination.Path, s.old = "clusters", holding(delivered)
+			s.branch = &BranchState{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.KeepOld = true
 		}, "refuses: leaves this rendering"},
 		{"a path beside it is not", func(s *situation) {
@@ -465,8 +471,8 @@ func TestChange(t *testing.T) {
 		{"the path that is left may not go", func(s *situation) {
 			s.desired.Destination.Path, s.branch, s.old = "clusters", &BranchState{Head: "head"}, holding(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
-		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of " +
-			"environment"},
+		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
+			"refuses: of environment"},
 		{"the record of another environment, for whoever has no state", func(s *situation) {
 			s.state, s.branch.Record.Environment = nil, "stage"
 		}, "refuses: of environment"},
@@ -489,7 +495,8 @@ func TestChange(t *testing.T) {
 			s.state = nil
 			delete(s.branch.Folders, "small")
 		}, "refuses: exists map[small:+1 -0 ~0]"},
-		{"it holds the same tree of another promoted commit", func(s *situation) { s.state, s.desired.PromotedCommit = nil, "v2" }, "write"},
+		{"it holds the same tree of another promoted commit",
+			func(s *situation) { s.state, s.desired.PromotedCommit = nil, "v2" }, "write"},
 		{"it is adopted", func(s *situation) {
 			s.state, s.desired.Adopt, s.desired.Tree = nil, true, rendered("large/a=2 large/b=1")
 		}, "write, remove small"},
@@ -512,7 +519,8 @@ func TestChange(t *testing.T) {
 		{"our folders moved since the plan", func(s *situation) {
 			s.branch.Folders = held("large/a=9 large/b=1 small/c=1")
 		}, "refuses: moved [large]"},
-		{"our record moved since the plan", func(s *situation) { s.branch.RecordHash = "theirs"; s.branch.Record.PromotedCommit = "v9" },
+		{"our record moved since the plan",
+			func(s *situation) { s.branch.RecordHash = "theirs"; s.branch.Record.PromotedCommit = "v9" },
 			"refuses: moved [.kalypso/rendering.json]"},
 		{"they moved to what is desired", func(s *situation) {
 			s.desired.Tree, s.branch = rendered("large/a=2"), holding("large/a=2")
@@ -545,8 +553,8 @@ func TestChange(t *testing.T) {
 		}, "refuses: not directories"},
 
 		// Guardrails.
-		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") }, "refuses: removes [large/b " +
-			"small/c]"},
+		{"too much would go", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+			"refuses: removes [large/b small/c]"},
 		{"adopted folders count where they go", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, held("legacy/x=1")
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
@@ -561,7 +569,8 @@ func TestChange(t *testing.T) {
 			"refuses: removes [large/a large/b small/c]"},
 		{"the promoted commit's file would lie in a folder of ours", func(s *situation) {
 			s.desired.Destination.Path, s.desired.PromotedCommit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
-		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" conflicts with the file of the promoted commit, .github/tracking/Promoted_Commit_Id; choose another path`},
+		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" conflicts with the file of the promoted ` +
+			`commit, .github/tracking/Promoted_Commit_Id; choose another path`},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
@@ -604,13 +613,16 @@ func TestReview(t *testing.T) {
 		want string
 	}{
 		{"there is none yet", func(s *situation) { s.review.BranchState = &BranchState{} }, "rebuild"},
-		{"the target holds the tree already", func(s *situation) { s.branch = holding(proposed); s.state.Seen = *s.branch }, "nothing"},
+		{"the target holds the tree already", func(s *situation) { s.branch = holding(proposed); s.state.Seen = *s.branch },
+			"nothing"},
 		{"it holds the tree on top of the target", func(*situation) {}, "keep"},
-		{"it holds the tree on top of an older target", func(s *situation) { s.review.parents = []string{"older"} }, "rebuild"},
+		{"it holds the tree on top of an older target", func(s *situation) { s.review.parents = []string{"older"} },
+			"rebuild"},
 		{"it holds the tree in a merge", func(s *situation) { s.review.parents = []string{"head", "other"} }, "rebuild"},
-		{"it holds another tree of ours", func(s *situation) { s.review.BranchState, s.review.trailer = holding("large/a=3"), true }, "rebuild"},
-		{"it is of others", func(s *situation) { s.review.BranchState = &BranchState{Head: "theirs"} }, "refuses: not this " +
-			"rendering's"},
+		{"it holds another tree of ours",
+			func(s *situation) { s.review.BranchState, s.review.trailer = holding("large/a=3"), true }, "rebuild"},
+		{"it is of others", func(s *situation) { s.review.BranchState = &BranchState{Head: "theirs"} },
+			"refuses: not this rendering's"},
 		{"people pushed to it, and no state tells", func(s *situation) {
 			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
 		}, "refuses: people pushed"},
@@ -671,7 +683,8 @@ func TestReview(t *testing.T) {
 			at := usualDestination
 			at.Branch = "deployment/dev"
 			action, err := s.desired.review(s.state, change, s.branch, s.review, at, s.pr)
-			got := map[reviewAction]string{reviewPush: "rebuild", reviewKeep: "keep", reviewStayClosed: "abandon", reviewNothing: "nothing"}[action]
+			got := map[reviewAction]string{reviewPush: "rebuild", reviewKeep: "keep", reviewStayClosed: "abandon",
+				reviewNothing: "nothing"}[action]
 			if err != nil {
 				got = "refuses: " + kindOf(err)
 			}
@@ -689,19 +702,19 @@ func TestPathsToRemove(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = Folder{} }, ".kalypso/rendering.json " +
-			"large small"},
-		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} }, ".kalypso/rendering.json " +
-			"large small"},
-		{"a folder that is gone is passed over", func(s *situation) { delete(s.branch.Folders, "small") }, ".kalypso/rendering.json " +
-			"large"},
+		{"what the record lists, to the last file", func(s *situation) { s.branch.Folders["large"] = Folder{} },
+			".kalypso/rendering.json large small"},
+		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} },
+			".kalypso/rendering.json large small"},
+		{"a folder that is gone is passed over", func(s *situation) { delete(s.branch.Folders, "small") },
+			".kalypso/rendering.json large"},
 		{"without the record, what is still as it was delivered", func(s *situation) {
 			s.branch.Record, s.branch.Folders = nil, held("large/a=9 small/c=1")
 		}, "small"},
-		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is no JSON" }, "refuses: " +
-			"can't be used"},
-		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" }, "refuses: of " +
-			"environment"},
+		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is no JSON" },
+			"refuses: can't be used"},
+		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
+			"refuses: of environment"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()

@@ -49,9 +49,12 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	add("Template", "none", `{type: config, manifests: [""]}`)
 	for clusterType, names := range targets {
 		add("ClusterType", clusterType, `{reconciler: file, namespaceService: namespace, configType: none}`)
-		add("SchedulingPolicy", clusterType, fmt.Sprintf(`{deploymentTargetSelector: {labelSelector: {matchLabels: {on: %s}}}, clusterTypeSelector: {labelSelector: {matchLabels: {type: %s}}}}`, clusterType, clusterType))
+		add("SchedulingPolicy", clusterType, fmt.Sprintf(`{
+			deploymentTargetSelector: {labelSelector: {matchLabels: {on: %[1]s}}},
+			clusterTypeSelector: {labelSelector: {matchLabels: {type: %[1]s}}}}`, clusterType))
 		for _, name := range names {
-			add("Workload", name, fmt.Sprintf(`{deploymentTargets: [{name: x, environment: %s, labels: {on: %s}}]}`, environment, clusterType))
+			add("Workload", name,
+				fmt.Sprintf(`{deploymentTargets: [{name: x, environment: %s, labels: {on: %s}}]}`, environment, clusterType))
 		}
 	}
 	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
@@ -131,21 +134,23 @@ var (
 // Whatever others do to our folders and our record is drift, which one commit puts right, and no more than that.
 func TestDrift(t *testing.T) {
 	t.Parallel()
+	const record = ".kalypso/rendering.json"
 	for name, edit := range map[string]map[string]gitserver.File{
-		"a file":                  {"large/a-x/reconciler.yaml": plain("theirs")},
-		"a mode":                  {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
-		"a file more":             {"large/my folder of mine/x": plain("theirs")},
-		"a file gone":             {"large/a-x/reconciler.yaml": {}},
-		"a folder gone":           {"small": {}},
-		"a file for a folder":     {"small": plain("theirs")},
-		"a link for a folder":     {"small": {Mode: "120000", Content: "large"}},
-		"all gone":                {"small": {}, "large": {}, ".kalypso": {}},
-		"the record gone":         {".kalypso": {}},
-		"the record broken":       {".kalypso/rendering.json": plain("{")},
-		"the record of a later":   {".kalypso/rendering.json": plain(`{"version": 2}`)},
-		"the record short":        {".kalypso/rendering.json": plain(`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)},
-		"the record too long":     {".kalypso/rendering.json": plain(`{"version": 1, "environment": "dev", "cluster_types": ["large", "team"]}`)},
-		"the record and a folder": {".kalypso/rendering.json": plain(`{"version": 1, "environment": "dev", "cluster_types": []}`), "small": {}},
+		"a file":                {"large/a-x/reconciler.yaml": plain("theirs")},
+		"a mode":                {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
+		"a file more":           {"large/my folder of mine/x": plain("theirs")},
+		"a file gone":           {"large/a-x/reconciler.yaml": {}},
+		"a folder gone":         {"small": {}},
+		"a file for a folder":   {"small": plain("theirs")},
+		"a link for a folder":   {"small": {Mode: "120000", Content: "large"}},
+		"all gone":              {"small": {}, "large": {}, ".kalypso": {}},
+		"the record gone":       {".kalypso": {}},
+		"the record broken":     {record: plain("{")},
+		"the record of a later": {record: plain(`{"version": 2}`)},
+		"the record short":      {record: plain(`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)},
+		"the record too long": {record: plain(`{"version": 1, "environment": "dev",
+			"cluster_types": ["large", "team"]}`)},
+		"the record and a folder": {record: plain(`{"version": 1, "environment": "dev", "cluster_types": []}`), "small": {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,8 +165,8 @@ func TestDrift(t *testing.T) {
 
 			commit := gitserver.SeedFiles(t, b.repo, "dev", "Mine", edit)
 			now := b.observe(delivered)
-			if len(now.Drift) != 1 || now.Drift[0].Commit != commit || now.Drift[0].Author != "Somebody "+
-				"<somebody@acme.io>" || len(now.Drift[0].Paths) == 0 {
+			if len(now.Drift) != 1 || now.Drift[0].Commit != commit || now.Drift[0].Author != "Somebody <somebody@acme.io>" ||
+				len(now.Drift[0].Paths) == 0 {
 				t.Fatalf("drift is %+v, want that of commit %s", now.Drift, commit)
 			}
 			o := b.order("1", usual, now)
@@ -207,15 +212,20 @@ func TestRecordObstacle(t *testing.T) {
 		edit   map[string]gitserver.File
 		reason string
 	}{
-		"a file":   {map[string]gitserver.File{".kalypso": plain("theirs")}, `".kalypso" (mode 0100644) exists but is not a directory`},
-		"a link":   {map[string]gitserver.File{".kalypso": {Mode: "120000", Content: "large"}}, `".kalypso" (mode 0120000) exists but is not a directory`},
-		"a folder": {map[string]gitserver.File{".kalypso/rendering.json/x": plain("theirs")}, `".kalypso/rendering.json" (mode 0040000) exists but is not a file`},
+		"a file": {map[string]gitserver.File{".kalypso": plain("theirs")},
+			`".kalypso" (mode 0100644) exists but is not a directory`},
+		"a link": {map[string]gitserver.File{".kalypso": {Mode: "120000", Content: "large"}},
+			`".kalypso" (mode 0120000) exists but is not a directory`},
+		"a folder": {map[string]gitserver.File{".kalypso/rendering.json/x": plain("theirs")},
+			`".kalypso/rendering.json" (mode 0040000) exists but is not a file`},
 		"a module": {
 			map[string]gitserver.File{".kalypso/rendering.json": {Mode: "160000", Content: strings.Repeat("1", 40)}},
 			`".kalypso/rendering.json" (mode 0160000) exists but is not a file`,
 		},
 		"another environment": {
-			map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage", "cluster_types": []}`)},
+			map[string]gitserver.File{
+				".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage", "cluster_types": []}`),
+			},
 			"If the record is wrong, restore it from the branch's history",
 		},
 	} {
@@ -246,7 +256,8 @@ func TestTakenByAnother(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	s := b.deliver(b.order("1", usual, nil), 1)
-	commit := gitserver.Seed(t, b.repo, "dev", map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
+	commit := gitserver.Seed(t, b.repo, "dev",
+		map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
 	for _, before := range []*delivery.State{nil, b.observe(s)} {
 		var ownership *delivery.OwnershipError
 		if _, err := b.tryDeliver(b.order("2", usual, before)); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
@@ -302,13 +313,17 @@ func TestRemove(t *testing.T) {
 		said string   // the error; then nothing was removed
 	}{
 		{name: "as delivered"},
-		{name: "with files of others in our folders", edit: map[string]gitserver.File{"large/y": plain("theirs"), "small/c-x/namespace.yaml": {}}},
+		{name: "with files of others in our folders",
+			edit: map[string]gitserver.File{"large/y": plain("theirs"), "small/c-x/namespace.yaml": {}}},
 		{name: "the record gone", edit: map[string]gitserver.File{".kalypso": {}, "large/y": plain("theirs")},
-			left: []string{"large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml", "large/b-x/namespace.yaml", "large/b-x/reconciler.yaml", "large/y"}},
+			left: []string{"large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml",
+				"large/b-x/namespace.yaml", "large/b-x/reconciler.yaml", "large/y"}},
 		{name: "a file for a folder", edit: map[string]gitserver.File{"small": plain("theirs")}, left: []string{"small"}},
-		{name: "the record of another", edit: map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage"}`)}, said: `environment "stage"`},
-		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")}, said: "can't " +
-			"be used"},
+		{name: "the record of another",
+			edit: map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage"}`)},
+			said: `environment "stage"`},
+		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")},
+			said: "can't be used"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -334,7 +349,8 @@ func TestRemove(t *testing.T) {
 			// Once more, and on a branch that is gone, there is nothing to do.
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
-				if err := delivery.Remove(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"}); err != nil {
+				if err := delivery.Remove(t.Context(), b.client, s, "Away",
+					gitops.Signature{Name: "A", Email: "a@acme.io"}); err != nil {
 					t.Errorf("on a branch that is gone: %v", err)
 				}
 			}
@@ -367,7 +383,8 @@ func TestAdopt(t *testing.T) {
 	}
 	o.Adopt = true
 	var guardrail *delivery.GuardrailError
-	if err := refused(o); !errors.As(err, &guardrail) || !slices.Equal(guardrail.Removed, []string{"large/old-x", "legacy/old-x"}) || guardrail.Total != 3 {
+	if err := refused(o); !errors.As(err, &guardrail) ||
+		!slices.Equal(guardrail.Removed, []string{"large/old-x", "legacy/old-x"}) || guardrail.Total != 3 {
 		t.Errorf("with adopt: %v", err)
 	}
 	o.Guardrails.MaxRemoved = "2"
@@ -375,12 +392,13 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}}, found.Adoption); diff != "" {
+	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}},
+		found.Adoption); diff != "" {
 		t.Errorf("adoption (-want +got):\n%s", diff)
 	}
 	told := []string{
-		"large: 1 added, 1 removed, 1 changed", "  added: b-x", "  removed: old-x", "  changed: a-x", "  removes " +
-			"config.yaml (1 deployment target)",
+		"large: 1 added, 1 removed, 1 changed", "  added: b-x", "  removed: old-x", "  changed: a-x",
+		"  removes config.yaml (1 deployment target)",
 		"legacy: 0 added, 1 removed, 0 changed (the folder is removed)", "  removed: old-x",
 		"small: 1 added, 0 removed, 0 changed (a new folder)", "  added: c-x",
 	}
@@ -389,7 +407,8 @@ func TestAdopt(t *testing.T) {
 	}
 	s := b.deliver(o, 1)
 	want := []string{
-		".kalypso/rendering.json", "large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml", "large/b-x/namespace.yaml", "large/b-x/reconciler.yaml",
+		".kalypso/rendering.json", "large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml",
+		"large/b-x/namespace.yaml", "large/b-x/reconciler.yaml",
 		"small/README.md", "small/c-x/namespace.yaml", "small/c-x/reconciler.yaml", "team/README.md",
 	}
 	if diff := cmp.Diff(want, b.paths()); diff != "" {
@@ -428,8 +447,8 @@ func TestMoves(t *testing.T) {
 	o := b.order("1", usual, s)
 	o.Destination.Path = "deep/down"
 	var guardrail *delivery.GuardrailError
-	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 || !strings.Contains(err.Error(), "Clusters "+
-		"that still sync from there") {
+	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 ||
+		!strings.Contains(err.Error(), "Clusters that still sync from there") {
 		t.Errorf("without guardrails that allow it: %v", err)
 	}
 	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
@@ -460,7 +479,8 @@ func TestMoves(t *testing.T) {
 		t.Fatalf("%v, %v", result, err)
 	}
 	gitserver.Fsck(t, o.Destination.Repo)
-	if modes := gitserver.Modes(t, o.Destination.Repo, "other"); modes["large/a-x/reconciler.yaml"] == "" || modes["small/c-x/reconciler.yaml"] == "" {
+	if modes := gitserver.Modes(t, o.Destination.Repo, "other"); modes["large/a-x/reconciler.yaml"] == "" ||
+		modes["small/c-x/reconciler.yaml"] == "" {
 		t.Errorf("on the new branch are %v", modes)
 	}
 }

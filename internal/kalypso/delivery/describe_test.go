@@ -36,7 +36,10 @@ func (b *branch) described(value string, commit int, before *delivery.State) ord
 			Data: map[string]string{"cluster-type.small.A": value, "type.large.A": "canary-stays"},
 		},
 	}
-	for _, origin := range []string{"https://git.acme.io/acme/shop.git@%040d:deploy/w.yaml#shop", "https://git.acme.io/acme/shop.git@%040d:other/x.yaml", "git@git.acme.io:acme/base@%040d:a.yaml"} {
+	for _, origin := range []string{
+		"https://git.acme.io/acme/shop.git@%040d:deploy/w.yaml#shop", "https://git.acme.io/acme/shop.git@%040d:other/x.yaml",
+		"git@git.acme.io:acme/base@%040d:a.yaml",
+	} {
 		o.Origins = append(o.Origins, fmt.Sprintf(origin, commit))
 	}
 	o.Fleet.Registrations = []*fleet.WorkloadRegistration{
@@ -66,7 +69,8 @@ func TestDescribe(t *testing.T) {
 		"- `idle`, which applies to no deployment target: its labels\n",
 		"- `large` on 2 deployment targets of `large`: `A`\n",
 		"- `another` from `git@git.acme.io:acme/base`: ",
-		"- `shop` from `https://git.acme.io/acme/shop.git`: [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + old + ">) → [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + now + ">) (`deploy/w.yaml#shop`, `other/x.yaml`)\n",
+		"- `shop` from `https://git.acme.io/acme/shop.git`: [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + old +
+			">) → [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + now + ">) (`deploy/w.yaml#shop`, `other/x.yaml`)\n",
 		"**Promoted commit:** `0000000` → `0000000`\n", // two repos have such a commit
 	} {
 		if !strings.Contains(text, want) {
@@ -79,7 +83,8 @@ func TestDescribe(t *testing.T) {
 	}
 	moved := *o.Desired
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
-	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\nIt replaces environment `dev`.\nIt moves from branch `dev`.\n"
+	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\n" +
+		"It replaces environment `dev`.\nIt moves from branch `dev`.\n"
 	if text := moved.Describe(o.before); !strings.Contains(text, left) || strings.Contains(o.Describe(o.before), "It ") {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}

@@ -54,8 +54,8 @@ func (d *Desired) inputs() *inputs {
 	return in
 }
 
-// inputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that each
-// wave is described as a part of the same change.
+// inputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
+// each wave is described as a part of the same change.
 func (d *Desired) inputsAfter(before *State) *inputs {
 	if !d.Complete() {
 		return before.Inputs

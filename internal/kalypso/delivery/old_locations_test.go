@@ -77,19 +77,22 @@ func TestOldLocations(t *testing.T) {
 			s.leftBehind("old", 8)
 			s.desired.KeepOld = true
 		}, "remove old, keeps [old]"},
-		{"whether it is to be kept is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, " +
-			"leaves [old]"},
+		{"whether it is to be kept is not known yet",
+			func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
 		{"pushes remove it at once", func(s *situation) { s.leftBehind("old", 8); s.desired.Strategy = Push }, "write"},
-		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = fleet.Unknown }, "undecided"},
+		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = fleet.Unknown },
+			"undecided"},
 		{"only computed", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
 			decision := Decide(s.desired, s.prior, s.state)
-			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write", RemoveOld: "remove " +
-				"old"}[decision.Action]
-			for verb, places := range map[string][]Destination{"removes": decision.OldRemoved, "keeps": decision.OldKept, "leaves": decision.OldKeptForNow} {
+			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
+				RemoveOld: "remove old"}[decision.Action]
+			for verb, places := range map[string][]Destination{
+				"removes": decision.OldRemoved, "keeps": decision.OldKept, "leaves": decision.OldKeptForNow,
+			} {
 				var branches []string
 				for _, at := range places {
 					branches = append(branches, at.Branch)

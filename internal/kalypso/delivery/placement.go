@@ -121,8 +121,8 @@ type Move struct {
 	Remaining []string // the cluster types that it stays on
 }
 
-// Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave with one
-// wave and join with a later one, so Moves looks beyond this apply. It skips those that are not known yet.
+// Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave with
+// one wave and join with a later one, so Moves looks beyond this apply. It skips those that are not known yet.
 func (d *Desired) Moves(s *State) (all []Move) {
 	if d.Tree == nil || s == nil {
 		return nil

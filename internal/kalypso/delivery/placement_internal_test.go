@@ -102,8 +102,8 @@ func TestDecisionsOfRecord(t *testing.T) {
 	}
 }
 
-// TestDecisionsDecide: other decisions are a reason to write, compared with what was proposed last, and are refused on a record
-// that no state tells of, also with adopt.
+// TestDecisionsDecide: other decisions are a reason to write, compared with what was proposed last, and are refused on
+// a record that no state tells of, also with adopt.
 func TestDecisionsDecide(t *testing.T) {
 	t.Parallel()
 	d := placedDesired(t)

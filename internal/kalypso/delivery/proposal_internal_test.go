@@ -15,7 +15,8 @@ func TestBranchName(t *testing.T) {
 	}
 	seen := map[string]key{}
 	for _, k := range []key{
-		{"dev", "dev", "."}, {"dev", "main", "."}, {"dev", "main", "clusters"}, {"dev", "main", "clusters/a"}, {"dev", "main-clusters", "."},
+		{"dev", "dev", "."}, {"dev", "main", "."}, {"dev", "main", "clusters"}, {"dev", "main", "clusters/a"},
+		{"dev", "main-clusters", "."},
 		{"dev-main", "clusters", "."}, {"a..b", "feature/ü", "..."}, {"ü", "ü", "."}, {"-", "@{", ".lock"}, {"é", "é", "."},
 		{strings.Repeat("e", 300), strings.Repeat("b", 300), "."}, {strings.Repeat("e", 300), strings.Repeat("b", 300), "p"},
 	} {
@@ -33,8 +34,9 @@ func TestBranchName(t *testing.T) {
 			}
 		}
 	}
-	for prefix, ok := range map[string]bool{"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x " +
-		"y": false} {
+	for prefix, ok := range map[string]bool{
+		"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x y": false,
+	} {
 		if err := checkBranchPrefix(prefix); (err == nil) != ok {
 			t.Errorf("prefix %q: %v", prefix, err)
 		}
@@ -62,7 +64,9 @@ func TestTrailer(t *testing.T) {
 // TestBody: the marker stays, whatever has to go.
 func TestBody(t *testing.T) {
 	const marker = "<!-- marker -->"
-	for n, text := range []string{"", "short", "with " + marker + " within", strings.Repeat("ä", 200), strings.Repeat("𝄞", 200)} {
+	for n, text := range []string{
+		"", "short", "with " + marker + " within", strings.Repeat("ä", 200), strings.Repeat("𝄞", 200),
+	} {
 		got := body(text, marker, 100)
 		if characters(got) > 100 || !strings.HasSuffix(got, "\n\n"+marker+"\n") || strings.Count(got, marker) != 1 {
 			t.Errorf("%d: %d characters: %q", n, characters(got), got)

@@ -29,7 +29,8 @@ func inventory(entries ...string) delivery.Inventory {
 		folder := inv[name]
 		if ok {
 			sum := sha1.Sum([]byte(hash))
-			folder.Targets = append(folder.Targets, delivery.Target{Name: target, Hash: delivery.ShortHash(sum[:6]), Empty: hash == "-"})
+			folder.Targets = append(folder.Targets,
+				delivery.Target{Name: target, Hash: delivery.ShortHash(sum[:6]), Empty: hash == "-"})
 		}
 		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
 		inv[name] = folder
@@ -65,10 +66,11 @@ func TestState(t *testing.T) {
 		"all gone":     {Delivered: one, Seen: seen(delivery.Inventory{})},
 		"empty":        {Delivered: delivery.Inventory{}, Seen: seen(delivery.Inventory{})},
 		"zero":         {},
-		"nested":       {Delivered: one, Seen: seen(one), Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: seen(two)}}},
+		"nested": {Delivered: one, Seen: seen(one),
+			Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, Seen: seen(two)}}},
 		"odd names": {
-			Delivered: inventory("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ "+
-				"=5", "large/ä=6"),
+			Delivered: inventory("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5",
+				"large/ä=6"),
 			Seen: seen(inventory("large/b=1", "a b/a\x00=-")),
 		},
 	} {
@@ -114,8 +116,7 @@ func TestStateBroken(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "0123456789ab", "0123456789 a", "0123456789abc a", "0123456789ag " +
-		"a", "0123456789ab-- " +
-		"a"} {
+		"a", "0123456789ab-- a"} {
 		if err := new(delivery.Target).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a target", text)
 		}
@@ -129,13 +130,12 @@ func TestChanges(t *testing.T) {
 		want          map[string]string
 	}{
 		{"nothing", inventory("large/a=1"), inventory("large/a=1"), map[string]string{}},
-		{"first", nil, inventory("large/a=1", "large/b=1", "small"), map[string]string{"large": "+2 -0 " +
-			"~0", "small": "+0 " +
-			"-0 ~0"}},
-		{"all", inventory("large/a=1", "large/b=1", "large/c=1"), inventory("large/a=1", "large/b=2", "large/d=1"), map[string]string{"large": "+1 " +
-			"-1 ~1"}},
-		{"a cluster type goes", inventory("large/a=1", "small/b=1"), inventory("large/a=1"), map[string]string{"small": "+0 " +
-			"-1 ~0"}},
+		{"first", nil, inventory("large/a=1", "large/b=1", "small"),
+			map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
+		{"all", inventory("large/a=1", "large/b=1", "large/c=1"), inventory("large/a=1", "large/b=2", "large/d=1"),
+			map[string]string{"large": "+1 -1 ~1"}},
+		{"a cluster type goes", inventory("large/a=1", "small/b=1"), inventory("large/a=1"),
+			map[string]string{"small": "+0 -1 ~0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, delivery.Changes(test.before, test.after)); diff != "" {
@@ -161,21 +161,24 @@ func TestGuardrails(t *testing.T) {
 		{"nothing there", usual, nil, four, false, nil, ""},
 		{"changed", usual, four, inventory("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
 		{"half", usual, four, inventory("large/a=1", "small/c=1"), false, nil, ""},
-		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"}, `removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
-		{"moved to another cluster type", usual, four, inventory("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false, []string{"large/a", "large/b", "small/d"}, "3 " +
-			"of 4"},
+		{"more than half", usual, four, inventory("large/a=1"), false, []string{"large/b", "small/c", "small/d"},
+			`removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
+		{"moved to another cluster type", usual, four, inventory("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false,
+			[]string{"large/a", "large/b", "small/d"}, "3 of 4"},
 		{"number", number("1"), four, inventory("large/a=1", "small/c=1"), false, []string{"large/b", "small/d"}, `is "1"`},
 		{"number allows", number("2"), four, inventory("large/a=1", "small/c=1"), false, nil, ""},
 		{"zero", number("0"), four, inventory("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
-		{"all", number("100"), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"}, "all " +
-			"4 deployment target folders. If this is intended, set guardrails.allow_empty = true. It"},
-		{"the only one", number("1"), inventory("large/a=1"), inventory("large"), false, []string{"large/a"}, "removes the " +
-			"only deployment target folder. If this is intended, set guardrails.allow_empty = true. It"},
-		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"}, `set guardrails.allow_empty = true and guardrails.max_removed = "100%". It`},
+		{"all", number("100"), four, inventory("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"},
+			"all 4 deployment target folders. If this is intended, set guardrails.allow_empty = true. It"},
+		{"the only one", number("1"), inventory("large/a=1"), inventory("large"), false, []string{"large/a"},
+			"removes the only deployment target folder. If this is intended, set guardrails.allow_empty = true. It"},
+		{"all, and more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c", "small/d"},
+			`set guardrails.allow_empty = true and guardrails.max_removed = "100%". It`},
 		{"all allowed", empty, four, nil, false, nil, ""},
-		{"emptied", number("0"), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false, []string{"large/a"}, "1 " +
-			"of 4"},
-		{"empty before", number("0"), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil, ""},
+		{"emptied", number("0"), four, inventory("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false,
+			[]string{"large/a"}, "1 of 4"},
+		{"empty before", number("0"), inventory("large/a=-", "large/b=1"), inventory("large/a=-", "large/b=1"), false, nil,
+			""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
 		{"another environment allowed", empty, four, four, true, nil, ""},
 	} {
@@ -204,7 +207,8 @@ func TestGuardrails(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"}, origin.Sources{"https://b@main:.": "c2", "https://a@main:.": "c1"})
+	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"},
+		origin.Sources{"https://b@main:.": "c2", "https://a@main:.": "c1"})
 	text := record.Marshal()
 	want := `{
   "version": 1,
@@ -235,8 +239,10 @@ func TestRecord(t *testing.T) {
 	}
 	// What an older version wrote has no sources; its origins name the commits.
 	old := "https://a@" + strings.Repeat("1", 40) + ":x.yaml"
-	got, err = delivery.ParseRecord([]byte(`{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`))
-	if origins := got.Sources.Resolve(got.Origins); err != nil || len(origins) != 1 || origins[0].Commit != strings.Repeat("1", 40) {
+	older := `{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`
+	got, err = delivery.ParseRecord([]byte(older))
+	if origins := got.Sources.Resolve(got.Origins); err != nil || len(origins) != 1 ||
+		origins[0].Commit != strings.Repeat("1", 40) {
 		t.Errorf("an older record is %v (%v)", got, err)
 	}
 	for text, said := range map[string]string{
@@ -256,15 +262,17 @@ func TestRecord(t *testing.T) {
 
 func TestCleanPath(t *testing.T) {
 	for path, want := range map[string]string{
-		"": ".", ".": ".", "./": ".", "a": "a", "./a/": "a", "a//b": "a/b", "a/./b/": "a/b", "a/../b": "b", ".github/x": ".github/x", "a " +
-			"b": "a " +
-			"b",
+		"": ".", ".": ".", "./": ".", "a": "a", "./a/": "a", "a//b": "a/b", "a/./b/": "a/b", "a/../b": "b",
+		".github/x": ".github/x", "a b": "a b",
 	} {
 		if got, err := delivery.CleanPath(path); err != nil || got != want {
 			t.Errorf("%q is %q, %v; want %q", path, got, err, want)
 		}
 	}
-	for _, path := range []string{"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", "git~1", "a/GIT~1", ".git ", ".g\u200cit", ".kalypso", "a/.kalypso", "a\x00b"} {
+	for _, path := range []string{
+		"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", "git~1", "a/GIT~1", ".git ", ".g\u200cit",
+		".kalypso", "a/.kalypso", "a\x00b",
+	} {
 		if got, err := delivery.CleanPath(path); err == nil {
 			t.Errorf("%q is %q", path, got)
 		}
@@ -290,8 +298,8 @@ func TestDestinations(t *testing.T) {
 		}
 	}
 	for repo, same := range map[string]bool{
-		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false, "https://acme.io:8443/gitops": false, "not " +
-			"a URL": false,
+		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false,
+		"https://acme.io:8443/gitops": false, "not a URL": false,
 	} {
 		other := delivery.Destination{Repo: repo, Branch: "dev", Path: "a"}
 		if got := at("a").Same(other); got != same {

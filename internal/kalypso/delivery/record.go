@@ -92,8 +92,8 @@ func ParseRecord(data []byte) (Record, error) {
 	return r, nil
 }
 
-// same reports whether both are equal. It ignores origins, sources and the reason of the promotion: a change of them alone
-// makes no commit.
+// same reports whether both are equal. It ignores origins, sources and the reason of the promotion: a change of them
+// alone makes no commit.
 func (r Record) same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
 		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&

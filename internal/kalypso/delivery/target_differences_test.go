@@ -33,17 +33,19 @@ func TestDifferences(t *testing.T) {
 		{"content alone", files("reconciler.yaml", "a"), files("reconciler.yaml", "b"), nil},
 		{"a file of the same content has another name", files("config.yaml", "a: b"), files("platform-config.yaml", "a: b"),
 			[]string{"renames config.yaml → platform-config.yaml"}},
-		{"one of the same kinds too", files("config.yaml", fmt.Sprintf(config, "1")), files("platform-config.yaml", fmt.Sprintf(config, "2")),
+		{"one of the same kinds too", files("config.yaml", fmt.Sprintf(config, "1")),
+			files("platform-config.yaml", fmt.Sprintf(config, "2")),
 			[]string{"renames config.yaml → platform-config.yaml"}},
-		{"another ending", files("platform-config.yaml", "a"), files("platform-config.sh", "b"), []string{"renames " +
-			"platform-config.yaml → platform-config.sh"}},
-		{"what is not rendered goes", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml", argo), []string{"removes " +
-			"notes.txt"}},
-		{"a file that stays is renamed to no other", files("a.yaml", argo, "b.yaml", "x"), files("a.yaml", argo, "b.yaml", argo), nil},
-		{"a reconciler of another kind", files("reconciler.yaml", flux), files("reconciler.yaml", argo), []string{"reconciler " +
-			"GitRepository, Kustomization → Application"}},
-		{"another namespace", files("namespace.yaml", fmt.Sprintf(namespace, "a")), files("namespace.yaml", fmt.Sprintf(namespace, "b")), []string{"namespace " +
-			"a → b"}},
+		{"another ending", files("platform-config.yaml", "a"), files("platform-config.sh", "b"),
+			[]string{"renames platform-config.yaml → platform-config.sh"}},
+		{"what is not rendered goes", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml", argo),
+			[]string{"removes notes.txt"}},
+		{"a file that stays is renamed to no other", files("a.yaml", argo, "b.yaml", "x"),
+			files("a.yaml", argo, "b.yaml", argo), nil},
+		{"a reconciler of another kind", files("reconciler.yaml", flux), files("reconciler.yaml", argo),
+			[]string{"reconciler GitRepository, Kustomization → Application"}},
+		{"another namespace", files("namespace.yaml", fmt.Sprintf(namespace, "a")),
+			files("namespace.yaml", fmt.Sprintf(namespace, "b")), []string{"namespace a → b"}},
 		{"what is no YAML", files("reconciler.yaml", "{"), files("reconciler.yaml", argo), nil},
 	} {
 		if diff := cmp.Diff(test.want, differences(test.was, test.is)); diff != "" {
@@ -94,8 +96,7 @@ func TestBranchChangeLines(t *testing.T) {
 		"  and 8 more differences",
 		"old: 0 added, 6 removed, 0 changed (the folder is removed)",
 		"  removed: t0, t1, t2, t3, t4 and 1 more",
-		"and "+
-			"1 more cluster type",
+		"and 1 more cluster type",
 	)
 	if diff := cmp.Diff(want, c.Lines(3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

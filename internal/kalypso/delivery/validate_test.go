@@ -42,43 +42,43 @@ func TestValidate(t *testing.T) {
 			const u = fleet.Unknown
 			d.Strategy, d.Destination = u, Destination{u, u, u}
 			d.PromotedCommit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
-			d.PullRequest = PullRequestSettings{BranchPrefix: u, Labels: []string{u}, Reviewers: []string{u}, Draft: true, AutoMerge: u}
+			d.PullRequest = PullRequestSettings{
+				BranchPrefix: u, Labels: []string{u}, Reviewers: []string{u}, Draft: true, AutoMerge: u,
+			}
 		}, nil},
 
-		"no repo": {func(d *Desired) { d.Destination = Destination{Path: "."} }, []string{"error gitops_repo: " +
-			"Missing GitOps repo"}},
+		"no repo": {func(d *Desired) { d.Destination = Destination{Path: "."} },
+			[]string{"error gitops_repo: Missing GitOps repo"}},
 		"no repo needed": {func(d *Desired) { d.Strategy, d.Destination = ComputeOnly, Destination{Path: "."} }, nil},
-		"no URL": {func(d *Desired) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing " +
-			"repo"}},
-		"no branch": {func(d *Desired) { d.Destination.Branch = "" }, []string{"error gitops_repo.branch: Missing " +
-			"branch"}},
-		"invalid repo": {func(d *Desired) { d.Destination.Repo = "gitops" }, []string{"error gitops_repo.repo: " +
-			"Invalid repo URL"}},
-		"invalid branch": {func(d *Desired) { d.Destination.Branch = "a..b" }, []string{"error gitops_repo.branch: " +
-			"Invalid branch name"}},
-		"invalid path": {func(d *Desired) { d.Destination.Path = "../a" }, []string{"error gitops_repo.path: Invalid " +
-			"path"}},
-		"promoted commit": {func(d *Desired) { d.PromotedCommit = "v1 v2" }, []string{"error promoted_commit: Invalid " +
-			"promoted commit"}},
-		"message": {func(d *Desired) { d.Message = " \n" }, []string{"error commit_message: Invalid commit " +
-			"message"}},
-		"branch prefix": {func(d *Desired) { d.PullRequest.BranchPrefix = "a b/" }, []string{"error " +
-			"delivery.branch_prefix: Invalid branch prefix"}},
-		"empty label": {func(d *Desired) { d.PullRequest.Labels = []string{""} }, []string{"error delivery.labels: " +
-			"Invalid label"}},
-		"long label": {func(d *Desired) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} }, []string{"error " +
-			"delivery.labels: Invalid label"}},
+		"no URL":         {func(d *Desired) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
+		"no branch": {func(d *Desired) { d.Destination.Branch = "" },
+			[]string{"error gitops_repo.branch: Missing branch"}},
+		"invalid repo": {func(d *Desired) { d.Destination.Repo = "gitops" },
+			[]string{"error gitops_repo.repo: Invalid repo URL"}},
+		"invalid branch": {func(d *Desired) { d.Destination.Branch = "a..b" },
+			[]string{"error gitops_repo.branch: Invalid branch name"}},
+		"invalid path": {func(d *Desired) { d.Destination.Path = "../a" }, []string{"error gitops_repo.path: Invalid path"}},
+		"promoted commit": {func(d *Desired) { d.PromotedCommit = "v1 v2" },
+			[]string{"error promoted_commit: Invalid promoted commit"}},
+		"message": {func(d *Desired) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
+		"branch prefix": {func(d *Desired) { d.PullRequest.BranchPrefix = "a b/" },
+			[]string{"error delivery.branch_prefix: Invalid branch prefix"}},
+		"empty label": {func(d *Desired) { d.PullRequest.Labels = []string{""} },
+			[]string{"error delivery.labels: Invalid label"}},
+		"long label": {func(d *Desired) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} },
+			[]string{"error delivery.labels: Invalid label"}},
 		"longest label": {func(d *Desired) { d.PullRequest.Labels = []string{strings.Repeat("ä", 50)} }, nil},
-		"reviewers":     {func(d *Desired) { d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]"} }, nil},
-		"invalid reviewer": {func(d *Desired) { d.PullRequest.Reviewers = []string{"a/b/c"} }, []string{"error " +
-			"delivery.reviewers: Invalid reviewer"}},
-		"draft that merges": {func(d *Desired) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" }, []string{"error " +
-			"delivery.auto_merge: Draft and auto-merge"}},
+		"reviewers": {func(d *Desired) { d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]"} },
+			nil},
+		"invalid reviewer": {func(d *Desired) { d.PullRequest.Reviewers = []string{"a/b/c"} },
+			[]string{"error delivery.reviewers: Invalid reviewer"}},
+		"draft that merges": {func(d *Desired) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
+			[]string{"error delivery.auto_merge: Draft and auto-merge"}},
 		"source": {func(d *Desired) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
-		"source of no place": {func(d *Desired) { d.Sources = origin.Sources{"x": "abc"} }, []string{"error sources.[x]: " +
-			"Invalid source"}},
-		"source, no commit": {func(d *Desired) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} }, []string{"error " +
-			"sources.[https://acme.io/a@main:x]: Invalid commit"}},
+		"source of no place": {func(d *Desired) { d.Sources = origin.Sources{"x": "abc"} },
+			[]string{"error sources.[x]: Invalid source"}},
+		"source, no commit": {func(d *Desired) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
+			[]string{"error sources.[https://acme.io/a@main:x]: Invalid commit"}},
 		"all errors at once": {func(d *Desired) {
 			d.Destination.Branch, d.Guardrails.MaxRemoved, d.PullRequest.Reviewers = "a..b", "lots", []string{"", "!"}
 		}, []string{
@@ -99,7 +99,9 @@ func TestValidate(t *testing.T) {
 
 // TestLimit reads limits as a user writes them.
 func TestLimit(t *testing.T) {
-	for text, most := range map[Limit]int{"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, fleet.Unknown: 5} {
+	for text, most := range map[Limit]int{
+		"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, fleet.Unknown: 5,
+	} {
 		for removed := range 20 {
 			if got := text.allows(removed, 10); got != (removed <= most) && removed <= 10 {
 				t.Errorf("%q allows %d of 10: %v", text, removed, got)
@@ -125,17 +127,19 @@ func TestValidateTree(t *testing.T) {
 		change func(*Desired)
 		want   []string
 	}{
-		"all assigned":    {true, func(d *Desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
-		"unscheduled":     {true, func(*Desired) {}, []string{"warning " + unscheduled}},
-		"ignored":         {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Ignore }, nil},
-		"refused":         {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Fail }, []string{"error " + unscheduled}},
+		"all assigned": {true, func(d *Desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
+		"unscheduled":  {true, func(*Desired) {}, []string{"warning " + unscheduled}},
+		"ignored":      {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Ignore }, nil},
+		"refused": {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Fail },
+			[]string{"error " + unscheduled}},
 		"not decided yet": {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Unknown }, nil},
 		"not known":       {false, func(d *Desired) { d.Tree, d.Fleet.Environment = nil, fleet.Unknown }, nil},
-		"has to be known": {false, func(d *Desired) { d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, fleet.Unknown, true }, []string{"error " +
-			"guardrails.require_known: Assignments not known"}},
+		"has to be known": {false, func(d *Desired) {
+			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, fleet.Unknown, true
+		}, []string{"error guardrails.require_known: Assignments not known"}},
 		"an error instead": {true, func(d *Desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
-		"one is not known": {false, func(d *Desired) { d.Guardrails.RequireKnown = true }, []string{"error " +
-			"guardrails.require_known: Assignments not known"}},
+		"one is not known": {false, func(d *Desired) { d.Guardrails.RequireKnown = true },
+			[]string{"error guardrails.require_known: Assignments not known"}},
 		"promoted commit": {true, func(d *Desired) {
 			d.Destination.Path, d.PromotedCommit, d.Tree.Schedule.Unscheduled = ".github/tracking/Promoted_Commit_Id", "v1", nil
 		}, []string{path}},

@@ -185,8 +185,8 @@ G:
 		{
 			"lists are appended, an element with a name merges into the first of its name",
 			config("1", platform, "  A: '[{name: a, v: 1, l: [1]}, {name: b}, {name: a, w: 1}, one, {v: 0}]'\n") +
-				config("2", platform, "  A: '[one, {name: a, v: 2, l: [2]}, {name: c}, {name: c, v: 3}, {v: 0}, {name: ~, v: "+
-					"4}]'\n"),
+				config("2", platform,
+					"  A: '[one, {name: a, v: 2, l: [2]}, {name: c}, {name: c, v: 3}, {v: 0}, {name: ~, v: 4}]'\n"),
 			`A:
     - l:
         - 1
@@ -205,9 +205,9 @@ G:
     - name: null
       v: 4`,
 		},
-		{"other sorts are replaced", config("1", platform, "  A: '{a: 1}'\n  B: '[1]'\n  C: text\n  D: '{a: 1}'\n  E: '{a: "+
-			"1}'\n") +
-			config("2", platform, "  A: text\n  B: '{a: 1}'\n  C: '[1]'\n  D: ''\n  E: \"'{a: 2}'\"\n"),
+		{"other sorts are replaced",
+			config("1", platform, "  A: '{a: 1}'\n  B: '[1]'\n  C: text\n  D: '{a: 1}'\n  E: '{a: 1}'\n") +
+				config("2", platform, "  A: text\n  B: '{a: 1}'\n  C: '[1]'\n  D: ''\n  E: \"'{a: 2}'\"\n"),
 			"A: text\nB:\n    a: 1\nC:\n    - 1\nD: \"\"\nE: '{a: 2}'"},
 		{"azure-app-config by the paths of its keys", config("1", platform, "  A: platform\n  M: '{a: 1, l: [1]}'\n") +
 			config("azure-app-config", "region: nowhere", `  A: azure

@@ -50,8 +50,8 @@ func TestQuotas(t *testing.T) {
 		{"as many as by default", grow(2000, 1, fleet.Limits{}), nil},
 		{"more than by default", grow(2001, 1, fleet.Limits{}), []string{"2001 deployment targets", "allows 2000"}},
 		{"files of the size that is allowed", grow(1, 1, fleet.Limits{FileSize: 400}), nil},
-		{"a larger file", grow(1, 1, fleet.Limits{FileSize: 40}), []string{`Template "n"`, "limits.file_size allows 40 " +
-			"bytes", "large / app-test"}},
+		{"a larger file", grow(1, 1, fleet.Limits{FileSize: 40}),
+			[]string{`Template "n"`, "limits.file_size allows 40 bytes", "large / app-test"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,8 +16,8 @@ func randomFleet(seed uint64) *fleet.Fleet {
 	g := &fleetGenerator{rand.New(rand.NewPCG(seed, 11))}
 	f := &fleet.Fleet{Environment: "dev"}
 	for i, manifests := range [][]string{
-		{"kind: GitRepository\nname: {{ .DeploymentTargetName }}\nurl: {{ .Manifests.repo }}\n", "path: {{ .Manifests.path " +
-			"| default \"./\" }}"},
+		{"kind: GitRepository\nname: {{ .DeploymentTargetName }}\nurl: {{ .Manifests.repo }}\n",
+			"path: {{ .Manifests.path | default \"./\" }}"},
 		{"kind: Namespace\nname: {{ .Namespace }}\nworkspace: {{ .Workspace | quote }}\nlabels: {{ toJson .Labels }}"},
 		{"kind: ConfigMap\nns: {{ .Namespace }}\ndata:\n{{ stringify .ConfigData | indent 2 }}\n"},
 		{"{{- range $k, $v := .ConfigData -}}\nexport {{ $k }}={{ toJson $v | squote }}\n{{ end -}}"},

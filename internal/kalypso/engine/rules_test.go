@@ -255,8 +255,8 @@ data:
 			}
 			for i, folder := range built.Folders {
 				for file := range built.Files(i) {
-					if file.Path == tree.ReadmeFile && string(file.Content) != "This folder contains deployment targets scheduled "+
-						"on the cluster type" {
+					if file.Path == tree.ReadmeFile &&
+						string(file.Content) != "This folder contains deployment targets scheduled on the cluster type" {
 						t.Errorf("the README of %s is %q", folder.ClusterType, file.Content)
 					}
 				}

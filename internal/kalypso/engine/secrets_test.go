@@ -42,7 +42,8 @@ spec:
         key: app
         property: token.value
 `},
-		"several of a store, by key": {"b.c: {store: vault, key: two}\n    A_1: {store: vault, key: one}", "vault", `    - secretKey: A_1
+		"several of a store, by key": {"b.c: {store: vault, key: two}\n    A_1: {store: vault, key: one}", "vault",
+			`    - secretKey: A_1
       remoteRef:
         key: one
     - secretKey: b.c
@@ -66,7 +67,8 @@ spec:
       remoteRef:
         key: c
 `},
-		"the first store by name among equals": {"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a", `    - secretKey: A
+		"the first store by name among equals": {"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a",
+			`    - secretKey: A
       remoteRef:
         key: a
       sourceRef:
@@ -77,7 +79,8 @@ spec:
       remoteRef:
         key: b
 `},
-		"text that YAML would read otherwise": {`A: {store: "123", key: "true", property: "- x: #1"}`, `"123"`, `    - secretKey: A
+		"text that YAML would read otherwise": {`A: {store: "123", key: "true", property: "- x: #1"}`, `"123"`,
+			`    - secretKey: A
       remoteRef:
         key: "true"
         property: '- x: #1'
@@ -189,7 +192,8 @@ spec:
   type: secret
   contentType: sh
   manifests:
-  - "{{ range $k, $r := .SecretData }}{{ if ne $r.store \"none\" }}{{ $k }}={{ $r.store }}/{{ $r.key }}{{ with $r.property }}#{{ . }}{{ end }}\n{{ end }}{{ end }}"
+  - "{{ range $k, $r := .SecretData }}{{ if ne $r.store \"none\" }}\
+    {{ $k }}={{ $r.store }}/{{ $r.key }}{{ with $r.property }}#{{ . }}{{ end }}\n{{ end }}{{ end }}"
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType
@@ -242,7 +246,8 @@ kind: Template
 metadata: {name: c}
 spec:
   type: config
-  manifests: ["{{ . }}", "{{ printf \"%v %+v\" . . }}", "{{ hash . }}", "{{ toYaml . }}", "{{ toJson . }}", "{{ toString . | sha256sum }}"]
+  manifests: ["{{ . }}", "{{ printf \"%v %+v\" . . }}", "{{ hash . }}", "{{ toYaml . }}", "{{ toJson . }}",
+    "{{ toString . | sha256sum }}"]
 `
 	const dataBefore = "{app-test dev-large-app-test dev  app map[purpose:test team:blue workload:app workspace:] " +
 		"map[branch:main path:./test repo:https://example.com/app] large map[]}"

@@ -20,8 +20,8 @@ func teamFleet(template, contentType string, manifests map[string]string) *fleet
 				ContentType: contentType,
 				Manifests:   []string{template},
 			},
-			{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"kind: Namespace\nmetadata: " +
-				"{name: {{ .Namespace }}}"}},
+			{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace,
+				Manifests: []string{"kind: Namespace\nmetadata: {name: {{ .Namespace }}}"}},
 		},
 		Configs: []*fleet.Config{{
 			Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}},
@@ -68,11 +68,11 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"a kind in a list", list, "", "x}, kind: Secret, y: {a: b", "", "did not find expected key", true},
 		{"another document", first, "", "--- #", "", "it renders 2 documents, but 1 with plain texts", true},
 		{"a document's end", first, "", "... #", "", "but does with plain texts", true},
-		{"no documents with plain texts either", "text {{ .Manifests.path }}", "", "a # b", "", "not even with plain " +
-			"texts: document 1 is not a map", true},
+		{"no documents with plain texts either", "text {{ .Manifests.path }}", "", "a # b", "",
+			"not even with plain texts: document 1 is not a map", true},
 		{"shell", "export A='{{ .Manifests.path }}'", "sh", "a # b: [", "", "export A='a # b: ['", false},
-		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}", "contains a template that it does " +
-			"not contain with plain texts", true},
+		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}",
+			"contains a template that it does not contain with plain texts", true},
 		{
 			"the same in shell",
 			"x={{ .Manifests.path }}{{ .Manifests.repo }}",
@@ -83,8 +83,8 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 			true,
 		},
 		{"beside a value that holds a template", again, "", "a } b", "", "t: large", false},
-		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "", "contains a template that it does " +
-			"not contain with plain texts", true},
+		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "",
+			"contains a template that it does not contain with plain texts", true},
 		{"a plain text there", inside, "", "abc", "", "spec: abc", false},
 		{
 			"by a value that holds a template",

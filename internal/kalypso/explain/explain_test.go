@@ -34,8 +34,8 @@ func clusterType(name, labels string) string {
 
 // target is a workload "app" with a target "test".
 func target(workspace, labels string) string {
-	return document("Workload", "app", "workspace: '"+workspace+"'", "deploymentTargets: [{name: test, environment: "+
-		"dev, labels: {"+labels+"}}]")
+	return document("Workload", "app", "workspace: '"+workspace+"'",
+		"deploymentTargets: [{name: test, environment: dev, labels: {"+labels+"}}]")
 }
 
 func schedulingPolicy(name, targets, clusterTypes string) string {

@@ -46,8 +46,8 @@ func TestProblems(t *testing.T) {
 			true,
 		},
 		{"values that a schema refuses", fleetOf(refusing), []string{"warning: Values violate their schema"}, true},
-		{"schema that is none", fleetOf(document("ConfigSchema", "none", "", `schema: '{'`)), []string{"error: Invalid " +
-			"JSON Schema"}, false},
+		{"schema that is none", fleetOf(document("ConfigSchema", "none", "", `schema: '{'`)),
+			[]string{"error: Invalid JSON Schema"}, false},
 		{
 			"missing template",
 			fleetOf(document("ClusterType", "small", "", `reconciler: gone, namespaceService: "n"`)),
@@ -56,8 +56,8 @@ func TestProblems(t *testing.T) {
 		},
 		{"missing template where nothing is assigned", read(t, clusterType("large", "tier: web"), target("", ""),
 			schedulingPolicy("web", "", "labelSelector: {matchLabels: {tier: web}}"),
-			document("ClusterType", "small", "", `reconciler: gone, namespaceService: "n"`)), []string{"warning: Missing " +
-			"template"}, true},
+			document("ClusterType", "small", "", `reconciler: gone, namespaceService: "n"`)),
+			[]string{"warning: Missing template"}, true},
 		{"duplicate", fleetOf(clusterType("large", "")), []string{"error: Duplicate object"}, false},
 		{
 			"namespace too long",
@@ -65,8 +65,8 @@ func TestProblems(t *testing.T) {
 			[]string{"error: Invalid namespace"},
 			false,
 		},
-		{"the fleet's own beside a template's", fleetOf(broken, clusterType("large", "")), []string{"error: Duplicate " +
-			"object", "error: Template does not parse"}, false},
+		{"the fleet's own beside a template's", fleetOf(broken, clusterType("large", "")),
+			[]string{"error: Duplicate object", "error: Template does not parse"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

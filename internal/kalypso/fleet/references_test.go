@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,6 +29,7 @@ func TestValidateReferences(t *testing.T) {
 			{Meta: yaml("tiny"), Reconciler: "flux", NamespaceService: "flux", ConfigType: fleet.Unknown},
 		},
 	}
+	const missing = `Missing template: The template "%s" does not exist. These cluster types name it:`
 	for assigned, want := range map[string][]string{
 		"": {
 			`warning ClusterType "large" from cluster_types["large"]: Wrong template type: config_type names the template ` +
@@ -36,16 +38,16 @@ func TestValidateReferences(t *testing.T) {
 				`template "flux", whose type is "reconciler" instead of "secret".`,
 			`warning ClusterType "tiny" from tiny.yaml, document 1, line 1: Wrong template type: namespaceService names the ` +
 				`template "flux", whose type is "reconciler" instead of "namespace".`,
-			`warning Template "gone" from cluster_types["large"]: Missing template: The template "gone" does not exist. These cluster types name it:
+			`warning Template "gone" from cluster_types["large"]: ` + fmt.Sprintf(missing, "gone") + `
   large: reconciler, namespace_service
   small: namespaceService
 Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
-			`warning Template "lost" from small.yaml, document 1, line 1: Missing template: The template "lost" does not exist. These cluster types name it:
+			`warning Template "lost" from small.yaml, document 1, line 1: ` + fmt.Sprintf(missing, "lost") + `
   small: configType
 Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
 		},
 		"large": {
-			`error Template "gone" from cluster_types["large"]: Missing template: The template "gone" does not exist. These cluster types name it:
+			`error Template "gone" from cluster_types["large"]: ` + fmt.Sprintf(missing, "gone") + `
   large: reconciler, namespace_service
   small: namespaceService
 Add it, or use one of: "flux".`,
@@ -78,7 +80,8 @@ func TestYAMLPath(t *testing.T) {
 			`{workspace: " "}}}`,
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Template, metadata: {name: t}, spec: {type: reconciler, ` +
 			`contentType: txt}}`,
-		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: PlatformSecret, metadata: {name: s}, spec: {data: {A: {store: v}}}}`,
+		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: PlatformSecret, metadata: {name: s}, spec: ` +
+			`{data: {A: {store: v}}}}`,
 		`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {platform-config: "true"}}, data: {a/b: c}}`,
 	}, "\n---\n"))
 	if err := problems.Err(); err != nil {
@@ -113,7 +116,8 @@ func TestCheckEnvironment(t *testing.T) {
 		},
 		{Targets: []fleet.Target{{Name: "c", Environment: "dev"}}},
 	}}
-	want := `Environment that no workload names: No workload has a deployment target for environment "dve". Those that are named:
+	want := `Environment that no workload names: No workload has a deployment target for environment "dve". ` +
+		`Those that are named:
   dev
   stage
 Check the spelling, or add targets.`

@@ -154,9 +154,9 @@ func (w *Workload) Validate() Problems {
 		// A duplicate name is one error in each environment.
 		id := t.Environment + "/" + t.Name
 		if seen[id] && !IsUnknown(t.Name) && !IsUnknown(t.Environment) {
-			ps.add("Duplicate deployment target", fmt.Sprintf("The workload has two targets named %q in environment %q. "+
-				"Rename or remove one of them.",
-				t.Name, t.Environment), at(Attr("name"))...)
+			ps.add("Duplicate deployment target",
+				fmt.Sprintf("The workload has two targets named %q in environment %q. Rename or remove one of them.",
+					t.Name, t.Environment), at(Attr("name"))...)
 		}
 		seen[id] = true
 	}
@@ -271,13 +271,13 @@ func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 		}
 		switch {
 		case takesValues && len(e.Values) == 0:
-			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q needs values. Add them, or use "+
-				"Exists or DoesNotExist.",
-				e.Operator, e.Key), append(at, Attr("values"))...)
+			ps.add("Invalid selector requirement",
+				fmt.Sprintf("The operator %s on label %q needs values. Add them, or use Exists or DoesNotExist.",
+					e.Operator, e.Key), append(at, Attr("values"))...)
 		case !takesValues && len(e.Values) > 0:
-			ps.add("Invalid selector requirement", fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or "+
-				"use In or NotIn.",
-				e.Operator, e.Key), append(at, Attr("values"))...)
+			ps.add("Invalid selector requirement",
+				fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or use In or NotIn.",
+					e.Operator, e.Key), append(at, Attr("values"))...)
 		}
 	}
 	return ps

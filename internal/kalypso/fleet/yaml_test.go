@@ -107,9 +107,9 @@ func TestParseYAMLFails(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n", []string{"Document 1 (line 1) can't be read: line 1: " +
-			"did not find expected node content", "Document 3 (line 4) can't be read: line 6: found character that cannot " +
-			"start any token"}},
+		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n",
+			[]string{"Document 1 (line 1) can't be read: line 1: did not find expected node content",
+				"Document 3 (line 4) can't be read: line 6: found character that cannot start any token"}},
 		{"key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
 		{
@@ -129,8 +129,8 @@ func TestParseYAMLFails(t *testing.T) {
 			kalypso + "kind: Workload\nmetadata: {name: a}\nspec:\n  deploymentTargets:\n    name: b\n",
 			[]string{"line 6: spec.deploymentTargets: expected a list, got a map"},
 		},
-		{"string for a map", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n", []string{"line 4: spec: expected " +
-			"a map, got a string"}},
+		{"string for a map", kalypso + "kind: Workload\nmetadata: {name: a}\nspec: b\n",
+			[]string{"line 4: spec: expected a map, got a string"}},
 		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  " +
 			"metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B: expected a ` +
 			`string, got a number`}},
@@ -183,8 +183,8 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 		{"upper case", "ClusterType", "metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n", "spec.RECONCILER"},
 		{"twice but for the case", "ClusterType", "metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
 			"spec.configtype"},
-		{"metadata and spec", "ClusterType", "Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: " +
-			"r}\n",
+		{"metadata and spec", "ClusterType",
+			"Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n",
 			"Metadata Spec metadata.Labels"},
 		{"of a selector", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.MatchLabels"},

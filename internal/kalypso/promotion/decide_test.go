@@ -177,8 +177,9 @@ func TestDecide(t *testing.T) {
 		"deployed pending": {prod(func(w *promotion.World) {
 			w.After[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
 		}), "hold", 1, `environment "stage": pending`, "", ""},
-		"deployed without a state": {prod(func(w *promotion.World) { w.After[0].Deployed = &promotion.Deployed{Verdict: "pending"} }), "hold", 1, "no " +
-			"promoted commit", "", ""},
+		"deployed without a state": {prod(func(w *promotion.World) {
+			w.After[0].Deployed = &promotion.Deployed{Verdict: "pending"}
+		}), "hold", 1, "no promoted commit", "", ""},
 
 		"dwell without a status": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1,
 			"has no status", "", ""},
@@ -227,10 +228,11 @@ func TestDecide(t *testing.T) {
 			ok(3, 1), ok(4, 1)), "promote", 4, "c005", "", ""},
 		"rejected without a good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): ""} },
 			ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
-		"rejected since before the current": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(5)} }, ok(4, 1)), "hold", 1, "c005", "3 " +
-			"commits skipped", ""},
-		"spent rejections are a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} }, ok(2, 1)), "promote", 2, "", "Note: " +
-			"rejected names", ""},
+		"rejected since before the current": {prod(func(w *promotion.World) {
+			w.Rejected = map[string]string{hash(0): hash(5)}
+		}, ok(4, 1)), "hold", 1, "c005", "3 commits skipped", ""},
+		"spent rejections are a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
+			ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
 		"a rejection of nothing is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
 			ok(2, 1)), "promote", 2, "", "not on branch", ""},
 		"a good commit that is older": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(3): hash(2)} },
@@ -247,8 +249,9 @@ func TestDecide(t *testing.T) {
 			w.Current.RolledBack, w.Approved = hash(4),
 				[]string{hash(4)}
 		}), "promote", 4, "c005", "", ""},
-		"the host does not answer": {prod(func(w *promotion.World) { w.Ledger = promotion.Ledger{Silence: "GitHub is down."} }), "hold", 1, "can't be read", "", "The " +
-			"statuses can't be read"},
+		"the host does not answer": {prod(func(w *promotion.World) {
+			w.Ledger = promotion.Ledger{Silence: "GitHub is down."}
+		}), "hold", 1, "can't be read", "", "The statuses can't be read"},
 		"approved while the host is silent": {prod(func(w *promotion.World) {
 			w.Ledger,
 				w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)}

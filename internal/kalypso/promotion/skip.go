@@ -54,9 +54,9 @@ func (c *choice) notes() []string {
 	}
 	for _, commit := range slices.Sorted(slices.Values(c.Approved)) {
 		if at := c.History.index(commit); at < 0 || at >= c.count {
-			all = append(all, fmt.Sprintf("approved names %s, which is not one of the commits after the current one. Remove "+
-				"the entry.",
-				printable.Line(commit)))
+			all = append(all,
+				fmt.Sprintf("approved names %s, which is not one of the commits after the current one. Remove the entry.",
+					printable.Line(commit)))
 		}
 	}
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {

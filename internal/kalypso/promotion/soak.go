@@ -139,8 +139,8 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 		reason += "no good status began a run"
 	case all[len(all)-1].end.IsZero():
 		r := all[len(all)-1]
-		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(g.Soak), stamp(r.start),
-			stamp(r.start.Add(g.Soak)))
+		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(g.Soak),
+			stamp(r.start), stamp(r.start.Add(g.Soak)))
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
@@ -187,8 +187,8 @@ func (c *choice) dwells() string {
 	case s.State == hosting.Failure, s.State == hosting.Errored:
 		return ""
 	case !isGood(s):
-		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit), clock.Format(c.Dwell),
-			describeStatus(s))
+		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit),
+			clock.Format(c.Dwell), describeStatus(s))
 	}
 	if _, read := c.Ledger.Histories[commit]; !read {
 		c.Unread = append(c.Unread, commit)

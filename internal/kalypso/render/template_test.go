@@ -59,8 +59,8 @@ func TestText(t *testing.T) {
 		{"empty value prints nothing", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
 		{"null quoted is empty", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
 		{"manifests are joined", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
-		{"of a shell file with nothing", "sh", []string{"export A=1", "export B=2\n", "export C=3"}, "export A=1\nexport " +
-			"B=2\nexport C=3"},
+		{"of a shell file with nothing", "sh", []string{"export A=1", "export B=2\n", "export C=3"},
+			"export A=1\nexport B=2\nexport C=3"},
 		{"unknown content type is YAML", "toml", []string{"a", "b"}, "a\n---\nb"},
 		{
 			"empty manifests are left out",
@@ -114,8 +114,8 @@ s: x
 t: |
     - a
     - b`},
-		{"stringify of anything else", "", []string{"{{ stringify .ConfigData.L }}|{{ stringify .ConfigData.S }}|{{ " +
-			"stringify .Labels }}"},
+		{"stringify of anything else", "",
+			[]string{"{{ stringify .ConfigData.L }}|{{ stringify .ConfigData.S }}|{{ stringify .Labels }}"},
 			"- x\n- big: 12345678901234567890\n  name: \"y\"|text|empty: \"\"\npurpose: test"},
 		{"unquote", "", []string{"{{ unquote .ConfigData.Q }}|{{ unquote `'\"x\"'` }}|{{ unquote `\"'x'\"` }}|{{ unquote " +
 			"`''x''` }}|{{ unquote 3 }}|{{ unquote .ConfigData.M }}|{{ unquote .ConfigData.none }}"},
@@ -206,17 +206,17 @@ func TestTextFails(t *testing.T) {
 			"{{ $x := until 2 }}{{ range until 60 }}{{ $x = concat $x $x }}{{ end }}{{ len $x }}",
 			"read and write more than 64Mi",
 		},
-		{"text that doubles by calls", "{{ define \"a\" }}{{ template \"a\" (print . .) }}{{ end }}{{ template \"a\" " +
-			"\"xx\" }}", "it returns 2Mi"},
-		{"huge output", "{{ $x := repeat 1000000 \"x\" }}{{ range until 100 }}{{ $x }}{{ end }}", "the file renders to " +
-			"2000000 bytes; limits.file_size allows 1Mi"},
-		{"endless recursion", "{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}", "call each other " +
-			"more than 100 levels deep"},
+		{"text that doubles by calls",
+			"{{ define \"a\" }}{{ template \"a\" (print . .) }}{{ end }}{{ template \"a\" \"xx\" }}", "it returns 2Mi"},
+		{"huge output", "{{ $x := repeat 1000000 \"x\" }}{{ range until 100 }}{{ $x }}{{ end }}",
+			"the file renders to 2000000 bytes; limits.file_size allows 1Mi"},
+		{"endless recursion", "{{ define \"x\" }}{{ template \"x\" }}{{ end }}\n{{ template \"x\" }}",
+			"call each other more than 100 levels deep"},
 		{"branching recursion", "{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) " +
 			"}}{{ end }}{{ end }}{{ template \"x\" 0 }}", "Check that it ends"},
 		{"values in a circle", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
-		{"value with a broken template", "{{ `{{ if }}` }}", "in pass 2, in a template that came from a value: line 1: " +
-			"missing value for if"},
+		{"value with a broken template", "{{ `{{ if }}` }}",
+			"in pass 2, in a template that came from a value: line 1: missing value for if"},
 		{"place in memory", `{{ printf "%5p" .Labels }}`, "%p prints a memory address"},
 	}
 	for _, tt := range tests {

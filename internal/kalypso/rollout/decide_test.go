@@ -158,8 +158,7 @@ func TestNext(t *testing.T) {
 		},
 		"an apply was killed after its push": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["b"] = "2" },
-			"takes []; canary, wave 1; from map[a:1 b:1]; " +
-				"b: the branch held another tree of it when it was observed",
+			"takes []; canary, wave 1; from map[a:1 b:1]; b: the branch held another tree of it when it was observed",
 		},
 		"nothing differs": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {

@@ -134,16 +134,18 @@ func TestNoSecrets(t *testing.T) {
 		"docker://nginx:1.25@sha256:" + strings.Repeat("0a1b2c3d", 8),
 		"arn:aws:iam::123456789012:role/app", "/subscriptions/2f1a7c1e-6a55-4b6f-9b3c-0d5a4be4d0c1/resourceGroups/rg",
 		// what is public of a pair
-		pem("CERTIFICATE"), pem("PUBLIC KEY"), pem("RSA PUBLIC KEY"), pem("PGP PUBLIC KEY BLOCK"), pem("CERTIFICATE " +
-			"REQUEST"), pem("PGP MESSAGE"),
+		pem("CERTIFICATE"), pem("PUBLIC KEY"), pem("RSA PUBLIC KEY"), pem("PGP PUBLIC KEY BLOCK"), pem("CERTIFICATE REQUEST"),
+		pem("PGP MESSAGE"),
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + chars(43) + " me@acme.io", "age1" + strings.ToLower(chars(58)),
 		encode(pem("CERTIFICATE")), encode(pem("PUBLIC KEY")),
 		// base64 of harmless text
-		encode("hello, world"), encode(`{"log": {"level": "debug"}}`), encode(`{"alg": "RS256"}`), encode(strings.Repeat("text ", 200)),
+		encode("hello, world"), encode(`{"log": {"level": "debug"}}`), encode(`{"alg": "RS256"}`),
+		encode(strings.Repeat("text ", 200)),
 		base64.RawURLEncoding.EncodeToString([]byte(`{"a":1}`)) + "." +
 			base64.RawURLEncoding.EncodeToString([]byte(`{"b":2}`)) + "." + chars(20),
 		// URLs and connection strings without a password
-		"https://acme.io:8443/a/b?c=d", "https://me@git.acme.io/repo", "ssh://git@github.com/acme/app", "git@github.com:acme/app.git",
+		"https://acme.io:8443/a/b?c=d", "https://me@git.acme.io/repo", "ssh://git@github.com/acme/app",
+		"git@github.com:acme/app.git",
 		"http://proxy:3128/@scope/package", "mysql://west:8806/mysql2", "https://acme.io/a:b@c",
 		"jdbc:postgresql://db:5432/app?user=app",
 		"Server=tcp:db,1433;Database=app;Authentication=Active Directory Default", "cache:6380,ssl=True,abortConnect=False",
@@ -158,11 +160,11 @@ func TestNoSecrets(t *testing.T) {
 		"Server=db;Pass" + "word=;User=x",
 		"@Microsoft.KeyVault(SecretUri=https://acme.vault.azure.net/secrets/db)", "vault:secret/data/db#pass" + "word",
 		"ref+vault://secret/db#/password",
-		"AccountName=acme;Account" + "Key=${KEY}", "-----BEGIN PRIVATE" + " KEY-----\n{{ .Key }}\n-----END PRIVATE" +
-			" KEY-----",
+		"AccountName=acme;Account" + "Key=${KEY}", "-----BEGIN PRIVATE KEY-----\n{{ .Key }}\n-----END PRIVATE KEY-----",
 		"-----BEGIN PRIVATE" + " KEY-----", "grep -q '-----BEGIN RSA PRIVATE" + " KEY-----' key.pem",
 		// words
-		"password=required", "reset-password", "?reset_password=1&user=me@acme.io is a page", "npm_config_registry", "npm_package_version",
+		"password=required", "reset-password", "?reset_password=1&user=me@acme.io is a page", "npm_config_registry",
+		"npm_package_version",
 		"ghp_", "glpat-TOKEN", "AKIA", "BAKIA" + upper(16), "eyJ", "xoxb-", "sk_live", "the Q~ of a text",
 		"AZDO is Azure DevOps",
 		// ciphertext

@@ -35,7 +35,7 @@ func (c *contents) problems(registration string) Problems {
 	}
 	warn(c.links, "Symbolic links skipped", "Symbolic links are not followed.")
 	warn(c.modules, "Submodules skipped", "Submodules are not followed.")
-	warn(c.kustomizations, "Kustomizations skipped", "Files are read as they are. A Kustomization's patches, additions "+
-		"and exclusions are not applied.")
+	warn(c.kustomizations, "Kustomizations skipped",
+		"Files are read as they are. A Kustomization's patches, additions and exclusions are not applied.")
 	return fs
 }

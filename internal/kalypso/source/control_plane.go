@@ -222,8 +222,8 @@ func (cp *ControlPlane) addManifests() {
 // base returns the location of a layer's base and the name of its BaseRepo, or nil if there is none to follow.
 func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, name string) {
 	if len(l.bases) > 1 {
-		cp.reportMultiple(l.location, l.bases, "An environment has one BaseRepo, which names the promoted commit. Remove "+
-			"all but one.")
+		cp.reportMultiple(l.location, l.bases,
+			"An environment has one BaseRepo, which names the promoted commit. Remove all but one.")
 	}
 	var base *repoObject
 	if len(l.bases) > 0 {
@@ -295,8 +295,8 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 func (cp *ControlPlane) setGitOpsRepo(all []*repoObject) {
 	switch {
 	case len(all) > 1:
-		cp.reportMultiple(cp.Layers[0], all, "An environment has one GitOpsRepo, the repo its tree is written to. Remove "+
-			"all but one.")
+		cp.reportMultiple(cp.Layers[0], all,
+			"An environment has one GitOpsRepo, the repo its tree is written to. Remove all but one.")
 	case len(all) == 1 && all[0].path == "":
 		cp.GitOpsRepo = &GitOpsRepo{all[0].repo, all[0].branch, "."}
 	case len(all) == 1:

@@ -41,8 +41,8 @@ func TestControlPlane(t *testing.T) {
 			"ns",
 			"{type: namespace}",
 		) + "---\nkind: Pod\n",
-		"registrations.yaml": document("WorkloadRegistration", "shop", fmt.Sprintf("{workload: {repo: %q, branch: main, "+
-			"path: .}, workspace: team}", s.url("shop"))),
+		"registrations.yaml": document("WorkloadRegistration", "shop",
+			fmt.Sprintf("{workload: {repo: %q, branch: main, path: .}, workspace: team}", s.url("shop"))),
 		// What is left out, at the root and below, and taken in again.
 		".sourceignore":           "# for Flux\n\n/drafts/*\n!/drafts/ready.yaml\n*.tmp.yaml\n",
 		"drafts/broken.yaml":      "{",
@@ -218,8 +218,8 @@ func TestControlPlaneBroken(t *testing.T) {
 		"twice.yaml":  document("Template", "t", "{}") + "---\n" + document("Template", "t", "{}"),
 	})
 	wants(t, read(nil), []string{
-		"error b.yaml:1 Invalid YAML", "error a.yaml:1 Invalid YAML", "error 2 GitOpsRepos", "error twice.yaml:5 Duplicate " +
-			"object", "error registrations.yaml:5 Duplicate object",
+		"error b.yaml:1 Invalid YAML", "error a.yaml:1 Invalid YAML", "error 2 GitOpsRepos",
+		"error twice.yaml:5 Duplicate object", "error registrations.yaml:5 Duplicate object",
 		"error gone Repo not found", "error gone Duplicate registration", "error gone Missing repo",
 	}, "Commit: "+main, "Commit: "+head, `"first", `+s.url("cp")+"@dev:gitops.yaml, document 1, line 1",
 		`"second", `+s.url("cp")+"@main:gitops.yaml, document 1, line 1",
@@ -312,8 +312,8 @@ func TestControlPlaneSources(t *testing.T) {
 		"main",
 		map[string]string{"base/small.yaml": clusterType("small"), "apps/w.yaml": workload("app")},
 	)
-	registration := document("WorkloadRegistration", "app", fmt.Sprintf("{workload: {repo: %q, branch: main, path: "+
-		"apps}}", s.url("cp")))
+	registration := document("WorkloadRegistration", "app",
+		fmt.Sprintf("{workload: {repo: %q, branch: main, path: apps}}", s.url("cp")))
 	base := document(
 		"BaseRepo",
 		"common",

@@ -102,8 +102,8 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, "No commit of this "+
-		"registration was delivered before")
+	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"},
+		"No commit of this registration was delivered before")
 	wants(t, read(stable+"#shop-before").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"}, `Registration `+
 		`"shop" reads the same folder`, stable, "in pins")
 	s.commit("shop", "main", map[string]string{"w/w.yaml": "["})

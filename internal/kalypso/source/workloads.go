@@ -271,9 +271,9 @@ func (v *registrationResult) parse(ctx context.Context, c *contents) {
 }
 
 func (v *registrationResult) skipped(o fleet.Object) Problem {
-	f := v.problem("Object skipped", fmt.Sprintf("Only Workloads are read through a registration. The %s %q is skipped: "+
-		"it belongs in the control plane.",
-		o.Kind(), o.Metadata().Name))
+	f := v.problem("Object skipped",
+		fmt.Sprintf("Only Workloads are read through a registration. The %s %q is skipped: it belongs in the control plane.",
+			o.Kind(), o.Metadata().Name))
 	f.Severity, f.File, f.Line = fleet.Warning, o.Metadata().Origin.Key, o.Metadata().Origin.Line
 	return f
 }

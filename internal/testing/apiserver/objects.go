@@ -28,7 +28,8 @@ const (
 	GitRepositories = fluxSource + "source.toolkit.fluxcd.io_gitrepositories.yaml"
 	OCIRepositories = fluxSource + "source.toolkit.fluxcd.io_ocirepositories.yaml"
 	Applications    = "github.com/argoproj/argo-cd/v3/manifests/crds/application-crd.yaml"
-	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/external-secrets.io_externalsecrets.yaml"
+	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/" +
+		"external-secrets.io_externalsecrets.yaml"
 
 	fluxKustomize = "github.com/fluxcd/kustomize-controller/config/crd/bases/"
 	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"

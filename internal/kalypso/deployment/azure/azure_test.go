@@ -349,8 +349,8 @@ func TestErrors(t *testing.T) {
 		"no ID": {instead: []http.HandlerFunc{page("data", []any{map[string]any{}})},
 			want: "a row without an ID"},
 		"no rights": {instead: []http.HandlerFunc{azurefake.Error(403, "AuthorizationFailed",
-			"The client does not have authorization")}, want: "HTTP 403 AuthorizationFailed: The client does not have " +
-			"authorization"},
+			"The client does not have authorization")},
+			want: "HTTP 403 AuthorizationFailed: The client does not have authorization"},
 		"a wrong secret": {config: func(c *azure.Config) { c.ClientSecret = "canary-wrong" },
 			want: "rejects the credential"},
 		"down for long": {instead: []http.HandlerFunc{broken, broken, broken, broken, broken, broken, broken, broken,

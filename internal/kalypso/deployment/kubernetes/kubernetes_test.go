@@ -291,14 +291,12 @@ func TestReports(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(map[string]string{
-		"Kustomization flux-system/current":  "aks-1 plain current",
-		"Kustomization flux-system/over-ssh": "aks-1 plain current",
-		"Kustomization flux-system/failed":   "aks-1 plain failed the message",
-		"Kustomization flux-system/running":  "aks-1 plain progressing the message",
-		"Kustomization flux-system/new": "aks-1 plain progressing its controller has not observed its latest " +
-			"change",
-		"Kustomization flux-system/unseen": "aks-1 plain progressing its controller has not observed its latest " +
-			"change",
+		"Kustomization flux-system/current":   "aks-1 plain current",
+		"Kustomization flux-system/over-ssh":  "aks-1 plain current",
+		"Kustomization flux-system/failed":    "aks-1 plain failed the message",
+		"Kustomization flux-system/running":   "aks-1 plain progressing the message",
+		"Kustomization flux-system/new":       "aks-1 plain progressing its controller has not observed its latest change",
+		"Kustomization flux-system/unseen":    "aks-1 plain progressing its controller has not observed its latest change",
 		"Kustomization flux-system/suspended": "aks-1 plain suspended",
 		"Kustomization flux-system/source-suspended": "aks-1 plain suspended GitRepository flux-system/suspended is " +
 			"suspended",
