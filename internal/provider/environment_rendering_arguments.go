@@ -24,10 +24,6 @@ type rendering struct {
 func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desired {
 	repo, guardrails := nested[gitOpsRepoModel](ctx, m.GitOpsRepo), nested[guardrailsModel](ctx, m.Guardrails)
 	given := nested[deliveryModel](ctx, m.Delivery)
-	prefix := text(given.BranchPrefix)
-	if given.BranchPrefix.IsNull() {
-		prefix = defaultBranchPrefix
-	}
 	return &delivery.Desired{
 		Strategy:       delivery.Strategy(strategies.or(text(given.Strategy))),
 		Destination:    delivery.NewDestination(text(repo.Repo), text(repo.Branch), text(repo.Path)),
@@ -50,17 +46,26 @@ func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desir
 			Secrets:      fleet.Reaction(clearSecrets.or(text(guardrails.Secrets))),
 			Moved:        fleet.Reaction(reactions.or(text(guardrails.Moved))),
 		},
-		PullRequest: delivery.PullRequestSettings{
-			BranchPrefix: prefix,
-			Labels:       texts(given.Labels),
-			Reviewers:    texts(given.Reviewers),
-			Draft:        given.Draft.ValueBool(),
-			AutoMerge:    hosting.MergeMethod(text(given.AutoMerge)),
-			Wait:         given.WaitForMerge.ValueBool(),
-			Reopen:       given.Reopen.ValueBool(),
-		},
-		Review:     delivery.Review{Detail: delivery.Detail(descriptions.or(text(given.Describe)))},
-		Incomplete: !fullyKnown(ctx, m.GitOpsRepo, m.Delivery, m.Guardrails, m.OnMove, m.Adopt, m.CreateBranch),
+		PullRequest: given.settings(),
+		Review:      delivery.Review{Detail: delivery.Detail(descriptions.or(text(given.Describe)))},
+		Incomplete:  !fullyKnown(ctx, m.GitOpsRepo, m.Delivery, m.Guardrails, m.OnMove, m.Adopt, m.CreateBranch),
+	}
+}
+
+// settings converts the settings of pull requests.
+func (m pullRequestModel) settings() delivery.PullRequestSettings {
+	prefix := text(m.BranchPrefix)
+	if m.BranchPrefix.IsNull() {
+		prefix = defaultBranchPrefix
+	}
+	return delivery.PullRequestSettings{
+		BranchPrefix: prefix,
+		Labels:       texts(m.Labels),
+		Reviewers:    texts(m.Reviewers),
+		Draft:        m.Draft.ValueBool(),
+		AutoMerge:    hosting.MergeMethod(text(m.AutoMerge)),
+		Wait:         m.WaitForMerge.ValueBool(),
+		Reopen:       m.Reopen.ValueBool(),
 	}
 }
 

@@ -73,6 +73,12 @@ type gitOpsRepoModel struct {
 }
 
 type deliveryModel struct {
+	pullRequestModel
+	Describe types.String `tfsdk:"describe"`
+}
+
+// pullRequestModel is the strategy of a delivery, with the settings of its pull requests.
+type pullRequestModel struct {
 	Strategy     types.String `tfsdk:"strategy"`
 	BranchPrefix types.String `tfsdk:"branch_prefix"`
 	Labels       types.Set    `tfsdk:"labels"`
@@ -80,7 +86,6 @@ type deliveryModel struct {
 	Draft        types.Bool   `tfsdk:"draft"`
 	AutoMerge    types.String `tfsdk:"auto_merge"`
 	WaitForMerge types.Bool   `tfsdk:"wait_for_merge"`
-	Describe     types.String `tfsdk:"describe"`
 	Reopen       types.Bool   `tfsdk:"reopen"`
 }
 
@@ -266,11 +271,15 @@ func (r *deliveryResults) setComputedOnly() {
 // setDelivery sets the results of a delivery. commit is empty if the branch does not hold the tree.
 func (r *deliveryResults) setDelivery(commit string, delivered bool, pr *hosting.PullRequest) {
 	r.CommitSHA, r.Delivered = nullable(commit), types.BoolValue(delivered)
-	r.PullRequest = types.ObjectNull(pullRequestTypes)
+	r.PullRequest = pullRequestValue(pr)
+}
+
+// pullRequestValue returns the attribute pull_request; null if there is none.
+func pullRequestValue(pr *hosting.PullRequest) types.Object {
 	if pr == nil {
-		return
+		return types.ObjectNull(pullRequestTypes)
 	}
-	r.PullRequest = types.ObjectValueMust(pullRequestTypes, map[string]attr.Value{
+	return types.ObjectValueMust(pullRequestTypes, map[string]attr.Value{
 		"number": types.Int64Value(int64(pr.Number)), "url": types.StringValue(pr.URL),
 		"state": types.StringValue(string(pr.State)), "branch": types.StringValue(pr.Branch),
 		"head_commit": types.StringValue(pr.HeadCommit), "merge_commit": nullable(pr.MergeCommit),

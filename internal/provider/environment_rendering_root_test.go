@@ -80,6 +80,12 @@ func (r *rendering) merge(variable string, initial map[string]any, pairs []any) 
 // rendered is the rendering's attributes in the state; nil where it is not there.
 func (r *root) rendered() map[string]any {
 	r.t.Helper()
+	return r.attributesOf("kalypso_environment_rendering")
+}
+
+// attributesOf returns the attributes of the first resource of a type in the state; nil if there is none.
+func (r *root) attributesOf(resourceType string) map[string]any {
+	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
 	if os.IsNotExist(err) || len(data) == 0 { // Terraform makes the file before it applies
 		return nil
@@ -100,9 +106,9 @@ func (r *root) rendered() map[string]any {
 		r.t.Fatal(err)
 	}
 	for _, resource := range file.Resources {
-		if resource.Type == "kalypso_environment_rendering" && len(resource.Instances) > 0 {
+		if resource.Type == resourceType && len(resource.Instances) > 0 {
 			if resource.Instances[0].Status != "" {
-				r.t.Errorf("the rendering is %s", resource.Instances[0].Status)
+				r.t.Errorf("the %s is %s", resourceType, resource.Instances[0].Status)
 			}
 			return resource.Instances[0].Attributes
 		}

@@ -37,6 +37,11 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 
 // promotionDataArgument is the same for a data source that reads the commit, with the place of the commit.
 func promotionDataArgument(description string) datasource.Attribute {
+	return dataSourceArgument("promotion", promotionPlaceArgument(description))
+}
+
+// promotionPlaceArgument is the argument with the place of the commit, and without what only a record needs.
+func promotionPlaceArgument(description string) schema.SingleNestedAttribute {
 	argument := promotionArgument(description)
 	delete(argument.Attributes, "rolled_back")
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
@@ -52,7 +57,7 @@ func promotionDataArgument(description string) datasource.Attribute {
 			},
 		},
 	}
-	return dataSourceArgument("promotion", argument)
+	return argument
 }
 
 // chosenPromotion is the argument promotion.

@@ -65,7 +65,7 @@ func (p *kalypsoProvider) read(ctx context.Context, config getter, diags *diag.D
 }
 
 func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource {
-	all := []func() resource.Resource{newEnvironmentRendering, newCommitStatus, newDeploymentGate}
+	all := []func() resource.Resource{newEnvironmentRendering, newBaseRepo, newCommitStatus, newDeploymentGate}
 	for _, m := range models {
 		all = append(all, newModelResource(m))
 	}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -17,13 +18,25 @@ func (p Destination) ImportID(environment string) string {
 // ParseImportID parses what [Destination.ImportID] returns. The path may be missing; then it is the repo's root.
 func ParseImportID(id string) (environment string, at Destination, err error) {
 	environment, rest, ok := strings.Cut(id, "@")
-	repo, query, hasQuery := strings.Cut(rest, "?")
-	if !ok || environment == "" || repo == "" || !hasQuery {
+	if !ok || environment == "" {
 		return "", at, fmt.Errorf("%q does not have the form %s", id, importIDForm)
+	}
+	at, err = ParseDestination(rest)
+	if err != nil {
+		err = fmt.Errorf("%q: %w; the form is %s", id, err, importIDForm)
+	}
+	return environment, at, err
+}
+
+// ParseDestination parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root.
+func ParseDestination(text string) (at Destination, err error) {
+	repo, query, _ := strings.Cut(text, "?")
+	if repo == "" {
+		return at, errors.New("it names no repo")
 	}
 	values, err := url.ParseQuery(strings.ReplaceAll(query, "+", "%2B")) // in a branch name, a plus is not a space
 	if err != nil || values.Get("ref") == "" || len(values) != 1 {
-		return "", at, fmt.Errorf("%q names no branch; the form is %s", id, importIDForm)
+		return at, errors.New("it names no branch")
 	}
 	scheme := 0
 	if i := strings.Index(repo, "://"); i >= 0 {
@@ -34,5 +47,5 @@ func ParseImportID(id string) (environment string, at Destination, err error) {
 		at.Repo = repo[:scheme+i]
 		at.Path, err = CleanPath(repo[scheme+i+len("//"):])
 	}
-	return environment, at, err
+	return at, err
 }

@@ -46,7 +46,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *State) (*State, e
 		now.Base = at.Head
 		return &now, nil
 	}
-	now.Drift, err = history(ctx, branch, s.Base, changed)
+	now.Drift, err = DriftSince(ctx, branch, s.Base, changed)
 	return &now, err
 }
 
@@ -62,9 +62,9 @@ func (s *State) driftedPaths() []string {
 	return changed
 }
 
-// history finds the commits after base that changed the paths. If it does not find them, it returns a drift without a
+// DriftSince returns the commits after base that changed the paths. If it does not find them, it returns a drift without a
 // commit.
-func history(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Drift, error) {
+func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Drift, error) {
 	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
 	if err != nil {
 		return nil, err

@@ -79,6 +79,14 @@ func (s *State) pushed() string {
 	return s.Proposal.Pushed
 }
 
+// proposed returns the number of the pull request that the state knows, or 0.
+func (s *State) proposed() int {
+	if s == nil || s.Proposal == nil {
+		return 0
+	}
+	return s.Proposal.Number
+}
+
 // proposalOf returns what the state knows about a pull request, or nil.
 func (s *State) proposalOf(pr *hosting.PullRequest) *Proposal {
 	if s == nil || s.Proposal == nil || pr == nil || s.Proposal.Number != pr.Number {

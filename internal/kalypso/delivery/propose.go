@@ -50,9 +50,9 @@ func (r *PullRequests) removalTopic(client *gitremote.Client, at Destination, en
 }
 
 // find returns the pull request from our branch: the open one, else the newest one, else nil. The marker identifies
-// it, or its number if people removed the marker. If others opened one, the error is [hosting.ErrExists]: hosts allow
-// only one.
-func (t *topic) find(ctx context.Context, s *State) (*hosting.PullRequest, error) {
+// it, or its number, if people removed the marker; 0: the state knows none. If others opened one, the error is
+// [hosting.ErrExists]: hosts allow only one.
+func (t *topic) find(ctx context.Context, number int) (*hosting.PullRequest, error) {
 	query := hosting.Query{Branch: t.at.Branch, Target: t.target, Marker: t.marker}
 	found, err := t.repo.Find(ctx, query)
 	if err != nil || found != nil && found.State == hosting.Open {
@@ -65,7 +65,7 @@ func (t *topic) find(ctx context.Context, s *State) (*hosting.PullRequest, error
 		return nil, err
 	case other == nil:
 		return found, nil
-	case s.proposalOf(other) != nil:
+	case other.Number == number:
 		return other, nil
 	}
 	return nil, &hosting.Error{
@@ -179,7 +179,7 @@ func (r *PullRequests) finishMove(
 func (r *PullRequests) propose(
 	ctx context.Context, client *gitremote.Client, t *topic, d *Desired, s *State, progress Progress,
 ) (*Result, error) {
-	found, err := t.find(ctx, s)
+	found, err := t.find(ctx, s.proposed())
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (r *PullRequests) Check(
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.find(ctx, s)
+	found, err := t.find(ctx, s.proposed())
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func Recover(
 	}
 	if gone {
 		s = &State{Destination: at, Environment: environment}
-		if s.Drift, failed = history(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
+		if s.Drift, failed = DriftSince(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
 			return nil, failed
 		}
 		return s, err
@@ -77,7 +77,7 @@ func Recover(
 		s.Delivered[name] = Folder{}
 		paths = append(paths, at.Join(name))
 	}
-	s.Drift, err = history(ctx, branch, commit, paths)
+	s.Drift, err = DriftSince(ctx, branch, commit, paths)
 	return s, err
 }
 

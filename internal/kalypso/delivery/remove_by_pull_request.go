@@ -101,7 +101,7 @@ func (r *PullRequests) Destroy(
 	if err != nil {
 		return s, nil, err
 	}
-	found, err := t.find(ctx, s)
+	found, err := t.find(ctx, s.proposed())
 	if err != nil {
 		return s, nil, err
 	}
@@ -168,7 +168,7 @@ func (r *PullRequests) Remove(
 func (r *PullRequests) remove(
 	ctx context.Context, client *gitremote.Client, t *topic, s *State, message string, author gitops.Signature,
 ) (*hosting.PullRequest, error) {
-	found, err := t.find(ctx, nil)
+	found, err := t.find(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (d *Desired) Validate() fleet.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, d.PullRequest.validate(), validateSources(d.Sources))
+	return slices.Concat(ps, d.PullRequest.Validate(), validateSources(d.Sources))
 }
 
 // validateTree reports what the guardrails and the path forbid of the rendered tree.
@@ -116,7 +116,8 @@ var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?
 
 const maxLabel = 50 // characters, as GitHub allows
 
-func (s PullRequestSettings) validate() (ps fleet.Problems) {
+// Validate reports invalid settings of the argument delivery. It skips settings that are not known yet.
+func (s PullRequestSettings) Validate() (ps fleet.Problems) {
 	add := func(attribute, summary, detail string) {
 		ps = append(ps, problem(summary, detail, "delivery", attribute))
 	}

@@ -133,6 +133,14 @@ func Markdown(c Change) string {
 	return text
 }
 
+// Promote returns the description of a change that is a promotion alone: a file on a branch names another commit.
+func Promote(file, branch string, p Promotion, links Links) string {
+	w := &writer{Change: Change{Promoted: p, Links: links}}
+	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
+	w.promoted()
+	return w.b.String()
+}
+
 // split returns the cluster types that change, and those that do not, sorted.
 func split(all []ClusterType) (changed, same []ClusterType) {
 	for _, ct := range all {

@@ -18,6 +18,9 @@ func RemovalMarker(environment, target, path string) string {
 	return marker("removal", environment, target, path)
 }
 
+// FileMarker returns the line that identifies the pull request which changes one file of a branch.
+func FileMarker(target, path string) string { return marker("file", "", target, path) }
+
 func marker(kind, environment, target, path string) string {
 	// Marshal escapes < and >, so that no name ends the comment.
 	text, err := json.Marshal(struct {

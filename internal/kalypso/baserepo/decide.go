@@ -1,0 +1,142 @@
+package baserepo
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// Desired is the commit that the BaseRepo of an environment's branch is to pin, and how it gets there.
+type Desired struct {
+	At     Branch
+	Commit string
+	Base   Branch // of the commit; zero: not said
+	// Summary says why the commit was promoted; "": nobody says.
+	Summary     string
+	Message     string // of the commit; "": the default
+	Strategy    delivery.Strategy
+	OnDrift     delivery.OnDrift
+	PullRequest delivery.PullRequestSettings
+	Author      gitops.Signature
+}
+
+// Branch is a branch of a control plane.
+type Branch struct {
+	Repo   string `json:"repo"`
+	Branch string `json:"branch"`
+}
+
+// String names the branch in messages.
+func (b Branch) String() string { return fmt.Sprintf("branch %q of %s", b.Branch, b.Repo) }
+
+func (b Branch) destination() delivery.Destination {
+	return delivery.Destination{Repo: b.Repo, Branch: b.Branch, Path: File}
+}
+
+func (b Branch) same(other Branch) bool {
+	return b.Branch == other.Branch && sameRepo(b.Repo, other.Repo)
+}
+
+func sameRepo(a, b string) bool {
+	at, err := gitremote.ParseURL(a)
+	other, otherErr := gitremote.ParseURL(b)
+	return a == b || err == nil && otherErr == nil && at.Key() == other.Key()
+}
+
+// State is what was written to a branch, and what was last read of it.
+type State struct {
+	At        Branch `json:"at"`
+	Head      string `json:"head"`      // as last read
+	File      string `json:"file"`      // there; "": none
+	Commit    string `json:"commit"`    // that the file pins; "": none
+	Delivered string `json:"delivered"` // the commit that the last apply left there
+	Since     string `json:"since"`     // the head at that time
+	// Drift are the commits of others that changed the file. It is not empty if Commit differs from Delivered.
+	Drift    []delivery.Drift `json:"drift,omitempty"`
+	Proposal *Proposal        `json:"proposal,omitempty"`
+}
+
+// Proposal is a pull request that is not merged yet, or was closed.
+type Proposal struct {
+	delivery.FileProposal
+	Commit   string                       `json:"commit"` // that it proposes
+	From     string                       `json:"from"`   // the file on the target branch
+	File     string                       `json:"file"`   // that it proposes
+	Settings delivery.PullRequestSettings `json:"settings"`
+}
+
+// Decision is what an apply does.
+type Decision struct {
+	Write bool // the apply may write; false: it does nothing, and contacts nobody
+	// File is the file after the apply. It is not known before the branch is read.
+	File      string
+	FileKnown bool
+	Drifted   bool // others pinned another commit
+	Closed    int  // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
+	Err       error
+}
+
+// Decide decides from what the state knows. s is nil for a create.
+func Decide(d *Desired, s *State) Decision {
+	if s == nil || !s.At.same(d.At) {
+		return Decision{Write: true}
+	}
+	decision := Decision{Write: true, Drifted: s.Commit != s.Delivered && s.Commit != d.Commit}
+	file, err := d.edit([]byte(s.File))
+	if err != nil {
+		decision.Err = err
+		return decision
+	}
+	decision.File, decision.FileKnown = string(file), true
+	p := s.Proposal
+	switch {
+	case s.Commit == d.Commit:
+		decision.Write = s.Delivered != s.Commit || p.open()
+	case d.Strategy != delivery.PullRequest || p == nil || p.Commit != d.Commit || p.From != s.File:
+	case p.open():
+		decision.Write = p.Broken || d.PullRequest.Wait || !p.Settings.Equal(d.PullRequest)
+	case !d.PullRequest.Reopen:
+		decision.Write, decision.Closed = false, p.Number
+	}
+	return decision
+}
+
+func (p *Proposal) open() bool { return p != nil && p.State == "open" }
+
+// Errors of a branch. Tell them apart with [errors.Is].
+var (
+	// ErrNoFile: there is no file, and nothing says what the base is.
+	ErrNoFile = errors.New("there is no " + File)
+	// ErrOtherBase: the BaseRepo names another repo than the promotion.
+	ErrOtherBase = errors.New("the BaseRepo names another repo")
+	// ErrMoved: others changed the file after the plan was made.
+	ErrMoved = errors.New("the file changed after the plan was made")
+)
+
+// edit returns the file with the commit. now is the present file; empty: there is none.
+func (d *Desired) edit(now []byte) ([]byte, error) {
+	if len(now) == 0 {
+		if d.Base.Repo == "" {
+			return nil, ErrNoFile
+		}
+		name := d.Base.Branch
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			name = "base"
+		}
+		return New(BaseRepo{Name: name, Repo: d.Base.Repo, Branch: d.Base.Branch, Path: ".", Commit: d.Commit})
+	}
+	found, err := Parse(now)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Base.Repo != "" && !sameRepo(d.Base.Repo, found.Repo):
+		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
+			found.Repo, d.Base.Repo)
+	}
+	return SetCommit(now, d.Commit)
+}

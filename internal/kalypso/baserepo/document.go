@@ -1,0 +1,277 @@
+// Package baserepo writes the commit that an environment's BaseRepo pins, for environments that the Kalypso operator
+// renders. The BaseRepo lies in the file base-repo.yaml at the root of the environment's branch of the control plane.
+package baserepo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+	kyaml "sigs.k8s.io/yaml"
+)
+
+// File is the path of the file with the BaseRepo, from the root of the branch. Kalypso's workflows write it.
+const File = "base-repo.yaml"
+
+// MaxSize is the size of the largest file that is read, in bytes.
+const MaxSize = 1 << 20
+
+// Errors of a file. Tell them apart with [errors.Is].
+var (
+	// ErrNoBaseRepo: the file holds no BaseRepo, or several.
+	ErrNoBaseRepo = errors.New("the file must hold one BaseRepo")
+	// ErrInPlace: the commit can't be changed without a change of anything else, such as an alias or a block scalar.
+	ErrInPlace = errors.New("spec.commit can't be changed in place; write it as a plain text on one line")
+)
+
+// BaseRepo is a document of the kind BaseRepo.
+type BaseRepo struct {
+	Name, Repo, Branch, Path string
+	Commit                   string // "": none
+}
+
+// New returns the text of a file for a base that has no file yet.
+func New(b BaseRepo) ([]byte, error) {
+	type metadata struct {
+		Name string `yaml:"name"`
+	}
+	type spec struct {
+		Repo   string `yaml:"repo"`
+		Branch string `yaml:"branch"`
+		Path   string `yaml:"path"`
+		Commit string `yaml:"commit"`
+	}
+	var text bytes.Buffer
+	e := yaml.NewEncoder(&text)
+	e.SetIndent(2)
+	err := e.Encode(struct {
+		APIVersion string   `yaml:"apiVersion"`
+		Kind       string   `yaml:"kind"`
+		Metadata   metadata `yaml:"metadata"`
+		Spec       spec     `yaml:"spec"`
+	}{apiVersion, kind, metadata{b.Name}, spec{b.Repo, b.Branch, b.Path, b.Commit}})
+	return text.Bytes(), err
+}
+
+const (
+	apiGroup   = "scheduler.kalypso.io"
+	apiVersion = apiGroup + "/v1alpha1"
+	kind       = "BaseRepo"
+)
+
+// Parse reads the BaseRepo of a file. The errors are those of YAML, and [ErrNoBaseRepo].
+func Parse(text []byte) (BaseRepo, error) {
+	_, found, err := parse(text)
+	return found, err
+}
+
+// parse also returns the document.
+func parse(text []byte) (*yaml.Node, BaseRepo, error) {
+	var document *yaml.Node
+	var found BaseRepo
+	if len(text) > MaxSize {
+		return nil, found, fmt.Errorf("it has %d bytes, and %d are read at most", len(text), MaxSize)
+	}
+	count := 0
+	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var node yaml.Node
+		switch err := d.Decode(&node); {
+		case errors.Is(err, io.EOF) && count == 1:
+			return document, found, nil
+		case errors.Is(err, io.EOF):
+			return nil, found, fmt.Errorf("%w, and it holds %d", ErrNoBaseRepo, count)
+		case err != nil:
+			return nil, found, err
+		}
+		if len(node.Content) == 0 || !isBaseRepo(node.Content[0]) {
+			continue
+		}
+		var fields struct {
+			Metadata struct{ Name string }
+			Spec     struct{ Repo, Branch, Path, Commit string }
+		}
+		if err := node.Decode(&fields); err != nil {
+			return nil, found, err
+		}
+		count++
+		s := fields.Spec
+		document, found = node.Content[0], BaseRepo{fields.Metadata.Name, s.Repo, s.Branch, s.Path, s.Commit}
+	}
+}
+
+func isBaseRepo(document *yaml.Node) bool {
+	version, object := field(document, "apiVersion"), field(document, "kind")
+	return version != nil && object != nil && strings.HasPrefix(version.Value, apiGroup+"/") && object.Value == kind
+}
+
+// field returns the value of a key of a mapping, or nil.
+func field(mapping *yaml.Node, key string) *yaml.Node {
+	if mapping.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// SetCommit returns the file with another commit in its BaseRepo. All other bytes stay. The errors are those of
+// [Parse], and [ErrInPlace].
+func SetCommit(text []byte, commit string) ([]byte, error) {
+	document, found, err := parse(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.Commit == commit:
+		return text, nil
+	}
+	spec := field(document, "spec")
+	if spec == nil || len(spec.Content) == 0 {
+		return nil, ErrInPlace
+	}
+	var changed string
+	if value := field(spec, "commit"); value != nil {
+		changed = replaceScalar(string(text), value, scalar(commit))
+	} else {
+		changed = addField(string(text), spec, "commit: "+scalar(commit))
+	}
+	if changed == "" || !differInCommitAlone(text, []byte(changed), commit) {
+		return nil, ErrInPlace
+	}
+	return []byte(changed), nil
+}
+
+// scalar returns a text as YAML. A hash of digits alone, or with one e, is a number unless it has quotes.
+func scalar(text string) string {
+	var plain any
+	if err := kyaml.Unmarshal([]byte(text), &plain); err == nil && plain == text {
+		return text
+	}
+	return `"` + text + `"`
+}
+
+// replaceScalar replaces a plain or quoted scalar of one line. It returns "" for any other.
+func replaceScalar(text string, value *yaml.Node, by string) string {
+	from := offset(text, value.Line, value.Column)
+	if from < 0 || value.Kind != yaml.ScalarNode || value.Anchor != "" {
+		return ""
+	}
+	rest, length := text[from:], len(value.Value)
+	switch value.Style {
+	case 0:
+		if !strings.HasPrefix(rest, value.Value) {
+			return "" // spans lines
+		}
+		if length == 0 && !strings.HasSuffix(text[:from], " ") {
+			by = " " + by // nothing follows the colon
+		}
+	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
+		end := strings.IndexByte(rest[1:], rest[0])
+		if end < 0 || value.Value != rest[1:1+end] {
+			return ""
+		}
+		length = end + 2
+	default:
+		return ""
+	}
+	return text[:from] + by + text[from+length:]
+}
+
+// addField adds a field to a mapping: after the others if each has a line of its own, else before them.
+func addField(text string, mapping *yaml.Node, line string) string {
+	first, last := mapping.Content[0], mapping.Content[len(mapping.Content)-1]
+	at := offset(text, first.Line, first.Column)
+	switch {
+	case at < 0:
+		return ""
+	case mapping.Style&yaml.FlowStyle != 0:
+		return text[:at] + line + ", " + text[at:]
+	}
+	end := offset(text, last.Line, 1)
+	if end < 0 || last.Kind != yaml.ScalarNode {
+		return ""
+	}
+	newline := "\n"
+	if strings.Contains(text, "\r\n") {
+		newline = "\r\n"
+	}
+	indent := strings.Repeat(" ", first.Column-1)
+	next := strings.IndexByte(text[end:], '\n')
+	if next < 0 {
+		return text + newline + indent + line
+	}
+	end += next + 1
+	return text[:end] + indent + line + newline + text[end:]
+}
+
+// offset returns the position of a line and a column, which count from 1 and in characters, or -1.
+func offset(text string, line, column int) int {
+	at := 0
+	for range line - 1 {
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			return -1
+		}
+		at += next + 1
+	}
+	if line == 1 && strings.HasPrefix(text, byteOrderMark) {
+		at += len(byteOrderMark)
+	}
+	for range column - 1 {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		if size == 0 {
+			return -1
+		}
+		at += size
+	}
+	return at
+}
+
+const byteOrderMark = "\ufeff"
+
+// differInCommitAlone reports whether two files hold the same documents, but for the commit of the BaseRepo, which the
+// second one has.
+func differInCommitAlone(was, is []byte, commit string) bool {
+	_, found, err := parse(is)
+	if err != nil || found.Commit != commit {
+		return false
+	}
+	before, err := values(was)
+	if err != nil {
+		return false
+	}
+	after, err := values(is)
+	return err == nil && reflect.DeepEqual(before, after)
+}
+
+// values returns the documents of a file, without the commit of the BaseRepo.
+func values(text []byte) ([]any, error) {
+	var all []any
+	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var node yaml.Node
+		err := d.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var v any
+		if err := node.Decode(&v); err != nil {
+			return nil, err
+		}
+		if object, ok := v.(map[string]any); ok && len(node.Content) > 0 && isBaseRepo(node.Content[0]) {
+			if spec, ok := object["spec"].(map[string]any); ok {
+				delete(spec, "commit")
+			}
+		}
+		all = append(all, v)
+	}
+}

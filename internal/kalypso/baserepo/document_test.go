@@ -1,0 +1,115 @@
+package baserepo_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+)
+
+const (
+	older = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
+	newer = "42f2c201b96055faead8da72a126ec3e8fe30296"
+)
+
+// sample is the file of Kalypso's sample control plane.
+const sample = `apiVersion: scheduler.kalypso.io/v1alpha1
+kind: BaseRepo
+metadata:
+  name: main
+spec:
+  repo: https://github.com/microsoft/kalypso-control-plane
+  branch: main
+  path: .
+  commit: 5523a85f37d12c0c7c10ab6616644db089fcd6f7
+`
+
+// SetCommit changes the commit, and leaves all other bytes.
+func TestSetCommit(t *testing.T) {
+	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: main}\n"
+	for name, tc := range map[string]struct{ text, want string }{
+		"as Kalypso writes it": {sample, strings.Replace(sample, older, newer, 1)},
+		"the same commit":      {strings.Replace(sample, older, newer, 1), strings.Replace(sample, older, newer, 1)},
+		"comments and order": {"# ours\n" + head + "spec:\n  commit: " + older + "   # promoted\n  # the base\n  repo: r\n",
+			"# ours\n" + head + "spec:\n  commit: " + newer + "   # promoted\n  # the base\n  repo: r\n"},
+		"in single quotes": {head + "spec: {repo: r, commit: '" + older + "', branch: main}\n",
+			head + "spec: {repo: r, commit: " + newer + ", branch: main}\n"},
+		"in double quotes, without an end of line": {head + "spec:\n    commit: \"" + older + "\"",
+			head + "spec:\n    commit: " + newer},
+		"after other characters": {head + "spec: {repo: \"ü–ö\", commit: " + older + "}\n",
+			head + "spec: {repo: \"ü–ö\", commit: " + newer + "}\n"},
+		"a short commit":  {head + "spec:\n  commit: v1\n", head + "spec:\n  commit: " + newer + "\n"},
+		"an empty commit": {head + "spec:\n  commit:\n  repo: r\n", head + "spec:\n  commit: " + newer + "\n  repo: r\n"},
+		"an empty text":   {head + "spec:\n  commit: \"\"\n", head + "spec:\n  commit: " + newer + "\n"},
+		"no commit": {head + "spec:\n  repo: r # here\n",
+			head + "spec:\n  repo: r # here\n  commit: " + newer + "\n"},
+		"no commit, no end":   {head + "spec:\n  repo: r", head + "spec:\n  repo: r\n  commit: " + newer},
+		"no commit in braces": {head + "spec: {repo: r}\n", head + "spec: {commit: " + newer + ", repo: r}\n"},
+		"CRLF": {strings.ReplaceAll(head+"spec:\n  repo: r\n", "\n", "\r\n"),
+			strings.ReplaceAll(head+"spec:\n  repo: r\n  commit: "+newer+"\n", "\n", "\r\n")},
+		"beside other documents": {"---\nkind: Other\nspec: {commit: " + older + "}\n---\n" + sample + "---\na: b\n",
+			"---\nkind: Other\nspec: {commit: " + older + "}\n---\n" + strings.Replace(sample, older, newer, 1) + "---\na: b\n"},
+		"after a byte order mark": {"\ufeff" + sample, "\ufeff" + strings.Replace(sample, older, newer, 1)},
+	} {
+		got, err := baserepo.SetCommit([]byte(tc.text), newer)
+		if diff := cmp.Diff(tc.want, string(got)); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// A hash that YAML reads as a number gets quotes.
+func TestSetCommitOfDigits(t *testing.T) {
+	exponent := "1" + strings.Repeat("0", 37) + "e1"
+	for _, commit := range []string{strings.Repeat("1", 40), exponent, strings.Repeat("0", 40)} {
+		text, err := baserepo.SetCommit([]byte(sample), commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Replace(sample, older, `"`+commit+`"`, 1); string(text) != want {
+			t.Errorf("it is\n%s", text)
+		}
+		if back, err := baserepo.SetCommit(text, older); err != nil || string(back) != sample {
+			t.Errorf("and back: %v\n%s", err, back)
+		}
+	}
+}
+
+// What can't be changed in place, or is no BaseRepo, is an error.
+func TestSetCommitRefuses(t *testing.T) {
+	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nspec:\n"
+	for text, want := range map[string]error{
+		"":                        baserepo.ErrNoBaseRepo,
+		"a: b\n":                  baserepo.ErrNoBaseRepo,
+		"- a\n":                   baserepo.ErrNoBaseRepo,
+		sample + "---\n" + sample: baserepo.ErrNoBaseRepo,
+		strings.Replace(sample, "BaseRepo", "Environment", 1): baserepo.ErrNoBaseRepo,
+		head + "  commit: |\n    " + older + "\n":             baserepo.ErrInPlace,
+		head + "  repo: &c " + older + "\n  commit: *c\n":     baserepo.ErrInPlace,
+		head + "  commit: &c " + older + "\n  repo: *c\n":     baserepo.ErrInPlace,
+		strings.Split(sample, "spec:")[0] + "spec: {}\n":      baserepo.ErrInPlace,
+		strings.Split(sample, "spec:")[0]:                     baserepo.ErrInPlace,
+	} {
+		if got, err := baserepo.SetCommit([]byte(text), newer); !errors.Is(err, want) {
+			t.Errorf("%s\ngives %v\n%s", text, err, got)
+		}
+	}
+	for _, text := range []string{"{", "a: b: c\n", sample + strings.Repeat("# more\n", baserepo.MaxSize/7)} {
+		if _, err := baserepo.SetCommit([]byte(text), newer); err == nil {
+			t.Errorf("no error for %.40q", text)
+		}
+	}
+}
+
+// A new file is what Kalypso's workflows write.
+func TestNew(t *testing.T) {
+	text, err := baserepo.New(baserepo.BaseRepo{
+		Name: "main", Repo: "https://github.com/microsoft/kalypso-control-plane", Branch: "main", Path: ".", Commit: older,
+	})
+	if diff := cmp.Diff(sample, string(text)); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

@@ -1,0 +1,87 @@
+package baserepo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// NewProblem returns an error of a branch as a problem of the argument that fixes it.
+func NewProblem(at Branch, err error) fleet.Problem {
+	p := func(argument, summary, format string, args ...any) fleet.Problem {
+		return fleet.Problem{
+			Summary: summary, Detail: fmt.Sprintf(format, args...), Path: []fleet.Step{fleet.Attr(argument)}, Err: err,
+		}
+	}
+	var ownership *delivery.OwnershipError
+	var review *delivery.ReviewError
+	var rejected *gitremote.RejectedError
+	text := fleet.Sentence(err)
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
+			at.Branch)
+	case errors.Is(err, ErrNoFile):
+		return p("promotion", "No BaseRepo there", "The root of %s holds no %s, and promotion does not say what the base "+
+			"is. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, File)
+	case errors.Is(err, ErrOtherBase):
+		return p("promotion", "Promotion of another repo", "At %s: %s Make both the same repo.", at, text)
+	case errors.Is(err, ErrMoved):
+		return p("branch", "The branch moved after the plan was made", "At %s: %s of %s. Nothing was written. Make a new "+
+			"plan: it shows what changed.", at, strings.TrimSuffix(text, "."), File)
+	case errors.Is(err, ErrNoBaseRepo), errors.Is(err, ErrInPlace):
+		return p("branch", "The BaseRepo can't be changed", "In %s at the root of %s: %s", File, at, text)
+	case errors.As(err, &ownership):
+		return p("delivery", "The pull request's branch is not ours", "%s", text)
+	case errors.As(err, &review) && review.Closed:
+		return p("delivery", "The pull request was closed", "At %s: %s Another commit opens a new one; delivery.reopen = "+
+			"true opens one for the same commit.", at, text)
+	case errors.As(err, &review):
+		return p("delivery", "The pull request is not merged yet", "At %s: %s It stays open, and the next apply continues "+
+			"to wait. Merge it, or raise timeouts.", at, text)
+	case errors.As(err, &rejected):
+		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. Check the branch's protection "+
+			"rules and the repo's hooks, or use delivery.strategy = \"pull_request\".", at, text)
+	}
+	if summary := gitremote.Summary(err); summary != "" {
+		return p("repo", summary, "%s", text)
+	}
+	return p("repo", "The control plane can't be used", "At %s: %s", at, text)
+}
+
+// DriftProblem returns what others changed: an error, or a warning if it is overwritten.
+func DriftProblem(d *Desired, s *State) fleet.Problem {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", File, s.At,
+		commitText(s.Delivered), commitText(s.Commit))
+	for _, drift := range s.Drift {
+		if drift.Commit == "" {
+			fmt.Fprintf(&b, "\n%s\n", drift.Subject)
+			continue
+		}
+		fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", drift.Commit, printable.Line(drift.Author), drift.Time,
+			printable.Line(drift.Subject))
+	}
+	p := fleet.Problem{Summary: "Others changed the BaseRepo", Path: []fleet.Step{fleet.Attr("on_drift")}}
+	if d.OnDrift == delivery.DriftOverwrite {
+		p.Severity, p.Summary = fleet.Warning, "Changes of others are overwritten"
+		p.Detail = b.String() + fmt.Sprintf("\nThe apply sets it to %s.", d.Commit)
+		return p
+	}
+	p.Detail = b.String() + "\nThis may be a revert, or Kalypso's workflows still run. Set pinned_commit of the " +
+		"promotion to keep that commit, or on_drift = \"overwrite\" to set the promoted one."
+	return p
+}
+
+func commitText(commit string) string {
+	if commit == "" {
+		return "no commit"
+	}
+	return printable.Line(commit)
+}

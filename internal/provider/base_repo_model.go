@@ -1,0 +1,167 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// baseRepoModel is a plan or a state of kalypso_base_repo.
+type baseRepoModel struct {
+	Repo          types.String   `tfsdk:"repo"`
+	Branch        types.String   `tfsdk:"branch"`
+	Promotion     types.Object   `tfsdk:"promotion"`
+	Delivery      types.Object   `tfsdk:"delivery"`
+	OnDrift       types.String   `tfsdk:"on_drift"`
+	CommitMessage types.String   `tfsdk:"commit_message"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+	baseRepoResults
+}
+
+// baseRepoResults are the computed attributes.
+type baseRepoResults struct {
+	Content     types.String `tfsdk:"content"`
+	CommitSHA   types.String `tfsdk:"commit_sha"`
+	Delivered   types.Bool   `tfsdk:"delivered"`
+	PullRequest types.Object `tfsdk:"pull_request"`
+}
+
+// known reports whether all arguments that decide are known.
+func (m *baseRepoModel) known(ctx context.Context) bool {
+	return fullyKnown(ctx, m.Repo, m.Branch, m.Promotion, m.Delivery, m.OnDrift, m.CommitMessage)
+}
+
+// desired converts the arguments, and reports what is wrong with those that are known.
+func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *baserepo.Desired {
+	var ps fleet.Problems
+	promotion := readPromotion(decoder{arguments: map[string]attr.Value{"promotion": m.Promotion}, problems: &ps})
+	given := nested[pullRequestModel](ctx, m.Delivery)
+	d := &baserepo.Desired{
+		At:          baserepo.Branch{Repo: text(m.Repo), Branch: text(m.Branch)},
+		Message:     text(m.CommitMessage),
+		Strategy:    delivery.Strategy(baseRepoStrategies.or(text(given.Strategy))),
+		OnDrift:     delivery.OnDrift(driftReactions.or(text(m.OnDrift))),
+		PullRequest: given.settings(),
+	}
+	ps = append(ps, d.PullRequest.Validate()...)
+	report := func(argument, summary, detail string) {
+		ps = append(ps, fleet.Problem{Summary: summary, Detail: detail, Path: []fleet.Step{fleet.Attr(argument)}})
+	}
+	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
+		report("commit_message", "Invalid commit message", "commit_message is blank. Write a message, or remove the "+
+			"argument.")
+	}
+	if promotion == nil {
+		report("promotion", "Missing promotion", "promotion names the commit to promote. Pass a kalypso_promotion, or an "+
+			"object with commit.")
+	} else {
+		d.Commit, d.Summary = promotion.Commit, promotion.Summary
+		d.Base = baserepo.Branch{Repo: promotion.Repo, Branch: promotion.Branch}
+		if err := hosting.CheckCommit(d.Commit); err != nil && d.Commit != "" && !fleet.IsUnknown(d.Commit) {
+			report("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", d.Commit, fleet.Sentence(err)))
+		}
+	}
+	appendProblems(diags, ps)
+	return d
+}
+
+// plan plans the computed attributes.
+func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, state *baseRepoModel) {
+	if !decision.Write && state != nil {
+		m.baseRepoResults = state.baseRepoResults
+		if m.commit() == state.commit() {
+			m.Promotion = state.Promotion
+		}
+		return
+	}
+	m.unknownResults()
+	if decision.FileKnown {
+		m.Content = types.StringValue(decision.File)
+	}
+	if d.Strategy == delivery.Push {
+		m.Delivered, m.PullRequest = types.BoolValue(true), types.ObjectNull(pullRequestTypes)
+	}
+}
+
+func (m *baseRepoModel) unknownResults() {
+	m.baseRepoResults = baseRepoResults{
+		types.StringUnknown(), types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(pullRequestTypes),
+	}
+}
+
+// commit returns the promoted commit; "" if there is none.
+func (m *baseRepoModel) commit() string {
+	commit, _ := m.Promotion.Attributes()["commit"].(types.String)
+	return commit.ValueString()
+}
+
+// setResult sets what an apply or a refresh found, and reports whether anything changed.
+func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
+	before := m.baseRepoResults
+	file := found.State.File
+	if p := found.State.Proposal; p != nil && p.State == hosting.Open {
+		file = p.File
+	}
+	m.Content, m.CommitSHA, m.Delivered = nullable(file), nullable(found.Commit), types.BoolValue(found.Commit != "")
+	if m.PullRequest = pullRequestValue(found.PullRequest); found.PullRequest == nil && !before.PullRequest.IsUnknown() {
+		m.PullRequest = before.PullRequest
+	}
+	return !reflect.DeepEqual(before, m.baseRepoResults)
+}
+
+// baseRepoKey is the key in private state of what was read of the branch.
+const baseRepoKey = "base_repo"
+
+// readBaseRepo returns what the last run kept in the private state, or what the state itself tells.
+func readBaseRepo(
+	ctx context.Context, private privateState, state *baseRepoModel, diags *diag.Diagnostics,
+) *baserepo.State {
+	data, ds := private.GetKey(ctx, baseRepoKey)
+	diags.Append(ds...)
+	var s baserepo.State
+	if len(data) > 0 && json.Unmarshal(data, &s) == nil && s.Head != "" {
+		return &s
+	}
+	s = baserepo.State{
+		At:    baserepo.Branch{Repo: state.Repo.ValueString(), Branch: state.Branch.ValueString()},
+		Since: state.CommitSHA.ValueString(), Delivered: state.commit(),
+	}
+	return &s
+}
+
+func writeBaseRepo(ctx context.Context, private privateState, s *baserepo.State, diags *diag.Diagnostics) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, baseRepoKey, data)...)
+}
+
+// baseRepoImportForm is the form of an import ID.
+const baseRepoImportForm = "<repo>?ref=<branch>"
+
+// parseBaseRepoID parses an import ID.
+func parseBaseRepoID(id string) (baserepo.Branch, error) {
+	at, err := delivery.ParseDestination(id)
+	if err == nil && at.Path != "." {
+		err = fmt.Errorf("it names a path, and %s lies at the root", baserepo.File)
+	}
+	if err != nil {
+		err = fmt.Errorf("%q: %w; the form is %s", cmp.Or(id, "the ID"), err, baseRepoImportForm)
+	}
+	return baserepo.Branch{Repo: at.Repo, Branch: at.Branch}, err
+}

@@ -1,0 +1,313 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*baseRepo)(nil)
+	_ resource.ResourceWithValidateConfig = (*baseRepo)(nil)
+	_ resource.ResourceWithModifyPlan     = (*baseRepo)(nil)
+	_ resource.ResourceWithImportState    = (*baseRepo)(nil)
+	_ resource.ResourceWithIdentity       = (*baseRepo)(nil)
+)
+
+// baseRepo has the BaseRepo of an environment pin the promoted commit.
+type baseRepo struct{ data *providerData }
+
+func newBaseRepo() resource.Resource { return &baseRepo{} }
+
+func (r *baseRepo) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_base_repo", mutableIdentity
+}
+
+// baseRepoIdentity identifies a BaseRepo by the branch that holds it.
+var baseRepoIdentity = resourceIdentity{
+	{name: "repo", state: path.Root("repo"), required: true, description: "URL of the control plane's repo."},
+	{name: "branch", state: path.Root("branch"), required: true, description: "Branch of the environment."},
+}
+
+func (r *baseRepo) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = baseRepoIdentity.schema()
+}
+
+func (r *baseRepo) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = baseRepoSchema(ctx)
+}
+
+// Configure keeps the provider's configuration.
+func (r *baseRepo) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports what is wrong with a commit message and with a configured promotion. The rest may be known at
+// plan alone.
+func (r *baseRepo) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var m baseRepoModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if !resp.Diagnostics.HasError() && m.known(ctx) {
+		m.desired(ctx, &resp.Diagnostics)
+	}
+}
+
+// ModifyPlan plans every computed attribute. Terraform calls it again during apply. So planned values that are known
+// depend on the configuration, the prior state and the private state alone. It reads the branch only for errors and
+// warnings.
+func (r *baseRepo) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	diags := &resp.Diagnostics
+	var plan baseRepoModel
+	diags.Append(req.Plan.Get(ctx, &plan)...)
+	var state *baseRepoModel
+	if !req.State.Raw.IsNull() {
+		state = &baseRepoModel{}
+		diags.Append(req.State.Get(ctx, state)...)
+	}
+	if diags.HasError() {
+		return
+	}
+	d := plan.desired(ctx, diags)
+	if diags.HasError() {
+		return
+	}
+	if !plan.known(ctx) {
+		plan.unknownResults()
+		diags.Append(resp.Plan.Set(ctx, plan)...)
+		return
+	}
+	var before *baserepo.State
+	if state != nil {
+		before = readBaseRepo(ctx, req.Private, state, diags)
+	}
+	decision := baserepo.Decide(d, before)
+	r.report(d, before, decision, diags)
+	plan.plan(d, decision, state)
+	if decision.Write && !diags.HasError() {
+		r.check(ctx, plan, d, before, diags)
+	}
+	if !diags.HasError() {
+		diags.Append(resp.Plan.Set(ctx, plan)...)
+	}
+}
+
+// report reports what a decision tells the user.
+func (r *baseRepo) report(
+	d *baserepo.Desired, before *baserepo.State, decision baserepo.Decision, diags *diag.Diagnostics,
+) {
+	if decision.Err != nil {
+		appendBaseRepoError(diags, d.At, decision.Err)
+	}
+	if decision.Drifted {
+		appendProblems(diags, fleet.Problems{baserepo.DriftProblem(d, before)})
+	}
+	if decision.Closed != 0 {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
+			"People closed pull request %d, which promotes %s to %s. Another commit opens a new one. delivery.reopen = true "+
+				"opens one for the same commit.", decision.Closed, d.Commit, d.At))
+	}
+}
+
+// check reports what the state does not tell about the apply: missing credentials, and what is on the branch.
+func (r *baseRepo) check(
+	ctx context.Context, plan baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
+) {
+	if r.data == nil || !r.data.known {
+		return
+	}
+	if d.Strategy == delivery.PullRequest {
+		if r.data.checkGitHubCredential(diags); diags.HasError() {
+			return
+		}
+	}
+	limit, ds := plan.Timeouts.Read(ctx, readTimeout)
+	diags.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	now, err := r.remote().Check(ctx, d, before)
+	if err != nil {
+		appendBaseRepoError(diags, d.At, err)
+		return
+	}
+	if before == nil && now.Commit != d.Commit {
+		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo gets another commit", fmt.Sprintf(
+			"%s on %s pins %s. The apply sets it to %s.", baserepo.File, d.At, cmp.Or(now.Commit, "no commit"), d.Commit))
+	}
+}
+
+func (r *baseRepo) remote() baserepo.Remote {
+	return baserepo.Remote{Git: r.data.Client, Host: r.data.hosting}
+}
+
+// Create has the BaseRepo pin the commit. If it fails, there is no state; the next create finds what was written.
+func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	r.apply(ctx, req.Plan, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
+}
+
+// Update has the BaseRepo pin another commit. A plan without an unknown result writes nothing.
+func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	var state baseRepoModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		r.apply(ctx, req.Plan, before, timeouts.Value.Update, &resp.State, resp.Private, &resp.Diagnostics)
+	}
+}
+
+func (r *baseRepo) apply(
+	ctx context.Context, from tfsdk.Plan, before *baserepo.State, of timeoutGetter, to *tfsdk.State, private privateState,
+	diags *diag.Diagnostics,
+) {
+	var plan baseRepoModel
+	diags.Append(from.Get(ctx, &plan)...)
+	d := plan.desired(ctx, diags)
+	limit, ds := of(plan.Timeouts, ctx, writeTimeout)
+	diags.Append(ds...)
+	if diags.HasError() {
+		return
+	}
+	if !plan.CommitSHA.IsUnknown() {
+		diags.Append(to.Set(ctx, plan)...)
+		return
+	}
+	d.Author = r.data.author.sign()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := r.remote().Apply(ctx, d, before)
+	if err != nil {
+		appendBaseRepoError(diags, d.At, err)
+		return
+	}
+	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Commit, "branch": d.At.Branch})
+	plan.setResult(result)
+	diags.Append(to.Set(ctx, plan)...)
+	writeBaseRepo(ctx, private, result.State, diags)
+}
+
+// Read reads the file and the pull request, and keeps what it finds in the private state.
+func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	baseRepoIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+	diags := &resp.Diagnostics
+	var state baseRepoModel
+	diags.Append(req.State.Get(ctx, &state)...)
+	if diags.HasError() || r.data == nil || !r.data.known {
+		return
+	}
+	before := readBaseRepo(ctx, req.Private, &state, diags)
+	limit, ds := state.Timeouts.Read(ctx, readTimeout)
+	diags.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := r.remote().Refresh(ctx, before)
+	switch {
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		diags.AddAttributeWarning(path.Root("branch"), "The branch is gone", fmt.Sprintf(
+			"The repo %s has no branch %q any more. The plan creates the resource anew, and fails until the branch exists.",
+			before.At.Repo, before.At.Branch))
+		resp.State.RemoveResource(ctx)
+	case err != nil:
+		appendBaseRepoError(diags, before.At, err)
+	default:
+		if state.setResult(found) {
+			diags.Append(resp.State.Set(ctx, state)...)
+		}
+		writeBaseRepo(ctx, resp.Private, found.State, diags)
+	}
+}
+
+// Delete closes an open pull request. The file stays: the operator renders the environment from it.
+func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state baseRepoModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
+	limit, ds := state.Timeouts.Delete(ctx, writeTimeout)
+	resp.Diagnostics.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := r.remote().Forget(ctx, before); err != nil {
+		appendBaseRepoError(&resp.Diagnostics, before.At, err)
+	}
+}
+
+// ImportState reads a BaseRepo from its branch.
+func (r *baseRepo) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	diags := &resp.Diagnostics
+	var at baserepo.Branch
+	if given := baseRepoIdentity.imported(ctx, req, diags); given != nil {
+		at = baserepo.Branch{Repo: given["repo"], Branch: given["branch"]}
+	} else {
+		var err error
+		if at, err = parseBaseRepoID(req.ID); err != nil {
+			diags.AddError("Invalid import ID", fleet.Sentence(err))
+			return
+		}
+	}
+	if !r.data.known {
+		diags.AddError("Provider configuration not known yet",
+			"An import reads the control plane, and the provider's credentials are known after apply.")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	found, err := r.remote().Read(ctx, at)
+	if err == nil && found.Commit == "" {
+		_, err = baserepo.Parse([]byte(found.File))
+	}
+	if err != nil {
+		appendBaseRepoError(diags, at, err)
+		return
+	}
+	diags.Append(resp.State.SetAttribute(ctx, path.Root("repo"), at.Repo)...)
+	diags.Append(resp.State.SetAttribute(ctx, path.Root("branch"), at.Branch)...)
+	diags.Append(resp.State.SetAttribute(ctx, path.Root("promotion").AtName("commit"), nullable(found.Commit))...)
+	var state baseRepoModel
+	diags.Append(resp.State.Get(ctx, &state)...)
+	state.PullRequest = types.ObjectNull(pullRequestTypes)
+	state.setResult(&baserepo.Result{State: found, Commit: found.Head})
+	diags.Append(resp.State.Set(ctx, state)...)
+	writeBaseRepo(ctx, resp.Private, found, diags)
+}
+
+// appendBaseRepoError reports an error of reading or writing a branch, or of its host.
+func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.Branch, err error) {
+	var host *hosting.Error
+	switch {
+	case errors.Is(err, errGitHubSettings):
+		diags.AddError("GitHub can't be used", fleet.Sentence(err))
+	case errors.As(err, &host):
+		appendHostError(diags, path.Root("repo"), err)
+	default:
+		appendProblems(diags, fleet.Problems{baserepo.NewProblem(at, err)})
+	}
+}

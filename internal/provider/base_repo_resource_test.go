@@ -1,0 +1,395 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// baseRepoRoot is a root module with a kalypso_base_repo for the branch "stage" of a control plane.
+type baseRepoRoot struct {
+	*root
+	fake  *githubfake.Server // nil: the repo is on this machine
+	pulls *githubfake.Repo
+	at    string // path of the bare repo
+	url   string
+	vars  map[string]any
+}
+
+const (
+	baseRepoAddress = "kalypso_base_repo.this"
+	baseRepoFile    = `# Which commit of main this environment runs.
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: BaseRepo
+metadata:
+  name: main
+spec:
+  branch: main
+  commit: '%s'   # the workflow writes this
+  path: .
+  repo: %s
+`
+)
+
+// commitOf returns a hash of one digit.
+func commitOf(digit int) string { return strings.Repeat(fmt.Sprint(digit), 39) + "a" }
+
+func newBaseRepoRoot(t *testing.T) *baseRepoRoot {
+	t.Helper()
+	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), at: gitserver.InitBare(t)}
+	r.url = "file://" + r.at
+	r.start(map[string]any{})
+	return r
+}
+
+// newBaseRepoOnGitHub is the same with a repo on a fake GitHub, by pull request.
+func newBaseRepoOnGitHub(t *testing.T) *baseRepoRoot {
+	t.Helper()
+	r := &baseRepoRoot{root: newRootFrom(t, "testdata/TestAccBaseRepo"), fake: githubfake.New(t)}
+	r.pulls = r.fake.AddRepo(t, "acme/control-plane")
+	r.at, r.url = r.pulls.Path, r.pulls.URL
+	r.start(map[string]any{"github": map[string]any{"base_url": r.fake.URL, "token": r.fake.Token},
+		"delivery": map[string]any{"strategy": "pull_request"}})
+	return r
+}
+
+func (r *baseRepoRoot) start(vars map[string]any) {
+	r.t.Helper()
+	r.write("terraform.tf", terraformBlock)
+	r.vars = vars
+	r.set("repo", r.url)
+	gitserver.Seed(r.t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(1), "stage.yaml": "a: b\n"})
+}
+
+func (r *baseRepoRoot) set(name string, value any) {
+	r.t.Helper()
+	r.vars[name] = value
+	r.write("terraform.tfvars.json", toJSON(r.t, r.vars))
+}
+
+func (r *baseRepoRoot) promote(digit int) {
+	r.t.Helper()
+	r.set("promotion", map[string]any{"commit": commitOf(digit), "summary": fmt.Sprintf("Gate %d holds.", digit)})
+}
+
+// file returns the file with a commit, as the test wrote it first.
+func (r *baseRepoRoot) file(digit int) string {
+	return fmt.Sprintf(baseRepoFile, commitOf(digit), r.url)
+}
+
+// held returns the file on the branch; the provider writes the commit without quotes.
+func (r *baseRepoRoot) expectHeld(digit int) {
+	r.t.Helper()
+	want := strings.ReplaceAll(r.file(digit), "'", "")
+	if got := gitserver.Tree(r.t, r.at, "stage"); got["base-repo.yaml"] != want || got["stage.yaml"] != "a: b\n" {
+		r.t.Fatalf("the branch holds\n%s\nwant\n%s", got, want)
+	}
+}
+
+func (r *baseRepoRoot) attribute(name string) any {
+	r.t.Helper()
+	return r.attributesOf("kalypso_base_repo")[name]
+}
+
+// By push, the commit changes in place and nothing else does, one commit an apply. What changes nothing makes no
+// commit.
+func TestAccBaseRepo(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	r.promote(2)
+	if out := r.succeed("plan", "-no-color").text(); !strings.Contains(out, "pins "+commitOf(1)+". The apply sets it to") {
+		t.Errorf("the plan does not tell what it replaces:\n%s", out)
+	}
+	r.apply()
+	r.expectHeld(2)
+	r.expectEmptyPlan()
+	head := gitserver.Rev(t, r.at, "stage")
+	if r.attribute("commit_sha") != head || r.attribute("delivered") != true || r.attribute("pull_request") != nil {
+		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+	}
+	message := gitserver.Git(t, r.at, "log", "-1", "--format=%B", "stage")
+	wantText(t, message, "Set the base of stage to 2222", "Promoted commit: "+commitOf(2), "Gate 2 holds.")
+	r.expectIdentity(baseRepoAddress, map[string]any{"repo": r.url, "branch": "stage"})
+
+	r.set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
+	r.expectEmptyPlan()
+	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"}) // nor commits of others beside it
+	r.expectEmptyPlan()
+
+	r.promote(3)
+	plan := r.succeed("plan", "-no-color").stdout
+	wantText(t, plan, "-   commit: "+commitOf(2), "+   commit: "+commitOf(3), "Plan: 0 to add, 1 to change, 0 to destroy.")
+	r.apply()
+	r.expectHeld(3)
+	r.expectEmptyPlan()
+	if log := gitserver.Log(t, r.at, "stage"); len(log) != 4 {
+		t.Errorf("the branch has the commits %q", log)
+	}
+
+	head = gitserver.Rev(t, r.at, "stage")
+	r.succeed("destroy", "-no-color", "-auto-approve")
+	if gitserver.Rev(t, r.at, "stage") != head {
+		t.Error("the destroy changed the branch")
+	}
+}
+
+// A commit of others is an error that names it, or overwritten. The commit that is to be promoted is neither.
+func TestAccBaseRepoDrift(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	r.promote(2)
+	r.apply()
+	drift := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
+	r.expectError([]string{"Others changed the BaseRepo", commitOf(2) + " after the last apply, and pins " + commitOf(4),
+		"commit " + drift, "on_drift"}, "plan", "-no-color")
+	r.set("on_drift", "overwrite")
+	wantText(t, r.succeed("plan", "-no-color").text(), "Changes of others are overwritten", "commit "+drift)
+	r.apply()
+	r.expectHeld(2)
+	r.set("on_drift", "fail")
+	r.expectEmptyPlanAfterApply()
+
+	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": strings.ReplaceAll(r.file(5), "'", "")})
+	r.promote(5) // which somebody else has set by now
+	r.expectEmptyPlanAfterApply()
+	r.promote(6)
+	r.apply()
+	r.expectHeld(6)
+
+	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": "a: b\n"})
+	r.expectError([]string{"The BaseRepo can't be changed", "must hold one BaseRepo"}, "plan", "-no-color")
+	gitserver.Git(t, r.at, "update-ref", "-d", "refs/heads/stage")
+	r.expectError([]string{"The branch is gone", "Branch not found"}, "plan", "-no-color")
+}
+
+// expectEmptyPlanAfterApply applies what may be left in the state, and expects nothing after it.
+func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
+	r.t.Helper()
+	head := gitserver.Rev(r.t, r.at, "stage")
+	r.apply()
+	r.expectEmptyPlan()
+	if gitserver.Rev(r.t, r.at, "stage") != head {
+		r.t.Error("an apply without a change made a commit")
+	}
+}
+
+// What is wrong fails the plan, on its argument, and nothing is written.
+func TestAccBaseRepoBadInput(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	head := gitserver.Rev(t, r.at, "stage")
+	gitserver.Seed(t, r.at, "empty", map[string]string{"README.md": "empty\n"})
+	promotion := func(pairs ...any) map[string]any {
+		p := map[string]any{"commit": commitOf(2)}
+		for i := 0; i < len(pairs); i += 2 {
+			p[fmt.Sprint(pairs[i])] = pairs[i+1]
+		}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		vars map[string]any
+		says []string
+	}{
+		"no promotion": {map[string]any{"promotion": nil}, []string{"Missing promotion"}},
+		"nothing to promote": {map[string]any{"promotion": promotion("commit", nil, "summary", "Stage fails.")},
+			[]string{"Nothing to promote", "Stage fails."}},
+		"a short commit": {map[string]any{"promotion": promotion("commit", "abc")},
+			[]string{"Invalid promoted commit", "full commit hash"}},
+		"a commit of elsewhere": {map[string]any{"promotion": promotion("control_plane",
+			map[string]any{"repo": "https://git.acme.io/other", "branch": "main"})},
+			[]string{"Promotion of another repo", "https://git.acme.io/other"}},
+		"no branch": {map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},
+		"no file": {map[string]any{"branch": "empty"},
+			[]string{"No BaseRepo there", "pass a kalypso_promotion as a whole"}},
+		"a branch name":   {map[string]any{"branch": "a..b"}, []string{"Invalid branch name"}},
+		"a blank message": {map[string]any{"commit_message": " \n"}, []string{"Invalid commit message"}},
+		"a reviewer": {map[string]any{"delivery": map[string]any{"reviewers": []string{"a b"}}},
+			[]string{"Invalid reviewer"}},
+		"no GitHub": {map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
+			[]string{"No credential for GitHub"}},
+	} {
+		vars := map[string]any{"repo": r.url, "promotion": promotion()}
+		for name, v := range tc.vars {
+			vars[name] = v
+		}
+		t.Log(name)
+		r.write("terraform.tfvars.json", toJSON(t, vars))
+		r.expectError(tc.says, "plan", "-no-color")
+	}
+	if got := gitserver.Rev(t, r.at, "stage"); got != head {
+		t.Error("something was written")
+	}
+}
+
+// A branch without the file gets one, with the base of the promotion, as Kalypso's workflows write it.
+func TestAccBaseRepoNew(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	gitserver.Seed(t, r.at, "empty", map[string]string{"README.md": "empty\n"})
+	r.set("branch", "empty")
+	r.set("promotion", map[string]any{
+		"commit": commitOf(2), "control_plane": map[string]any{"repo": r.url, "branch": "main"},
+	})
+	r.apply()
+	r.expectEmptyPlan()
+	want := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " + r.url +
+		"\n  branch: main\n  path: .\n  commit: " + commitOf(2) + "\n"
+	if got := gitserver.Tree(t, r.at, "empty")["base-repo.yaml"]; got != want {
+		t.Errorf("the file is\n%s", got)
+	}
+}
+
+// An import takes what the branch pins. A move writes at the new place, and leaves the old one.
+func TestAccBaseRepoImport(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	r.promote(1)
+	r.expectError([]string{"Invalid import ID", "<repo>?ref=<branch>"}, "import", "-no-color", baseRepoAddress, r.url)
+	r.expectError([]string{"Invalid import ID"}, "import", "-no-color", baseRepoAddress, r.url+"//a?ref=stage")
+	r.expectError([]string{"Branch not found"}, "import", "-no-color", baseRepoAddress, r.url+"?ref=gone")
+	r.succeed("import", "-no-color", baseRepoAddress, r.url+"?ref=stage")
+	r.expectEmptyPlan()
+
+	r.promote(2)
+	gitserver.Seed(t, r.at, "prod", map[string]string{"base-repo.yaml": r.file(1)})
+	r.set("branch", "prod")
+	r.apply()
+	r.expectEmptyPlan()
+	if got := gitserver.Tree(t, r.at, "stage")["base-repo.yaml"]; got != r.file(1) {
+		t.Errorf("the old place has changed:\n%s", got)
+	}
+	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
+		t.Errorf("the new place has not:\n%s", got)
+	}
+	r.succeed("state", "rm", baseRepoAddress)
+	if r.importByIdentity(baseRepoAddress, fmt.Sprintf(`{ repo = %q, branch = "prod" }`, r.url)) {
+		r.expectEmptyPlan()
+	}
+}
+
+// An apply whose plan is outdated stops, and writes nothing.
+func TestAccBaseRepoMoved(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	r.promote(2)
+	r.apply()
+	r.promote(3)
+	r.succeed("plan", "-no-color", "-out=plan")
+	head := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
+	r.expectError([]string{"The branch moved after the plan was made", commitOf(4)}, "apply", "-no-color", "plan")
+	if got := gitserver.Rev(t, r.at, "stage"); got != head {
+		t.Error("something was written")
+	}
+}
+
+// By pull request: one for each commit, followed through merge and close. A destroy closes it.
+func TestAccBaseRepoPullRequest(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoOnGitHub(t)
+	r.promote(2)
+	r.apply()
+	r.expectEmptyPlan()
+	state := func(wants ...string) {
+		t.Helper()
+		var got []string
+		for _, p := range r.pulls.PullRequests() {
+			got = append(got, p.State)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(wants) {
+			t.Fatalf("the pull requests are %v, want %v", got, wants)
+		}
+	}
+	state("open")
+	first := r.pulls.PullRequests()[0]
+	wantText(t, first.Body, "**Promoted commit:**", "Gate 2 holds.", "`base-repo.yaml`")
+	if first.Base != "stage" || !strings.HasPrefix(first.Head, "deployment/base-repo-stage-") ||
+		!strings.HasPrefix(first.Title, "Set the base of stage to 2222") || first.Labels[0] != "promoted" {
+		t.Errorf("it is %+v", first)
+	}
+	if r.attribute("delivered") != false || r.attribute("commit_sha") != nil {
+		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+	}
+
+	r.promote(3) // the same pull request
+	r.apply()
+	r.expectEmptyPlan()
+	state("open")
+	merged := r.pulls.Merge(t, 1, "squash")
+	r.apply("-refresh-only")
+	r.expectHeld(3)
+	r.expectEmptyPlan()
+	if r.attribute("delivered") != true || r.attribute("commit_sha") != merged {
+		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+	}
+
+	r.promote(4)
+	r.apply()
+	state("merged", "open")
+	r.pulls.Close(t, 2)
+	r.apply("-refresh-only")
+	wantText(t, r.expectEmptyPlanText(), "The pull request was closed", "pull request 2")
+	r.set("delivery", map[string]any{"strategy": "pull_request", "reopen": true})
+	r.apply()
+	state("merged", "closed", "open")
+	r.set("delivery", map[string]any{"strategy": "pull_request"})
+	r.promote(3) // what the branch holds: nothing is left to propose
+	r.apply()
+	r.expectEmptyPlan()
+	state("merged", "closed", "closed")
+
+	r.promote(5)
+	r.apply()
+	state("merged", "closed", "closed", "open")
+	r.set("delivery", map[string]any{"strategy": "push"})
+	r.apply()
+	r.expectHeld(5)
+	r.expectEmptyPlan()
+	state("merged", "closed", "closed", "closed")
+
+	r.set("delivery", map[string]any{"strategy": "pull_request"})
+	r.promote(6)
+	r.apply()
+	r.succeed("destroy", "-no-color", "-auto-approve")
+	state("merged", "closed", "closed", "closed", "closed")
+	r.expectHeld(5)
+	if branches := gitserver.Git(t, r.at, "branch", "--list", "deployment/*"); strings.TrimSpace(branches) != "" {
+		t.Errorf("it left the branches %s", branches)
+	}
+}
+
+// expectEmptyPlanText returns the text of a plan without a change.
+func (r *baseRepoRoot) expectEmptyPlanText() string {
+	r.t.Helper()
+	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
+	if out.code != 0 {
+		r.t.Fatalf("the plan is not empty:\n%s", out.text())
+	}
+	return out.text()
+}
+
+// The branch of the pull request belongs to us: what others push there is not overwritten, and a pull request that was
+// opened before the state was lost is found again.
+func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoOnGitHub(t)
+	r.promote(2)
+	r.apply()
+	r.succeed("state", "rm", baseRepoAddress)
+	r.apply()
+	pulls := r.pulls.PullRequests()
+	if len(pulls) != 1 || pulls[0].State != "open" {
+		t.Fatalf("the pull requests are %+v", pulls)
+	}
+	theirs := gitserver.Seed(t, r.at, pulls[0].Head, map[string]string{"extra.yaml": "x: y\n"})
+	r.expectError([]string{"The pull request's branch is not ours", "people pushed to the branch"}, "plan", "-no-color")
+	if got := gitserver.Rev(t, r.at, pulls[0].Head); got != theirs {
+		t.Error("their commit is gone")
+	}
+	r.pulls.Merge(t, 1, "merge")
+	r.apply()
+	r.expectHeld(2)
+	r.expectEmptyPlan()
+}

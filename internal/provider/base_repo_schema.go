@@ -1,0 +1,70 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+// baseRepoStrategies are the strategies of a BaseRepo. The first one is the default.
+var baseRepoStrategies = enumeration{string(delivery.Push), string(delivery.PullRequest)}
+
+func baseRepoSchema(ctx context.Context) schema.Schema {
+	settings := deliveryAttributes()
+	delete(settings, "describe")
+	settings["strategy"] = baseRepoStrategies.attribute("`push` commits to the branch. `pull_request` commits to a " +
+		"branch of its own and opens a pull request on GitHub. The other attributes are for `pull_request`.")
+	return schema.Schema{
+		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
+			"of the BaseRepo in `" + baserepo.File + "`, at the root of the environment's branch of the control plane, by " +
+			"push or by pull request. All other bytes of the file stay. So one chain may hold environments of the operator " +
+			"and of `kalypso_environment_rendering`. It takes the place of the part of Kalypso's workflows that writes the " +
+			"file; stop them for this environment.\n\nIf the branch has no such file, the apply writes one, with the repo " +
+			"and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +
+			"renders the environment from it. It closes an open pull request.\n\nA pinned commit that somebody else changed " +
+			"is an error of the plan, with commit and author, unless `on_drift` says otherwise. The operator keeps no record " +
+			"of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
+		Attributes: map[string]schema.Attribute{
+			"repo": schema.StringAttribute{
+				Required: true, MarkdownDescription: "URL of the control plane's repo.",
+				Validators: []validator.String{valid{"repo URL", func(url string) error {
+					_, err := gitremote.ParseURL(url)
+					return err
+				}}},
+			},
+			"branch": schema.StringAttribute{
+				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
+				Validators: []validator.String{valid{"branch name", gitops.CheckName}},
+			},
+			"promotion": promotionPlaceArgument("Required. A `kalypso_promotion` as a whole: its commit, and why it was " +
+				"taken. The reason goes into the commit message and the pull request. While nothing is written, the plan keeps " +
+				"the value of the last change."),
+			"delivery": schema.SingleNestedAttribute{
+				Optional: true, MarkdownDescription: "How the file is delivered to the branch.", Attributes: settings,
+			},
+			"on_drift": driftReactions.attribute("What to do if somebody else pinned another commit: `fail`, or `overwrite` " +
+				"it."),
+			"commit_message": optionalString("The commit message, and the title of the pull request. By default it names the " +
+				"commit and says why it was promoted."),
+			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+			"content": computedString("The file after the apply: on the branch, or as the pull request proposes it. A change " +
+				"is known at plan; a create reads the file during apply."),
+			"commit_sha": computedString("The commit on the branch that pins the promoted commit. Null until then."),
+			"delivered": schema.BoolAttribute{
+				Computed: true, MarkdownDescription: "Whether the branch pins the promoted commit.",
+			},
+			"pull_request": schema.SingleNestedAttribute{
+				Computed: true, Attributes: pullRequestAttributes(),
+				MarkdownDescription: "The pull request that proposes the change, or proposed it. Null without the strategy " +
+					"`pull_request`, and if the branch already pinned the commit.",
+			},
+		},
+	}
+}
