@@ -151,7 +151,7 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 // may all be met.
 func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsure []int) {
 	sets := [][]int{cluster.met, target.met, cluster.maybe, target.maybe}
-	met := sets[:2]
+	met, mayMeet := sets[:2], len(cluster.maybe)+len(target.maybe) > 0
 	sure = slices.Clone(a.always)
 	for i, set := range sets {
 		for _, n := range set {
@@ -162,7 +162,7 @@ func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsu
 				switch needs := a.needs[item]; {
 				case allContained(met, needs):
 					sure = append(sure, item)
-				case allContained(sets, needs):
+				case mayMeet && allContained(sets, needs):
 					unsure = append(unsure, item)
 				}
 			}
@@ -174,9 +174,19 @@ func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsu
 }
 
 func anyContains(sets [][]int, n int) bool {
-	return slices.ContainsFunc(sets, func(set []int) bool { return slices.Contains(set, n) })
+	for _, set := range sets {
+		if slices.Contains(set, n) {
+			return true
+		}
+	}
+	return false
 }
 
 func allContained(sets [][]int, numbers []int) bool {
-	return !slices.ContainsFunc(numbers, func(n int) bool { return !anyContains(sets, n) })
+	for _, n := range numbers {
+		if !anyContains(sets, n) {
+			return false
+		}
+	}
+	return true
 }

@@ -52,6 +52,26 @@ var (
 // fastMetered is [budget.metered] for the most frequent signatures, without reflection. It returns nil if it does not
 // support f.
 func (b *budget) fastMetered(p *functionCost, f any) any {
+	switch f := f.(type) {
+	case func(any) (string, error): // stringify
+		return func(v any) (string, error) {
+			if err := b.chargeArguments(p, []reflect.Value{reflect.ValueOf(v)}); err != nil {
+				return "", err
+			}
+			text, err := f(v)
+			if err != nil {
+				return "", err
+			}
+			return b.chargeText(text)
+		}
+	case func(int, string) string: // indent
+		return func(n int, s string) (string, error) {
+			if err := b.chargeArguments(p, []reflect.Value{reflect.ValueOf(n), reflect.ValueOf(s)}); err != nil {
+				return "", err
+			}
+			return b.chargeText(f(n, s))
+		}
+	}
 	if p.work != nil || p.resultSize != nil {
 		return nil
 	}
@@ -73,13 +93,6 @@ func (b *budget) fastMetered(p *functionCost, f any) any {
 	case func(string, string) bool:
 		return func(s, t string) (bool, error) {
 			return f(s, t), b.charge(b.costOf(p, len(s)+len(t)))
-		}
-	case func(int, string) string:
-		return func(n int, s string) (string, error) {
-			if err := b.charge(b.costOf(p, len(s))); err != nil {
-				return "", err
-			}
-			return b.chargeText(f(n, s))
 		}
 	case func(any, ...any) any: // default
 		if p.returnsArgument {
