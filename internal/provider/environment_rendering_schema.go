@@ -197,9 +197,9 @@ func deliveryAttributes() map[string]schema.Attribute {
 			"Let the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
 				"out; the next apply continues to wait."),
 		"describe": descriptions.attribute(
-			"How much `description` shows of the configs that change: `keys`, or also the old and new `values`, even " +
-				"sensitive ones. They are then in the plan, in the pull request and wherever the text is posted. With `none` " +
-				"there is no `description`; a pull request has the `keys`."),
+			"How much `description` shows of the configs and references to secrets that change: `keys`, or also the old and " +
+				"new `values`, even sensitive ones. They are then in the plan, in the pull request and wherever the text is " +
+				"posted. With `none` there is no `description`; a pull request has the `keys`."),
 		"reopen": optionalBool(
 			"Open a new pull request for a tree whose pull request people closed. Otherwise, the next different tree gets one."),
 	}
@@ -246,8 +246,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"description": computedString(
 			"Describes the last change in Markdown, for reviewers: the hashes of the tree before and after, a graph of the " +
 				"assignments that change, the deployment targets of each cluster type, the promoted commit, the commits that the " +
-				"objects come from, the policies that place the changed targets, and the configs that changed. Null unless " +
-				"`delivery.describe` is set. Known in the plan of an update. At most 16,384 characters."),
+				"objects come from, the policies that place the changed targets, and the configs and references to secrets that " +
+				"changed. Null unless `delivery.describe` is set. Known in the plan of an update. At most 16,384 characters."),
 		"tree_hash": computedString(
 			"The hash of a Git tree that contains only the cluster type folders. Equal hashes mean equal trees. " +
 				"With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."),

@@ -2,8 +2,11 @@ package provider_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
 // secretsRoot renders references of resources, of objects in place and of YAML, and explains them.
@@ -117,6 +120,13 @@ func TestAccSecrets(t *testing.T) {
 		explained[name] = map[string]any{"secrets": told["secrets"], "references": told["references"]}
 	}
 	expectYAML(t, "testdata/TestAccSecrets/explained.yaml", explained)
+
+	r.write("main.tf", strings.Replace(secretsRoot, `key = "token"`, `key = "renamed"`, 1))
+	description, _ := r.plan()["kalypso_environment_rendering.this"].After["description"].(string)
+	const want = "### References to secrets\n\n- `base` on 2 deployment targets of `large`, `small`: `TOKEN`\n"
+	if !strings.Contains(description, want) {
+		t.Errorf("the description does not say %q:\n%s", want, description)
+	}
 }
 
 // TestAccSecretsBadInput: what no cluster could use is an error of the plan, on the object and its attribute.
@@ -258,6 +268,46 @@ func TestAccClearSecrets(t *testing.T) {
 	for _, out := range outputs {
 		if strings.Contains(out, token) || strings.Contains(out, other) {
 			t.Errorf("the output tells a secret:\n%s", out)
+		}
+	}
+}
+
+// TestAccClearSecretsInLogs: no log tells a config value that is plainly a secret, at any level: not when the plan
+// refuses it, when the apply pushes it, or when a template fails on it.
+func TestAccClearSecretsInLogs(t *testing.T) {
+	t.Parallel()
+	needTerraform(t)
+	token := "gh" + "p_" + strings.Repeat("zY8", 12)
+	logs, repo := filepath.Join(t.TempDir(), "logs"), gitserver.InitBare(t)
+	root := func(configType string) string {
+		text := strings.NewReplacer(`strategy = "none", `, "", "  guardrails ", `  create_branch = true
+  gitops_repo         = { repo = var.repo, branch = "dev" }
+  guardrails `).Replace(clearRoot + "variable \"repo\" {}\n")
+		return fmt.Sprintf(text, configType, "var.value", "var.other", 1000)
+	}
+	r := newRoot(t, map[string]string{"main.tf": root("")})
+	r.env = append(r.env, "TF_CLI_CONFIG_FILE="+recording(t, logs), "TF_LOG=TRACE", "TF_VAR_value="+token,
+		"TF_VAR_repo=file://"+repo)
+	if out := r.terraform("plan", "-no-color"); out.code == 0 {
+		t.Error("the plan passes")
+	}
+	r.apply("-var=guardrail=warn")
+	if tree := archive(t, repo, "dev"); !strings.Contains(tree["large/app-web/platform-config.yaml"], token) {
+		t.Errorf("the value was not pushed: %v", tree)
+	}
+	r.write("main.tf", root("f"))
+	if out := r.terraform("plan", "-no-color", "-var=guardrail=ignore"); out.code == 0 {
+		t.Error("the template that fails on the value does not fail")
+	}
+	written := readFile(t, logs)
+	for _, module := range []string{`"@module":"kalypso"`, `"@module":"sdk.framework"`} {
+		if !strings.Contains(written, module) {
+			t.Errorf("the logs of %s are not there", module)
+		}
+	}
+	for line := range strings.Lines(written + r.printed.String()) {
+		if strings.Contains(line, token) {
+			t.Errorf("this line tells the value: %s", line)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (s *State) hasValue(config *fleet.Config, key string) bool {
 		return false
 	}
 	was, there := s.Inputs.Configs[config.Name].Keys[key]
-	return there && was.Value == fingerprint(config, key, config.Data[key])
+	return there && was.Value == fingerprint(config.Name, key, config.Data[key])
 }
 
 // hidden stands for a secret in text of ours.

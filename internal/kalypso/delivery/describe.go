@@ -104,6 +104,11 @@ func (d *Desired) Describe(before *State) string {
 	}
 	if was.Configs != nil {
 		c.Configs = d.configChanges(was.Configs, is.Configs)
+		d.reach(c.Configs, &fleet.Fleet{Configs: changedOf(d.Fleet.Configs, c.Configs)},
+			func(c configure.AssignmentConfig) *configure.Values { return c.Values })
+		c.Secrets = d.configChanges(was.Secrets, is.Secrets)
+		d.reach(c.Secrets, &fleet.Fleet{Secrets: changedOf(d.Fleet.Secrets, c.Secrets)},
+			func(c configure.AssignmentConfig) *configure.Values { return c.Secrets })
 	} else if len(found) > 0 {
 		c.NotCompared = append(c.NotCompared, "configuration")
 	}
@@ -184,13 +189,12 @@ func (d *Desired) policies() func(clusterType, target string) []string {
 	}
 }
 
-// configChanges compares the configs, and says what those that changed apply to now.
-func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Config {
-	var changed []describe.Config
+// configChanges compares configs, or references to secrets.
+func (d *Desired) configChanges(was, is map[string]configInputs) (changed []describe.ConfigChange) {
 	for name := range merged(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		c := describe.Config{
+		c := describe.ConfigChange{
 			Name:          name,
 			LabelsChanged: before && after && old.Labels != now.Labels,
 			Keys:          keyChanges(old.Keys, now.Keys, d.Review.Detail == Values),
@@ -205,7 +209,6 @@ func (d *Desired) configChanges(was, is map[string]configInputs) []describe.Conf
 		}
 		changed = append(changed, c)
 	}
-	d.reach(changed)
 	return changed
 }
 
@@ -232,32 +235,44 @@ func keyChanges(was, is map[string]keyInput, values bool) []describe.ConfigKey {
 	return changed
 }
 
-// reach finds the assignments to which the configs apply.
-func (d *Desired) reach(changed []describe.Config) {
-	index := map[string]int{}
+// changedOf returns the objects that changed.
+func changedOf[T fleet.Object](objects []T, changed []describe.ConfigChange) (found []T) {
+	names := make(map[string]bool, len(changed))
+	for _, c := range changed {
+		names[c.Name] = true
+	}
+	for _, o := range objects {
+		if names[o.Metadata().Name] {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// reach finds the assignments to which the changed objects apply. f holds them, and of returns their values of an
+// assignment.
+func (d *Desired) reach(
+	changed []describe.ConfigChange, f *fleet.Fleet, of func(configure.AssignmentConfig) *configure.Values,
+) {
+	if len(f.Configs)+len(f.Secrets) == 0 {
+		return
+	}
+	index := make(map[string]int, len(changed))
 	for i, c := range changed {
 		index[c.Name] = i
 	}
-	f := &fleet.Fleet{Environment: d.Environment}
-	for _, config := range d.Fleet.Configs {
-		if _, ok := index[config.Name]; ok {
-			f.Configs = append(f.Configs, config)
-		}
-	}
-	if len(f.Configs) == 0 {
-		return
-	}
-	// The configs were configured before, so this ends soon. What is wrong with them was reported before there was a tree.
+	f.Environment = d.Environment
+	// The objects were configured before, so this ends soon. What is wrong with them was reported before there was a tree.
 	configuration, _ := configure.New(context.Background(), f, d.Tree.Schedule)
 	for i, p := range d.Tree.Schedule.Placements {
 		sharing := map[*configure.Values]int{} // of the assignments
 		for n := range p.Assignments {
-			sharing[configuration.Of(i, n).Values]++
+			sharing[of(configuration.Of(i, n))]++
 		}
 		on := map[int]bool{}
 		for values, n := range sharing {
-			for _, config := range values.Objects {
-				c := index[config.Metadata().Name]
+			for _, o := range values.Objects {
+				c := index[o.Metadata().Name]
 				changed[c].Targets += n
 				on[c] = true
 			}

@@ -36,6 +36,16 @@ func (b *branch) described(value string, commit int, before *delivery.State) ord
 			Data: map[string]string{"cluster-type.small.A": value, "type.large.A": "canary-stays"},
 		},
 	}
+	o.Fleet.Secrets = []*fleet.Secret{
+		{Meta: fleet.Meta{Name: "all"}, Data: map[string]fleet.SecretReference{
+			"PASSWORD": {Store: "vault", Key: value, Property: "canary"}, "TOKEN": {Store: "vault", Key: "stays"},
+		}},
+		{Meta: fleet.Meta{Name: "stays"}, Data: map[string]fleet.SecretReference{"KEY": {Store: "vault", Key: "stays"}}},
+		{
+			Meta: fleet.Meta{Name: "only-" + value[len(value)-1:], Labels: map[string]string{"type": "large"}},
+			Data: map[string]fleet.SecretReference{"OWN": {Store: "vault", Key: "own"}},
+		},
+	}
 	for _, origin := range []string{
 		"https://git.acme.io/acme/shop.git@%040d:deploy/w.yaml#shop", "https://git.acme.io/acme/shop.git@%040d:other/x.yaml",
 		"git@git.acme.io:acme/base@%040d:a.yaml",
@@ -68,6 +78,9 @@ func TestDescribe(t *testing.T) {
 		"- `azure-app-config` on 3 deployment targets of `large`, `small`: `cluster-type.small.A`\n",
 		"- `idle`, which applies to no deployment target: its labels\n",
 		"- `large` on 2 deployment targets of `large`: `A`\n",
+		"### References to secrets\n\n- `all` on 3 deployment targets of `large`, `small`: `PASSWORD`\n",
+		"- `only-1` (gone): `OWN` removed\n",
+		"- `only-2` (new) on 2 deployment targets of `large`: `OWN` added\n",
 		"- `another` from `git@git.acme.io:acme/base`: ",
 		"- `shop` from `https://git.acme.io/acme/shop.git`: [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + old +
 			">) → [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + now + ">) (`deploy/w.yaml#shop`, `other/x.yaml`)\n",
@@ -80,6 +93,13 @@ func TestDescribe(t *testing.T) {
 	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") ||
 		strings.Contains(text, "stays") {
 		t.Errorf("it tells a value, or what stays:\n%s", text)
+	}
+	values := *o.Desired
+	values.Review.Detail = delivery.Values
+	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
+		"`store \"vault\", key \"canary-2\", property \"canary\"`"
+	if text := values.Describe(o.before); !strings.Contains(text, reference) {
+		t.Errorf("it does not say %q:\n%s", reference, text)
 	}
 	moved := *o.Desired
 	moved.Environment, moved.Destination.Path = "stage", "clusters"

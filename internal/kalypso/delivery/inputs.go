@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strconv"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
@@ -16,9 +17,10 @@ type inputs struct {
 	Origins []string                `json:"origins,omitempty"` // as in the record
 	Sources origin.Sources          `json:"sources,omitempty"` // likewise
 	Configs map[string]configInputs `json:"configs"`           // by name; null if they are not known
+	Secrets map[string]configInputs `json:"secrets,omitempty"` // likewise references to secrets, known if Configs are
 }
 
-// configInputs is a config. It contains no values, except those that descriptions may show.
+// configInputs is a config, or references to secrets. It contains no values, except those that descriptions may show.
 type configInputs struct {
 	Labels string              `json:"labels,omitempty"` // a fingerprint; empty if there are none
 	Keys   map[string]keyInput `json:"keys,omitempty"`
@@ -34,24 +36,41 @@ type keyInput struct {
 func (d *Desired) inputs() *inputs {
 	in := &inputs{Origins: d.Origins, Sources: d.Sources, Configs: make(map[string]configInputs, len(d.Fleet.Configs))}
 	for _, config := range d.Fleet.Configs {
-		c := configInputs{Keys: make(map[string]keyInput, len(config.Data))}
-		if len(config.Labels) > 0 {
-			labels, err := json.Marshal(config.Labels)
-			if err != nil {
-				panic(err) // strings always marshal
-			}
-			c.Labels = fingerprint(config, "", string(labels))
+		in.Configs[config.Name] = d.objectInputs(&config.Meta, config.Data, shownValue)
+	}
+	if len(d.Fleet.Secrets) > 0 {
+		in.Secrets = make(map[string]configInputs, len(d.Fleet.Secrets))
+	}
+	for _, secret := range d.Fleet.Secrets {
+		texts := make(map[string]string, len(secret.Data))
+		for key, reference := range secret.Data {
+			texts[key] = reference.String()
 		}
-		for name, value := range config.Data {
-			key := keyInput{Value: fingerprint(config, name, value)}
-			if d.Review.Detail == Values {
-				key.Shown = new(shownValue(name, value))
-			}
-			c.Keys[name] = key
-		}
-		in.Configs[config.Name] = c
+		in.Secrets[secret.Name] = d.objectInputs(&secret.Meta, texts, shownReference)
 	}
 	return in
+}
+
+// objectInputs returns the labels and the data of an object. shown returns what descriptions show of a value.
+func (d *Desired) objectInputs(
+	m *fleet.Meta, data map[string]string, shown func(key, value string) string,
+) configInputs {
+	c := configInputs{Keys: make(map[string]keyInput, len(data))}
+	if len(m.Labels) > 0 {
+		labels, err := json.Marshal(m.Labels)
+		if err != nil {
+			panic(err) // strings always marshal
+		}
+		c.Labels = fingerprint(m.Name, "", string(labels))
+	}
+	for name, value := range data {
+		key := keyInput{Value: fingerprint(m.Name, name, value)}
+		if d.Review.Detail == Values {
+			key.Shown = new(shown(name, value))
+		}
+		c.Keys[name] = key
+	}
+	return c
 }
 
 // inputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
@@ -84,16 +103,23 @@ func (s *State) WithInputs(d *Desired) *State {
 	switch was := s.Inputs; {
 	case was == nil:
 		now.Inputs = is
-	case was.Configs == nil || maps.EqualFunc(was.Configs, is.Configs, configInputs.same):
-		now.Inputs = &inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs}
+	case was.Configs == nil || was.sameData(is):
+		now.Inputs = &inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets}
 	}
 	return &now
+}
+
+func (in *inputs) sameData(other *inputs) bool {
+	return maps.EqualFunc(in.Configs, other.Configs, configInputs.same) &&
+		maps.EqualFunc(in.Secrets, other.Secrets, configInputs.same)
 }
 
 func (c configInputs) same(other configInputs) bool {
 	sameValue := func(a, b keyInput) bool { return a.Value == b.Value }
 	return c.Labels == other.Labels && maps.EqualFunc(c.Keys, other.Keys, sameValue)
 }
+
+func shownReference(_, text string) string { return describe.Truncate(text) }
 
 // inputsOf returns the inputs that a record names.
 func inputsOf(r *Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
@@ -104,11 +130,11 @@ func (in *inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origi
 // fingerprintSize is the size of a fingerprint in bytes.
 const fingerprintSize = 6
 
-// fingerprint returns the start of a hash: enough to detect that a value changed. It hashes the config and the key
-// too, so that equal values have different fingerprints.
-func fingerprint(config *fleet.Config, key, value string) string {
+// fingerprint returns the start of a hash: enough to detect that a value changed. It hashes the object's name and the
+// key too, so that equal values have different fingerprints.
+func fingerprint(object, key, value string) string {
 	h := sha256.New()
-	for _, text := range []string{config.Name, key, value} {
+	for _, text := range []string{object, key, value} {
 		h.Write([]byte(strconv.Itoa(len(text)) + ":" + text))
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:fingerprintSize])

@@ -33,7 +33,8 @@ type Change struct {
 	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
 
-	Configs  []Config
+	Configs  []ConfigChange
+	Secrets  []ConfigChange // references to secrets
 	Promoted Promotion      // zero if the promoted commit is unchanged
 	Sources  []SourceChange // see [SourceChanges]
 	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
@@ -84,8 +85,8 @@ const (
 // note returns the suffix for the name of an object that is added or removed.
 func (k Kind) note() string { return map[Kind]string{Added: " (new)", Removed: " (gone)"}[k] }
 
-// Config is a changed config.
-type Config struct {
+// ConfigChange is a changed config, or a changed object with references to secrets.
+type ConfigChange struct {
 	Name string
 	Kind Kind
 	// Targets is the number of deployment targets it applies to now, and ClusterTypes lists their cluster types.
@@ -95,7 +96,7 @@ type Config struct {
 	Keys          []ConfigKey
 }
 
-// ConfigKey is a changed key of a config. Old and New are its values; nil means unknown or not shown.
+// ConfigKey is a changed key of a config or of references. Old and New are its values; nil means unknown or not shown.
 type ConfigKey struct {
 	Name     string
 	Kind     Kind
@@ -117,7 +118,7 @@ var detailLevels = []struct{ rows, names, nodes int }{
 // Markdown returns the description of a change.
 func Markdown(c Change) string {
 	var text string
-	c.Configs = slices.SortedFunc(slices.Values(c.Configs), func(a, b Config) int { return cmp.Compare(a.Name, b.Name) })
+	c.Configs, c.Secrets = byName(c.Configs), byName(c.Secrets)
 	c.Sources = slices.SortedFunc(slices.Values(c.Sources), func(a, b SourceChange) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
@@ -139,6 +140,10 @@ func Promote(file, branch string, p Promotion, links Links) string {
 	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
 	w.promoted()
 	return w.b.String()
+}
+
+func byName(changes []ConfigChange) []ConfigChange {
+	return slices.SortedFunc(slices.Values(changes), func(a, b ConfigChange) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // split returns the cluster types that change, and those that do not, sorted.
@@ -176,7 +181,8 @@ func (w *writer) write(placed map[placement]int) string {
 	w.promoted()
 	w.origins()
 	w.placements(placed)
-	w.configs()
+	w.configs("Configuration", "config", w.Configs)
+	w.configs("References to secrets", "platform secret", w.Secrets)
 	w.uncompared()
 	if w.Marker != "" {
 		w.line("\n%s", w.Marker)
@@ -344,19 +350,19 @@ func (w *writer) move(repo, from, to string) string {
 	return text
 }
 
-func (w *writer) configs() {
-	if len(w.Configs) == 0 {
+func (w *writer) configs(heading, what string, changes []ConfigChange) {
+	if len(changes) == 0 {
 		return
 	}
-	w.heading("Configuration")
-	for _, c := range first(w.Configs, w.rows) {
+	w.heading(heading)
+	for _, c := range first(changes, w.rows) {
 		w.line("- %s%s%s: %s", code(c.Name), c.Kind.note(), w.reach(c), w.keys(c))
 	}
-	w.more(len(w.Configs), "config")
+	w.more(len(changes), what)
 }
 
 // reach describes what a config applies to.
-func (w *writer) reach(c Config) string {
+func (w *writer) reach(c ConfigChange) string {
 	switch {
 	case c.Kind == Removed:
 		return ""
@@ -370,7 +376,7 @@ func (w *writer) reach(c Config) string {
 	return text
 }
 
-func (w *writer) keys(c Config) string {
+func (w *writer) keys(c ConfigChange) string {
 	var texts []string
 	if c.LabelsChanged {
 		texts = append(texts, "its labels")

@@ -61,7 +61,7 @@ func changed() describe.Change {
 				"large hello-two": {`cloud "1"`},
 			}[clusterType+" "+target]
 		},
-		Configs: []describe.Config{
+		Configs: []describe.ConfigChange{
 			{Name: "west", Targets: 3, ClusterTypes: []string{"large", "drone"}, LabelsChanged: true, Keys: []describe.ConfigKey{
 				{
 					Name: "b|c",
@@ -81,6 +81,12 @@ func changed() describe.Change {
 			},
 			{Name: "gone", Kind: describe.Removed, Keys: []describe.ConfigKey{{Name: "REGION", Kind: describe.Removed}}},
 			{Name: "idle", Keys: []describe.ConfigKey{{Name: "REGION"}}},
+		},
+		Secrets: []describe.ConfigChange{
+			{Name: "west", Targets: 1, ClusterTypes: []string{"large"}, Keys: []describe.ConfigKey{{
+				Name: "PASSWORD", Old: text(`store "vault", key "canary"`), New: text(`store "azure", key "canary"`),
+			}}},
+			{Name: "idle", LabelsChanged: true},
 		},
 		Promoted: describe.Promotion{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
 		Sources: []describe.SourceChange{
@@ -180,9 +186,9 @@ func TestGolden(t *testing.T) {
 
 // hide takes the values away.
 func hide(c describe.Change) describe.Change {
-	for i := range c.Configs {
-		for n := range c.Configs[i].Keys {
-			c.Configs[i].Keys[n].Old, c.Configs[i].Keys[n].New = nil, nil
+	for _, changed := range slices.Concat(c.Configs, c.Secrets) {
+		for n := range changed.Keys {
+			changed.Keys[n].Old, changed.Keys[n].New = nil, nil
 		}
 	}
 	return c
@@ -191,7 +197,7 @@ func hide(c describe.Change) describe.Change {
 // The values that are given are shown, and none can pass as the marker.
 func TestValues(t *testing.T) {
 	got := describe.Markdown(changed())
-	if n := strings.Count(got, "canary"); n != 5 {
+	if n := strings.Count(got, "canary"); n != 7 {
 		t.Errorf("%d values are shown:\n%s", n, got)
 	}
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
@@ -212,7 +218,7 @@ func TestUnprintable(t *testing.T) {
 		Environment: "env" + evil, Branch: "dev" + evil, Path: "path" + evil,
 		ClusterTypes: []describe.ClusterType{{Name: "type" + evil, Added: []string{"target" + evil}}},
 		Policies:     func(string, string) []string { return []string{"policy" + evil} },
-		Configs: []describe.Config{{
+		Configs: []describe.ConfigChange{{
 			Name: "config" + evil, Targets: 1, ClusterTypes: []string{"on" + evil},
 			Keys: []describe.ConfigKey{{Name: "key" + evil, Old: text("old" + evil), New: text("new" + evil)}},
 		}},
@@ -277,6 +283,7 @@ func TestOrder(t *testing.T) {
 		c := changed()
 		slices.Reverse(c.ClusterTypes)
 		slices.Reverse(c.Configs)
+		slices.Reverse(c.Secrets)
 		slices.Reverse(c.Configs[len(c.Configs)-1].Keys)
 		slices.Reverse(c.Configs[len(c.Configs)-1].ClusterTypes)
 		slices.Reverse(c.Sources)
@@ -305,7 +312,7 @@ func TestLimit(t *testing.T) {
 			to.Name, to.Kind, to.Added = ct, describe.Added, append(to.Added, target)
 			c.Configs = append(
 				c.Configs,
-				describe.Config{
+				describe.ConfigChange{
 					Name:         target,
 					Targets:      1,
 					ClusterTypes: []string{ct},

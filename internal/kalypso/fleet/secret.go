@@ -30,6 +30,15 @@ func (r SecretReference) Fields() map[string]string {
 	return fields
 }
 
+// String returns the fields that are set as text, such as: store "vault", key "db", property "password".
+func (r SecretReference) String() string {
+	text := fmt.Sprintf("store %q, key %q", r.Store, r.Key)
+	if r.Property != "" {
+		text += fmt.Sprintf(", property %q", r.Property)
+	}
+	return text
+}
+
 // HasUnknown reports whether a field of the reference is [Unknown].
 func (r SecretReference) HasUnknown() bool { return AnyUnknown(r.Fields()) }
 
