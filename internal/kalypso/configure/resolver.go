@@ -174,10 +174,14 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 		schema, err := compileSchema(text)
 		if err != nil {
 			m := o.Metadata()
-			problems = append(problems, fleet.Problem{
+			p := fleet.Problem{
 				Kind: o.Kind(), Name: m.Name, Origin: m.Origin, Path: path,
 				Summary: "Invalid JSON Schema", Detail: fleet.Sentence(err), Err: err,
-			})
+			}
+			if w, ok := o.(*fleet.Workload); ok {
+				p.Fault, p.Affects = fleet.TeamFault, f.Affected(w, path)
+			}
+			problems = append(problems, p)
 			return nil
 		}
 		r.compiled[text] = schema

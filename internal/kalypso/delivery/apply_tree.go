@@ -30,15 +30,23 @@ type applyTree struct {
 	begun   bool
 }
 
-// Target returns the tree that the fleet renders to.
-func (d *Desired) Target() Inventory {
+// rendered returns the tree that the fleet renders to, without the deployment targets that fail.
+func (d *Desired) rendered() Inventory {
 	if d.Tree == nil {
 		return nil
 	}
-	if d.target == nil || d.targetOf != d.Tree {
-		d.target, d.targetOf = InventoryOf(d.Tree), d.Tree
+	if d.inventory == nil || d.inventoryOf != d.Tree {
+		d.inventory, d.inventoryOf = InventoryOf(d.Tree), d.Tree
 	}
-	return d.target
+	return d.inventory
+}
+
+// Target returns the tree that the fleet renders to, with what the branch keeps of the deployment targets that fail.
+func (d *Desired) Target() Inventory {
+	if k := d.keptTree(); k != nil {
+		return k.inventory
+	}
+	return d.rendered()
 }
 
 // Inventory returns the tree of this apply: what it leaves at the destination. All that follows (attributes, ownership,
@@ -63,7 +71,7 @@ func (d *Desired) Known() bool {
 	case d.Tree == nil || !d.Certain():
 		return false
 	case d.Complete():
-		return !d.Tree.Unknown
+		return d.targetKnown()
 	}
 	for _, folder := range d.Inventory() {
 		if folder.Unknown {
@@ -81,9 +89,15 @@ func (d *Desired) Certain() bool {
 	return !d.applied().uncertain
 }
 
-// TargetTreeHash returns the hash of the tree that the fleet renders to; "" where it is not known yet.
+// targetKnown reports whether the target is known to the last file.
+func (d *Desired) targetKnown() bool {
+	k := d.keptTree()
+	return !d.Tree.Unknown && (k == nil || !k.incomplete)
+}
+
+// TargetTreeHash returns the hash of the target; "" where it is not known yet.
 func (d *Desired) TargetTreeHash() string {
-	if d.Tree == nil || d.Tree.Unknown {
+	if d.Tree == nil || !d.targetKnown() {
 		return ""
 	}
 	return d.Target().TreeHash().String()
@@ -108,27 +122,49 @@ func (d *Desired) RolloutStatus() string { return d.applied().rollout.Status() }
 // read.
 func (d *Desired) resolve(p *Prior, s *State) {
 	d.setApply(nil)
-	if d.Rollout == nil || d.Strategy == ComputeOnly || d.Tree == nil {
-		return
-	}
-	recovers := p != nil && (s == nil || s.Seen.Head != "") // what was delivered is to be read from the branch
+	unread := d.resolveKept(p, s)
 	switch {
+	case d.Tree == nil:
+		return
+	case !d.inWaves():
+		d.setApply(d.wholeTree())
+		d.apply.uncertain, d.apply.unread = unread, unread
 	case fleet.IsUnknown(string(d.Strategy)):
 		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, step: &rollout.Step{Uncertain: true}})
-	case !s.Current() && (d.Adopt || d.Incomplete || recovers):
+	case unread || !s.Current() && (d.Adopt || d.Incomplete || d.recovers(p, s)):
 		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, unread: true, step: &rollout.Step{Uncertain: true}})
 	case s.Current():
-		if d.setApply(d.proposedTree(s)); d.apply == nil {
-			d.setApply(d.nextWave(s))
-		}
+		d.setApply(d.nextTree(s))
 	default:
 		d.setApply(d.nextWave(&State{}))
 	}
+	if k := d.keptTree(); k != nil && k.incomplete {
+		d.apply.unread = true
+	}
+}
+
+// inWaves reports whether a rollout brings the tree to a branch.
+func (d *Desired) inWaves() bool { return d.Rollout != nil && d.Strategy != ComputeOnly }
+
+// recovers reports whether what was delivered is to be read from the branch.
+func (d *Desired) recovers(p *Prior, s *State) bool {
+	return p != nil && (s == nil || s.Seen.Head != "")
 }
 
 // resolveUnread finds the tree of this apply once the branch is read, where the state does not tell what it holds.
 func (d *Desired) resolveUnread(s *State, at *BranchState) {
 	if !d.applied().unread {
+		return
+	}
+	d.resolveUnreadKept(s, at)
+	if !d.inWaves() {
+		d.setApply(d.wholeTree())
+		d.apply.unread = true // another attempt reads the branch again
+		return
+	}
+	if s.Current() {
+		d.setApply(d.nextTree(s))
+		d.apply.unread = true
 		return
 	}
 	before := s
@@ -142,6 +178,14 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 	}
 	d.setApply(d.nextWave(before))
 	d.apply.unread = true // another attempt reads the branch again
+}
+
+// nextTree returns the tree that a pull request proposes already, or the one after the next wave.
+func (d *Desired) nextTree(s *State) *applyTree {
+	if proposed := d.proposedTree(s); proposed != nil {
+		return proposed
+	}
+	return d.nextWave(s)
 }
 
 // proposedTree returns the tree that a pull request proposes on the way to the same target: an open one is not changed
@@ -171,7 +215,7 @@ func (d *Desired) proposedTree(s *State) *applyTree {
 
 // nextWave returns the tree after the next wave.
 func (d *Desired) nextWave(s *State) *applyTree {
-	delivered, seen := maps.Clone(s.Delivered), s.Ours()
+	delivered, seen := maps.Clone(d.baseline(s)), s.Ours()
 	for name, folder := range delivered {
 		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
 			if delivered[name] = seen[name]; seen[name].Hash == (tree.Hash{}) {

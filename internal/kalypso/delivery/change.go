@@ -42,6 +42,9 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	if err := d.checkOwnership(s, at); err != nil {
 		return c, []error{err}
 	}
+	if err := d.checkLeftOut(s, at); err != nil {
+		return c, []error{err}
+	}
 	owned := at.recordedFolders()
 	if held := at.Folders.only(owned); !s.Current() && at.Record != nil && !d.Adopt && !held.mayEqual(c.Wanted) {
 		return c, []error{&ExistsError{d.Destination, d.Environment, Changes(held, c.Wanted)}}

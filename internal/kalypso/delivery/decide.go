@@ -86,6 +86,7 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	decision := &Decision{Action: Write}
 	if d.Tree != nil {
 		decision.Rollout = d.applied().step
+		decision.Errors = d.keptErrors()
 	}
 	if p == nil {
 		decision.Check = d.Delivers() && !d.Incomplete
@@ -144,6 +145,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
 		current && d.Located() && !s.Destination.Same(d.Destination),
 		d.recordChanges(p, s),
+		d.failuresChange(s),
 		(current || d.Strategy == ComputeOnly) && d.decidesAnew(s):
 		return Write
 	case d.Strategy == Push && d.Located() && len(d.oldLocations(s)) > 0:
@@ -234,7 +236,7 @@ func (decision *Decision) checkState(d *Desired, s *State) {
 		return
 	}
 	change, errs := d.change(s, &s.Seen, nil)
-	decision.Adoption, decision.Errors = change.Adoption, errs
+	decision.Adoption, decision.Errors = change.Adoption, append(decision.Errors, errs...)
 }
 
 // overwrittenDrift returns the branches on which the apply overwrites changes of others: the destination, and the
@@ -275,7 +277,7 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 		wanted, record = d.Inventory(), d.recordOn(&s.Seen).hash()
 	}
 	ours := s.Ours()
-	for _, name := range s.Delivered.differing(ours) {
+	for _, name := range d.baseline(s).differing(ours) {
 		if ours[name].Hash != wanted[name].Hash {
 			return true
 		}

@@ -57,9 +57,15 @@ type Desired struct {
 	decisions placement.Decisions // cached by [Desired.Decisions]
 	decided   *tree.Tree          // the tree of the cached decisions
 
-	target            Inventory  // cached by [Desired.Target]
-	apply             *applyTree // the tree of this apply: see [Desired.Inventory]
-	targetOf, applyOf *tree.Tree // the trees that they belong to
+	// OnAssignmentError is the reaction to deployment targets that fail to render.
+	OnAssignmentError OnAssignmentError
+
+	failed    fleet.Problems // why deployment targets are not in the tree
+	inventory Inventory      // cached by [Desired.rendered]
+	kept      *keptTree      // nil if nothing fails to render: see [Desired.Target]
+	apply     *applyTree     // the tree of this apply: see [Desired.Inventory]
+
+	inventoryOf, keptOf, applyOf *tree.Tree // the trees that they belong to
 }
 
 // PullRequestSettings configures the pull requests of a rendering.
@@ -116,7 +122,9 @@ func (d *Desired) Render(ctx context.Context, p *Prior, s *State, progress Progr
 	if !fleet.AnyUnknown(d.Sources) {
 		d.Sources = d.Sources.Of(d.Origins)
 	}
+	d.Fleet.LeaveOutFailed = d.KeepsFailed()
 	result, ps := engine.Run(ctx, d.Fleet, func(done, total int) { progress("render", done, total) })
+	d.failed = result.LeftOut
 	d.Tree, d.assignmentsKnown = result.Tree, result.AssignmentsKnown && result.Tree != nil
 	return append(ps, d.validateTree(ctx, result.AssignmentsKnown)...)
 }
@@ -129,6 +137,10 @@ func (d *Desired) record() Record {
 	r.Decisions = d.Decisions()
 	r.Rollout = d.applied().rollout.Record()
 	r.Promotion = d.Promotion
+	if k := d.keptTree(); k != nil && d.Delivers() {
+		r.Kept, r.LeftOut = slices.Clone(k.kept), slices.Clone(k.leftOut)
+		r.LeftOut = slices.DeleteFunc(r.LeftOut, func(f FailedAssignment) bool { return f.ClusterType == "" }) // unbounded
+	}
 	return r
 }
 

@@ -27,8 +27,8 @@ func (d *Desired) edit(c *Change) *gitops.Edit {
 		if c.Held[name].Hash == hash {
 			continue
 		}
-		if i, ok := rendered[name]; ok && d.Tree.Folders[i].Hash == hash {
-			edit.Folders = append(edit.Folders, clusterTypeFolder(d.Tree, i, at))
+		if i, ok := rendered[name]; ok && d.Target()[name].Hash == hash {
+			edit.Folders = append(edit.Folders, d.clusterTypeFolder(i, at))
 			continue
 		}
 		edit.Folders = append(edit.Folders, gitops.Folder{Path: at, Hash: plumbing.Hash(hash), Stored: true})
@@ -36,11 +36,14 @@ func (d *Desired) edit(c *Change) *gitops.Edit {
 	return edit
 }
 
-// clusterTypeFolder returns folder i of a tree, at a path. Only targets that the branch does not hold are rendered.
-func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
+// clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets that
+// the branch does not hold are rendered.
+func (d *Desired) clusterTypeFolder(i int, at string) gitops.Folder {
+	t := d.Tree
+	target := d.Target()[t.Folders[i].ClusterType]
 	folder := gitops.Folder{
 		Path: at,
-		Hash: plumbing.Hash(t.Folders[i].Hash),
+		Hash: plumbing.Hash(target.Hash),
 		Files: func(yield func(gitops.File, error) bool) {
 			yield(gitops.File{Path: tree.ReadmeFile, Content: []byte(tree.Readme)}, nil)
 		},
@@ -57,6 +60,11 @@ func clusterTypeFolder(t *tree.Tree, i int, at string) gitops.Folder {
 				}
 			},
 		})
+	}
+	for was, is := range pairs(target.Targets, d.rendered()[t.Folders[i].ClusterType].Targets) {
+		if is == nil {
+			folder.Folders = append(folder.Folders, gitops.Folder{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true})
+		}
 	}
 	return folder
 }

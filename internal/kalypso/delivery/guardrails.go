@@ -15,6 +15,9 @@ import (
 type Guardrails struct {
 	// MaxRemoved limits the deployment target folders that one change may remove.
 	MaxRemoved Limit
+	// MaxKept limits the deployment target folders that the branch keeps because they fail to render. If it is empty or
+	// not known yet, it is the [DefaultMaxKept].
+	MaxKept Limit
 	// AllowEmpty allows a change to remove all of them.
 	AllowEmpty bool
 	// RequireKnown refuses a plan whose assignments are not known yet.
@@ -35,6 +38,16 @@ type Limit string
 
 // DefaultLimit is the default of [Guardrails].MaxRemoved.
 const DefaultLimit Limit = "50%"
+
+// DefaultMaxKept is the default of [Guardrails].MaxKept.
+const DefaultMaxKept Limit = "10%"
+
+func (g Guardrails) maxKept() Limit {
+	if g.MaxKept == "" || fleet.IsUnknown(string(g.MaxKept)) {
+		return DefaultMaxKept
+	}
+	return g.MaxKept
+}
 
 // String returns the limit as written, or the default.
 func (l Limit) String() string {

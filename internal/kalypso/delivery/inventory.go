@@ -28,8 +28,9 @@ type Folder struct {
 type Target struct {
 	Name    string
 	Hash    ShortHash
-	Empty   bool // all its files are empty
-	Unknown bool // Hash is not known yet; only in the tree of a plan
+	Whole   tree.Hash // the whole hash; zero if the state does not have it
+	Empty   bool      // all its files are empty
+	Unknown bool      // Hash is not known yet; only in the tree of a plan
 }
 
 // ShortHash is the start of the hash of a Git tree. It is enough to show what changed. What is written depends on the
@@ -39,24 +40,32 @@ type ShortHash [6]byte
 // String returns the 12 hexadecimal digits of the hash.
 func (h ShortHash) String() string { return hex.EncodeToString(h[:]) }
 
-// MarshalText implements encoding.TextMarshaler. It writes the hash, a dash if all files are empty, and the name.
+// MarshalText implements encoding.TextMarshaler. It writes the hash, the whole one if it is known, a dash if all files
+// are empty, and the name.
 func (t Target) MarshalText() ([]byte, error) {
-	mark := ""
+	hash, mark := t.Hash.String(), ""
+	if t.Whole != (tree.Hash{}) {
+		hash = t.Whole.String()
+	}
 	if t.Empty {
 		mark = "-"
 	}
-	return []byte(t.Hash.String() + mark + " " + t.Name), nil
+	return []byte(hash + mark + " " + t.Name), nil
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (t *Target) UnmarshalText(text []byte) error {
 	hash, name, ok := strings.Cut(string(text), " ")
 	hash, t.Empty = strings.CutSuffix(hash, "-")
-	n, err := hex.Decode(t.Hash[:], []byte(hash[:min(len(hash), 2*len(t.Hash))]))
-	if !ok || err != nil || n != len(t.Hash) || len(hash) != 2*n {
+	decoded, err := hex.DecodeString(hash)
+	if !ok || err != nil || len(decoded) != len(t.Hash) && len(decoded) != len(t.Whole) {
 		return fmt.Errorf("%w: %q", errTarget, text)
 	}
 	t.Name = name
+	if len(decoded) == len(t.Whole) {
+		copy(t.Whole[:], decoded)
+	}
+	copy(t.Hash[:], decoded)
 	return nil
 }
 
@@ -80,9 +89,21 @@ func InventoryOf(t *tree.Tree) Inventory {
 }
 
 func newTarget(name string, hash tree.Hash, empty bool) Target {
-	t := Target{Name: name, Empty: empty}
+	t := Target{Name: name, Empty: empty, Whole: hash}
 	copy(t.Hash[:], hash[:])
 	return t
+}
+
+// sameHash reports whether both targets have the same name and files.
+func (t Target) sameHash(other Target) bool { return t.Name == other.Name && t.Hash == other.Hash }
+
+// withoutWholeHashes returns a folder without the whole hashes of its targets.
+func withoutWholeHashes(_ string, folder Folder) Folder {
+	folder.Targets = slices.Clone(folder.Targets) // nil stays nil
+	for i := range folder.Targets {
+		folder.Targets[i].Whole = tree.Hash{}
+	}
+	return folder
 }
 
 // Names returns the cluster types, sorted. It never returns nil.

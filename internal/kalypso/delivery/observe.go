@@ -181,7 +181,7 @@ func (s *State) merged(p *Proposal, commit string) *State {
 	now := newState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
-	now.Decisions, now.Rollout = p.Head.Decisions, p.Head.Rollout
+	now.Decisions, now.Rollout, now.WholeHashes = p.Head.Decisions, p.Head.Rollout, p.Head.WholeHashes
 	return &now
 }
 

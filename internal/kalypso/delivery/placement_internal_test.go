@@ -146,7 +146,7 @@ func TestMoves(t *testing.T) {
 	t.Parallel()
 	d := placedDesired(t)
 	target := []Target{{Name: "hello-web"}}
-	d.target, d.targetOf = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}, d.Tree
+	d.inventory, d.inventoryOf = Inventory{"large": {Targets: target}, "small": {}, "new": {Undecided: true}}, d.Tree
 	// A rollout that commits a part of that alone changes nothing.
 	d.setApply(&applyTree{inventory: Inventory{"small": {Targets: target}}})
 	for name, c := range map[string]struct {

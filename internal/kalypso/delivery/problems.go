@@ -37,6 +37,8 @@ func ownProblem(at Destination, err error) fleet.Problem {
 		nested    *NestedError
 		moves     *RolloutMoveError
 		reviewers *ReviewersError
+		keptMove  *KeptMoveError
+		leftOut   *LeftOutError
 	)
 	switch {
 	case errors.As(err, &exists):
@@ -66,6 +68,12 @@ func ownProblem(at Destination, err error) fleet.Problem {
 		return problem("Reviewers that can't be asked", fleet.Sentence(err), "delivery")
 	case errors.As(err, &moves):
 		return problem("A rollout is under way", fleet.Sentence(err), "gitops_repo")
+	case errors.As(err, &keptMove):
+		return problem("Deployment targets that can't be kept", fleet.Sentence(err), "on_assignment_error")
+	case errors.As(err, &leftOut):
+		return problem("Deployment targets that can't be kept", fmt.Sprintf(
+			"%s Fix the targets, or import the rendering with the ID\n  %s",
+			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
 	case errors.As(err, &nested):
 		return problem("Two renderings at one destination", text, "gitops_repo")
 	case errors.Is(err, ErrNoRendering):

@@ -278,6 +278,7 @@ func (d *Desired) targetState(p *plannedChange) *State {
 	if s.Rollout = rolloutOf(p.at.Record, p.at.Time); d.updates(p.before) {
 		s.Rollout = p.before.Rollout
 	}
+	s.WholeHashes = d.KeepsFailed()
 	if len(s.Delivered) > 0 {
 		s.Inputs = p.before.Inputs
 	}

@@ -81,7 +81,11 @@ type plannedChange struct {
 // planChange reads a branch, and decides what the apply changes there. It returns an error if the apply must not
 // change it.
 func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChange, error) {
-	at, err := readBranch(snapshot, d.Destination, s, union(d.Target().Names(), d.Inventory().Names()))
+	before := s
+	if d.KeepsFailed() && s.Current() && !s.WholeHashes {
+		before = s.withoutTargets() // so that their whole hashes are read
+	}
+	at, err := readBranch(snapshot, d.Destination, before, union(d.Target().Names(), d.Inventory().Names()))
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +97,7 @@ func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChang
 		}
 	}
 	change, errs := d.change(s, at, old)
-	if len(errs) > 0 {
+	if errs = append(d.keptErrors(), errs...); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
@@ -146,6 +150,7 @@ func (d *Desired) delivered(at Destination, p *plannedChange, head string) *Stat
 	s.Decisions = d.Decisions()
 	s.Inputs, s.Base, s.Seen, s.Cache = d.inputsAfter(p.before), head, p.after(head), p.cache
 	s.Rollout = d.rolloutAfter(p.Needed)
+	s.WholeHashes = d.KeepsFailed()
 	return &s
 }
 

@@ -2,10 +2,12 @@ package delivery
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -36,6 +38,10 @@ type Record struct {
 	Decisions placement.Decisions `json:"decisions,omitempty"`
 	// Rollout is how far the tree reached the cluster types in waves; nil: all of it is on the branch.
 	Rollout *rollout.Progress `json:"rollout,omitempty"`
+	// Kept are the assignments that fail to render and are as the branch held them before. LeftOut are those that fail
+	// and that it did not hold.
+	Kept    []FailedAssignment `json:"kept,omitempty"`
+	LeftOut []FailedAssignment `json:"left_out,omitempty"`
 }
 
 // NewRecord returns the record of a rendering.
@@ -97,5 +103,33 @@ func ParseRecord(data []byte) (Record, error) {
 func (r Record) same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
 		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&
-		r.Rollout.UnderWay() == other.Rollout.UnderWay()
+		r.Rollout.UnderWay() == other.Rollout.UnderWay() && r.sameFailures(other)
+}
+
+// sameFailures reports whether both list the same assignments that fail to render.
+func (r Record) sameFailures(other Record) bool {
+	return slices.EqualFunc(r.Kept, other.Kept, FailedAssignment.same) &&
+		slices.EqualFunc(r.LeftOut, other.LeftOut, FailedAssignment.same)
+}
+
+// failsSince returns since when an assignment fails to render, or "" if the record does not list it.
+func (r *Record) failsSince(f FailedAssignment) string {
+	if r == nil {
+		return ""
+	}
+	for _, list := range [][]FailedAssignment{r.Kept, r.LeftOut} {
+		if i, found := slices.BinarySearchFunc(list, f, FailedAssignment.compare); found {
+			return list[i].Since
+		}
+	}
+	return ""
+}
+
+// setSince sets since when the assignments fail: as before, or since the commit of the record.
+func (r *Record) setSince(before *Record, committed time.Time) {
+	for _, list := range [][]FailedAssignment{r.Kept, r.LeftOut} {
+		for i := range list {
+			list[i].Since = cmp.Or(before.failsSince(list[i]), list[i].Since, committed.UTC().Format(time.RFC3339))
+		}
+	}
 }

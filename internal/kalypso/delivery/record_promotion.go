@@ -13,10 +13,11 @@ type Promotion struct {
 // decisionPinned is the decision of a pin, see package promotion.
 const decisionPinned = "pinned"
 
-// recordOn returns the record to write to a branch. While the promoted commit stays, the reason stays too: the present
+// recordOn returns the record to write to a branch. What fails to render keeps its time. While the promoted commit stays, the reason stays too: the present
 // decision tells why no other commit was taken.
 func (d *Desired) recordOn(at *BranchState) Record {
 	r := d.record()
+	r.setSince(at.Record, d.Author.When)
 	if at.Record == nil || d.Promotion == nil {
 		return r
 	}

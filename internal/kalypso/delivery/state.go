@@ -48,6 +48,9 @@ type State struct {
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// OldLocations are the previous locations of the rendering that pull requests still have to remove.
 	OldLocations []*OldLocation `json:"old_places,omitempty"`
+	// WholeHashes says that the targets of the folders have their whole hashes. They are needed to keep what fails to
+	// render, and make the state larger.
+	WholeHashes bool `json:"whole_hashes,omitempty"`
 	// Removal is the number of the pull request that removes the rendering and was not merged while a destroy waited, or
 	// 0.
 	Removal int `json:"removal,omitempty"`
@@ -103,6 +106,7 @@ func Computed(d *Desired) *State {
 	s.PromotedCommit, s.Inputs = d.PromotedCommit, d.inputs()
 	s.Delivered, s.Decisions = d.Inventory(), d.Decisions()
 	s.Seen.Folders = s.Delivered
+	s.WholeHashes = d.KeepsFailed()
 	return &s
 }
 
@@ -161,7 +165,7 @@ func DecodeState(data []byte) (*State, error) {
 	return s.withRepeats(), nil
 }
 
-// withoutRepeats returns s without the targets of seen folders, and the decisions of the seen record, that equal the
+// withoutRepeats returns s without whole hashes that it does not need, and without the targets of seen folders, and the decisions of the seen record, that equal the
 // delivered ones. They would be stored twice.
 func (s *State) withoutRepeats() *State {
 	packed := *s
@@ -176,6 +180,10 @@ func (s *State) withoutRepeats() *State {
 		}
 		return folder
 	})
+	if !s.WholeHashes {
+		packed.Delivered = s.Delivered.replace(withoutWholeHashes)
+		packed.Seen.Folders = packed.Seen.Folders.replace(withoutWholeHashes)
+	}
 	if s.Proposal != nil {
 		p := *s.Proposal
 		p.Head = p.Head.withoutRepeats()
@@ -218,4 +226,15 @@ func (inv Inventory) replace(with func(name string, folder Folder) Folder) Inven
 		replaced[name] = with(name, folder)
 	}
 	return replaced
+}
+
+// withoutTargets returns s without the targets of its folders, which are read again then.
+func (s *State) withoutTargets() *State {
+	drop := func(_ string, folder Folder) Folder {
+		folder.Targets = nil
+		return folder
+	}
+	now := *s
+	now.Delivered, now.Seen.Folders = s.Delivered.replace(drop), s.Seen.Folders.replace(drop)
+	return &now
 }

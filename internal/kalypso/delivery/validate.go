@@ -20,6 +20,9 @@ func (d *Desired) Validate() fleet.Problems {
 	if err := d.Guardrails.MaxRemoved.check(); err != nil {
 		ps = append(ps, problem("Invalid limit", fleet.Sentence(err), "guardrails", "max_removed"))
 	}
+	if err := d.Guardrails.maxKept().check(); err != nil {
+		ps = append(ps, problem("Invalid limit", fleet.Sentence(err), "guardrails", "max_kept"))
+	}
 	if d.PromotedCommit != "" && d.Promotion == nil && !oneWord(d.PromotedCommit) {
 		ps = append(ps, problem("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))

@@ -16,11 +16,14 @@ type Result struct {
 	// AssignmentsKnown reports whether the assignments of all cluster types are known.
 	AssignmentsKnown bool
 	// Schedule and Configuration are nil unless the assignments of a cluster type are known and the fleet is valid.
-	// Failing templates and schema violations do not count.
+	// Failing templates and schema violations do not count. Neither do faults of teams if the fleet leaves them out.
 	Schedule      *schedule.Schedule
 	Configuration *configure.Configuration
 	// Tree is nil unless the assignments of a cluster type are known and there is no error.
 	Tree *tree.Tree
+	// LeftOut lists why deployment targets are not in the tree, sorted. It is empty unless the fleet leaves them out: see
+	// [fleet.Fleet].LeaveOutFailed.
+	LeftOut fleet.Problems
 }
 
 // Run sorts the fleet and runs all stages on all CPUs. It reports the problems of all stages, sorted: an error in one
@@ -41,24 +44,28 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 
 	configuration, ps := configure.New(ctx, f, assignments)
 	problems = append(problems, ps...)
-	valid := !problems.HasErrors()
+	ofTeams, others := problems.SplitTeamFaults()
+	valid := !others.HasErrors() && (f.LeaveOutFailed || len(ofTeams) == 0)
 
 	renderer, ps := render.New(ctx, f, assignments, configuration)
 	problems = append(problems, ps...)
 
-	files, ps := tree.Build(ctx, assignments, renderer, progress)
+	files, ps := tree.Build(ctx, assignments, renderer, ofTeams.AffectedEverywhere(), progress)
 
 	result := &Result{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // running stages fail only because of that
 		return result, append(problems, fleet.StoppedProblem(err))
 	}
 	problems = append(problems, ps...)
+	problems.Sort()
+	if f.LeaveOutFailed {
+		result.LeftOut, problems = problems.SplitTeamFaults()
+	}
 	if some && valid {
 		result.Schedule, result.Configuration = assignments, configuration
 	}
 	if some && !problems.HasErrors() {
 		result.Tree = files
 	}
-	problems.Sort()
 	return result, problems
 }

@@ -19,7 +19,7 @@ type DeploymentTarget struct {
 
 // DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. If two Workloads
 // resolve to the same name, it reports an error that names both. It omits targets with invalid text, so that no
-// template ever sees them.
+// template ever sees them, and those that [Fleet.Validate] refused.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	var targets []*DeploymentTarget
 	workspaces := f.workspaces()
@@ -42,9 +42,7 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 				Manifests:     t.Manifests,
 				ConfigSchemas: slices.Concat(t.ConfigSchemas, w.ConfigSchemas),
 			}
-			if !target.hasInvalidText() {
-				targets = append(targets, target)
-			}
+			targets = append(targets, target)
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *DeploymentTarget) int {
@@ -66,6 +64,7 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 		}
 	}
 	targets = slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })
+	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return f.refused[t.Name] || t.hasInvalidText() })
 	return targets, ps
 }
 

@@ -212,6 +212,10 @@ type Fleet struct {
 	Earlier placement.Earlier
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool
+	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [TeamFault], instead of failing.
+	LeaveOutFailed bool
+
+	refused map[string]bool // the deployment targets that [Fleet.Validate] refused
 }
 
 // Add adds objects to the fleet. It skips ConfigMaps that are not Kalypso's.

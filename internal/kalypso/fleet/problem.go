@@ -98,6 +98,11 @@ type Problem struct {
 	Summary  string // one line, such as "Invalid label value"
 	Detail   string // what is wrong and what to do
 	Err      error  // the cause, for errors.Is; may be nil
+	// Fault says who can cause the problem. A [TeamFault] affects the listed deployment targets alone; Cause is then the
+	// Detail without that list.
+	Fault   Fault
+	Affects []AffectedTarget
+	Cause   string
 }
 
 // Subject names the object and its origin.

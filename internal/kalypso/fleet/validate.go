@@ -14,7 +14,8 @@ import (
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
 // objects, Workloads with too many targets, and placements that name what no cluster type has. It stops once ctx is
-// done. [Fleet.ValidateReferences] checks the templates that cluster types name.
+// done. [Fleet.ValidateReferences] checks the templates that cluster types name. From then on,
+// [Fleet.DeploymentTargets] omits the targets that Validate refused.
 func (f *Fleet) Validate(ctx context.Context) Problems {
 	f.Sort()
 	var ps Problems
@@ -24,7 +25,15 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 		if ctx.Err() != nil {
 			return ps
 		}
-		ps = append(ps, o.Validate()...)
+		found := o.Validate()
+		if w, ok := o.(*Workload); ok {
+			for i, p := range found {
+				if p.Fault == TeamFault {
+					found[i].Affects = f.Affected(w, p.Path)
+				}
+			}
+		}
+		ps = append(ps, found...)
 		m := o.Metadata()
 		if IsUnknown(m.Name) {
 			continue
@@ -44,6 +53,7 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 	ps = append(ps, f.checkTargetsPerWorkload()...)
 	ps = append(ps, f.checkPlacements()...)
 	ps.Sort()
+	f.refused = ps.AffectedEverywhere()
 	return ps
 }
 
@@ -134,7 +144,9 @@ func (p *SchedulingPolicy) Validate() Problems {
 
 // Validate implements [Object].
 func (w *Workload) Validate() Problems {
-	ps := w.validateMeta()
+	var ps Problems
+	ps.name(w.Name, w.Name, "Invalid name", Attr("name"))
+	ps = append(ps, faults(func(ps *Problems) { ps.labels(w.Labels, Attr("labels")) })...)
 	prefix := w.Name + "-"
 	if len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
 		prefix = "" // reported once, not for each target
@@ -143,14 +155,16 @@ func (w *Workload) Validate() Problems {
 	for i, t := range w.Targets {
 		at := func(steps ...Step) []Step { return append([]Step{Attr("deployment_targets"), Index(i)}, steps...) }
 		ps.name(prefix+t.Name, t.Name, "Invalid deployment target name", at(Attr("name"))...)
-		ps.labels(t.Labels, at(Attr("labels"))...)
-		ps.checkTeamTexts(t.Name, t.Manifests, at(Attr("manifests"))...)
-		if t.Environment == "" {
-			ps.add(
-				"Missing environment",
-				fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
-				at(Attr("environment"))...)
-		}
+		ps = append(ps, faults(func(ps *Problems) {
+			ps.labels(t.Labels, at(Attr("labels"))...)
+			ps.checkTeamTexts(t.Name, t.Manifests, at(Attr("manifests"))...)
+			if t.Environment == "" {
+				ps.add(
+					"Missing environment",
+					fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
+					at(Attr("environment"))...)
+			}
+		})...)
 		// A duplicate name is one error in each environment.
 		id := t.Environment + "/" + t.Name
 		if seen[id] && !IsUnknown(t.Name) && !IsUnknown(t.Environment) {

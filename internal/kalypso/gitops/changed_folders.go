@@ -78,6 +78,9 @@ func (s *Snapshot) changedFolders(folders []Folder) ([]Folder, error) {
 				children += len(there)
 			}
 			for _, f := range d.Folders {
+				if f.Stored {
+					continue
+				}
 				at, ok := there[f.Path]
 				next = appendChanged(next, f, at, ok)
 			}

@@ -38,8 +38,17 @@ func problemsOf(failures []failure) (problems fleet.Problems) {
 			p.Kind, p.Name, p.Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
 		}
 		hit := make([]string, len(group))
+		ofTeam := group[0].ofTeam()
 		for i, f := range group {
 			hit[i] = f.on()
+			if ofTeam {
+				p.Affects = append(p.Affects, fleet.AffectedTarget{
+					ClusterType: f.assignment.ClusterType.Name, Name: f.assignment.Target.Name,
+				})
+			}
+		}
+		if ofTeam {
+			p.Fault, p.Cause = fleet.TeamFault, cause
 		}
 		p.Detail = fmt.Sprintf(
 			"%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
@@ -50,6 +59,12 @@ func problemsOf(failures []failure) (problems fleet.Problems) {
 		problems = append(problems, p)
 	}
 	return problems
+}
+
+// ofTeam reports whether a change of the team's data can cause the failure: unless the platform's own schema rejects the
+// platform's values.
+func (f *failure) ofTeam() bool {
+	return f.Template != nil || f.Violation.Object.Kind() == fleet.KindWorkload
 }
 
 func (f *failure) on() string {

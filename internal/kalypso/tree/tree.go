@@ -33,6 +33,7 @@ type Tree struct {
 	Unknown bool
 
 	renderer *render.Renderer
+	leftOut  map[string]bool // names of deployment targets
 }
 
 // Hash is the name of a Git object.
@@ -53,6 +54,8 @@ type Target struct {
 	Hash    Hash
 	Empty   bool // all its files are empty
 	Unknown bool
+
+	assignment int // its index in the placement of the schedule
 }
 
 // File is a file of the tree.
@@ -64,14 +67,14 @@ type File struct {
 	MayBeAbsent bool
 }
 
-// Build renders the assignments of a schedule on all CPUs and reports the failures. The tree holds no content:
-// [Tree.Files] renders it again. Build calls progress, if not nil, after each folder, from one goroutine at a time.
-// It stops once ctx is done.
+// Build renders the assignments of a schedule on all CPUs and reports the failures. The tree has no folder for an
+// assignment that fails, nor for one of a deployment target in leftOut. It holds no content: [Tree.Files] renders it
+// again. Build calls progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is done.
 func Build(
-	ctx context.Context, s *schedule.Schedule, r *render.Renderer, progress func(done, total int),
+	ctx context.Context, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool, progress func(done, total int),
 ) (*Tree, fleet.Problems) {
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r}
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r, leftOut: leftOut}
 	failures := make([][]failure, n)
 	var mu sync.Mutex
 	done := 0
@@ -102,7 +105,7 @@ func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
 	p := &t.Schedule.Placements[i]
 	folder := Folder{
 		ClusterType: p.ClusterType.Name,
-		Targets:     make([]Target, len(rendered)),
+		Targets:     make([]Target, 0, len(rendered)),
 		Unknown:     p.Undecided,
 		Undecided:   p.Undecided,
 	}
@@ -111,8 +114,12 @@ func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
 	var failures []failure
 	for n, r := range rendered {
 		failures = append(failures, r.failures...)
+		if len(r.failures) > 0 || t.leftOut[r.Name] {
+			continue
+		}
 		folder.Unknown = folder.Unknown || r.Unknown
-		folder.Targets[n] = r.Target
+		r.assignment = n
+		folder.Targets = append(folder.Targets, r.Target)
 		entries = append(entries, folderEntry(r.Name, r.Hash))
 	}
 	folder.Hash = gitobject.NewHasher().Tree(entries)
@@ -160,6 +167,16 @@ func FolderHash(folders map[string]Hash) Hash {
 	return gitobject.NewHasher().Tree(entries)
 }
 
+// ClusterTypeHash returns the hash of a cluster type's folder that contains the folders of these deployment targets. It
+// equals [Folder.Hash] of a folder with these targets.
+func ClusterTypeHash(targets map[string]Hash) Hash {
+	entries := append(make([]entry, 0, len(targets)+1), readme)
+	for name, hash := range targets {
+		entries = append(entries, folderEntry(name, hash))
+	}
+	return gitobject.NewHasher().Tree(entries)
+}
+
 // IsReadme reports whether blob is the hash of a cluster type folder's README.
 func IsReadme(blob Hash) bool { return blob == readme.Hash }
 
@@ -196,7 +213,7 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 // look complete.
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
-		for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
+		for _, f := range t.renderer.Assignment(context.Background(), i, t.Folders[i].Targets[n].assignment).Files {
 			if !yield(File{f.Name, f.Content, f.Unknown, f.MayBeAbsent}) {
 				return
 			}

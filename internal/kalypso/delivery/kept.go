@@ -1,0 +1,359 @@
+package delivery
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// OnAssignmentError is the reaction to deployment targets that fail to render by a fault of their team. If it is not
+// known yet, they are errors.
+type OnAssignmentError string
+
+// The reactions.
+const (
+	AssignmentErrorFail OnAssignmentError = "fail" // the plan fails
+	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps what it holds of them
+)
+
+// FailedAssignment is a deployment target on a cluster type that fails to render.
+type FailedAssignment struct {
+	ClusterType      string `json:"cluster_type,omitempty"` // empty: on every cluster type
+	DeploymentTarget string `json:"deployment_target"`
+	// Since is the time of the commit whose record listed it first, by RFC 3339. It is empty until then.
+	Since string `json:"since,omitempty"`
+}
+
+func (f FailedAssignment) compare(other FailedAssignment) int {
+	return cmp.Or(cmp.Compare(f.ClusterType, other.ClusterType), cmp.Compare(f.DeploymentTarget, other.DeploymentTarget))
+}
+
+func (f FailedAssignment) same(other FailedAssignment) bool { return f.compare(other) == 0 }
+
+func (f FailedAssignment) String() string {
+	if f.ClusterType == "" {
+		return f.DeploymentTarget
+	}
+	return f.ClusterType + " / " + f.DeploymentTarget
+}
+
+// failures tells which deployment targets fail to render: cluster type → names. Those below "" fail on every cluster
+// type.
+type failures map[string]map[string]bool
+
+func failuresOf(ps fleet.Problems) failures {
+	f := failures{}
+	for _, p := range ps {
+		for _, t := range p.Affects {
+			if f[t.ClusterType] == nil {
+				f[t.ClusterType] = map[string]bool{}
+			}
+			f[t.ClusterType][t.Name] = true
+		}
+	}
+	return f
+}
+
+// include reports whether a target fails on a cluster type.
+func (f failures) include(clusterType, target string) bool {
+	return f[""][target] || f[clusterType][target]
+}
+
+// keptTree is the fleet's tree with what the branch keeps of the deployment targets that fail to render.
+type keptTree struct {
+	inventory Inventory
+	failures  failures
+	// Kept are the folders that the branch keeps, and leftOut the targets that it does not hold. Both are sorted.
+	kept, leftOut []FailedAssignment
+	// waiting are the names of targets that can't join a cluster type. They do not leave the others meanwhile.
+	waiting map[string]bool
+	held    int // the number of deployment target folders that the branch holds of ours
+	// incomplete says that hashes of folders are unknown until the branch is read: the state has only the start of the
+	// hashes of their targets.
+	incomplete bool
+	// lost are the folders that a move to another destination can't keep.
+	lost []FailedAssignment
+}
+
+// keep adds the failing targets that the branch holds to the rendered tree. Held are our folders on the branch as they
+// were last read, and delivered is what the last apply left there.
+func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
+	k := &keptTree{inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, held: held.Count()}
+	holders := held.holders()
+	for clusterType, names := range f {
+		for name := range names {
+			if clusterType == "" && len(holders[name]) > 0 || slices.Contains(holders[name], clusterType) {
+				continue
+			}
+			k.leftOut = append(k.leftOut, FailedAssignment{ClusterType: clusterType, DeploymentTarget: name})
+			k.waiting[name] = true
+		}
+	}
+	for name, folder := range rendered {
+		k.inventory[name] = k.keepIn(name, folder, held[name], delivered[name])
+	}
+	slices.SortFunc(k.kept, FailedAssignment.compare)
+	slices.SortFunc(k.leftOut, FailedAssignment.compare)
+	return k
+}
+
+// keepIn adds the failing targets that the branch holds of a cluster type to its folder.
+func (k *keptTree) keepIn(clusterType string, folder, held, delivered Folder) Folder {
+	if folder.Undecided {
+		return folder
+	}
+	targets := make([]Target, 0, len(folder.Targets))
+	kept := len(k.kept)
+	for was, is := range pairs(held.Targets, folder.Targets) {
+		switch {
+		case is != nil:
+			targets = append(targets, *is)
+		case k.failures.include(clusterType, was.Name) || k.waiting[was.Name]:
+			targets = append(targets, *was)
+			k.kept = append(k.kept, FailedAssignment{ClusterType: clusterType, DeploymentTarget: was.Name})
+		}
+	}
+	if len(k.kept) == kept {
+		return folder
+	}
+	folder.Targets = targets
+	if folder.Unknown {
+		return folder
+	}
+	hash, ok := folderHash(targets)
+	switch {
+	case ok:
+		folder.Hash = hash
+	case held.Hash == delivered.Hash && slices.EqualFunc(targets, held.Targets, Target.sameHash):
+		folder.Hash = held.Hash
+	default:
+		folder.Unknown, k.incomplete = true, true
+	}
+	return folder
+}
+
+// folderHash returns the hash of a cluster type's folder with these targets, if their whole hashes are known.
+func folderHash(targets []Target) (tree.Hash, bool) {
+	hashes := make(map[string]tree.Hash, len(targets))
+	for _, t := range targets {
+		if t.Whole == (tree.Hash{}) {
+			return tree.Hash{}, false
+		}
+		hashes[t.Name] = t.Whole
+	}
+	return tree.ClusterTypeHash(hashes), true
+}
+
+// keeps reports whether a target on a cluster type stays as the branch holds it, also if that is not at all.
+func (k *keptTree) keeps(clusterType, target string) bool {
+	_, found := slices.BinarySearchFunc(
+		k.kept, FailedAssignment{ClusterType: clusterType, DeploymentTarget: target}, FailedAssignment.compare)
+	return found || k.failures.include(clusterType, target)
+}
+
+// baseline returns what was delivered, with the failing targets as the branch holds them: changes of others in these are
+// no drift, because the apply keeps them.
+func (k *keptTree) baseline(delivered, held Inventory) Inventory {
+	return delivered.replace(func(clusterType string, folder Folder) Folder {
+		now, ok := held[clusterType]
+		if !ok || now.Hash == folder.Hash {
+			return folder
+		}
+		var targets []Target
+		for was, is := range pairs(folder.Targets, now.Targets) {
+			t := was
+			if was == nil && k.keeps(clusterType, is.Name) || was != nil && k.keeps(clusterType, was.Name) {
+				t = is
+			}
+			if t != nil {
+				targets = append(targets, *t)
+			}
+		}
+		hash, ok := folderHash(targets)
+		if slices.EqualFunc(targets, folder.Targets, Target.sameHash) || !ok {
+			return folder
+		}
+		return Folder{Hash: hash, Targets: targets}
+	})
+}
+
+// KeepsFailed reports whether the branch keeps what fails to render.
+func (d *Desired) KeepsFailed() bool { return d.OnAssignmentError == AssignmentErrorKeep }
+
+// Kept returns the deployment target folders that the branch keeps because they fail to render, sorted.
+func (d *Desired) Kept() []FailedAssignment {
+	if k := d.keptTree(); k != nil {
+		return k.kept
+	}
+	return nil
+}
+
+// keptTree returns the tree with what the branch keeps, or nil if nothing fails to render.
+func (d *Desired) keptTree() *keptTree {
+	if d.Tree == nil || d.keptOf != d.Tree {
+		return nil
+	}
+	return d.kept
+}
+
+// resolveKept finds what the branch keeps. It reports whether that is unknown until the branch is read. The parameters
+// are those of [Desired.resolve].
+func (d *Desired) resolveKept(p *Prior, s *State) (unread bool) {
+	d.kept, d.keptOf = nil, d.Tree
+	if d.Tree == nil || len(d.failed) == 0 {
+		return false
+	}
+	f, rendered := failuresOf(d.failed), d.rendered()
+	switch {
+	case d.Strategy == ComputeOnly:
+		d.kept = f.keep(rendered, nil, nil)
+		if s != nil && s.Version == stateVersion && s.Engine == engineVersion {
+			d.kept = f.keep(rendered, s.Ours(), s.Delivered)
+		}
+	case fleet.IsUnknown(string(d.Strategy)), !d.Located() && s.Current(),
+		!s.Current() && (d.Adopt || d.Incomplete || d.recovers(p, s)):
+		d.kept = f.keep(rendered, nil, nil)
+		return true
+	case d.updates(s) && s.Environment == d.Environment:
+		d.kept = f.keep(rendered, s.Ours(), s.Delivered)
+	default:
+		d.kept = f.keep(rendered, nil, nil)
+		if d.moves(s) {
+			d.kept.lost = f.keep(rendered, s.Ours(), s.Delivered).kept
+		}
+	}
+	d.kept.setSince(s.records()...)
+	return false
+}
+
+// resolveUnreadKept finds what the branch keeps once it is read.
+func (d *Desired) resolveUnreadKept(s *State, at *BranchState) {
+	if d.keptTree() == nil {
+		return
+	}
+	names := at.recordedFolders()
+	if s.Current() {
+		names = s.owned(at)
+	} else if d.Adopt {
+		names = union(union(names, at.OperatorFolders), d.rendered().Names())
+	}
+	held := at.Folders.only(names)
+	d.kept = d.kept.failures.keep(d.rendered(), held, held)
+	d.kept.setSince(append(s.records(), at.Record)...)
+}
+
+// records returns the records of the branch and of the pull request, as they were last read.
+func (s *State) records() (all []*Record) {
+	if s == nil {
+		return nil
+	}
+	all = append(all, s.Seen.Record)
+	if s.Proposal != nil {
+		all = append(all, s.Proposal.Head.Seen.Record)
+	}
+	return all
+}
+
+// setSince sets since when assignments fail, from the first record that lists them.
+func (k *keptTree) setSince(records ...*Record) {
+	for _, list := range [][]FailedAssignment{k.kept, k.leftOut} {
+		for i := range list {
+			for _, r := range records {
+				if list[i].Since == "" {
+					list[i].Since = r.failsSince(list[i])
+				}
+			}
+		}
+	}
+}
+
+// baseline returns what the last apply left at the destination of s, apart from targets that fail to render now: these
+// are as the branch holds them.
+func (d *Desired) baseline(s *State) Inventory {
+	k := d.keptTree()
+	if k == nil || !d.updates(s) {
+		return s.Delivered
+	}
+	return k.baseline(s.Delivered, s.Ours())
+}
+
+// keptErrors returns why the apply must not keep what fails to render.
+func (d *Desired) keptErrors() (errs []error) {
+	k := d.keptTree()
+	if k == nil || d.applied().uncertain {
+		return nil
+	}
+	if len(k.lost) > 0 {
+		errs = append(errs, &KeptMoveError{d.Destination, k.lost})
+	}
+	if most := d.Guardrails.maxKept(); !most.allows(len(k.kept), k.held) {
+		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
+			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A fault of that many is rarely a "+
+				"team's: look for it in the templates and the configs. If the teams broke them, raise it.\n%s",
+			len(k.kept), fleet.Count(k.held, "deployment target folder"), most, fleet.IndentedList(texts(k.kept), maxListed))})
+	}
+	return errs
+}
+
+// checkLeftOut returns a *LeftOutError if the rendering is created where the branch holds targets that fail to render.
+func (d *Desired) checkLeftOut(s *State, at *BranchState) error {
+	k := d.keptTree()
+	if k == nil || s.Current() || d.applied().unread {
+		return nil
+	}
+	held := k.failures.keep(d.rendered(), at.Folders.only(at.recordedFolders()), nil).kept
+	if len(held) == 0 {
+		return nil
+	}
+	return &LeftOutError{d.Destination, d.Environment, held}
+}
+
+// failuresChange reports whether the record is to list other assignments that fail to render.
+func (d *Desired) failuresChange(s *State) bool {
+	if !d.Delivers() || !s.Current() || !d.Known() {
+		return false
+	}
+	all := s.records()
+	last := all[len(all)-1]
+	return last != nil && !last.sameFailures(d.record())
+}
+
+func texts(all []FailedAssignment) []string {
+	lines := make([]string, len(all))
+	for i, f := range all {
+		lines[i] = f.String()
+	}
+	return lines
+}
+
+// KeptMoveError is a rendering that moves to another destination while deployment targets fail to render: the new
+// destination does not hold what the old one keeps of them.
+type KeptMoveError struct {
+	To   Destination
+	Kept []FailedAssignment
+}
+
+// Error implements error.
+func (e *KeptMoveError) Error() string {
+	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
+		"holds them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
+		e.To, fleet.IndentedList(texts(e.Kept), maxListed))
+}
+
+// LeftOutError is a rendering that is created where the branch holds folders of deployment targets that fail to render.
+type LeftOutError struct {
+	Destination Destination
+	Environment string
+	Held        []FailedAssignment
+}
+
+// Error implements error.
+func (e *LeftOutError) Error() string {
+	return fmt.Sprintf("At %s, the branch holds the folders of these deployment targets, which fail to render:\n%s\n"+
+		"A create does not know the branch, so it would remove them.",
+		e.Destination, strings.TrimRight(fleet.IndentedList(texts(e.Held), maxListed), "\n"))
+}

@@ -1,0 +1,270 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+)
+
+// fail has assignments of "cluster type/deployment target" fail, that are not rendered; "*" is every cluster type.
+func (s *situation) fail(rendersTo, failing string) {
+	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), AssignmentErrorKeep
+	s.desired.Guardrails.MaxKept = "100%"
+	p := fleet.Problem{Fault: fleet.TeamFault, Summary: "Template rendering failed"}
+	for _, entry := range strings.Fields(failing) {
+		ct, name, _ := strings.Cut(entry, "/")
+		p.Affects = append(p.Affects, fleet.AffectedTarget{ClusterType: strings.TrimPrefix(ct, "*"), Name: name})
+	}
+	s.desired.failed = fleet.Problems{p}
+}
+
+// shortHashes is a state that was written without on_assignment_error.
+func (s *situation) shortHashes() {
+	s.state.Delivered = s.state.Delivered.replace(withoutWholeHashes)
+	s.state.Seen.Folders = s.state.Seen.Folders.replace(withoutWholeHashes)
+}
+
+// keptText tells what became of the failing targets.
+func (s *situation) keptText() string {
+	decision := Decide(s.desired, s.prior, s.state)
+	d := s.desired
+	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[decision.Action]}
+	list := func(what string, all []FailedAssignment) {
+		if len(all) > 0 {
+			parts = append(parts, what+" "+strings.Join(texts(all), ", "))
+		}
+	}
+	k := d.keptTree()
+	list("kept", k.kept)
+	list("left out", k.leftOut)
+	var unknown []string
+	for _, name := range d.Inventory().Names() {
+		if d.Inventory()[name].Unknown {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > 0 {
+		parts = append(parts, "unknown "+strings.Join(unknown, ", "))
+	}
+	if !d.Certain() {
+		parts = append(parts, "uncertain")
+	}
+	if len(decision.Drift) > 0 {
+		parts = append(parts, "overwrites drift")
+	}
+	for _, err := range decision.Errors {
+		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T", err), "*delivery."))
+	}
+	if s.branch != nil && len(decision.Errors) == 0 && d.Certain() {
+		if _, errs := d.change(s.state.current(), s.branch, nil); len(errs) > 0 {
+			parts = append(parts, "the apply: "+strings.TrimPrefix(fmt.Sprintf("%T", errs[0]), "*delivery."))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// TestKept is the specification of what becomes of deployment targets that fail to render. The branch holds
+// large/a=1 large/b=1 small/c=1.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*situation)
+		want   string
+	}{
+		{"one that the branch holds", func(s *situation) {
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; kept large / a"}, // the record lists it
+		{"one that the branch holds, while others change", func(s *situation) {
+			s.fail("large/b=2 small/c=1", "large/a")
+		}, "write; kept large / a"},
+		{"one that is new", func(s *situation) {
+			s.fail(delivered, "large/new")
+		}, "write; left out large / new"},
+		{"on every cluster type", func(s *situation) {
+			s.fail("large/b=1 small/c=1", "*/a")
+		}, "write; kept large / a"},
+		{"on every cluster type, and new", func(s *situation) {
+			s.fail(delivered, "*/new")
+		}, "keep; left out new"},
+		{"one that moves to a cluster type where it fails stays where it was", func(s *situation) {
+			s.fail("large/b=1 small/c=1", "small/a")
+		}, "write; kept large / a; left out small / a"},
+		{"one that leaves a cluster type, and fails on one that holds it", func(s *situation) {
+			s.state, s.branch = usualState("large/a=1 small/a=1"), holding("large/a=1 small/a=1")
+			s.fail("large small", "small/a")
+		}, "write; kept small / a"},
+		{"of a cluster type that is removed", func(s *situation) {
+			s.fail("large/a=1 large/b=1", "*/c")
+		}, "write"},
+		{"the same again", func(s *situation) {
+			s.fail("large/b=1 small/c=1", "large/a")
+			s.state.Seen.Record.Kept = []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
+			s.prior.TreeHash = Inventory{"large": realHashes(held(delivered))["large"], "small": held(delivered)["small"]}.
+				TreeHash().String()
+		}, "keep; kept large / a"},
+		{"drift of what is kept", func(s *situation) {
+			s.othersWrite("large/a=theirs large/b=1 small/c=1")
+			s.fail("large/b=2 small/c=1", "large/a")
+		}, "write; kept large / a"},
+		{"drift of others in the same folder", func(s *situation) {
+			s.othersWrite("large/a=1 large/b=theirs small/c=1")
+			s.fail("large/b=2 small/c=1", "large/a")
+		}, "write; kept large / a; overwrites drift"},
+		{"what others removed stays away", func(s *situation) {
+			s.othersWrite("large/b=1 small/c=1")
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; left out large / a"},
+		{"a state without whole hashes", func(s *situation) {
+			s.fail("large/b=1 small/c=1", "large/a")
+			s.shortHashes()
+		}, "write; kept large / a"},
+		{"a state without whole hashes, while others change", func(s *situation) {
+			s.fail("large/b=2 small/c=1", "large/a")
+			s.shortHashes()
+		}, "undecided; kept large / a; unknown large"},
+		{"a create", func(s *situation) {
+			s.prior, s.state, s.branch = nil, nil, &BranchState{Head: "head"}
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; left out large / a"},
+		{"a create where the branch holds its folder", func(s *situation) {
+			s.prior, s.state = nil, nil
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; left out large / a; the apply: LeftOutError"},
+		{"a create that adopts", func(s *situation) {
+			s.prior, s.state, s.desired.Adopt = nil, nil, true
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; left out large / a; uncertain"},
+		{"private state that can't be read", func(s *situation) {
+			s.state = nil
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; left out large / a; uncertain"},
+		{"a move", func(s *situation) {
+			s.desired.Destination.Path = "fleet"
+			s.desired.Guardrails = free
+			s.branch = nil
+			s.fail("large/b=1 small/c=1", "large/a")
+		}, "write; left out large / a; KeptMoveError"},
+		{"a move with a new one", func(s *situation) {
+			s.desired.Destination.Path = "fleet"
+			s.desired.Guardrails = free
+			s.branch = nil
+			s.fail(delivered, "large/new")
+		}, "write; left out large / new"},
+		{"more than max_kept", func(s *situation) {
+			s.fail("large/b=1 small/c=1", "large/a")
+			s.desired.Guardrails.MaxKept = ""
+		}, "write; kept large / a; GuardrailError"},
+		{"new ones do not count", func(s *situation) {
+			s.fail(delivered, "large/new")
+			s.desired.Guardrails.MaxKept = "0"
+		}, "write; left out large / new"},
+		{"only computed", func(s *situation) {
+			s.desired.Strategy, s.prior.Commit, s.branch = ComputeOnly, "", nil
+			s.fail("large/b=2 small/c=1", "large/a")
+		}, "write; kept large / a"},
+		{"with a rollout, in a folder whose wave comes later", func(s *situation) {
+			s.desired.Rollout = twoStages()
+			s.fail("large/b=2 small/c=2", "large/a")
+		}, "write; kept large / a"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := usualSituation()
+			s.state.Delivered, s.state.Seen.Folders = realHashes(s.state.Delivered), realHashes(s.state.Seen.Folders)
+			s.branch.Folders = s.state.Seen.Folders
+			tt.change(s)
+			if diff := cmp.Diff(tt.want, s.keptText()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// realHashes returns folders with the hashes that Git gives them.
+func realHashes(inv Inventory) Inventory {
+	return inv.replace(func(_ string, folder Folder) Folder {
+		folder.Hash, _ = folderHash(folder.Targets)
+		return folder
+	})
+}
+
+// othersWrite has others change the branch before it is read.
+func (s *situation) othersWrite(entries string) {
+	s.state.edited(entries)
+	s.state.Seen.Folders = realHashes(s.state.Seen.Folders)
+	s.branch.Folders = s.state.Seen.Folders
+}
+
+// twoStages is a rollout of one cluster type at a time.
+func twoStages() *rollout.Rollout {
+	return &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
+}
+
+// The folder of a later wave stays as it was delivered, and what is kept in it as the branch holds it.
+func TestKeptInALaterWave(t *testing.T) {
+	t.Parallel()
+	s := usualSituation()
+	s.state.Delivered = realHashes(s.state.Delivered)
+	s.state.Seen.Folders = realHashes(held("large/a=1 large/b=1 small/c=theirs small/d=1"))
+	s.state.Delivered = realHashes(held("large/a=1 large/b=1 small/c=1 small/d=1"))
+	s.state.Drift = []Drift{{Commit: "theirs"}}
+	s.desired.Rollout = twoStages()
+	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
+	decision := Decide(s.desired, s.prior, s.state)
+	if diff := cmp.Diff(realHashes(held("small/c=theirs small/d=1"))["small"].Hash, s.desired.Inventory()["small"].Hash); diff != "" {
+		t.Errorf("the folder of the later wave (-want +got):\n%s", diff)
+	}
+	if len(decision.Drift) > 0 || len(decision.Errors) > 0 {
+		t.Errorf("drift %v, errors %v", decision.Drift, decision.Errors)
+	}
+}
+
+// The record lists what fails since the commit that listed it first.
+func TestFailingSince(t *testing.T) {
+	t.Parallel()
+	s := usualSituation()
+	s.fail("large/b=1 small/c=1", "large/a small/new")
+	s.desired.Author.When = time.Unix(1_800_000_000, 0)
+	Decide(s.desired, s.prior, s.state)
+	first := s.desired.recordOn(s.branch)
+	want := []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a", Since: "2027-01-15T08:00:00Z"}}
+	if diff := cmp.Diff(want, first.Kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	s.state.Seen.Record, s.branch.Record = &first, &first
+	s.desired.Author.When = s.desired.Author.When.Add(time.Hour)
+	Decide(s.desired, s.prior, s.state)
+	if diff := cmp.Diff(want, s.desired.Kept()); diff != "" {
+		t.Errorf("the next plan (-want +got):\n%s", diff)
+	}
+	if again := s.desired.recordOn(s.branch); !slices.Equal(again.Kept, want) || again.LeftOut[0].Since != want[0].Since {
+		t.Errorf("the next record is %v", again)
+	}
+	parsed, err := ParseRecord(first.Marshal())
+	if err != nil || !parsed.same(first) || !slices.Equal(parsed.Kept, want) {
+		t.Errorf("after a round trip: %v (%v)", parsed, err)
+	}
+}
+
+// Both errors name the targets, and what to do.
+func TestKeptErrors(t *testing.T) {
+	t.Parallel()
+	all := []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
+	for _, err := range []error{&KeptMoveError{usualDestination, all}, &LeftOutError{usualDestination, "dev", all}} {
+		p := NewProblem(usualDestination, err)
+		if !strings.Contains(p.Detail, "large / a") || p.Severity != fleet.Error || !errors.Is(p, err) ||
+			strings.Contains(p.Summary, "can't be used") {
+			t.Errorf("%T: %v", err, p)
+		}
+	}
+}

@@ -1,0 +1,391 @@
+package delivery
+
+import (
+	"crypto/sha1" // as Git does
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// keptModel is a fleet whose teams break and mend their targets, and the branch as plain rules have it.
+type keptModel struct {
+	*testing.T
+	seed    uint64
+	random  *rand.Rand
+	targets map[string]*modelTarget // by <workload>-<target>
+	state   *State
+	prior   *Prior
+	branch  map[string]tree.Hash // cluster type/deployment target → folder
+}
+
+type modelTarget struct {
+	workload, name string
+	on             string // the label that places it
+	version        int
+	fault          string // empty: none
+}
+
+var modelClusterTypes = map[string][]string{"one": {"large"}, "two": {"large", "small"}, "three": {"edge", "large", "small"}}
+
+// everywhere are the faults that do not depend on the cluster type, and what they change.
+var everywhere = map[string]func(*fleet.Workload, *fleet.Target){
+	"template in a text": func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["path"] = "{{ .ConfigData }}" },
+	"label":              func(_ *fleet.Workload, t *fleet.Target) { t.Labels["on"] = "no label" },
+	"no environment":     func(_ *fleet.Workload, t *fleet.Target) { t.Environment = "" },
+	"no schema":          func(_ *fleet.Workload, t *fleet.Target) { t.ConfigSchemas = []string{"{"} },
+}
+
+// onAssignments are the faults that an assignment shows.
+var onAssignments = map[string]func(*fleet.Workload, *fleet.Target){
+	"missing value":    func(_ *fleet.Workload, t *fleet.Target) { delete(t.Manifests, "path") },
+	"another document": func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["path"] = "a: b" },
+	"schema":           func(_ *fleet.Workload, t *fleet.Target) { t.ConfigSchemas = []string{`{"required": ["NONE"]}`} },
+	"on large alone":   func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["breaks"] = "large" },
+}
+
+// quotaFault is the fault of a Workload with more targets than the limit: it breaks all of them.
+const quotaFault = "quota"
+
+func newKeptModel(t *testing.T, seed uint64) *keptModel {
+	m := &keptModel{
+		T: t, seed: seed, random: rand.New(rand.NewPCG(seed, 19)), targets: map[string]*modelTarget{},
+		branch: map[string]tree.Hash{},
+	}
+	for i := range 3 {
+		for _, name := range []string{"a", "b"}[:1+m.random.IntN(2)] {
+			w := fmt.Sprintf("team%d", i)
+			m.targets[w+"-"+name] = &modelTarget{workload: w, name: name, on: m.place()}
+		}
+	}
+	return m
+}
+
+func (m *keptModel) place() string {
+	return slices.Sorted(maps.Keys(modelClusterTypes))[m.random.IntN(len(modelClusterTypes))]
+}
+
+// fleet returns the fleet: as it is, without the targets that fail, or as if nobody had ever broken anything.
+func (m *keptModel) fleet(which string) *fleet.Fleet {
+	f := &fleet.Fleet{
+		Environment: "dev", Limits: fleet.Limits{TargetsPerWorkload: 3},
+		Templates: []*fleet.Template{
+			{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
+				"kind: K\npath: {{ .Manifests.path }}\n{{ if eq .ClusterType .Manifests.breaks }}{{ .Manifests.none }}{{ end }}"}},
+			{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"kind: Namespace\n"}},
+		},
+		Configs: []*fleet.Config{{
+			Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}},
+			Data: map[string]string{"REGION": "west"},
+		}},
+	}
+	for _, name := range []string{"edge", "large", "small"} {
+		ct := &fleet.ClusterType{Meta: fleet.Meta{Name: name, Labels: map[string]string{}}, Reconciler: "r", NamespaceService: "n"}
+		for on, names := range modelClusterTypes {
+			if slices.Contains(names, name) {
+				ct.Labels[on] = "true"
+			}
+		}
+		f.ClusterTypes = append(f.ClusterTypes, ct)
+	}
+	for on := range modelClusterTypes {
+		f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
+			Meta:              fleet.Meta{Name: on},
+			DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"on": on}},
+			ClusterTypes:      fleet.Selector{MatchLabels: map[string]string{on: "true"}},
+		})
+	}
+	workloads := map[string]*fleet.Workload{}
+	for _, key := range slices.Sorted(maps.Keys(m.targets)) {
+		is := m.targets[key]
+		if which == "without" && is.fault != "" {
+			continue
+		}
+		w := workloads[is.workload]
+		if w == nil {
+			w = &fleet.Workload{Meta: fleet.Meta{Name: is.workload}}
+			workloads[is.workload] = w
+			f.Workloads = append(f.Workloads, w)
+		}
+		t := fleet.Target{Name: is.name, Environment: "dev", Labels: map[string]string{"on": is.on},
+			Manifests: map[string]string{"path": fmt.Sprint("v", is.version), "breaks": "none"}}
+		if which == "broken" && is.fault != "" {
+			for _, faults := range []map[string]func(*fleet.Workload, *fleet.Target){everywhere, onAssignments} {
+				if change := faults[is.fault]; change != nil {
+					change(w, &t)
+				}
+			}
+		}
+		w.Targets = append(w.Targets, t)
+		for i := range 4 {
+			if which == "broken" && is.fault == quotaFault {
+				w.Targets = append(w.Targets, fleet.Target{Name: fmt.Sprint(is.name, "-more-", i), Environment: "dev"})
+			}
+		}
+	}
+	m.random.Shuffle(len(f.Workloads), func(i, j int) { f.Workloads[i], f.Workloads[j] = f.Workloads[j], f.Workloads[i] })
+	return f
+}
+
+// render returns the folders of a fleet without faults.
+func (m *keptModel) render(which string) map[string]tree.Hash {
+	m.Helper()
+	result, ps := engine.Run(m.Context(), m.fleet(which), nil)
+	if ps.HasErrors() {
+		m.Fatalf("seed %d: %s: %v", m.seed, which, ps)
+	}
+	return folders(InventoryOf(result.Tree))
+}
+
+func folders(inv Inventory) map[string]tree.Hash {
+	all := map[string]tree.Hash{}
+	for name, folder := range inv {
+		for _, t := range folder.Targets {
+			all[name+"/"+t.Name] = t.Whole
+		}
+	}
+	return all
+}
+
+// edit breaks, mends, changes or moves targets.
+func (m *keptModel) edit() {
+	var names []string
+	for _, all := range []map[string]func(*fleet.Workload, *fleet.Target){everywhere, onAssignments} {
+		names = append(names, slices.Sorted(maps.Keys(all))...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.targets)) {
+		t := m.targets[key]
+		switch m.random.IntN(10) {
+		case 0, 1:
+			t.fault = names[m.random.IntN(len(names))]
+		case 2, 3:
+			t.fault = ""
+		case 4:
+			t.version++
+		case 5:
+			t.on = m.place()
+		case 6:
+			for _, other := range m.targets { // the quota of a Workload breaks all of its targets
+				if other.workload == t.workload {
+					other.fault = quotaFault
+				}
+			}
+		}
+	}
+	for _, t := range m.targets { // mended as a whole
+		if t.fault == quotaFault && m.random.IntN(3) == 0 {
+			for _, other := range m.targets {
+				if other.workload == t.workload {
+					other.fault = ""
+				}
+			}
+		}
+	}
+	for _, t := range m.targets {
+		if t.fault == quotaFault {
+			for _, other := range m.targets {
+				if other.workload == t.workload {
+					other.fault = quotaFault
+				}
+			}
+		}
+	}
+}
+
+// drift has others change a folder on the branch.
+func (m *keptModel) drift() {
+	if m.state == nil || m.random.IntN(3) > 0 || len(m.branch) == 0 {
+		return
+	}
+	keys := slices.Sorted(maps.Keys(m.branch))
+	key := keys[m.random.IntN(len(keys))]
+	if m.random.IntN(4) == 0 {
+		delete(m.branch, key)
+	} else {
+		m.branch[key] = sha1.Sum(fmt.Append(nil, m.random.Uint64()))
+	}
+	m.state.Seen.Folders = m.inventory()
+	m.state.Drift = []Drift{{Commit: "theirs"}}
+}
+
+// inventory returns the branch as it is read.
+func (m *keptModel) inventory() Inventory {
+	inv := Inventory{}
+	for _, ct := range []string{"edge", "large", "small"} {
+		hashes := map[string]tree.Hash{}
+		folder := Folder{}
+		for _, key := range slices.Sorted(maps.Keys(m.branch)) {
+			if name, ok := strings.CutPrefix(key, ct+"/"); ok {
+				hashes[name] = m.branch[key]
+				folder.Targets = append(folder.Targets, newTarget(name, m.branch[key], false))
+			}
+		}
+		folder.Hash = tree.ClusterTypeHash(hashes)
+		inv[ct] = folder
+	}
+	return inv
+}
+
+// fails is the plain rule of what fails on a cluster type.
+func (t *modelTarget) fails(ct string) bool {
+	_, all := everywhere[t.fault]
+	switch {
+	case t.fault == "":
+		return false
+	case all || t.fault == quotaFault:
+		return true
+	case t.fault == "on large alone" && ct != "large":
+		return false
+	}
+	return slices.Contains(modelClusterTypes[t.on], ct)
+}
+
+// want returns the branch after an apply by plain rules.
+func (m *keptModel) want() map[string]tree.Hash {
+	want := m.render("without")
+	whole := m.render("never broken")
+	for key, t := range m.targets {
+		if t.fault == "" {
+			continue
+		}
+		waits := false
+		for _, ct := range modelClusterTypes[t.on] {
+			_, held := m.branch[ct+"/"+key]
+			waits = waits || t.fails(ct) && !held
+			if !t.fails(ct) {
+				want[ct+"/"+key] = whole[ct+"/"+key]
+			}
+		}
+		_, all := everywhere[t.fault]
+		for _, ct := range []string{"edge", "large", "small"} {
+			hash, held := m.branch[ct+"/"+key]
+			_, renders := want[ct+"/"+key]
+			waitsHere := waits && !all && t.fault != quotaFault
+			if held && !renders && (t.fails(ct) || waitsHere) {
+				want[ct+"/"+key] = hash
+			}
+		}
+	}
+	return want
+}
+
+// apply plans and applies, and checks the result by plain rules.
+func (m *keptModel) apply() {
+	m.Helper()
+	want := m.want()
+	d := m.desired("broken")
+	decision := Decide(d, m.prior, m.state)
+	if len(decision.Errors) > 0 {
+		m.Fatalf("seed %d: %v", m.seed, decision.Errors)
+	}
+	if diff := cmp.Diff(want, folders(d.Inventory())); diff != "" {
+		m.Fatalf("seed %d: the tree of the apply (-want +got):\n%s", m.seed, diff)
+	}
+	for name, folder := range d.Inventory() {
+		if folder.Unknown {
+			m.Fatalf("seed %d: the hash of %s is unknown", m.seed, name)
+		}
+	}
+	before, at := m.state, &BranchState{Head: "head", Folders: Inventory{}}
+	if before != nil {
+		at = &before.Seen
+		m.checkDrift(decision, d)
+	}
+	change, errs := d.change(before, at, nil)
+	if len(errs) > 0 {
+		m.Fatalf("seed %d: %v", m.seed, errs)
+	}
+	m.branch = want
+	if diff := cmp.Diff(m.inventory().TreeHash(), d.Inventory().TreeHash()); diff != "" {
+		m.Fatalf("seed %d: the hash of the tree (-want +got):\n%s", m.seed, diff)
+	}
+	if before == nil {
+		before = &State{}
+	}
+	m.state = d.delivered(d.Destination, &plannedChange{Change: change, at: at, before: before}, "head")
+	m.prior = &Prior{TreeHash: d.Inventory().TreeHash().String(), Commit: "commit", Delivered: true}
+	m.reload()
+	if again := m.desired("broken"); Decide(again, m.prior, m.state).Action != Keep {
+		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
+	}
+}
+
+// checkDrift checks that drift is told where the apply overwrites it, and never where others changed only what it keeps.
+func (m *keptModel) checkDrift(decision *Decision, d *Desired) {
+	m.Helper()
+	was, now, want := folders(m.state.Delivered), m.branch, folders(d.Inventory())
+	overwrites, others := false, false
+	for key := range merged(was, now) {
+		ct, name, _ := strings.Cut(key, "/")
+		changed := was[key] != now[key]
+		overwrites = overwrites || changed && now[key] != want[key]
+		others = others || changed && !m.targets[name].fails(ct)
+	}
+	if told := len(decision.Drift) > 0; overwrites && !told || !others && told {
+		m.Fatalf("seed %d: changes of others are overwritten: %t, told: %t", m.seed, overwrites, told)
+	}
+}
+
+// reload stores the private state, and reads it again.
+func (m *keptModel) reload() {
+	m.Helper()
+	text, err := m.state.Encode()
+	if err == nil {
+		m.state, err = DecodeState(text)
+	}
+	if err != nil {
+		m.Fatal(err)
+	}
+}
+
+func (m *keptModel) desired(which string) *Desired {
+	m.Helper()
+	d := &Desired{
+		Strategy: Push, Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: DriftOverwrite,
+		OnAssignmentError: AssignmentErrorKeep,
+		Guardrails:        Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%", Unscheduled: fleet.Ignore},
+	}
+	d.Author.When = time.Unix(1_800_000_000, 0)
+	if ps := d.Render(m.Context(), m.prior, m.state, func(string, int, int) {}); ps.HasErrors() {
+		m.Fatalf("seed %d: %v", m.seed, ps)
+	}
+	return d
+}
+
+// Teams break their targets in every way and mend them again, targets change and move, and others push to the branch:
+// the files of the others are those of the fleet without the broken targets, what is kept never changes, and once all
+// is mended, the tree is the one of a fleet that never broke.
+func TestTeamsBreakAndMend(t *testing.T) {
+	t.Parallel()
+	runs := uint64(500)
+	if testing.Short() {
+		runs = 50
+	}
+	for seed := range runs {
+		m := newKeptModel(t, seed)
+		for range 20 {
+			m.edit()
+			m.drift()
+			m.apply()
+		}
+		for _, target := range m.targets {
+			target.fault = ""
+		}
+		m.apply()
+		if diff := cmp.Diff(m.render("never broken"), m.branch); diff != "" {
+			t.Fatalf("seed %d: after mending (-want +got):\n%s", seed, diff)
+		}
+		if r := m.state.Seen.Record; len(r.Kept)+len(r.LeftOut) > 0 {
+			t.Fatalf("seed %d: the record still lists %v", seed, r)
+		}
+	}
+}

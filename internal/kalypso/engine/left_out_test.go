@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// TestLeaveOutFailed pins which faults are a team's, what they affect, and that the rest of the tree is the one of the
+// fleet without the affected targets. Everything else fails as without LeaveOutFailed.
+func TestLeaveOutFailed(t *testing.T) {
+	t.Parallel()
+	target := func(change func(*fleet.Workload, *fleet.Target)) func(*fleet.Fleet) {
+		return func(f *fleet.Fleet) { change(f.Workloads[0], &f.Workloads[0].Targets[0]) }
+	}
+	const app = "large/app-test small/app-test"
+	for _, tt := range []struct {
+		name    string
+		change  func(*fleet.Fleet)
+		affects string // "": the fleet fails
+		tree    string
+	}{
+		{"a template that fails on its data", target(func(_ *fleet.Workload, t *fleet.Target) {
+			delete(t.Manifests, "path")
+		}), app, "large/other-test small/other-test"},
+		{"a template that fails on one cluster type", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.Manifests["breaks"] = "large"
+		}), "large/app-test", "large/other-test small/app-test small/other-test"},
+		{"text that changes the documents", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.Manifests["path"] = "a: b"
+		}), app, "large/other-test small/other-test"},
+		{"values against the schema of the target", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.ConfigSchemas = []string{`{"required": ["NONE"]}`}
+		}), app, "large/other-test small/other-test"},
+		{"values against the schema of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
+			w.ConfigSchemas = []string{`{"required": ["NONE"]}`}
+		}), app, "large/other-test small/other-test"},
+		{"a schema of the Workload that can't be used", target(func(w *fleet.Workload, _ *fleet.Target) {
+			w.ConfigSchemas = []string{"{"}
+		}), "*/app-test", "large/other-test small/other-test"},
+		{"text with a template", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.Manifests["path"] = "{{ .ConfigData }}"
+		}), "*/app-test", "large/other-test small/other-test"},
+		{"a label", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.Labels = map[string]string{"a": "b c"}
+		}), "*/app-test", "large/other-test small/other-test"},
+		{"a label of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
+			w.Labels = map[string]string{"a": "b c"}
+		}), "*/app-test", "large/other-test small/other-test"},
+		{"no environment", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.Environment = ""
+		}), "*/app-test", "large/other-test small/other-test"},
+		{"the quota of a Workload", func(f *fleet.Fleet) {
+			w := f.Workloads[0]
+			w.Targets = append(w.Targets, fleet.Target{Name: "more", Environment: "dev"})
+			f.Limits.TargetsPerWorkload = 1
+		}, "*/app-test */app-more", "large/other-test small/other-test"},
+		{"a target of the same name in another environment", func(f *fleet.Fleet) {
+			w := f.Workloads[0]
+			w.Targets = append(w.Targets, fleet.Target{Name: "test", Environment: "prod", Labels: map[string]string{"a": "b c"}})
+		}, "-", "large/app-test large/other-test small/app-test small/other-test"},
+
+		{"a template that does not parse", func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ end }}"} }, "", ""},
+		{"values against a schema of the platform", func(f *fleet.Fleet) {
+			addSchema(f, "strict", `{"required": ["NONE"]}`)
+		}, "", ""},
+		{"a schema of the platform that can't be used", func(f *fleet.Fleet) { addSchema(f, "none", "{") }, "", ""},
+		{"the name of a target", target(func(_ *fleet.Workload, t *fleet.Target) { t.Name = "../a" }), "", ""},
+		{"a name given twice", target(func(w *fleet.Workload, t *fleet.Target) {
+			w.Targets = append(w.Targets, *t)
+		}), "", ""},
+		{"names that collide, also with a target that fails", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[0].Name = "x-test"
+			f.Workloads[0].Targets[0].Manifests["path"] = "{{"
+			f.Workloads[1].Name = "app-x"
+		}, "", ""},
+		{"a namespace that is too long", target(func(_ *fleet.Workload, t *fleet.Target) {
+			t.Name = strings.Repeat("long", 15)
+		}), "", ""},
+		{"the quota of the fleet", func(f *fleet.Fleet) { f.Limits.Assignments = 1 }, "", ""},
+		{"a fault of a team, and one of the platform", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[0].Manifests["path"] = "{{"
+			f.Templates[0].Manifests = []string{"{{ end }}"}
+		}, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := twoTeams()
+			tt.change(f)
+			failing, problems := engine.Run(t.Context(), f, nil)
+			if tt.affects != "-" && (failing.Tree != nil || !problems.HasErrors()) {
+				t.Errorf("the fleet does not fail: %v", problems)
+			}
+			f.LeaveOutFailed = true
+			result, problems := engine.Run(t.Context(), f, nil)
+			if tt.affects == "" {
+				if result.Tree != nil || !problems.HasErrors() {
+					t.Fatalf("the fleet does not fail: %v, left out: %v", problems, result.LeftOut)
+				}
+				return
+			}
+			if problems.HasErrors() {
+				t.Fatal(problems)
+			}
+			if diff := cmp.Diff(tt.affects, affected(result.LeftOut)); diff != "" {
+				t.Errorf("affected (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.tree, targetsOf(result)); diff != "" {
+				t.Errorf("tree (-want +got):\n%s", diff)
+			}
+			for i, folder := range result.Tree.Folders { // files are those of their targets, whatever is left out
+				for n, target := range folder.Targets {
+					for file := range result.Tree.TargetFiles(i, n) {
+						if file.Path == "namespace.yaml" && !strings.Contains(string(file.Content), target.Name) {
+							t.Errorf("%s has the namespace %s", target.Name, file.Content)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// twoTeams is a fleet of two Workloads with a target each, on two cluster types.
+func twoTeams() *fleet.Fleet {
+	f := teamFleet("kind: K\npath: {{ .Manifests.path }}\n{{ if eq .ClusterType .Manifests.breaks }}"+
+		"{{ .Manifests.none }}{{ end }}", "", map[string]string{"path": "a", "repo": "r", "breaks": "none"})
+	f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
+		Meta: fleet.Meta{Name: "small"}, Reconciler: "r", NamespaceService: "n",
+	})
+	f.Workloads = append(f.Workloads, &fleet.Workload{Meta: fleet.Meta{Name: "other"}, Targets: []fleet.Target{
+		{Name: "test", Environment: "dev", Manifests: map[string]string{"path": "b", "repo": "r", "breaks": "none"}},
+	}})
+	return f
+}
+
+// affected lists what problems affect, as cluster type/target; "-" if that is nothing.
+func affected(ps fleet.Problems) string {
+	var all []string
+	for _, p := range ps {
+		for _, a := range p.Affects {
+			if a.ClusterType == "" {
+				a.ClusterType = "*"
+			}
+			all = append(all, a.ClusterType+"/"+a.Name)
+		}
+	}
+	if len(all) == 0 {
+		return "-"
+	}
+	return strings.Join(all, " ")
+}
+
+func targetsOf(r *engine.Result) string {
+	var all []string
+	for _, folder := range r.Tree.Folders {
+		for _, target := range folder.Targets {
+			all = append(all, folder.ClusterType+"/"+target.Name)
+		}
+	}
+	return strings.Join(all, " ")
+}
