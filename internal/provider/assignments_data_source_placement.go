@@ -27,24 +27,19 @@ func computedPlacements() schema.ListNestedAttribute {
 	truth := func(description string) schema.BoolAttribute {
 		return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
 	}
-	return computedObjects("What placement makes of each deployment target and each cluster type that a policy selects, "+
-		"by policy, then by "+
-		"deployment target, then by cluster type. Null unless `explain` asks for it; empty if no policy has a `placement` "+
-		"and no cluster "+
-		"type has a taint.", map[string]schema.Attribute{
+	return computedObjects("The outcome of placement for each deployment target and each cluster type that a policy selects, by policy, then by deployment target, then by cluster type. Null unless `explain` asks for it; empty if no policy has a `placement` and no cluster type has a taint.", map[string]schema.Attribute{
 		"policy":            computedText("The policy."),
 		"deployment_target": computedText("The deployment target."),
 		"cluster_type":      computedText("The cluster type."),
 		"placed":            truth("Whether the policy places the deployment target there."),
-		"kept":              truth("Whether it was there before, and so stays."),
+		"kept":              truth("Whether it stays because it was there before."),
 		"score":             computedNumber("The sum of `scores`. Null if the cluster type does not fit."),
 		"scores": schema.ListAttribute{
 			Computed: true, ElementType: types.Int64Type,
 			MarkdownDescription: "The scores of `placement.prefer`, in its order, each times its weight. Null if the cluster " +
 				"type does not fit.",
 		},
-		"reason": computedText("What kept the deployment target off: the taint, the names, the spread or the number. Null " +
-			"if it is placed."),
+		"reason": computedText("Why it is not placed: the taint, the names, the spread or the number. Null if it is placed."),
 	})
 }
 
@@ -56,7 +51,8 @@ func readRecordedDecisions(d decoder) (e placement.Earlier) {
 	}
 	record, err := delivery.ParseRecord([]byte(text))
 	if err != nil {
-		d.report("Invalid record", fmt.Sprintf("The text is no record of a rendering: %s.", err), fleet.Attr(recordAttribute))
+		d.report("Invalid record", fmt.Sprintf("The text is not the record of a rendering: %s.", err),
+			fleet.Attr(recordAttribute))
 	}
 	e.Decisions = record.Decisions
 	return e

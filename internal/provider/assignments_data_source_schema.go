@@ -21,9 +21,9 @@ func assignmentsSchema() schema.Schema {
 	attributes := dataSourceArguments(fleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
-		MarkdownDescription: "Return for each value of each assignment which config set it, and for each cluster type that " +
-			"a policy selects what placement makes of it. The default is `false`: for a large fleet that is a large result. " +
-			"The values stand in the plan and in state in clear, also those that come from sensitive values.",
+		MarkdownDescription: "Whether to return the config that set each value of each assignment, and the outcome of " +
+			"placement for each cluster type that a policy selects. The default is `false`: a large fleet has a large result. " +
+			"Plan and state then contain the values in plain text, even those that come from sensitive values.",
 	}
 	attributes["explain_targets"] = schema.ListAttribute{
 		Optional:            true,
@@ -111,7 +111,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"origin": computedText("Its source: the key in `scheduling_policies` or `manifests`."),
 			"empty": computedText("What it does not select: `" + emptyTargets + "`, `" + emptyClusterTypes +
 				"` or `" + emptyBoth + "`."),
-			"reason": computedText("The reason as text, with the nearest candidate and its mismatches."),
+			"reason": computedText("The reason as text, with the closest candidate and its mismatches."),
 			"nearest_deployment_target": computedText("The deployment target with the fewest mismatches. Null if some are " +
 				"selected, or if there is none."),
 			"nearest_cluster_type": computedText("The cluster type with the fewest mismatches. Null if some are " +

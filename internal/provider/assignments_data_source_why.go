@@ -38,12 +38,10 @@ func computedAnswers() schema.ListNestedAttribute {
 			Computed: true, MarkdownDescription: "Whether the deployment target is on the cluster type.",
 		},
 		"policies": computedTexts("The policies that place it there, by name."),
-		"reason":   computedText("The same in words. If no policy places it there, what keeps the nearest from it."),
-		"nearest": computedObjects(fmt.Sprintf("The policies that come nearest to placing it there, fewest mismatches "+
-			"first, "+
-			"at most %d. Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
+		"reason":   computedText("The answer as text. If no policy places it there, it says why the closest one does not."),
+		"nearest": computedObjects(fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches first, at most %d. Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
 			"policy": computedText("The policy."),
-			"reason": computedText("What did not match, in words."),
+			"reason": computedText("What did not match, as text."),
 			"target_mismatches": computedMismatches(
 				"The requirements on labels and workspace that the deployment target does not meet."),
 			"cluster_type_mismatches": computedMismatches("The requirements on labels that the cluster type does not meet."),

@@ -48,7 +48,7 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 			"branch's head if it pins none. The default is `true`."),
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
 	})
-	attributes["promotion"] = promotionDataArgument("The commit of the base to read in place of the one that the " +
+	attributes["promotion"] = promotionDataArgument("The commit of the base to read instead of the one that the " +
 		"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo.")
 	maps.Copy(attributes, followArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
 	attributes["commit"] = schema.StringAttribute{

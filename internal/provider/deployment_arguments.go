@@ -289,7 +289,7 @@ func readReports(d decoder) observe.Recorded {
 		if text := r.string("time"); text != "" && !fleet.IsUnknown(text) {
 			at, err := time.Parse(time.RFC3339, text)
 			if err != nil {
-				r.report("Invalid time", fmt.Sprintf("%q is no time such as 2026-01-31T12:00:00Z.", text), fleet.Attr("time"))
+				r.report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), fleet.Attr("time"))
 			}
 			report.Time = at
 		}

@@ -300,7 +300,7 @@ func TestAccDeploymentStateInvalid(t *testing.T) {
 			"minimum must be 0 or more",
 			"folder is not set",
 			"state is not set",
-			`"yesterday" is no time`,
+			`"yesterday" is not a time`,
 			"source.reports[0].time",
 		},
 		"plan",

@@ -35,8 +35,8 @@ func deploymentStateSchema() schema.Schema {
 		Attributes: map[string]resource.Attribute{"read": resource.StringAttribute{
 			Optional: true,
 			MarkdownDescription: fmt.Sprintf(
-				"How long the sources have to answer, as a duration. The default is `%s`. If a source does not answer in time, "+
-					"the verdict is `pending`.",
+				"How long the sources may take to answer, as a duration. The default is `%s`. If a source does not answer in "+
+					"time, the verdict is `pending`.",
 				"5m",
 			),
 			Validators: []validator.String{valid{"duration", checkDuration}},

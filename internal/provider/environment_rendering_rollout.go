@@ -34,8 +34,9 @@ func (r *rendering) readRollout(d decoder) {
 		r.Rollout.Skip = ""
 	}
 	if skip := r.Rollout.Skip; skip != "" && !treeHash.MatchString(skip) {
-		given.report("Invalid hash", fmt.Sprintf("%q is no hash of a tree. Set the target_tree_hash that is to go to all "+
-			"cluster types at once.", skip), fleet.Attr("skip"))
+		given.report("Invalid hash",
+			fmt.Sprintf("%q is not the hash of a tree. Set the target_tree_hash that all cluster types get at once.", skip),
+			fleet.Attr("skip"))
 	}
 	before := len(*d.problems)
 	for _, stage := range given.objects("stages") {
@@ -64,10 +65,10 @@ func readStage(d decoder) rollout.Stage {
 		soak, err := time.ParseDuration(text)
 		switch {
 		case err != nil:
-			d.report("Invalid duration", fmt.Sprintf("%q is no duration, such as \"90s\", \"15m\" or \"1h\".", text),
+			d.report("Invalid duration", fmt.Sprintf("%q is not a duration, such as \"90s\", \"15m\" or \"1h\".", text),
 				fleet.Attr("soak"))
 		case soak < 0:
-			d.report("Invalid duration", fmt.Sprintf("%q is shorter than no time.", text), fleet.Attr("soak"))
+			d.report("Invalid duration", fmt.Sprintf("%q is negative. Set a duration from \"0s\".", text), fleet.Attr("soak"))
 		}
 		stage.Soak = soak
 	}
@@ -86,16 +87,17 @@ func (r *rendering) readObserved(d decoder) {
 		return
 	}
 	if at := readDestination(given); at.Repo == "" {
-		given.report("Missing GitOps repo", "observed does not say what was observed. "+
-			"Hand over a kalypso_deployment_state, or its gitops_repo, observed_at, folders and problems.",
+		given.report("Missing GitOps repo", "observed lacks gitops_repo. Pass a kalypso_deployment_state as a whole, or "+
+			"its gitops_repo, observed_at, folders and problems.",
 			fleet.Attr("gitops_repo"))
 	} else if r.Delivers() && r.Located() && !at.Same(r.Destination) {
-		given.report("Observation of another place", fmt.Sprintf("observed is of %s, and the rendering goes to %s. "+
-			"Hand over the kalypso_deployment_state of the latter.", at, r.Destination), fleet.Attr("gitops_repo"))
+		given.report("Observation of another location",
+			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
+				"latter.", at, r.Destination), fleet.Attr("gitops_repo"))
 	}
 	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
 	if text := given.string("observed_at"); text == "" {
-		given.report("Missing time", "observed does not say when clusters were observed: observed_at is not set.",
+		given.report("Missing time", "observed lacks observed_at, the time of the observation.",
 			fleet.Attr("observed_at"))
 	}
 	folders, _ := given.argument("folders")
@@ -141,7 +143,7 @@ func readTime(d decoder, name string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		d.report("Invalid time", fmt.Sprintf("%q is no time such as 2026-01-31T12:00:00Z.", text), fleet.Attr(name))
+		d.report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), fleet.Attr(name))
 	}
 	return at
 }
@@ -209,8 +211,8 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 	at := path.Root("rollout")
 	switch {
 	case len(step.Stopped) > 0:
-		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with what they got:\n"+
-			"%s\nNo further wave is written. The rollout goes on when they are current after all, or when the fleet changes "+
+		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
+			"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
 			"these folders. To write all folders at once, set rollout.skip = %q.",
 			step.Stage, fleet.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
 	case decision.Action == delivery.Keep && len(step.Waiting) > 0:

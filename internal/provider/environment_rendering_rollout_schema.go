@@ -12,7 +12,7 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
-			"next wave, and leaves the others as they are. Without it, all folders are committed at once.",
+			"next wave, and leaves the others as they are. Without it, one commit changes all folders.",
 		Attributes: map[string]schema.Attribute{
 			"stages": schema.ListNestedAttribute{
 				Optional: true,
@@ -44,38 +44,38 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. " +
-			"Another observation alone changes nothing: then the plan keeps the one of the last change.",
+		MarkdownDescription: "What the clusters run: a `kalypso_deployment_state` of this `gitops_repo` as a whole. A new " +
+			"observation alone changes nothing: the plan keeps the one of the last change.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "Where was looked: the `gitops_repo` of the rendering. Required.",
+				MarkdownDescription: "The observed location: the `gitops_repo` of the rendering. Required.",
 				Attributes: map[string]schema.Attribute{
 					"repo":   text("URL of the GitOps repo. Required."),
 					"branch": text("Branch of the repo. Required."),
-					"path":   text("Path of the rendering in the repo. Without it the root."),
+					"path":   text("Path of the rendering in the repo. The default is the root."),
 				},
 			},
-			"observed_at": text("When it was observed. An observation from before the last commit of the rollout lets no " +
-				"wave go on. Required."),
+			"observed_at": text("When the clusters were observed. After an observation that is older than the rollout's last " +
+				"commit, no wave follows. Required."),
 			"folders": schema.MapNestedAttribute{
 				Optional:            true,
 				MarkdownDescription: "The folders by cluster type.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"tree_hash": text("The hash of the folder when it was observed."),
 					"verdict":   text("`success`, `pending` or `failure`. Required."),
-					"since":     text("Since when the verdict holds. The soak counts from it."),
+					"since":     text("When the folder reached its verdict. The soak counts from then."),
 					"total":     count("How many clusters follow the folder."),
 					"current":   count("How many of them are current."),
 				}},
 			},
 			"problems": schema.ListNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "What is named in warnings.",
+				MarkdownDescription: "The problems that warnings list.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"cluster": text("The cluster."),
 					"folder":  text("The cluster type."),
-					"state":   text("What the cluster counts as."),
+					"state":   text("State of the cluster."),
 					"message": text("What it says."),
 				}},
 			},

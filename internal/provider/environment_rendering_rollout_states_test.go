@@ -407,14 +407,14 @@ func TestAccRolloutInput(t *testing.T) {
 	r.expectRefused([]string{"Missing name", "max_concurrency lets no cluster type change",
 		`Stages 2 and 3 both have the name "b"`}, "plan")
 	r.stages(map[string]any{"name": "a", "cluster_type_selector": all, "max_concurrency": "some", "soak": "soon"})
-	r.expectRefused([]string{`"some" is neither a number`, `"soon" is no duration`}, "plan")
+	r.expectRefused([]string{`"some" is neither a number`, `"soon" is not a duration`}, "plan")
 	r.stages(map[string]any{"name": "a",
 		"cluster_type_selector": map[string]any{"match_labels": map[string]any{"type": "canary"}}})
 	r.expectRefused([]string{"Cluster types in no stage", "east", "west"}, "plan")
 	r.set("rollout", map[string]any{"stages": []any{}, "skip": "main"})
-	r.expectRefused([]string{"needs at least one stage", `"main" is no hash of a tree`}, "plan")
+	r.expectRefused([]string{"needs at least one stage", `"main" is not the hash of a tree`}, "plan")
 	r.stages(canaryThenAll...)
 	r.options("observed_repo", map[string]any{"repo": "file://" + r.repo, "branch": "stage"})
 	r.report("current")
-	r.expectRefused([]string{"Observation of another place", `branch "stage"`, `branch "dev"`}, "plan")
+	r.expectRefused([]string{"Observation of another location", `branch "stage"`, `branch "dev"`}, "plan")
 }

@@ -91,13 +91,13 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			Optional:    true,
 			MarkdownDescription: "The commits at which the objects of `manifests` were read: the output `sources` of a data " +
 				"source, or several of them merged. The record on the branch, `description` and its links name them. A commit " +
-				"that changes no object changes nothing: then the plan keeps `sources` and `manifests` of the last change.",
+				"that changes no object changes nothing: the plan keeps `sources` and `manifests` of the last change.",
 		},
 		"promoted_commit": optionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +
 				"`.github/tracking/Promoted_Commit_Id`, at the repo's root."),
-		"promotion": promotionArgument("A `kalypso_promotion` as a whole, in place of `promoted_commit`: its commit, and " +
-			"why it was taken. The reason goes into the commit message, the pull request and the record on the branch. While " +
+		"promotion": promotionArgument("A `kalypso_promotion` as a whole, instead of `promoted_commit`: its commit, and " +
+			"the reason for it. The reason goes into the commit message, the pull request and the record on the branch. While " +
 			"nothing is written, the plan keeps the value of the last change."),
 		"delivery": schema.SingleNestedAttribute{
 			Optional:            true,
@@ -126,10 +126,10 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"unscheduled":   reactions.attribute("The reaction to deployment targets that no policy places."),
 				"unsatisfied": reactions.attribute(
 					"The reaction to deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. A " +
-						"target that was placed and that no cluster type has room for any more is an error, unless this is `ignore`."),
+						"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`."),
 				"secrets": clearSecrets.attribute(
 					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
-						"passwords in URLs. They would lie in Git in clear; see the guide Secrets."),
+						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
 				"moved": reactions.attribute(
 					"The reaction to deployment targets that leave a cluster type while they join another."),
 			},

@@ -154,7 +154,7 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 				all[path] = types.StringUnknown()
 			case !utf8.Valid(f.Content):
 				return unknown, fmt.Errorf(
-					"the file %s is no UTF-8 text, which Terraform can't show; use another preview than %q", path, previewManifests)
+					"the file %s is not UTF-8 text, and Terraform can't show it; use another preview than %q", path, previewManifests)
 			default:
 				all[path] = types.StringValue(string(f.Content))
 			}

@@ -29,11 +29,11 @@ func optionalObjects(description string, attributes map[string]schema.Attribute)
 }
 
 func taintsArgument() schema.ListNestedAttribute {
-	return optionalObjects("Taints, which keep off the deployment targets of all policies that do not tolerate them.",
+	return optionalObjects("Taints. A policy that does not tolerate them places nothing on the cluster type.",
 		map[string]schema.Attribute{
 			"key":   optionalText("Key of the taint. Required."),
 			"value": optionalText("Value of the taint."),
-			"effect": optionalText("`NoSelect` keeps off every deployment target, `NoSelectIfNew` only those that the cluster " +
+			"effect": optionalText("`NoSelect` repels every deployment target, `NoSelectIfNew` only those that the cluster " +
 				"type does not hold yet. Required."),
 		})
 }
@@ -42,8 +42,8 @@ func propertiesArgument() schema.MapAttribute {
 	return schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "What policies prefer cluster types by, such as `{ cpu = \"64\", memory = \"256Gi\", cost = " +
-			"\"3\" }`: Kubernetes quantities. A property is a number, not a stock: nothing is taken from it.",
+		MarkdownDescription: "Kubernetes quantities that policies prefer cluster types by, such as `{ cpu = \"64\", memory " +
+			"= \"256Gi\", cost = \"3\" }`. Placement compares them; deployment targets do not use them up.",
 	}
 }
 
@@ -54,17 +54,16 @@ func placementArgument() schema.SingleNestedAttribute {
 			"on all of them whose taints allow it.",
 		Attributes: map[string]schema.Attribute{
 			"number_of_cluster_types": optionalNumber("How many cluster types each deployment target gets. The default is all " +
-				"that fit. What was decided stays as long as it fits: the next run knows it from the record on the branch."),
+				"that fit. A decision stays as long as it fits: the next run reads it from the record on the branch."),
 			"names": schema.ListAttribute{
 				ElementType: types.StringType,
 				Optional:    true,
-				MarkdownDescription: "The only cluster types that the policy takes, of those that `cluster_type_selector` " +
-					"selects: the way in for a scheduler of your own. An empty list takes none.",
+				MarkdownDescription: "The only cluster types that the policy may choose, of those that `cluster_type_selector` " +
+					"selects: a scheduler of your own can set them. An empty list selects none.",
 			},
 			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
-				"key": optionalText("Key of the taint. Without it, the toleration holds for all taints, and the operator is " +
-					"`Exists`."),
-				"operator": optionalText("`Equal` compares the value, `Exists` takes any. The default is `Equal`."),
+				"key":      optionalText("Key of the taint. Without it, the policy tolerates all taints, and the operator is `Exists`."),
+				"operator": optionalText("`Equal` compares the value, `Exists` accepts any. The default is `Equal`."),
 				"value":    optionalText("Value of the taint, for `Equal`."),
 				"effect":   optionalText("`NoSelect` or `NoSelectIfNew`. Without it, both."),
 			}),
@@ -75,22 +74,20 @@ func placementArgument() schema.SingleNestedAttribute {
 				"balance": schema.BoolAttribute{
 					Optional: true,
 					MarkdownDescription: "Score a cluster type by how few deployment targets it holds of policies with " +
-						"`number_of_cluster_types`. `true` in place of `property`.",
+						"`number_of_cluster_types`. Set it instead of `property`.",
 				},
-				"weight": optionalNumber(fmt.Sprintf("From %d to %d, and not 0; a negative weight turns the preference round. "+
-					"The default is `%d`.",
+				"weight": optionalNumber(fmt.Sprintf("From %d to %d, and not 0; a negative weight reverses the preference. The "+
+					"default is `%d`.",
 					placement.MinWeight, placement.MaxWeight, placement.DefaultWeight)),
 			}),
 			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.",
 				map[string]schema.Attribute{
-					"key": optionalText("Key of the label. Required."),
-					"max_skew": optionalNumber(fmt.Sprintf("By how much the numbers of chosen cluster types of any two values may "+
-						"differ. The "+
-						"default is `%d`.", placement.DefaultMaxSkew)),
-					"when_unsatisfiable": optionalText("`DoNotSchedule` passes over what would exceed the skew, and cluster types " +
-						"without the label. `ScheduleAnyway` prefers what does not. The default is `DoNotSchedule`."),
+					"key":      optionalText("Key of the label. Required."),
+					"max_skew": optionalNumber(fmt.Sprintf("The maximum difference between the numbers of chosen cluster types of any two values. The default is `%d`.", placement.DefaultMaxSkew)),
+					"when_unsatisfiable": optionalText("`DoNotSchedule` skips cluster types without the label, and those that would " +
+						"exceed the skew. `ScheduleAnyway` prefers those that would not. The default is `DoNotSchedule`."),
 				}),
-			"generation": optionalText("Any text. Another one forgets what this policy decided before, and decides anew."),
+			"generation": optionalText("Any text. If it changes, the policy forgets its earlier decisions and decides again."),
 		},
 	}
 }

@@ -201,7 +201,7 @@ func TestAccPlacementKeeps(t *testing.T) {
 	// Private state that can't be read.
 	rendering := &rendering{root: r.root}
 	rendering.forget()
-	r.expectError([]string{"Earlier decisions of placement can't be read", "Plan with a refresh"}, "plan", "-no-color",
+	r.expectError([]string{"Earlier placement decisions can't be read", "Plan with a refresh"}, "plan", "-no-color",
 		"-refresh=false")
 	rendering.forget()
 	r.expectEmptyPlan()
@@ -213,7 +213,7 @@ func TestAccPlacementKeeps(t *testing.T) {
 	for _, adopt := range []bool{false, true} {
 		f.Adopt = adopt
 		r.fleet(f)
-		texts := []string{"holds other decisions of placement: import it", "?ref=dev"}
+		texts := []string{"holds other placement decisions: import the rendering", "?ref=dev"}
 		if !adopt {
 			texts = nil // the trees differ too, which is told first
 		}

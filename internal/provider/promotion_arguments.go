@@ -30,7 +30,7 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 			"commit":      text("The commit. Required: a promotion without a commit is an error with its summary."),
 			"decision":    text("How the commit was chosen."),
 			"summary":     text("Why the commit was chosen, for people."),
-			"rolled_back": text("The newest commit that a rollback took away."),
+			"rolled_back": text("The newest commit that a rollback removed."),
 		},
 	}
 }
@@ -45,7 +45,7 @@ func promotionPlaceArgument(description string) schema.SingleNestedAttribute {
 	argument := promotionArgument(description)
 	delete(argument.Attributes, "rolled_back")
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: "Where the commit lies.",
+		Optional: true, MarkdownDescription: "Location of the commit.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Optional:            true,
@@ -101,7 +101,7 @@ func readPromotion(d decoder) *chosenPromotion {
 	case !fleet.IsUnknown(p.Commit) && !oneLine.MatchString(p.Commit):
 		given.report(
 			"Invalid promoted commit",
-			"The commit of promotion is one line without blanks, usually a commit's hash.",
+			"promotion.commit must be one line without spaces. Usually it is a commit's hash.",
 			fleet.Attr("commit"),
 		)
 	}
@@ -144,7 +144,7 @@ func readGate(d decoder, name string) promotion.Gate {
 		if d.string(name) != "" {
 			d.report(
 				"Argument of a status",
-				fmt.Sprintf("%s belongs to a status, and deployed hands over a state in its place. Remove one of them.", name),
+				fmt.Sprintf("%s belongs to a status, but deployed passes a state instead. Remove one of them.", name),
 				fleet.Attr(name),
 			)
 		}

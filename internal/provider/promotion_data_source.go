@@ -68,7 +68,7 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 	}
 	if !p.data.known {
 		diags.AddError("Provider configuration not known yet",
-			"What is promoted now is read from Git, and the provider's credentials are known after apply.")
+			"The provider reads the promoted commit from Git, and its credentials are known after apply.")
 		return
 	}
 	request.Client, request.Host = p.data.Client, p.data.hostFor(diags)
@@ -106,9 +106,7 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 				"was merged to the branch, and not one of a pull request or a fork.")
 	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
-			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Hand "+
-				"over the state of the "+
-				"environment before by deployed, or set base_url in github of the provider.", request.ControlPlane.Repo))
+			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Pass the state of the previous environment as deployed, or set base_url in github of the provider.", request.ControlPlane.Repo))
 	case errors.As(err, &current) && errors.As(err, &remote):
 		appendDeliveryError(diags, request.GitOps, remote)
 	case errors.As(err, &current):

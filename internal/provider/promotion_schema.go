@@ -27,9 +27,9 @@ func promotionSchema(ctx context.Context) schema.Schema {
 			"the current one whose gates hold. A gate never raises an error. While it is closed, the environment keeps its " +
 			"commit, and its own changes go out. Every run looks once and waits for nothing.\n\nThe gates are commit statuses " +
 			"on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or states of " +
-			"environments that you hand over. What is unclear never promotes: `waiting` and `summary` say why. The guide " +
-			"*From dev to prod* has a whole chain.\n\nWhoever may write commit statuses in the control plane's repo opens a " +
-			"gate. Set `by` to accept only one app or user.",
+			"environments that you pass. What is unclear never promotes: `waiting` and `summary` say why. The guide *From dev " +
+			"to prod* has a whole chain.\n\nAnyone who may write commit statuses in the control plane's repo can open a gate. " +
+			"Set `by` to accept only one app or user.",
 		Attributes: attributes,
 	}
 }
@@ -62,7 +62,7 @@ func promotionArguments() map[string]resource.Attribute {
 				"what is promoted now, else `.github/tracking/Promoted_Commit_Id`.",
 			Attributes: map[string]resource.Attribute{
 				"repo": text("URL of the GitOps repo. Required."), "branch": text("Branch of the repo. Required."),
-				"path": text("Path of the rendering in the repo. Without it the root."),
+				"path": text("Path of the rendering in the repo. The default is the root."),
 			},
 		},
 		"after": resource.MapNestedAttribute{
@@ -70,17 +70,17 @@ func promotionArguments() map[string]resource.Attribute {
 			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
 			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
 				"soak": span("How long the environment must have run the commit, such as `4h`. The time counts from the first " +
-					"good status of the present run to the first status of the context on another commit. Only a `failure` begins " +
-					"it anew. The newest status must be good and not older than the end of the soak, so set `renew_after` where the " +
+					"good status of the present run to the first status of the context on another commit. Only a `failure` restarts " +
+					"it. The newest status must be good and not older than the end of the soak, so set `renew_after` where the " +
 					"status is set."),
 				"by": text("Who may have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. Without " +
-					"it, anybody who may write statuses opens the gate."),
+					"it, anyone who may write statuses can open the gate."),
 				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +
 					"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
 				"deployed": resource.SingleNestedAttribute{
 					Optional: true,
-					MarkdownDescription: "A `kalypso_deployment_state` as a whole, in place of a status. The gate holds for its " +
-						"`promoted_commit` if its verdict is `success`. `soak`, `by` and `context` do not go with it.",
+					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate holds for its " +
+						"`promoted_commit` if its verdict is `success`. It excludes `soak`, `by` and `context`.",
 					Attributes: map[string]resource.Attribute{
 						"verdict":         text("The verdict."),
 						"promoted_commit": text("The commit that the verdict is about."),
@@ -131,7 +131,7 @@ func promotionComputed() map[string]schema.Attribute {
 			"reason": computedText("Why: it was rejected, or rolled back."),
 		}),
 		"summary": computedText("The decision with its gates, who opened them, overrides and what waits, for people."),
-		"rolled_back": computedText("The newest commit that a rollback took away, for the record. It does not come back by " +
+		"rolled_back": computedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
 	}
 }

@@ -93,7 +93,7 @@ func nullOf(t attr.Type) attr.Value {
 func objectTypeOf(t attr.Type) types.ObjectType {
 	o, ok := t.(types.ObjectType)
 	if !ok {
-		panic(fmt.Sprintf("%s is no object type", t))
+		panic(fmt.Sprintf("%s is not an object type", t))
 	}
 	return o
 }

@@ -49,9 +49,9 @@ func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 			Kind: c.config.Kind(), Name: c.config.Name, Origin: c.config.Origin,
 			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(c.key)},
 			Summary: "Secret in clear",
-			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in clear. Put it into a "+
-				"secret store, and refer to it by kalypso_secret. Or encrypt it: ciphertext of SOPS or a SealedSecret passes. If "+
-				"it may lie in Git, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
+			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in plain text. Put it into "+
+				"a secret store, and refer to it by kalypso_secret. Or encrypt it: SOPS ciphertext and SealedSecrets pass. If "+
+				"Git may contain it, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
 		})
 	}
 	return ps

@@ -483,7 +483,7 @@ func TestChange(t *testing.T) {
 			s.state, s.branch.Record, s.branch.RecordError = nil, nil, "it is of a later version"
 		}, "refuses: can't be used"},
 		{"a record that others broke is written anew", func(s *situation) {
-			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is no JSON", "theirs"
+			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is not JSON", "theirs"
 			s.state.Seen = *s.branch
 		}, "write"},
 
@@ -711,7 +711,7 @@ func TestPathsToRemove(t *testing.T) {
 		{"without the record, what is still as it was delivered", func(s *situation) {
 			s.branch.Record, s.branch.Folders = nil, held("large/a=9 small/c=1")
 		}, "small"},
-		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is no JSON" },
+		{"a record that can't be used", func(s *situation) { s.branch.Record, s.branch.RecordError = nil, "it is not JSON" },
 			"refuses: can't be used"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},

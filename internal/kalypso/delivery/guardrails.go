@@ -73,7 +73,7 @@ func (l Limit) allows(removed, total int) bool {
 func unknownProblem(f *fleet.Fleet) fleet.Problem {
 	return problem("Assignments not known", fmt.Sprintf(
 		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
-			"Apply what gives those values first, or take them from what is known.",
+			"Apply the resources that give these values first, or use values that are known.",
 		fleet.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
 }
 

@@ -22,11 +22,11 @@ func (d *Desired) setEarlier(p *Prior, s *State) fleet.Problems {
 		d.Fleet.Earlier = earlier
 	case p.Commit != "" && schedule.KeepsEarlier(d.Fleet):
 		return fleet.Problems{{
-			Summary: "Earlier decisions of placement can't be read",
-			Detail: "The private state of the rendering is missing or of another version of the provider. Without the " +
-				"earlier decisions, placement would decide anew and move deployment targets. Plan with a refresh, which reads " +
-				"them from the record on the branch. If that does not help, remove the rendering from the state with " +
-				"\"terraform state rm\" and import it.",
+			Summary: "Earlier placement decisions can't be read",
+			Detail: "The private state of the rendering is missing, or another version of the provider wrote it. Without the " +
+				"earlier decisions, placement would decide again and move deployment targets. Plan with a refresh, which reads " +
+				"them from the record on the branch. If that does not help, remove the rendering from the state with \"terraform " +
+				"state rm\" and import it.",
 		}}
 	default:
 		d.Fleet.Earlier = placement.Earlier{Holds: p.Holders}
@@ -110,8 +110,7 @@ type DecisionsError struct {
 // Error implements error.
 func (e *DecisionsError) Error() string {
 	return fmt.Sprintf(
-		"At %s, the record %s holds decisions of placement that the state does not know. Without them, "+
-			"placement decided anew, and deployment targets would move.", e.Destination, e.Destination.RecordPath())
+		"At %s, the record %s holds placement decisions that the state does not know. Placement decided without them, so the apply would move deployment targets.", e.Destination, e.Destination.RecordPath())
 }
 
 // Move is a deployment target that leaves some cluster types while it joins others.

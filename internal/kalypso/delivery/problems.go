@@ -43,12 +43,12 @@ func ownProblem(at Destination, err error) fleet.Problem {
 	switch {
 	case errors.As(err, &exists):
 		return problem("The branch holds a rendering of this environment: import it, or adopt it", fmt.Sprintf(
-			"%s\nAnother configuration may own it. Then this one would undo the changes of that one. If this configuration "+
-				"owns it and its state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or "+
-				"set adopt = true to adopt the rendering.",
+			"%s\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and its "+
+				"state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or set adopt = true "+
+				"to adopt the rendering.",
 			text, exists.Destination.ImportID(exists.Environment)), "gitops_repo")
 	case errors.As(err, &decisions):
-		return problem("The branch holds other decisions of placement: import it", fmt.Sprintf(
+		return problem("The branch holds other placement decisions: import the rendering", fmt.Sprintf(
 			"%s\nImport the rendering: the import takes the decisions from the record. adopt = true can't. The ID of the "+
 				"import is\n  %s",
 			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
@@ -77,7 +77,8 @@ func ownProblem(at Destination, err error) fleet.Problem {
 	case errors.As(err, &nested):
 		return problem("Two renderings at one destination", text, "gitops_repo")
 	case errors.Is(err, ErrNoRendering):
-		return problem("No rendering there", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")), "gitops_repo")
+		return problem("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
+			"gitops_repo")
 	}
 	return fleet.Problem{}
 }

@@ -151,11 +151,12 @@ func TestPlacementProblems(t *testing.T) {
 			"Invalid weight", "].prefer[0].weight", "from -10 to 10",
 		},
 		"nothing preferred": {
-			policy(placement.Spec{Prefer: []placement.Preference{{Weight: 1}}}), "Nothing to prefer by", "].prefer[0]", "",
+			policy(placement.Spec{Prefer: []placement.Preference{{Weight: 1}}}), "Preference without a property", "].prefer[0]",
+			"",
 		},
 		"two things preferred": {
 			policy(placement.Spec{Prefer: []placement.Preference{{Property: "cpu", Balance: true, Weight: 1}}}),
-			"Two things to prefer by", "].prefer[0].balance", "",
+			"Preference with property and balance", "].prefer[0].balance", "",
 		},
 		"two spreads of one key": {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region", MaxSkew: 1}, {Key: "region", MaxSkew: 2}}}),

@@ -65,7 +65,7 @@ func (s *Secret) Validate() Problems {
 				validationDetail(reference.Store, msgs)), at("store")...)
 		}
 		if reference.Key == "" {
-			ps.add("Missing key", fmt.Sprintf("The reference %q names no key: that of the secret in the store.", k),
+			ps.add("Missing key", fmt.Sprintf("The reference %q lacks the key of the secret in the store.", k),
 				at("key")...)
 		}
 	}

@@ -59,7 +59,7 @@ func (ps *Problems) oneOf(name, value string, allowed []string, at []Step) {
 	switch {
 	case IsUnknown(value) || slices.Contains(allowed, value):
 	case value == "":
-		ps.add("Missing "+name, fmt.Sprintf("%s is not set. It is one of %s.", name, strings.Join(allowed, ", ")), at...)
+		ps.add("Missing "+name, fmt.Sprintf("%s is not set. Set it to one of %s.", name, strings.Join(allowed, ", ")), at...)
 	default:
 		ps.add("Invalid "+name, fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", ")), at...)
 	}
@@ -74,8 +74,9 @@ func (p *SchedulingPolicy) validatePlacement() (ps Problems) {
 	at := func(steps ...Step) []Step { return append([]Step{Attr("placement")}, steps...) }
 	number := p.field("number_of_cluster_types")
 	if s.Number != nil && *s.Number < 1 && *s.Number != UnknownNumber {
-		ps.add("Invalid number of cluster types", fmt.Sprintf("%s is %d. It is a number from 1. Remove it to place on all "+
-			"cluster types that fit.", number, *s.Number), at(Attr("number_of_cluster_types"))...)
+		ps.add("Invalid number of cluster types",
+			fmt.Sprintf("%s is %d. It must be at least 1. Remove it to place on all cluster types that fit.", number, *s.Number),
+			at(Attr("number_of_cluster_types"))...)
 	}
 	for i, name := range s.Names {
 		if name == "" {
@@ -114,8 +115,8 @@ func validateToleration(t placement.Toleration, at []Step) (ps Problems) {
 	}
 	switch {
 	case t.Key == "" && t.Operator != placement.Exists:
-		ps.add("Toleration without a key", "A toleration without a key holds for all taints; then its operator is Exists. "+
-			"Set the key, or operator = \"Exists\".", below("key")...)
+		ps.add("Toleration without a key", "A toleration without a key tolerates all taints, and needs the operator "+
+			"Exists. Set the key, or operator = \"Exists\".", below("key")...)
 	case t.Key != "":
 		ps.taintKey(t.Key, below("key"))
 	}
@@ -132,16 +133,17 @@ func anyOf(holds func(string) bool, texts ...string) bool { return slices.Contai
 func validatePreference(p placement.Preference, at []Step) (ps Problems) {
 	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
 	if (p.Weight < placement.MinWeight || p.Weight > placement.MaxWeight || p.Weight == 0) && p.Weight != UnknownNumber {
-		ps.add("Invalid weight", fmt.Sprintf("The weight is %d. It is a number from %d to %d, and not 0.",
+		ps.add("Invalid weight", fmt.Sprintf("The weight is %d. It must be from %d to %d, and not 0.",
 			p.Weight, placement.MinWeight, placement.MaxWeight), below("weight")...)
 	}
 	switch {
 	case IsUnknown(p.Property):
 	case p.Property == "" && !p.Balance:
-		ps.add("Nothing to prefer by", "Set property, or balance = true.", at...)
+		ps.add("Preference without a property", "Set property, or balance = true.", at...)
 	case p.Property != "" && p.Balance:
-		ps.add("Two things to prefer by", fmt.Sprintf("property is %q, and balance is true. Give each an element of its own.",
-			p.Property), below("balance")...)
+		ps.add("Preference with property and balance",
+			fmt.Sprintf("property is %q, but balance is true. Give each an element of its own.",
+				p.Property), below("balance")...)
 	case p.Property != "":
 		if msgs := validation.IsQualifiedName(p.Property); len(msgs) > 0 {
 			ps.add("Invalid property name", validationDetail(p.Property, msgs), below("property")...)
@@ -154,12 +156,12 @@ func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []Step) (ps Pro
 	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
 	switch {
 	case s.Key == "":
-		ps.add("Missing key", "The spread has no key: the label whose values it spreads over.", below("key")...)
+		ps.add("Missing key", "The spread has no key. Set the label whose values it spreads over.", below("key")...)
 	case !IsUnknown(s.Key):
 		ps.labelKey(s.Key, below("key")...)
 	}
 	if s.MaxSkew < 1 && s.MaxSkew != UnknownNumber {
-		ps.add("Invalid maximum skew", fmt.Sprintf("%s is %d. It is a number from 1.", p.field("max_skew"), s.MaxSkew),
+		ps.add("Invalid maximum skew", fmt.Sprintf("%s is %d. It must be at least 1.", p.field("max_skew"), s.MaxSkew),
 			below("max_skew")...)
 	}
 	if s.WhenUnsatisfiable != "" {

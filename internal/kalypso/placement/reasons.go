@@ -73,7 +73,7 @@ func (d *choice) reasons(chosen []int32) []Reason {
 func (d *choice) off(c int32, fits bool, chosen int) string {
 	at := d.pass.ClusterTypes[c]
 	if !d.named(int(c)) {
-		return "placement names others"
+		return "placement names other cluster types"
 	}
 	for _, s := range d.spreads {
 		if s.hard() && s.of[c] < 0 {
@@ -88,7 +88,7 @@ func (d *choice) off(c int32, fits bool, chosen int) string {
 		}
 	}
 	if number := d.policy.Spec.number(); chosen >= number {
-		return fmt.Sprintf("others fill the number of %d", number)
+		return fmt.Sprintf("other cluster types fill the number of %d", number)
 	}
 	if _, beyond := d.skewOf(c); beyond != nil {
 		return fmt.Sprintf("one more with the label %q %q would exceed the spread's maximum skew of %d",

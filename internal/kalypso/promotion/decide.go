@@ -139,8 +139,7 @@ func (c *choice) blocked() *Waiting {
 		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
 	case c.rollbackLost():
 		return &Waiting{Gate: gateRollback,
-			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so which commits went with it "+
-				"is unclear: approve the newest commit that is good", short(c.World.Current.RolledBack), c.History.Branch)}
+			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so it is unclear which commits were rolled back with it: approve the newest good commit", short(c.World.Current.RolledBack), c.History.Branch)}
 	}
 	return nil
 }

@@ -82,8 +82,7 @@ func (c *choice) warn() {
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
 		if good := c.Rejected[bad]; good != "" && c.firstGood(bad) < 0 && c.History.Has(bad) {
 			add("Rejected commits without an end",
-				"rejected says that %s is the first good commit after %s, and it does not come after it on branch %q. "+
-					"So all commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
+				"rejected says that %s is the first good commit after %s, but it does not come after it on branch %q. So all commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
 		}
 	}
 	if c.count == MaxCandidates && c.History.index(c.World.Current.Commit) != c.count {

@@ -132,9 +132,9 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 	reason := fmt.Sprintf("%s; ", describeStatus(s))
 	switch {
 	case unclear:
-		reason += "there are more statuses on other commits than can be read, so whether it ran all the time is unclear"
+		reason += "other commits have more statuses than can be read, so it is unclear whether it ran all the time"
 	case len(all) == 0 && history.Partial:
-		reason += "there are more statuses on the commit than can be read, so when its run began is unclear"
+		reason += "the commit has more statuses than can be read, so it is unclear when its run began"
 	case len(all) == 0:
 		reason += "no good status began a run"
 	case all[len(all)-1].end.IsZero():

@@ -47,7 +47,7 @@ func externalSecretSpec(references map[string]any) (string, error) {
 		key, _ := reference["key"].(string)
 		property, _ := reference["property"].(string)
 		if !ok || store == "" || key == "" {
-			return "", fmt.Errorf("externalSecretSpec: %q is no reference with store and key", k)
+			return "", fmt.Errorf("externalSecretSpec: %q is not a reference with store and key", k)
 		}
 		uses[store]++
 		of := &sourceRef{clusterSecretStore(store)}

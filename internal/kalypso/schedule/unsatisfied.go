@@ -24,9 +24,9 @@ func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reactio
 	lost := s.lost()
 	if len(lost) > 0 {
 		ps = append(ps, fleet.Problem{
-			Path: at, Summary: "Deployment targets find no place any more",
-			Detail: fmt.Sprintf("%s of environment %q %s placed before, and no cluster type fits any more:\n%s\nRemove the "+
-				"taint, or tolerate it, or change the placement of the policies. If they are to go, set guardrails.unsatisfied = "+
+			Path: at, Summary: "Deployment targets fit no cluster type any more",
+			Detail: fmt.Sprintf("%s of environment %q %s placed before, but no cluster type fits any more:\n%s\nRemove the "+
+				"taint, or tolerate it, or change the placement of the policies. To let them go, set guardrails.unsatisfied = "+
 				"\"ignore\".",
 				fleet.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
 		})
@@ -124,7 +124,7 @@ func (s *Schedule) whatKeptOff(reasons []placement.Reason) string {
 		names[r.Off] = append(names[r.Off], s.placement.ClusterTypes[r.ClusterType].Name)
 	}
 	if len(order) == 0 {
-		return "the selector takes no other cluster type"
+		return "the selector selects no other cluster type"
 	}
 	for i, off := range order {
 		list := names[off]
