@@ -27,7 +27,9 @@ func computedPlacements() schema.ListNestedAttribute {
 	truth := func(description string) schema.BoolAttribute {
 		return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
 	}
-	return computedObjects("The outcome of placement for each deployment target and each cluster type that a policy selects, by policy, then by deployment target, then by cluster type. Null unless `explain` asks for it; empty if no policy has a `placement` and no cluster type has a taint.", map[string]schema.Attribute{
+	return computedObjects("The outcome of placement for each deployment target and each cluster type that a policy "+
+		"selects, by policy, then by deployment target, then by cluster type. Null unless `explain` asks for it; empty if "+
+		"no policy has a `placement` and no cluster type has a taint.", map[string]schema.Attribute{
 		"policy":            computedText("The policy."),
 		"deployment_target": computedText("The deployment target."),
 		"cluster_type":      computedText("The cluster type."),
@@ -58,7 +60,7 @@ func readRecordedDecisions(d decoder) (e placement.Earlier) {
 	return e
 }
 
-// askedTargets returns the deployment targets that why asks about.
+// askedTargets returns the deployment targets in why.
 func askedTargets(d decoder) (names []string) {
 	quiet := d
 	quiet.problems = new(fleet.Problems) // the answers report them
@@ -70,7 +72,7 @@ func askedTargets(d decoder) (names []string) {
 	return names
 }
 
-// placements are what placement makes of the targets to be explained. Nil: nobody asked.
+// placements returns the outcome of placement for the explained targets, or nil if explain is not set.
 func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
 	if !o.explain {
 		return nil, nil //nolint:nilnil // null

@@ -141,7 +141,7 @@ func computedContributions(description string) schema.ListNestedAttribute {
 	})
 }
 
-// computedReference returns the attributes of a reference to a secret, with more of them.
+// computedReference returns the attributes of a reference to a secret, plus more.
 func computedReference(more map[string]schema.Attribute) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
 		"store":    computedText("The `ClusterSecretStore`."),

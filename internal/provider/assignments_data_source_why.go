@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// maxWhy is how many pairs may be asked about.
+// maxWhy limits the pairs in why.
 const maxWhy = 1000
 
 func whyArgument() schema.ListNestedAttribute {
@@ -39,7 +39,8 @@ func computedAnswers() schema.ListNestedAttribute {
 		},
 		"policies": computedTexts("The policies that place it there, by name."),
 		"reason":   computedText("The answer as text. If no policy places it there, it says why the closest one does not."),
-		"nearest": computedObjects(fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches first, at most %d. Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
+		"nearest": computedObjects(fmt.Sprintf("The policies that come closest to placing it there, fewest mismatches "+
+			"first, at most %d. Empty if a policy places it there.", explain.MaxNearest), map[string]schema.Attribute{
 			"policy": computedText("The policy."),
 			"reason": computedText("What did not match, as text."),
 			"target_mismatches": computedMismatches(
@@ -59,7 +60,7 @@ func computedMismatches(description string) schema.ListNestedAttribute {
 	})
 }
 
-// answer answers for the pairs of the argument, and reports those that do not exist.
+// answer answers the pairs of the argument, and reports pairs that do not exist.
 func (o *assignmentsOutcome) answer(d decoder) {
 	for _, asked := range d.objects("why") {
 		if asked.unknown { // a null element, which is reported
@@ -81,7 +82,7 @@ func (o *assignmentsOutcome) answer(d decoder) {
 	}
 }
 
-// answered are the answers as the data source tells them.
+// answered converts the answers to values of the data source.
 func (o *assignmentsOutcome) answered() []values {
 	all := make([]values, len(o.answers))
 	for i, a := range o.answers {

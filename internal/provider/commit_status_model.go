@@ -57,7 +57,7 @@ func (m *commitStatusModel) fromStatus(s hosting.Status) {
 	m.Deployment = types.ObjectValueMust(deploymentTypes, attributes)
 }
 
-// hasDeployment tells whether the status is that of a deployment.
+// hasDeployment reports whether the status comes from a deployment.
 func (m *commitStatusModel) hasDeployment() bool { return !m.Deployment.IsNull() }
 
 // deploymentAttribute returns a known attribute of the deployment, or "".

@@ -104,7 +104,7 @@ func (d decoder) int(name string) *int {
 	return &n
 }
 
-// number is int for a domain that tells an unknown number by [fleet.UnknownNumber].
+// number is int for a domain that marks an unknown number by [fleet.UnknownNumber].
 func (d decoder) number(name string) *int {
 	if d.isUnknown(name) {
 		return new(fleet.UnknownNumber)

@@ -154,7 +154,7 @@ func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, res
 // Delete removes the gate from state only.
 func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// wait waits for a success and returns the state, or nil if it reported an error.
+// wait waits for a success and returns the state. If it reported an error, it returns nil.
 func (g *deploymentGate) wait(
 	ctx context.Context,
 	plan getter,

@@ -12,7 +12,7 @@ import (
 // values, []values, map[string]values.
 type values map[string]any
 
-// exactStrings is a list of strings of which an empty one means something else than none.
+// exactStrings is a list of strings in which empty and null differ.
 type exactStrings []string
 
 // encode converts v, which has a type of [values], to a value of type t. It makes absent and empty values null, so that

@@ -14,7 +14,7 @@ import (
 // defaultBranchPrefix is the default of delivery.branch_prefix.
 const defaultBranchPrefix = "deployment/"
 
-// rendering is what a plan asks for, and how much of it the plan shows.
+// rendering is the rendering that a plan asks for, and how much of it the plan shows.
 type rendering struct {
 	*delivery.Desired
 	preview string
@@ -90,7 +90,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	return r, ps
 }
 
-// readPromotion reads why the promoted commit was promoted.
+// readPromotion reads the reason of the promoted commit.
 func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 	p := readPromotion(d)
 	if p == nil {
@@ -105,7 +105,7 @@ func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 	}
 }
 
-// prior converts what a state says about what was delivered.
+// prior converts what a state says about the last delivery.
 func (m *environmentRenderingModel) prior(ctx context.Context) *delivery.Prior {
 	if m == nil {
 		return nil

@@ -62,7 +62,7 @@ func (r *environmentRendering) ImportState(
 	if at.Path == "." {
 		repo["path"] = types.StringNull()
 	}
-	// the others are null from then on
+	// the others stay null
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("environment"), environment)...)
 	imported := readModel(ctx, resp.State, &resp.Diagnostics)
 	if imported == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// environmentRenderingModel is a plan or a state of the resource. What there may be many of stays in the framework's
-// own types, and nested objects too, as they may be unknown.
+// environmentRenderingModel is a plan or a state of the resource. Large collections keep the framework's own types. So
+// do nested objects, because they may be unknown.
 type environmentRenderingModel struct {
 	Environment        types.String   `tfsdk:"environment"`
 	ClusterTypes       types.Map      `tfsdk:"cluster_types"`
@@ -56,13 +56,13 @@ type environmentRenderingModel struct {
 	deliveryResults
 }
 
-// deliveryResults are the computed attributes that an apply which writes nothing keeps.
+// deliveryResults holds the computed attributes that an apply keeps if it writes nothing.
 type deliveryResults struct {
 	Description types.String `tfsdk:"description"`
 	CommitSHA   types.String `tfsdk:"commit_sha"`
 	Delivered   types.Bool   `tfsdk:"delivered"`
 	PullRequest types.Object `tfsdk:"pull_request"`
-	// RolloutStatus tells of the last commit.
+	// RolloutStatus describes the last commit.
 	RolloutStatus types.String `tfsdk:"rollout_status"`
 }
 
@@ -104,7 +104,7 @@ func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) boo
 	return reflect.DeepEqual(m, other)
 }
 
-// readModel reads a plan or a state; nil where there is an error.
+// readModel reads a plan or a state, or returns nil after an error.
 func readModel(ctx context.Context, from getter, diags *diag.Diagnostics) *environmentRenderingModel {
 	m := &environmentRenderingModel{}
 	diags.Append(from.Get(ctx, m)...)
@@ -114,10 +114,10 @@ func readModel(ctx context.Context, from getter, diags *diag.Diagnostics) *envir
 	return m
 }
 
-// timeoutGetter is the timeout of one operation.
+// timeoutGetter returns the timeout of one operation.
 type timeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
-// within bounds ctx by the timeout of an operation, or by fallback where timeouts says nothing.
+// within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
 func (m *environmentRenderingModel) within(
 	ctx context.Context, of timeoutGetter, fallback time.Duration, diags *diag.Diagnostics,
 ) (context.Context, context.CancelFunc) {
@@ -126,7 +126,7 @@ func (m *environmentRenderingModel) within(
 	return context.WithTimeout(ctx, d)
 }
 
-// planResults plans what the apply finds out. before is the state that the decision was made from.
+// planResults plans the results of the apply. before is the state that the decision was made from.
 func (m *environmentRenderingModel) planResults(
 	ctx context.Context,
 	d *delivery.Desired,
@@ -160,9 +160,9 @@ func (m *environmentRenderingModel) planResults(
 	}
 }
 
-// keep plans what an apply that writes nothing keeps: the results, and where the objects were read by the last apply
-// that wrote. Terraform accepts the prior value of an argument instead of the configured one, if neither is null and
-// the configured one is known.
+// keep plans what an apply keeps if it writes nothing: the results, and where the last apply that wrote read the
+// objects. Terraform accepts the prior value of an argument instead of the configured one, if neither is null and the
+// configured one is known.
 func (m *environmentRenderingModel) keep(
 	ctx context.Context, state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
 ) {
@@ -183,7 +183,7 @@ func (m *environmentRenderingModel) keep(
 	}
 }
 
-// promoted returns the promoted commit, whichever argument says it.
+// promoted returns the promoted commit, whichever argument names it.
 func (m *environmentRenderingModel) promoted() types.String {
 	switch {
 	case m.Promotion.IsNull():
@@ -195,7 +195,8 @@ func (m *environmentRenderingModel) promoted() types.String {
 	return commit
 }
 
-// keepResults keeps the results of the last apply that wrote. It keeps the description only if one is wanted.
+// keepResults keeps the results of the last apply that wrote. It keeps the description only if delivery.describe asks
+// for one.
 func (m *environmentRenderingModel) keepResults(
 	state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
 ) {
@@ -225,7 +226,7 @@ func (m *environmentRenderingModel) kept(ctx context.Context, state *environment
 	return kept && m.promoted().Equal(state.promoted()) && m.Delivered.Equal(state.Delivered)
 }
 
-// setResult sets what an apply found out. planned are the planned results.
+// setResult sets the results of an apply. planned holds the planned results.
 func (m *environmentRenderingModel) setResult(
 	d *delivery.Desired, result *delivery.Result, planned deliveryResults, state *environmentRenderingModel,
 	before *delivery.State,
@@ -244,7 +245,7 @@ func (m *environmentRenderingModel) setResult(
 	}
 }
 
-// setRefreshed sets what a refresh found, and reports whether anything changed.
+// setRefreshed sets the results of a refresh, and reports whether anything changed.
 func (m *environmentRenderingModel) setRefreshed(found *delivery.Refreshed) bool {
 	before := m.deliveryResults
 	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)
@@ -254,7 +255,7 @@ func (m *environmentRenderingModel) setRefreshed(found *delivery.Refreshed) bool
 	return !reflect.DeepEqual(before, m.deliveryResults)
 }
 
-// describe sets the description of a change, if one is wanted.
+// describe sets the description of a change if delivery.describe asks for one.
 func (r *deliveryResults) describe(d *delivery.Desired, before *delivery.State) {
 	r.Description = types.StringNull()
 	if d.Review.Detail != delivery.NoDescription {

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// holders returns the cluster types of each deployment target, by the assignments of a state.
+// holders returns the cluster types of each deployment target in a state.
 func (m *environmentRenderingModel) holders() map[string][]string {
 	all := map[string][]string{}
 	for clusterType, v := range m.Assignments.Elements() {

@@ -70,8 +70,8 @@ func (r *environmentRendering) ModifyPlan(
 	}
 }
 
-// check reports what the state does not tell about the apply: other renderings, missing credentials, and what is on the
-// branch.
+// check reports what the state does not know about the apply: other renderings, missing credentials, and the contents
+// of the branch.
 func (r *environmentRendering) check(
 	ctx context.Context, d *delivery.Desired, prior *delivery.Prior, before *delivery.State, decision *delivery.Decision,
 	diags *diag.Diagnostics,

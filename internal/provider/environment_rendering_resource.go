@@ -25,13 +25,13 @@ var (
 	_ resource.ResourceWithIdentity    = (*environmentRendering)(nil)
 )
 
-// The time an operation has where timeouts says nothing.
+// The default timeouts of the operations.
 const (
 	readTimeout  = 10 * time.Minute
 	writeTimeout = 30 * time.Minute
 )
 
-// environmentRendering brings the rendered tree of an environment to its branch.
+// environmentRendering delivers the rendered tree of an environment to its branch.
 type environmentRendering struct{ data *providerData }
 
 func newEnvironmentRendering() resource.Resource { return &environmentRendering{} }
@@ -59,7 +59,7 @@ func (r *environmentRendering) Configure(
 	r.data, _ = req.ProviderData.(*providerData)
 }
 
-// Create delivers the tree. If it fails, there is no state; the next create finds what was written.
+// Create delivers the tree. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer renderingIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
@@ -125,7 +125,8 @@ func (r *environmentRendering) apply(
 	return next
 }
 
-// planned returns the last plan if it is this one, else the arguments alone, without the tree.
+// planned returns the last planned rendering if it belongs to this plan. Otherwise it returns the arguments alone,
+// without the tree.
 func (r *environmentRendering) planned(ctx context.Context, plan *environmentRenderingModel) *rendering {
 	if o := r.data.lastPlan.take(plan); o != nil {
 		return o
@@ -134,7 +135,7 @@ func (r *environmentRendering) planned(ctx context.Context, plan *environmentRen
 	return o
 }
 
-// rendered returns the rendering of the last plan if it is this one, else it renders the fleet.
+// rendered returns the last planned rendering if it belongs to this plan. Otherwise it renders the fleet.
 func (r *environmentRendering) rendered(
 	ctx context.Context, plan *environmentRenderingModel, prior *delivery.Prior, before *delivery.State,
 	diags *diag.Diagnostics,
@@ -150,14 +151,14 @@ func (r *environmentRendering) rendered(
 	return o
 }
 
-// remote returns what reads and writes the branch.
+// remote returns the access to the branch.
 func (r *environmentRendering) remote(ctx context.Context) delivery.Remote {
 	return delivery.Remote{
 		Git: r.data.Client, Host: r.data.hosting, Claims: &r.data.claims, Progress: logProgress(ctx, logEvery),
 	}
 }
 
-// Read compares the branch with what was delivered, and keeps what it finds in the private state.
+// Read compares the branch with the last delivery, and keeps the result in the private state.
 func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	renderingIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
@@ -226,8 +227,8 @@ type privateState interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// readDelivery returns what the last run kept in the private state. It returns nil if there is nothing that this
-// version of the provider can read. It reports a private state of another rendering.
+// readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can
+// read nothing of it. It reports a private state of another rendering.
 func readDelivery(
 	ctx context.Context, private privateState, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) *delivery.State {
@@ -264,17 +265,17 @@ func writeDelivery(ctx context.Context, private privateState, s *delivery.State,
 	diags.Append(private.SetKey(ctx, deliveryKey, data)...)
 }
 
-// logEvery is how often long work says how far it is.
+// logEvery is the interval at which long work logs its progress.
 const logEvery = 3 * time.Second
 
-// logProgress logs what long work has done of what: folders of cluster types rendered, folders packed, bytes sent. A
-// total of 0 is not known.
+// logProgress logs the progress of long work: rendered folders of cluster types, packed folders, sent bytes. A total of
+// 0 is unknown.
 func logProgress(ctx context.Context, every time.Duration) func(stage string, done, total int) {
 	last := time.Now()
 	return func(stage string, done, total int) {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
-			fields := map[string]any{"done": strconv.Itoa(done)} // a number of this size Terraform would show as 4.1e+07
+			fields := map[string]any{"done": strconv.Itoa(done)} // Terraform would show the number as 4.1e+07
 			if total > 0 {
 				fields["total"] = strconv.Itoa(total)
 			}

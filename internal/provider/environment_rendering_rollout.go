@@ -21,7 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
-// readRollout reads how the tree reaches the cluster types.
+// readRollout reads the argument rollout.
 func (r *rendering) readRollout(d decoder) {
 	given, ok := d.object("rollout")
 	if !ok {
@@ -75,7 +75,7 @@ func readStage(d decoder) rollout.Stage {
 	return stage
 }
 
-// readObserved reads what clusters were observed to run. An observation of another place is reported.
+// readObserved reads the observation of the clusters. It reports an observation of another location.
 func (r *rendering) readObserved(d decoder) {
 	given, ok := d.object("observed")
 	v, _ := d.argument("observed")
@@ -135,7 +135,7 @@ func readFolderState(d decoder) deployment.FolderState {
 	return f
 }
 
-// readTime reads a time; the zero time where there is none.
+// readTime reads a time, or returns the zero time if there is none.
 func readTime(d decoder, name string) time.Time {
 	text := d.string(name)
 	if text == "" {
@@ -148,7 +148,7 @@ func readTime(d decoder, name string) time.Time {
 	return at
 }
 
-// whollyKnown reports whether a value and all that it holds are known.
+// whollyKnown reports whether a value and all values in it are known.
 func whollyKnown(v attr.Value) bool {
 	if v == nil {
 		return true
@@ -169,7 +169,7 @@ func whollyKnown(v attr.Value) bool {
 	return true
 }
 
-// setRollout sets the computed attributes of a rollout; they are null without one.
+// setRollout sets the computed attributes of a rollout. Without a rollout they are null.
 func (m *environmentRenderingModel) setRollout(r *rendering) {
 	m.TargetTreeHash, m.RolloutStatus = types.StringNull(), types.StringNull()
 	switch {
@@ -188,7 +188,7 @@ func (m *environmentRenderingModel) setRollout(r *rendering) {
 	}
 }
 
-// keepObserved plans the observation of the last apply that wrote something: a new one alone changes nothing.
+// keepObserved plans the observation of the last apply that wrote something: a new observation alone changes nothing.
 func (m *environmentRenderingModel) keepObserved(ctx context.Context, state *environmentRenderingModel) {
 	if m.Rollout.IsNull() || m.Rollout.IsUnknown() || state.Rollout.IsNull() || m.Preview.IsUnknown() ||
 		m.Description.IsUnknown() {
@@ -202,7 +202,7 @@ func (m *environmentRenderingModel) keepObserved(ctx context.Context, state *env
 	m.Rollout = types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), given)
 }
 
-// appendRollout says what a rollout waits for, and what stopped it.
+// appendRollout reports what a rollout waits for, and what stopped it.
 func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *delivery.Decision) {
 	step := decision.Rollout
 	if step == nil {
@@ -222,8 +222,8 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 	}
 }
 
-// keptFiles returns the files that the last apply left in a folder that stays as it is, by path; none where it showed
-// none.
+// keptFiles returns the files, by path, that the last apply left in a folder that stays as it is. It returns none if
+// the last apply showed none.
 func keptFiles(
 	ctx context.Context, state *environmentRenderingModel, clusterType string, to delivery.Destination,
 ) map[string]attr.Value {

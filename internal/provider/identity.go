@@ -23,7 +23,7 @@ type identityAttribute struct {
 	description string
 }
 
-// mutableIdentity says that the identity follows the arguments: no argument replaces a resource.
+// mutableIdentity lets the identity change with the arguments: no argument replaces a resource.
 var mutableIdentity = resource.ResourceBehavior{MutableIdentity: true}
 
 func (identity resourceIdentity) schema() identityschema.Schema {
@@ -52,7 +52,7 @@ func (identity resourceIdentity) set(
 	}
 }
 
-// imported returns the attributes of the identity that an import gives; nil if it gives an ID.
+// imported returns the attributes of the identity that an import gives, or nil if it gives an ID.
 func (identity resourceIdentity) imported(
 	ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics,
 ) map[string]string {

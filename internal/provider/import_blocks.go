@@ -111,8 +111,8 @@ func (o imported) templates(addresses map[string]string) map[string]string {
 	return references
 }
 
-// renderingText returns how a rendering takes the resources. Registrations are passed through a local: while resources
-// that a data source refers to directly have changes, Terraform puts off reading it.
+// renderingText returns a rendering that takes the resources. It passes registrations through a local: Terraform defers
+// reading a data source while resources that it refers to directly have changes.
 func renderingText(found *source.ControlPlane, all []imported) string {
 	arguments := map[*model][]string{}
 	for _, o := range all {

@@ -62,7 +62,8 @@ func placementArgument() schema.SingleNestedAttribute {
 					"selects: a scheduler of your own can set them. An empty list selects none.",
 			},
 			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
-				"key":      optionalText("Key of the taint. Without it, the policy tolerates all taints, and the operator is `Exists`."),
+				"key": optionalText("Key of the taint. Without it, the policy tolerates all taints, and the operator is " +
+					"`Exists`."),
 				"operator": optionalText("`Equal` compares the value, `Exists` accepts any. The default is `Equal`."),
 				"value":    optionalText("Value of the taint, for `Equal`."),
 				"effect":   optionalText("`NoSelect` or `NoSelectIfNew`. Without it, both."),
@@ -82,8 +83,9 @@ func placementArgument() schema.SingleNestedAttribute {
 			}),
 			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.",
 				map[string]schema.Attribute{
-					"key":      optionalText("Key of the label. Required."),
-					"max_skew": optionalNumber(fmt.Sprintf("The maximum difference between the numbers of chosen cluster types of any two values. The default is `%d`.", placement.DefaultMaxSkew)),
+					"key": optionalText("Key of the label. Required."),
+					"max_skew": optionalNumber(fmt.Sprintf("The maximum difference between the numbers of chosen cluster types of "+
+						"any two values. The default is `%d`.", placement.DefaultMaxSkew)),
 					"when_unsatisfiable": optionalText("`DoNotSchedule` skips cluster types without the label, and those that would " +
 						"exceed the skew. `ScheduleAnyway` prefers those that would not. The default is `DoNotSchedule`."),
 				}),

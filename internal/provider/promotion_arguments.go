@@ -35,7 +35,7 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 	}
 }
 
-// promotionDataArgument is the same for a data source that reads the commit, with the place of the commit.
+// promotionDataArgument is the same argument for a data source that reads the commit, with the location of the commit.
 func promotionDataArgument(description string) datasource.Attribute {
 	return dataSourceArgument("promotion", promotionPlaceArgument(description))
 }
@@ -60,7 +60,7 @@ func promotionPlaceArgument(description string) schema.SingleNestedAttribute {
 	return argument
 }
 
-// chosenPromotion is the argument promotion.
+// chosenPromotion holds the argument promotion.
 type chosenPromotion struct {
 	Commit, Decision, Summary, RolledBack string
 	Repo, Branch                          string
@@ -74,7 +74,7 @@ func (d decoder) promotes() bool {
 
 var oneLine = regexp.MustCompile(`^\S+$`)
 
-// readPromotion reads the argument promotion; nil if it is not set. A promotion without a commit is reported.
+// readPromotion reads the argument promotion, or returns nil if it is not set. It reports a promotion without a commit.
 func readPromotion(d decoder) *chosenPromotion {
 	given, ok := d.object("promotion")
 	if !ok {
@@ -108,7 +108,7 @@ func readPromotion(d decoder) *chosenPromotion {
 	return p
 }
 
-// readPromotionRequest reads the arguments of kalypso_promotion. What is wrong with them is reported.
+// readPromotionRequest reads the arguments of kalypso_promotion, and reports invalid ones.
 func readPromotionRequest(d decoder) lookup.Request {
 	request := lookup.Request{GitOps: readDestination(d), ControlPlane: readControlPlaneBranch(d)}
 	request.Rules = promotion.Rules{
@@ -192,7 +192,7 @@ func readRejected(d decoder) map[string]string {
 	return rejected
 }
 
-// promotionValues are the computed attributes of kalypso_promotion.
+// promotionValues returns the computed attributes of kalypso_promotion.
 func promotionValues(found *promotion.Decision) map[string]attr.Value {
 	waiting, skipped := []values{}, []values{}
 	for _, w := range found.Waiting {

@@ -37,14 +37,14 @@ func (p *promotionData) Schema(ctx context.Context, _ datasource.SchemaRequest, 
 	resp.Schema = promotionSchema(ctx)
 }
 
-// Configure keeps the provider's configuration.
+// Configure stores the provider's configuration.
 func (p *promotionData) Configure(
 	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
 ) {
 	p.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports what is wrong with the arguments as far as they are known.
+// ValidateConfig reports errors in the known arguments.
 func (p *promotionData) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
@@ -53,7 +53,7 @@ func (p *promotionData) ValidateConfig(
 	appendProblems(&resp.Diagnostics, ps)
 }
 
-// Read decides. Terraform asks for it once all arguments are known.
+// Read decides on the promotion. Terraform calls it when all arguments are known.
 func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	diags := &resp.Diagnostics
 	arguments := getObject(ctx, req.Config, diags)
@@ -106,7 +106,9 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 				"was merged to the branch, and not one of a pull request or a fork.")
 	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
-			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Pass the state of the previous environment as deployed, or set base_url in github of the provider.", request.ControlPlane.Repo))
+			"after, statuses, soak and dwell read commit statuses, and %s is not on the GitHub server of the provider. Pass "+
+				"the state of the previous environment as deployed, or set base_url in github of the provider.",
+			request.ControlPlane.Repo))
 	case errors.As(err, &current) && errors.As(err, &remote):
 		appendDeliveryError(diags, request.GitOps, remote)
 	case errors.As(err, &current):

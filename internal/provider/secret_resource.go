@@ -40,8 +40,8 @@ var secretModel = &model{
 	},
 }
 
-// referenceArguments are the arguments of an element of a map. Store and key are optional in the schema, since the
-// framework takes an unknown element for an object of nulls. The domain checks them.
+// referenceArguments returns the arguments of an element of a map. Store and key are optional in the schema, because
+// the framework treats an unknown element as an object of nulls. The domain checks them.
 var referenceArguments = map[string]schema.Attribute{
 	"store": schema.StringAttribute{
 		Optional:            true,

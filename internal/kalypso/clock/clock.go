@@ -1,4 +1,4 @@
-// Package clock waits for time to pass, and writes durations.
+// Package clock waits for durations, and formats them.
 package clock
 
 import (
@@ -19,7 +19,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Format returns a duration as people write it: "4h", not "4h0m0s".
+// Format formats a duration briefly: "4h", not "4h0m0s".
 func Format(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -46,7 +46,7 @@ func Check(o fleet.Object) fleet.Problems {
 	f := &fleet.Fleet{Environment: fleet.Unknown} // an unknown environment includes all targets
 	f.Add(o)
 	r := newResolver()
-	ctx := context.Background() // one object takes little
+	ctx := context.Background() // one object takes little time
 	return slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
 }
 

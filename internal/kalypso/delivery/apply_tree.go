@@ -16,16 +16,16 @@ import (
 // fleet's tree, unless a stage commits a part of that alone.
 type applyTree struct {
 	inventory Inventory
-	// uncertain says that the inventory depends on what is not known yet; then it is the fleet's. Until the branch is
-	// read, if that is unread.
+	// uncertain says that the inventory depends on values that are not known yet. Then it is the fleet's. Until the branch
+	// is read, unread says so.
 	uncertain, unread bool
-	// step is what the apply does of a rollout; nil without one.
+	// step is the step of the rollout that the apply takes; nil: none.
 	step *rollout.Step
 	// complete says that the inventory is the fleet's tree.
 	complete bool
-	// promotedCommit is the one that the record names until the inventory is complete.
+	// promotedCommit is the commit that the record names until the inventory is complete.
 	promotedCommit string
-	// rollout is how far the rollout is after the apply; nil: none was begun. With begun, it got there by this apply.
+	// rollout is the progress of the rollout after the apply; nil: none was begun. begun says that this apply began it.
 	rollout *rollout.State
 	begun   bool
 }
@@ -53,7 +53,7 @@ func (d *Desired) Target() Inventory {
 // drift, description, pull request, record) sees this one alone.
 func (d *Desired) Inventory() Inventory { return d.applied().inventory }
 
-// applied returns the tree of this apply. Before [Decide] has found it, that is the fleet's.
+// applied returns the tree of this apply. Until [Decide] has found it, that is the fleet's tree.
 func (d *Desired) applied() *applyTree {
 	if d.apply == nil || d.applyOf != d.Tree {
 		d.setApply(d.wholeTree())
@@ -95,7 +95,7 @@ func (d *Desired) targetKnown() bool {
 	return !d.Tree.Unknown && (k == nil || !k.incomplete)
 }
 
-// TargetTreeHash returns the hash of the target; "" where it is not known yet.
+// TargetTreeHash returns the hash of the target, or "" if it is not known yet.
 func (d *Desired) TargetTreeHash() string {
 	if d.Tree == nil || !d.targetKnown() {
 		return ""
@@ -115,11 +115,10 @@ func (d *Desired) AppliedPromotedCommit() string {
 // Complete reports whether the apply leaves the tree that the fleet renders to.
 func (d *Desired) Complete() bool { return d.applied().complete }
 
-// RolloutStatus returns the stage and the wave of the last commit after this apply; "" where there is none.
+// RolloutStatus returns the stage and the wave of the last commit after this apply, or "" if there is none.
 func (d *Desired) RolloutStatus() string { return d.applied().rollout.Status() }
 
-// resolve finds the tree of this apply. p is nil for a create; s is nil where there is no private state that can be
-// read.
+// resolve finds the tree of this apply. p is nil for a create. s is nil if no private state can be read.
 func (d *Desired) resolve(p *Prior, s *State) {
 	d.setApply(nil)
 	unread := d.resolveKept(p, s)
@@ -146,12 +145,13 @@ func (d *Desired) resolve(p *Prior, s *State) {
 // inWaves reports whether a rollout brings the tree to a branch.
 func (d *Desired) inWaves() bool { return d.Rollout != nil && d.Strategy != ComputeOnly }
 
-// recovers reports whether what was delivered is to be read from the branch.
+// recovers reports whether the last delivery has to be read from the branch.
 func (d *Desired) recovers(p *Prior, s *State) bool {
 	return p != nil && (s == nil || s.Seen.Head != "")
 }
 
-// resolveUnread finds the tree of this apply once the branch is read, where the state does not tell what it holds.
+// resolveUnread finds the tree of this apply after reading the branch, if the state does not tell what the branch
+// holds.
 func (d *Desired) resolveUnread(s *State, at *BranchState) {
 	if !d.applied().unread {
 		return
@@ -180,7 +180,7 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 	d.apply.unread = true // another attempt reads the branch again
 }
 
-// nextTree returns the tree that a pull request proposes already, or the one after the next wave.
+// nextTree returns the tree that a pull request already proposes, or the one after the next wave.
 func (d *Desired) nextTree(s *State) *applyTree {
 	if proposed := d.proposedTree(s); proposed != nil {
 		return proposed
@@ -188,8 +188,8 @@ func (d *Desired) nextTree(s *State) *applyTree {
 	return d.nextWave(s)
 }
 
-// proposedTree returns the tree that a pull request proposes on the way to the same target: an open one is not changed
-// with each observation, and one that people closed stops the rollout. It returns nil where there is none.
+// proposedTree returns the tree that a pull request proposes on the way to the same target, or nil if there is none. A
+// new observation does not change an open pull request. A pull request that people closed stops the rollout.
 func (d *Desired) proposedTree(s *State) *applyTree {
 	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || d.TargetTreeHash() == "" || d.Rollout.SkipUnknown {
 		return nil
@@ -263,8 +263,8 @@ func (inv Inventory) hashTexts() map[string]string {
 	return texts
 }
 
-// rolloutAfter returns how far the rollout is once the tree of this apply is on its branch. written says that it took a
-// commit.
+// rolloutAfter returns the progress of the rollout once the branch holds the tree of this apply. written says that this
+// took a commit.
 func (d *Desired) rolloutAfter(written bool) *rollout.State {
 	a := d.applied()
 	if a.rollout == nil || !written && !a.begun {
@@ -275,8 +275,8 @@ func (d *Desired) rolloutAfter(written bool) *rollout.State {
 	return &now
 }
 
-// rolloutOf returns what a record tells of a rollout; nil where that is nothing. at is the time of its commit, or a
-// later one.
+// rolloutOf returns the rollout that a record describes, or nil if it describes none. at is the time of its commit, or
+// later.
 func rolloutOf(r *Record, at time.Time) *rollout.State {
 	if r == nil || r.Rollout == nil {
 		return nil
@@ -284,8 +284,8 @@ func rolloutOf(r *Record, at time.Time) *rollout.State {
 	return &rollout.State{Progress: *r.Rollout, At: at}
 }
 
-// WithTarget returns s with the hash of the tree that the fleet renders to by now, where that changes nothing of what
-// is proposed.
+// WithTarget returns s whose proposal names the hash of another target: of the tree that the fleet renders to now.
+// Nothing else of the proposal changes.
 func (s *State) WithTarget(target string) *State {
 	if s == nil || s.Proposal == nil || s.Proposal.Head.Rollout == nil || target == "" {
 		return s
@@ -337,8 +337,8 @@ func (d *Desired) mayStay(s *State) error {
 	return nil
 }
 
-// RolloutMoveError is a rendering that moves to another repo while a rollout is under way: the folders whose wave did
-// not come yet are in the repo that it leaves alone.
+// RolloutMoveError means that a rendering moves to another repo during a rollout. Only the old repo holds the folders
+// whose wave has not come yet.
 type RolloutMoveError struct {
 	From    Destination
 	Folders []string

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
 )
 
-// ClearSecrets are the config values that are plainly secrets: what is delivered lies in Git in clear.
+// ClearSecrets lists the config values that are plainly secrets. A delivery would commit them in plain text.
 type ClearSecrets []clearSecret
 
 type clearSecret struct {
@@ -38,8 +38,8 @@ func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 	return found
 }
 
-// Problems reports those that are new or changed since what was delivered or proposed before, as errors. It does not
-// tell the values.
+// Problems returns an error for each value that is new, or that changed since the last delivery or proposal. The errors
+// do not contain the values.
 func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 	for _, c := range s {
 		if before.hasValue(c.config, c.key) {
@@ -74,7 +74,7 @@ func (d *Desired) CheckSecrets(found fleet.Problems, p *Prior, s *State) fleet.P
 	return append(found, ps...)
 }
 
-// hasValue reports whether what was delivered or proposed holds the value of a config's key already.
+// hasValue reports whether the last delivery or proposal contains the value of a config's key.
 func (s *State) hasValue(config *fleet.Config, key string) bool {
 	if s == nil {
 		return false
@@ -89,10 +89,10 @@ func (s *State) hasValue(config *fleet.Config, key string) bool {
 	return there && was.Value == fingerprint(config.Name, key, config.Data[key])
 }
 
-// hidden stands for a secret in text of ours.
+// hidden replaces a secret in our texts.
 const hidden = "(secret)"
 
-// Hide removes the secrets from problems: templates, schemas and their functions may put values into their errors.
+// Hide removes the secrets from problems. Templates, schemas and their functions may put values into their errors.
 func (s ClearSecrets) Hide(ps fleet.Problems) {
 	var pairs []string
 	hide := func(text string) {

@@ -146,7 +146,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		current && d.Located() && !s.Destination.Same(d.Destination),
 		d.recordChanges(p, s),
 		d.failuresChange(s),
-		(current || d.Strategy == ComputeOnly) && d.decidesAnew(s):
+		(current || d.Strategy == ComputeOnly) && d.decisionsChanged(s):
 		return Write
 	case d.Strategy == Push && d.Located() && len(d.oldLocations(s)) > 0:
 		return Write

@@ -13,22 +13,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
-// Review is how people are told of a change.
+// Review configures how a change is described to reviewers.
 type Review struct {
 	Incomplete bool // Links are not known yet
 	Links      describe.Links
 	Detail     Detail
-	Max        int // characters, as a host allows; 0: [describe.DefaultMaxLength], which is also the most
+	Max        int // in characters, as the host allows; 0: [describe.DefaultMaxLength], which is the maximum too
 }
 
-// Detail is how much of the configs that change is told. [fleet.Unknown] says that it is not known yet.
+// Detail says how much of the changed configs the description shows. [fleet.Unknown] means that it is not known yet.
 type Detail string
 
 // The details.
 const (
-	NoDescription Detail = "none"   // nothing asks for a description but a pull request, which has the keys
+	NoDescription Detail = "none"   // no description; a pull request shows the keys
 	Keys          Detail = "keys"   // the keys
-	Values        Detail = "values" // the values too, old and new
+	Values        Detail = "values" // the keys with their old and new values
 )
 
 // NewReview returns a review whose links lead to a host. Without a host, it has no links.
@@ -64,11 +64,12 @@ func (r Review) max() int {
 	return describe.DefaultMaxLength
 }
 
-// Describe is what the order changes, in Markdown, for the people who review it: a pull request's description, with the
-// marker that names the rendering. before is what was delivered, or found; see [Result]. It depends on both alone.
+// Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
+// the marker that names the rendering. before is what was delivered, or found; see [Result]. The text depends on d and
+// before alone.
 func (d *Desired) Describe(before *State) string {
 	at := d.Destination
-	if d.Strategy == ComputeOnly { // the tree goes nowhere
+	if d.Strategy == ComputeOnly { // no branch gets the tree
 		at = Destination{}
 	}
 	c := describe.Change{
@@ -97,7 +98,7 @@ func (d *Desired) Describe(before *State) string {
 	if before.Inputs != nil {
 		was = *before.Inputs
 	}
-	known := before.Inputs != nil || len(found) == 0 // there was nothing
+	known := before.Inputs != nil || len(found) == 0 // the branch held nothing before
 	if known {
 		c.Sources = describe.SourceChanges(was.origins(), is.origins())
 		d.nameRegistrations(c.Sources)
@@ -127,7 +128,7 @@ func (d *Desired) Describe(before *State) string {
 	return describe.Markdown(c)
 }
 
-// nameRegistrations says through which registrations what moves came.
+// nameRegistrations adds the registrations that read the repos of moves.
 func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 	if len(moves) == 0 {
 		return
@@ -147,7 +148,8 @@ func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 	}
 }
 
-// DescribeRemoval returns the same of the removal of what a destination holds of an environment.
+// DescribeRemoval describes the removal of what a destination holds of an environment, as [Desired.Describe] does for a
+// change.
 func DescribeRemoval(at Destination, environment string, held Inventory, r Review) string {
 	c := describe.Change{
 		Environment: environment,
@@ -163,7 +165,7 @@ func DescribeRemoval(at Destination, environment string, held Inventory, r Revie
 	return describe.Markdown(c)
 }
 
-// policies finds those that place a target on a cluster type.
+// policies returns a function that finds the policies that place a target on a cluster type.
 func (d *Desired) policies() func(clusterType, target string) []string {
 	placements := map[string]map[string][]*fleet.SchedulingPolicy{}
 	of := func(clusterType string) map[string][]*fleet.SchedulingPolicy {
@@ -189,7 +191,7 @@ func (d *Desired) policies() func(clusterType, target string) []string {
 	}
 }
 
-// configChanges compares configs, or references to secrets.
+// configChanges compares the configs, or the references to secrets.
 func (d *Desired) configChanges(was, is map[string]configInputs) (changed []describe.ConfigChange) {
 	for name := range merged(was, is) {
 		old, before := was[name]
@@ -262,7 +264,7 @@ func (d *Desired) reach(
 		index[c.Name] = i
 	}
 	f.Environment = d.Environment
-	// The objects were configured before, so this ends soon. What is wrong with them was reported before there was a tree.
+	// This ends soon, because the objects were configured before. Errors in them were reported before there was a tree.
 	configuration, _ := configure.New(context.Background(), f, d.Tree.Schedule)
 	for i, p := range d.Tree.Schedule.Placements {
 		sharing := map[*configure.Values]int{} // of the assignments
@@ -283,7 +285,7 @@ func (d *Desired) reach(
 	}
 }
 
-// repoOf is the repo that both commits lie in, by the origins that name them; "" where they do not say.
+// repoOf returns the repo that contains both commits, according to the origins that name them, or "" if they name none.
 func repoOf(from, to string, was, is []origin.Origin) string {
 	repos := map[string]bool{}
 	for commit, origins := range map[string][]origin.Origin{from: was, to: is} {

@@ -32,7 +32,7 @@ type Desired struct {
 	Fleet          *fleet.Fleet
 	Tree           *tree.Tree     // see [Desired.Render]; nil until then, and if no assignments are known yet
 	PromotedCommit string         // empty if there is none
-	Promotion      *Promotion     // why that commit was promoted; nil if nobody said
+	Promotion      *Promotion     // why that commit was promoted; nil: unknown
 	Origins        []string       // keys of manifests that name a file in Git, for the record
 	Sources        origin.Sources // the commits of these files
 	Review         Review

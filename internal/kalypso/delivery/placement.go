@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// setEarlier passes what placement decided before to the fleet. If it can't be read, a fleet that keeps its decisions
-// is refused.
+// setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
+// keeps its decisions.
 func (d *Desired) setEarlier(p *Prior, s *State) fleet.Problems {
 	if p == nil || !schedule.Places(d.Fleet) {
 		return nil
@@ -34,8 +34,8 @@ func (d *Desired) setEarlier(p *Prior, s *State) fleet.Problems {
 	return nil
 }
 
-// Earlier returns what placement keeps of what was delivered, and whether s knows it. A state of another version does
-// not know it. The state of a rendering that is only computed does.
+// Earlier returns the placement decisions of the last delivery, and whether s knows them. A state of another version
+// does not know them. The state of a rendering that is only computed does.
 func (s *State) Earlier() (e placement.Earlier, known bool) {
 	if s == nil || s.Version != stateVersion || s.Engine != engineVersion {
 		return e, false
@@ -83,8 +83,8 @@ func (s *State) desiredDecisions() placement.Decisions {
 	return s.Decisions
 }
 
-// decidesAnew reports whether the decisions differ from those that were last delivered or proposed.
-func (d *Desired) decidesAnew(s *State) bool {
+// decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.
+func (d *Desired) decisionsChanged(s *State) bool {
 	return d.Known() && !d.Tree.Unknown && s != nil && !d.Decisions().Equal(s.desiredDecisions())
 }
 
@@ -110,7 +110,8 @@ type DecisionsError struct {
 // Error implements error.
 func (e *DecisionsError) Error() string {
 	return fmt.Sprintf(
-		"At %s, the record %s holds placement decisions that the state does not know. Placement decided without them, so the apply would move deployment targets.", e.Destination, e.Destination.RecordPath())
+		"At %s, the record %s holds placement decisions that the state does not know. Placement decided without them, so "+
+			"the apply would move deployment targets.", e.Destination, e.Destination.RecordPath())
 }
 
 // Move is a deployment target that leaves some cluster types while it joins others.

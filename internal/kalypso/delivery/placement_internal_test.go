@@ -121,7 +121,7 @@ func TestDecisionsDecide(t *testing.T) {
 		"the same": {state(decided("large")), false}, "others": {state(decided("small")), true},
 		"none before": {state(nil), true}, "the same, proposed": {proposed, false},
 	} {
-		if got := d.decidesAnew(c.state); got != c.want {
+		if got := d.decisionsChanged(c.state); got != c.want {
 			t.Errorf("%s: decides anew: %t", name, got)
 		}
 	}

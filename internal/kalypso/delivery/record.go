@@ -28,7 +28,7 @@ type Record struct {
 	Environment    string   `json:"environment"`
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty if there is none
-	// Promotion says why that commit was promoted. It is nil if nobody said.
+	// Promotion says why that commit was promoted. It is nil if the reason is unknown.
 	Promotion *Promotion `json:"promotion,omitempty"`
 	// Origins are the files that the objects were read from: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`

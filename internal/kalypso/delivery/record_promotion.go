@@ -2,19 +2,19 @@ package delivery
 
 import "encoding/json"
 
-// Promotion says why the promoted commit was taken. People and the next decision read it; nothing else follows from it.
+// Promotion says why the promoted commit was chosen. People and the next decision read it; nothing else depends on it.
 type Promotion struct {
 	Decision string `json:"decision,omitempty"`
 	Summary  string `json:"summary,omitempty"` // gates with their creators, overrides
-	// RolledBack is the newest commit that a rollback took away, and that must not come back by itself.
+	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
 }
 
 // decisionPinned is the decision of a pin, see package promotion.
 const decisionPinned = "pinned"
 
-// recordOn returns the record to write to a branch. What fails to render keeps its time. While the promoted commit stays, the reason stays too: the present
-// decision tells why no other commit was taken.
+// recordOn returns the record to write to a branch. Failures to render keep their time. While the promoted commit
+// stays, its reason stays too: a later decision only says why it chose no other commit.
 func (d *Desired) recordOn(at *BranchState) Record {
 	r := d.record()
 	r.setSince(at.Record, d.Author.When)
@@ -28,7 +28,7 @@ func (d *Desired) recordOn(at *BranchState) Record {
 			r.Promotion = was
 		}
 	case r.Promotion.Decision == decisionPinned && r.Promotion.RolledBack == "":
-		// Whether the pin is a rollback is not told. If it is none, the entry is older than the pin, and has no effect.
+		// Nothing tells whether the pin is a rollback. If it is not, the entry is older than the pin, and has no effect.
 		kept := *r.Promotion
 		kept.RolledBack = at.Record.PromotedCommit
 		if was != nil && was.RolledBack != "" {

@@ -20,7 +20,7 @@ type Explanation struct {
 	configuration *configure.Configuration
 	policies      []policy
 	clusterTypes  []*fleet.ClusterType
-	off           map[triple]string // what placement kept off, of the targets that are asked about
+	off           map[triple]string // the reasons of placement against the targets of interest
 }
 
 // New explains a fleet whose assignments are known. It returns the problems of [engine.Run]. It returns no
@@ -45,12 +45,12 @@ func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, 
 	for _, t := range e.Schedule.Unscheduled[:min(len(e.Schedule.Unscheduled), mostUnscheduled)] {
 		targets = append(targets, t.Name)
 	}
-	e.remember(ctx, f, targets)
+	e.recordKeptOff(ctx, f, targets)
 	e.explainPolicies(f)
 	return e, problems
 }
 
-// mostUnscheduled is how many unscheduled targets tell what placement kept them off.
+// mostUnscheduled limits the unscheduled targets that get the reasons of placement.
 const mostUnscheduled = 1000
 
 // Values returns the values of assignment n of placement i. Assignments may share them.

@@ -56,7 +56,7 @@ func (m Mismatch) wanted() string {
 	return strings.Join(quoted, "")
 }
 
-// requirements are the label requirements of a valid policy's selector, in display order. A workspace comes first.
+// requirements returns the label requirements of a valid policy's selector, in display order. A workspace comes first.
 type requirements []labels.Requirement
 
 func requirementsOf(workspace string, s *fleet.Selector) requirements {

@@ -12,16 +12,16 @@ import (
 // triple is a policy, a deployment target and a cluster type, by name.
 type triple struct{ policy, target, clusterType string }
 
-// Placements says for the deployment targets, or for all without any, why placement put them on which cluster type.
-// There are none if every policy places on all that it selects.
+// Placements returns the reasons of placement for the deployment targets, or for all targets if none is given. It
+// returns none if every policy places on all cluster types that it selects.
 func (e *Explanation) Placements(ctx context.Context, f *fleet.Fleet, targets []string) []schedule.Placed {
 	return e.Schedule.Reasons(ctx, f, func(t *fleet.DeploymentTarget) bool {
 		return len(targets) == 0 || slices.Contains(targets, t.Name)
 	})
 }
 
-// remember keeps what kept the deployment targets off cluster types, for those who ask why.
-func (e *Explanation) remember(ctx context.Context, f *fleet.Fleet, targets []string) {
+// recordKeptOff records why placement keeps the deployment targets off cluster types.
+func (e *Explanation) recordKeptOff(ctx context.Context, f *fleet.Fleet, targets []string) {
 	e.off = map[triple]string{}
 	if len(targets) == 0 {
 		return
@@ -33,7 +33,7 @@ func (e *Explanation) remember(ctx context.Context, f *fleet.Fleet, targets []st
 	}
 }
 
-// keptOff says why placement keeps a target that a policy selects off a cluster type that it selects; empty: it does
+// keptOff returns why placement keeps a target off a cluster type, both of which the policy selects, or "" if it does
 // not.
 func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget, ct *fleet.ClusterType) string {
 	off := e.off[triple{p.Name, t.Name, ct.Name}]
@@ -43,10 +43,10 @@ func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarg
 	return fmt.Sprintf("Its placement keeps the cluster type %q off: %s.", ct.Name, off)
 }
 
-// mostKeptOff is how many cluster types a rejection tells of.
+// mostKeptOff limits the cluster types that a rejection lists.
 const mostKeptOff = 5
 
-// keptOffAll says why placement keeps a target that a policy selects off the cluster types that it selects.
+// keptOffAll returns why placement keeps a target off the cluster types, all of which the policy selects.
 func (e *Explanation) keptOffAll(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget) string {
 	var all []string
 	for _, ct := range e.clusterTypes {

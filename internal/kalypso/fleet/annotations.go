@@ -18,13 +18,13 @@ const (
 	PlacementAnnotation  = "kalypso.io/placement"  // of a SchedulingPolicy
 )
 
-// annotations are those of a document, as far as Kalypso interprets them.
+// annotations holds the annotations of a document that Kalypso interprets.
 type annotations map[string]string
 
-// annotation reads the YAML of an annotation. Without it, into stays as it is.
+// annotation parses the YAML of an annotation into a value. If the annotation is missing, it leaves the value alone.
 func annotation(all json.RawMessage, name string, into any) error {
 	var given map[string]json.RawMessage
-	_ = json.Unmarshal(all, &given) // annotations of a wrong type are nobody's
+	_ = json.Unmarshal(all, &given) // not ours: an annotation is a string
 	if given[name] == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (a annotations) add(name string, v any) {
 	a[name] = string(text)
 }
 
-// scalarText is a string; a number is taken for its text.
+// scalarText is a string that also decodes from a number.
 type scalarText string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -208,7 +208,7 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration
 	Limits        Limits
-	// Earlier holds what placement kept from earlier runs.
+	// Earlier holds the placement decisions of earlier runs.
 	Earlier placement.Earlier
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool

@@ -22,8 +22,8 @@ type Limits struct {
 // DefaultLimits is far above the size of any real fleet.
 var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileSize: 1 << 20, Manifests: 256 << 20}
 
-// ParseLimits reads configured limits: an empty text is the default. A limit that is not known yet is checked by the
-// apply.
+// ParseLimits parses configured limits. An empty text means the default. The apply checks limits that are not known
+// yet.
 func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps Problems) {
 	invalid := func(attribute string, err error) {
 		ps = append(

@@ -21,11 +21,11 @@ func (ct *ClusterType) templateUses() []templateUse {
 	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || IsUnknown(use.name) })
 }
 
-// missingTemplate is a template that is not in the fleet, with what names it.
+// missingTemplate is a template that the fleet lacks, with the cluster types that name it.
 type missingTemplate struct {
 	first     *ClusterType
 	attribute string // of first
-	needed    bool   // something is assigned to one of those that name it
+	needed    bool   // a cluster type that names it has assignments
 	lines     []string
 }
 

@@ -54,7 +54,7 @@ func (ps *Problems) taintKey(key string, at []Step) {
 	}
 }
 
-// oneOf checks a value of an enumeration that has to be there.
+// oneOf reports a value that is missing, or is not in the list.
 func (ps *Problems) oneOf(name, value string, allowed []string, at []Step) {
 	switch {
 	case IsUnknown(value) || slices.Contains(allowed, value):
@@ -170,8 +170,8 @@ func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []Step) (ps Pro
 	return ps
 }
 
-// checkPlacements reports what the placement of a policy names and no cluster type has: a name, a spread's label. A
-// preferred property that none has is a warning.
+// checkPlacements reports names and spread keys in placements that no cluster type has. If no cluster type has a
+// preferred property, that is a warning.
 func (f *Fleet) checkPlacements() (ps Problems) {
 	if f.Incomplete || slices.ContainsFunc(f.ClusterTypes, (*ClusterType).unnamed) {
 		return nil
@@ -227,15 +227,15 @@ func (f *Fleet) clusterTypeNames() []string {
 	return names
 }
 
-// placementUnknown reports whether anything of the taints and properties is not known yet.
+// placementUnknown reports whether any taint or property is not known yet.
 func (ct *ClusterType) placementUnknown() bool {
 	return AnyUnknown(ct.Properties) || slices.ContainsFunc(ct.Taints, TaintUnknown)
 }
 
-// TaintUnknown reports whether anything of a taint is not known yet.
+// TaintUnknown reports whether any field of a taint is not known yet.
 func TaintUnknown(t placement.Taint) bool { return anyOf(IsUnknown, t.Key, t.Value, t.Effect) }
 
-// TolerationUnknown reports whether anything of a toleration is not known yet.
+// TolerationUnknown reports whether any field of a toleration is not known yet.
 func TolerationUnknown(t placement.Toleration) bool {
 	return anyOf(IsUnknown, t.Key, t.Operator, t.Value, t.Effect)
 }

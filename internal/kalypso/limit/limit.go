@@ -39,7 +39,7 @@ func (l Limit) Allows(n, total int) bool {
 	return n <= l.Number
 }
 
-// RoundUp returns the number that the limit stands for: a percentage of total is rounded up.
+// RoundUp returns the limit as a number. It rounds a percentage of total up.
 func (l Limit) RoundUp(total int) int {
 	if l.Percentage {
 		return (l.Number*total + 99) / 100

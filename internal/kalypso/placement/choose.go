@@ -9,11 +9,11 @@ import (
 type chooser struct {
 	pass   *pass
 	policy *Policy
-	// selected are the cluster types that the selector and the names take, fit those of them without a taint that counts,
-	// and held those that fit only where the target is there already.
+	// selected lists the cluster types that the selector and the names allow. fit lists those without a taint that counts.
+	// held lists those that fit only targets that are already there.
 	selected, fit, held []int32
 	spreads             []*domains
-	// order is fit by score, as far as that does not depend on the deployment target; nil: not asked for yet.
+	// order is fit sorted by score, as far as the score does not depend on the deployment target; nil: not computed yet.
 	order  []int32
 	scores []int // by cluster type, of the last call of score
 }
@@ -42,13 +42,13 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 	return c
 }
 
-// named reports whether the names of the policy take the cluster type.
+// named reports whether the names of the policy allow the cluster type.
 func (c *chooser) named(i int) bool {
 	spec := c.policy.Spec
 	return spec == nil || spec.Names == nil || slices.Contains(spec.Names, c.pass.ClusterTypes[i].Name)
 }
 
-// fits reports whether a cluster type fits for a new deployment target, and for one that it holds.
+// fits reports whether a cluster type fits for a new deployment target, and for a target that it already holds.
 func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.hard() && d.of[i] < 0 }) {
 		return false, false
@@ -64,15 +64,16 @@ func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	return asNew, asHeld
 }
 
-// choice is the decision on one deployment target: the cluster types that fit it, and those of them that it keeps, as
-// far as the number allows.
+// choice is the decision on one deployment target: the cluster types that fit, and those of them that it keeps, up to
+// the number.
 type choice struct {
 	*chooser
 	target    int
 	fit, kept []int32
 }
 
-// choose returns the cluster types for a deployment target, ascending. prior are those that it is on.
+// choose returns the cluster types for a deployment target, ascending. prior lists the cluster types that hold the
+// target.
 func (c *chooser) choose(target int, prior []int32) []int32 {
 	d := &choice{c, target, c.fit, nil}
 	if extra := intersection(prior, c.held); len(extra) > 0 {
@@ -89,7 +90,7 @@ func (c *chooser) choose(target int, prior []int32) []int32 {
 	return chosen
 }
 
-// keepAndFill keeps what fits, and fills up to the number. Nothing that fits is moved for a better score.
+// keepAndFill keeps what fits, and fills up to the number. It never moves a target that fits for a better score.
 func (d *choice) keepAndFill(kept []int32) []int32 {
 	number := d.policy.Spec.number()
 	if len(kept) > number {

@@ -11,20 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Decisions are the decisions of policies by their names.
+// Decisions maps the names of policies to their decisions.
 type Decisions map[string]PolicyDecisions
 
-// PolicyDecisions are the cluster types that a policy chose: deployment target → cluster types, sorted. A deployment
-// target for which it found none has an entry without cluster types.
+// PolicyDecisions maps deployment targets to the cluster types that a policy chose, sorted. A target for which the
+// policy found none has an entry without cluster types.
 type PolicyDecisions struct {
 	Generation string
 	Targets    map[string][]string
 }
 
-// Earlier is what a pass knows of the time before it.
+// Earlier holds what a pass knows about earlier passes.
 type Earlier struct {
 	Decisions Decisions
-	// Holds are the cluster types that hold each deployment target, sorted, whichever policy placed it there.
+	// Holds maps each deployment target to the cluster types that hold it, sorted, whichever policy placed it there.
 	Holds map[string][]string
 }
 
@@ -36,8 +36,8 @@ func (d Decisions) Equal(other Decisions) bool {
 	})
 }
 
-// compactDecisions are a policy's decisions in JSON. Deployment targets on the same cluster types share one entry: the
-// names of the cluster types → the names of the deployment targets, both sorted and separated by blanks.
+// compactDecisions is the JSON form of a policy's decisions. Deployment targets on the same cluster types share one
+// entry: the names of the cluster types → the names of the deployment targets, both sorted and separated by spaces.
 type compactDecisions struct {
 	Generation string            `json:"generation,omitempty"`
 	On         map[string]string `json:"on"`
@@ -60,7 +60,7 @@ func (p PolicyDecisions) MarshalJSON() ([]byte, error) {
 
 var errTwice = errors.New("a deployment target is listed twice")
 
-// UnmarshalJSON implements json.Unmarshaler. It refuses what [PolicyDecisions.MarshalJSON] does not write.
+// UnmarshalJSON implements json.Unmarshaler. It rejects what [PolicyDecisions.MarshalJSON] does not write.
 func (p *PolicyDecisions) UnmarshalJSON(data []byte) error {
 	var compact compactDecisions
 	if err := json.Unmarshal(data, &compact); err != nil {

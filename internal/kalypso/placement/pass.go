@@ -16,7 +16,7 @@ type ClusterType struct {
 	Properties map[string]string // Kubernetes quantities; others are left out
 }
 
-// Policy is a policy with what its selectors take, as indexes of [Fleet], ascending.
+// Policy is a policy with the objects that its selectors select, as ascending indexes of [Fleet].
 type Policy struct {
 	Name         string
 	Spec         *Spec // nil: all cluster types that fit
@@ -24,29 +24,29 @@ type Policy struct {
 	Targets      []int
 }
 
-// Fleet is what a pass decides on. Each list is sorted by name.
+// Fleet is the input of a pass. Each list is sorted by name.
 type Fleet struct {
 	ClusterTypes []ClusterType
 	Targets      []string
 	Policies     []Policy
 	Earlier      Earlier
-	// Most limits how many cluster types one policy chooses for all its deployment targets together; 0: no limit.
+	// Most limits how many cluster types one policy chooses for all its deployment targets together; 0: unlimited.
 	Most int
 }
 
-// Outcome is what a pass decided.
+// Outcome is the result of a pass.
 type Outcome struct {
 	fleet *Fleet
-	// chosen holds the cluster types for each policy and each of its deployment targets, ascending. A policy that was
-	// not reached has none.
+	// chosen holds the cluster types for each policy and each of its deployment targets, ascending. It is empty for a
+	// policy that the pass did not reach.
 	chosen [][][]int32
-	// Exceeds is the first policy that chose more than [Fleet.Most], and Chosen how many until then; -1: none.
+	// Exceeds is the first policy that chose more than [Fleet.Most], and Chosen how many it chose by then; -1: none.
 	Exceeds, Chosen int
 }
 
-// Decide decides for each policy and deployment target, both in their order: the score of balance looks at the
-// decisions before it. A second pass that knows the decisions of the first as [Earlier] decides the same. Once ctx is
-// done, or a policy exceeds [Fleet.Most], the rest is left out.
+// Decide decides for each policy and deployment target, both in their order: the balance score depends on earlier
+// decisions. A second pass that gets the decisions of the first as [Earlier] decides the same. Decide stops once ctx is
+// done, or a policy exceeds [Fleet.Most].
 func Decide(ctx context.Context, f *Fleet) *Outcome {
 	p := newPass(f)
 	for i := range f.Policies {
@@ -64,7 +64,7 @@ func (o *Outcome) Each(policy int, visit func(target int, clusterTypes []int32))
 	}
 }
 
-// Decisions returns the decisions that the next pass is to know: those of the policies that decide.
+// Decisions returns the decisions to pass to the next pass. It skips policies that decide nothing.
 func (o *Outcome) Decisions() Decisions {
 	all := Decisions{}
 	for i := range o.fleet.Policies {
@@ -90,22 +90,22 @@ func (o *Outcome) Decisions() Decisions {
 	return all
 }
 
-// pass is a pass under way.
+// pass is a running pass.
 type pass struct {
 	*Outcome
 	*Fleet
 	index      map[string]int32 // cluster type → index
 	properties []map[string]float64
-	explained  explained // nil: not asked for yet
-	// load is how many deployment targets of policies with a number each cluster type holds: as they were, and once
-	// decided, as they are. Nil: no policy balances.
+	explained  explained // nil: not computed yet
+	// load counts, for each cluster type, the deployment targets of policies with a number: at first as they were before
+	// the pass, then as decided. Nil: no policy balances.
 	load []int
-	// indexed are the names that indexes had last, and their indexes: most deployment targets share theirs.
+	// indexed caches the last names passed to indexes, and their indexes: most deployment targets share them.
 	indexed struct {
 		names   []string
 		indexes []int32
 	}
-	// trace, if not nil, hears of each decision.
+	// trace, if not nil, is called for each decision.
 	trace func(c *choice, chosen []int32)
 }
 
@@ -115,7 +115,7 @@ func newPass(f *Fleet) *pass {
 		Fleet:   f, index: make(map[string]int32, len(f.ClusterTypes)),
 		properties: make([]map[string]float64, len(f.ClusterTypes)),
 	}
-	for i := len(f.ClusterTypes) - 1; i >= 0; i-- { // of two of one name, which is an error elsewhere, the first counts
+	for i := len(f.ClusterTypes) - 1; i >= 0; i-- { // if two share a name, the first counts; validation reports that
 		p.index[f.ClusterTypes[i].Name] = int32(i) //nolint:gosec // there are no 2^31 cluster types
 		p.properties[i] = quantities(f.ClusterTypes[i].Properties)
 	}
@@ -157,9 +157,9 @@ func (p *pass) addLoad(clusterTypes []int32, n int) {
 	}
 }
 
-// prior returns the cluster types that the policy chose for a deployment target before, ascending. A policy without a
-// decision for it takes those that hold it and that no other policy's decisions explain. If the generation changed,
-// there are none. A policy that places on all that fit has no decisions: all that hold the target count.
+// prior returns the cluster types that the policy chose for a deployment target before, ascending. If the policy has no
+// decision for it, prior returns those that hold it and that no other policy's decisions explain. If the generation
+// changed, it returns none. A policy that places on all that fit has no decisions: all that hold the target count.
 func (p *pass) prior(policy, target int) []int32 {
 	name := p.Targets[target]
 	spec := p.Policies[policy].Spec
@@ -182,7 +182,7 @@ func (p *pass) prior(policy, target int) []int32 {
 	})
 }
 
-// indexes returns the indexes of cluster types, ascending, without those that are gone.
+// indexes returns the indexes of cluster types, ascending. It skips those that no longer exist.
 func (p *pass) indexes(names []string) []int32 {
 	if len(names) == 0 {
 		return nil
@@ -201,7 +201,7 @@ func (p *pass) indexes(names []string) []int32 {
 	return p.indexed.indexes
 }
 
-// policy decides for all deployment targets of a policy, and reports whether the pass goes on.
+// policy decides for all deployment targets of a policy, and reports whether the pass continues.
 func (p *pass) policy(ctx context.Context, i int) bool {
 	policy := &p.Policies[i]
 	c := p.newChooser(policy)
@@ -230,7 +230,7 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 	return true
 }
 
-// explained are the earlier decisions of the policies that still decide: deployment target → cluster types, policy by
+// explained maps each deployment target to the earlier decisions about it, by the policies that still decide, policy by
 // policy.
 type explained map[string][][]string
 
@@ -247,13 +247,13 @@ func newExplained(f *Fleet) explained {
 	return e
 }
 
-// places reports whether an earlier decision places the target on the cluster type. A policy asks for a target of which
-// it decided nothing, so the decision is another policy's.
+// places reports whether an earlier decision places the target on the cluster type. It is called by a policy without a
+// decision about the target, so the decision is another policy's.
 func (e explained) places(target, clusterType string) bool {
 	return slices.ContainsFunc(e[target], func(chosen []string) bool { return slices.Contains(chosen, clusterType) })
 }
 
-// number is how many cluster types a deployment target gets.
+// number returns how many cluster types a deployment target gets.
 func (s *Spec) number() int {
 	if s == nil || s.Number == nil {
 		return math.MaxInt

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Reason says why a policy places a deployment target on a cluster type that its selector takes, or does not.
+// Reason says why a policy places a deployment target on a cluster type that its selector selects, or why not.
 type Reason struct {
 	ClusterType int
 	Placed      bool
-	Kept        bool // placed as it was there before
-	// Fits says that no taint, name or label keeps it off. Then Score is the sum of Scores, which has each preference's
-	// part times its weight.
+	Kept        bool // placed because it was there before
+	// Fits says that no taint, name or label keeps it off. Then Score is the sum of Scores, which lists each preference's
+	// score times its weight.
 	Fits   bool
 	Score  int
 	Scores []int  // empty without preferences
-	Off    string // what kept it off, as half a sentence; empty: placed
+	Off    string // what kept it off, as half a sentence; empty: it is placed
 }
 
-// Reasons decides again and calls visit for each decision that wanted asks for, with a reason for each cluster type
-// that the policy's selector takes.
+// Reasons decides again. For each decision that wanted selects, it calls visit with a reason for each cluster type that
+// the policy's selector selects.
 func Reasons(
 	ctx context.Context, f *Fleet, wanted func(policy, target int) bool, visit func(policy, target int, reasons []Reason),
 ) {
@@ -69,7 +69,7 @@ func (d *choice) reasons(chosen []int32) []Reason {
 	return all
 }
 
-// off says what kept a cluster type off.
+// off returns what kept a cluster type off.
 func (d *choice) off(c int32, fits bool, chosen int) string {
 	at := d.pass.ClusterTypes[c]
 	if !d.named(int(c)) {

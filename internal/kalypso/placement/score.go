@@ -23,8 +23,8 @@ func (c *chooser) score(fit []int32) {
 	}
 }
 
-// property scores by where a property lies between its least and its greatest value among the cluster types that fit
-// and have it. One without it scores 0.
+// property scores by the position of a property between its least and its greatest value among the cluster types that
+// fit and have it. A cluster type without it scores 0.
 func (c *chooser) property(name string, fit []int32) func(int32) int {
 	least, most, found := 0.0, 0.0, false
 	for _, i := range fit {
@@ -50,7 +50,8 @@ func (c *chooser) property(name string, fit []int32) func(int32) int {
 	}
 }
 
-// balance scores by how many deployment targets of others a cluster type holds, against the most of any.
+// balance scores by the number of deployment targets that a cluster type holds, relative to the maximum. It does not
+// count the target itself.
 func (c *chooser) balance() func(int32) int {
 	most := 0
 	for _, n := range c.pass.load {

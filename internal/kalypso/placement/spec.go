@@ -1,5 +1,5 @@
-// Package placement decides on which of the cluster types that fit a policy places a deployment target: the part of
-// Open Cluster Management's Placement that is a pure function of what a plan knows. Its spread follows KubeFleet's
+// Package placement decides on which of the fitting cluster types a policy places a deployment target. It is the part
+// of Open Cluster Management's Placement that is a pure function of what a plan knows. Its spread follows KubeFleet's
 // topology spread constraints. It does no I/O.
 package placement
 
@@ -9,9 +9,9 @@ import (
 
 // The effects of a [Taint].
 const (
-	// NoSelect keeps off every deployment target that does not tolerate the taint.
+	// NoSelect repels every deployment target that does not tolerate the taint.
 	NoSelect = "NoSelect"
-	// NoSelectIfNew keeps off those that the cluster type does not hold yet.
+	// NoSelectIfNew repels only those that the cluster type does not hold yet.
 	NoSelectIfNew = "NoSelectIfNew"
 )
 
@@ -51,7 +51,7 @@ type Toleration struct {
 	Effect   string `json:"effect,omitempty"` // empty: all effects
 }
 
-// Tolerates reports whether the toleration holds for the taint, by the rules of Kubernetes.
+// Tolerates reports whether the toleration tolerates the taint, by the rules of Kubernetes.
 func (t Toleration) Tolerates(taint Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
@@ -98,22 +98,22 @@ func (s Spread) hard() bool { return s.WhenUnsatisfiable != ScheduleAnyway }
 type Spec struct {
 	// Number is how many cluster types each deployment target gets; nil: all that fit.
 	Number *int
-	// Names are the only cluster types that the policy takes, of those that its selector takes; nil: no restriction.
+	// Names restricts the cluster types that the selector selects; nil: no restriction.
 	Names       []string
 	Tolerations []Toleration
 	Prefer      []Preference
 	Spread      []Spread
-	// Generation forgets the earlier decisions of the policy where it differs from theirs.
+	// Generation differs from the one of earlier decisions if the policy is to forget them.
 	Generation string
 }
 
-// Decides reports whether the policy places on some of the cluster types that fit, so that its decisions are kept: it
-// has a number, or a spread that passes over cluster types. A nil spec places on all.
+// Decides reports whether the policy may choose only some of the cluster types that fit, so that its decisions are
+// kept: it has a number, or a spread that skips cluster types. A nil spec places on all.
 func (s *Spec) Decides() bool {
 	return s != nil && (s.Number != nil || slices.ContainsFunc(s.Spread, Spread.hard))
 }
 
-// Tolerates reports whether a toleration of the policy holds for the taint.
+// Tolerates reports whether a toleration of the policy tolerates the taint.
 func (s *Spec) Tolerates(taint Taint) bool {
 	return s != nil && slices.ContainsFunc(s.Tolerations, func(t Toleration) bool { return t.Tolerates(taint) })
 }

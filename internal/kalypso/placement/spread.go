@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// domains are the values of a label among the cluster types that a policy selects, with a count each.
+// domains counts, for each value of a label, the chosen cluster types among those that a policy selects.
 type domains struct {
 	Spread
 	of    []int // cluster type → domain; -1: it has no such label
@@ -51,8 +51,8 @@ func (d *domains) add(i int32) {
 	}
 }
 
-// skewChange returns by how much one more cluster type in a domain changes the skew, the difference between the
-// greatest and the least count, and whether the skew is then beyond the maximum. The rules are KubeFleet's.
+// skewChange returns the change of the skew if one more cluster type in a domain is chosen, and whether the skew then
+// exceeds the maximum. The skew is the difference between the greatest and the least count. The rules are KubeFleet's.
 func (d *domains) skewChange(domain int) (change int, violated bool) {
 	least, most, leastTwice := d.count[0], d.count[0], false
 	for _, n := range d.count[1:] {
@@ -70,14 +70,15 @@ func (d *domains) skewChange(domain int) (change int, violated bool) {
 	return change, most-least+change > d.MaxSkew
 }
 
-// violationPenalty is what a soft spread costs a cluster type beyond its maximum skew: more than any change of skew.
+// violationPenalty is the penalty of a cluster type that exceeds the maximum skew of a soft spread. It exceeds any
+// change of the skew.
 const violationPenalty = 1000
 
-// skewOf returns the change of skew by a cluster type, over all spreads, and the hard spread that passes over it, if
+// skewOf returns the change of the skew by a cluster type over all spreads, and the hard spread that rules it out, if
 // any.
 func (c *chooser) skewOf(i int32) (change int, beyond *domains) {
 	for _, d := range c.spreads {
-		if d.of[i] < 0 { // no part of the spread
+		if d.of[i] < 0 { // the spread ignores it
 			continue
 		}
 		skew, violated := d.skewChange(d.of[i])
@@ -93,7 +94,7 @@ func (c *chooser) skewOf(i int32) (change int, beyond *domains) {
 	return change, nil
 }
 
-// fillSpread adds one cluster type after another: the smallest change of skew first, then the highest score, then the
+// fillSpread adds cluster types one by one: the smallest change of the skew first, then the highest score, then the
 // name.
 func (d *choice) fillSpread(missing int) []int32 {
 	for _, s := range d.spreads {

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// Check reports what is wrong with the rules by themselves. A text that is not known yet is [fleet.Unknown].
+// Check reports errors in the rules themselves. [fleet.Unknown] stands for a text that is not known yet.
 func (r Rules) Check() (ps fleet.Problems) {
 	report := func(summary, detail string, path ...fleet.Step) {
 		ps = append(ps, fleet.Problem{Summary: summary, Detail: detail, Path: path})

@@ -9,11 +9,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// ErrNotOnBranch means that the pinned commit is not on the first-parent history of the control plane's branch.
+// ErrNotOnBranch means that the first-parent history of the control plane's branch lacks the pinned commit.
 var ErrNotOnBranch = errors.New("not on the first-parent history of the branch")
 
 // Decide chooses the commit to render. If the result has Unread commits, read their status histories and decide again.
-// The only error is a pin that is not on the branch, [ErrNotOnBranch].
+// The only error is [ErrNotOnBranch], for a pin.
 func Decide(w World) (*Decision, error) {
 	d := &Decision{Commit: w.Current.Commit, Current: w.Current.Commit}
 	c := newChoice(&w, d)
@@ -35,21 +35,21 @@ func Decide(w World) (*Decision, error) {
 	return d, nil
 }
 
-// choice is a decision that is being made.
+// choice is a decision in progress.
 type choice struct {
 	*World
 	*Decision
 	count int // of commits after the current one
-	// found are the latest statuses by context in lower case and commit.
+	// found holds the latest statuses, by context in lower case and commit.
 	found map[string]map[string][]hosting.Status
 	// events caches [choice.eventsOf] by context.
 	events map[string][]*event
-	// hinted are the names whose spelling was questioned.
+	// hinted holds the names whose spelling was questioned.
 	hinted map[string]bool
 	taken  proof
-	// waits counts the commits newer than the chosen one that are no candidate only because a gate does not hold.
+	// waits counts the commits newer than the chosen one that only a gate keeps from being candidates.
 	waits int
-	// skips counts the commits that are no candidates.
+	// skips counts the commits that can't be candidates.
 	skips int
 }
 
@@ -70,10 +70,10 @@ func newChoice(w *World, d *Decision) *choice {
 	return c
 }
 
-// choose finds the newest candidate that may be taken.
+// choose finds the newest candidate that may be chosen.
 func (c *choice) choose() {
 	c.Kind = UpToDate
-	if c.lost() || c.History.Gone { // where the candidates begin is not known
+	if c.lost() || c.History.Gone { // nothing shows where the candidates begin
 		c.Kind = Hold
 		return
 	}
@@ -102,7 +102,7 @@ func (c *choice) choose() {
 	}
 }
 
-// may returns why a candidate may be taken, or what it waits for.
+// may returns why a candidate may be chosen, or what it waits for.
 func (c *choice) may(commit string, approved bool) (proof, []Waiting) {
 	blocked := c.blocked()
 	switch {
@@ -125,8 +125,8 @@ const (
 	gateHold    = "hold"
 	gateDwell   = "dwell"
 	gateRollout = "rollout"
-	// gateRollback waits for people: what was rolled back is not on the branch any more, and what came before it there
-	// may be.
+	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still hold commits that came
+	// before it there.
 	gateRollback = "rollback"
 )
 
@@ -139,23 +139,24 @@ func (c *choice) blocked() *Waiting {
 		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
 	case c.rollbackLost():
 		return &Waiting{Gate: gateRollback,
-			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so it is unclear which commits were rolled back with it: approve the newest good commit", short(c.World.Current.RolledBack), c.History.Branch)}
+			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so it is unclear which commits were "+
+				"rolled back with it: approve the newest good commit", short(c.World.Current.RolledBack), c.History.Branch)}
 	}
 	return nil
 }
 
-// rollbackLost reports whether the branch does not lead to the commit that was rolled back any more.
+// rollbackLost reports whether the branch lost the commit that was rolled back.
 func (c *choice) rollbackLost() bool {
 	back := c.World.Current.RolledBack
 	return back != "" && !c.History.Has(back)
 }
 
-// lost reports whether the branch does not lead to the current commit any more.
+// lost reports whether the branch lost the current commit.
 func (c *choice) lost() bool {
 	return c.World.Current.Commit != "" && !c.History.Has(c.World.Current.Commit)
 }
 
-// newest returns the newest commit after the current one that is no skipped one, or "".
+// newest returns the newest commit after the current one that is not skipped, or "".
 func (c *choice) newest() string {
 	if c.lost() {
 		return ""
@@ -185,15 +186,15 @@ func (c *choice) skip(commit, reason string) {
 	}
 }
 
-// finish sets what follows from the choice.
+// finish sets the fields that follow from the choice.
 func (c *choice) finish() {
 	c.RolledBack = c.rolledBack()
 	c.Summary = c.summary()
 }
 
-// rolledBack returns the newest commit that a rollback took away and that does not come back with the choice. The
-// commit that a pin replaces is one, if the pin is older. One that is not on the branch any more is kept until the
-// newest commit is taken: until then, commits that went with it may be left.
+// rolledBack returns the newest commit that a rollback removed and that the choice does not bring back. The commit that
+// a pin replaces counts if the pinned commit is older. A commit that the branch lost is kept until the newest commit is
+// chosen: until then, the branch may hold commits that were rolled back with it.
 func (c *choice) rolledBack() string {
 	back, at := c.World.Current.RolledBack, c.History.index(c.Commit)
 	if c.rollbackLost() && at != 0 {

@@ -11,16 +11,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// proof is why a commit may be taken.
+// proof is the reason why a commit may be chosen.
 type proof struct {
 	Gates    []string // a line for each gate that holds
-	Override string   // in place of gates
+	Override string   // set instead of gates
 }
 
 const (
 	pending = hosting.Pending
-	// descriptionDeployed is what Kalypso's workflows write beside a pending status once an environment runs the commit
-	// and another environment follows.
+	// descriptionDeployed is the description that Kalypso's workflows give a pending status once an environment runs the
+	// commit and another environment follows.
 	descriptionDeployed = "Deployed"
 )
 
@@ -29,7 +29,7 @@ func isGood(s hosting.Status) bool {
 	return s.State == hosting.Success || s.State == pending && s.Description == descriptionDeployed
 }
 
-// judge returns why a commit may be taken, or the gates that do not hold.
+// judge returns why a commit may be chosen, or the gates that do not hold.
 func (c *choice) judge(commit string) (proof, []Waiting) {
 	var p proof
 	var waiting []Waiting
@@ -41,7 +41,7 @@ func (c *choice) judge(commit string) (proof, []Waiting) {
 			p.Gates = append(p.Gates, line)
 		}
 	}
-	// The time of a status costs a request, so gates with a soak are judged in full only if all others hold.
+	// Reading the time of a status takes a request, so gates with a soak are judged in full only if all others hold.
 	var soaks []Gate
 	for _, g := range c.After {
 		line, w := c.judgeGate(g, commit)
@@ -91,7 +91,7 @@ func (c *choice) judgeStatus(name, commit string) (string, *Waiting) {
 	return describeStatus(found[0]), nil
 }
 
-// judgeGate judges an environment before, but for its soak.
+// judgeGate judges an environment that must run the commit first, without its soak.
 func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 	wait := func(by, format string, args ...any) (string, *Waiting) {
 		return "", &Waiting{Gate: g.Name, By: by, Reason: fmt.Sprintf(format, args...)}
@@ -129,7 +129,7 @@ func (g Gate) mayBeBy(s hosting.Status) bool { return g.By == "" || sameLogin(s.
 
 func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }
 
-// all returns the latest statuses and check runs of a name.
+// all returns the latest statuses and check runs with a name.
 func (c *choice) all(commit, name string) []hosting.Status {
 	return c.found[strings.ToLower(name)][commit]
 }
@@ -144,12 +144,13 @@ func (c *choice) latest(commit, context string) (hosting.Status, bool) {
 	return hosting.Status{}, false
 }
 
-// isFuture reports whether a status is unclear because it was set after the host's present.
+// isFuture reports whether a status was set after the host's present, which makes it unclear.
 func (w *World) isFuture(s hosting.Status) bool {
 	return s.SetAt.After(w.Ledger.SeenAt.Add(MaxSkew))
 }
 
-// elsewhere says, once, that no commit has a status of a name, and which names there are: the name may be wrong.
+// elsewhere says, once, that no commit has a status of this name, and lists the existing names: the name may be
+// misspelled.
 func (c *choice) elsewhere(name string) string {
 	if name = strings.ToLower(name); c.found[name] != nil || c.hinted[name] {
 		return ""
@@ -167,7 +168,7 @@ func (c *choice) elsewhere(name string) string {
 	return fmt.Sprintf(", nor on any other commit; check the name: there are %q%s", names, more)
 }
 
-// never says that an account has set none of the latest statuses of a context: its name may be wrong.
+// never says that an account set none of the latest statuses of a context: its name may be misspelled.
 func (c *choice) never(g Gate) string {
 	for _, statuses := range c.found[strings.ToLower(g.Context)] {
 		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, g.By) }) {

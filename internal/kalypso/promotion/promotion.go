@@ -19,25 +19,26 @@ type Kind string
 // The values of [Kind].
 const (
 	Pinned   Kind = "pinned"     // pinned_commit is set
-	Promote  Kind = "promote"    // another commit than the current one is taken
+	Promote  Kind = "promote"    // it chooses another commit than the current one
 	Hold     Kind = "hold"       // hold is set, or newer commits wait
 	UpToDate Kind = "up_to_date" // no newer commit waits
 )
 
-// Bounds of what is read.
+// Limits of reading and of texts.
 const (
-	// MaxCandidates is the number of commits that one decision considers.
+	// MaxCandidates limits the commits that one decision considers.
 	MaxCandidates = 500
-	// LookBehind is the number of commits before the current one whose statuses are read too: the environment before may
+	// LookBehind is the number of commits before the current one whose statuses are read too: the previous environment may
 	// have gone back to one of them.
 	LookBehind = 20
-	// MaxSkew is how far in the future of the host's clock a status may be, for differences between its machines.
+	// MaxSkew limits how far a status may lie in the future of the host's clock, because the clocks of its machines
+	// differ.
 	MaxSkew = 5 * time.Minute
-	// MaxWaiting is the number of waiting gates, and of skipped commits, that a decision lists.
+	// MaxWaiting limits the waiting gates, and the skipped commits, that a decision lists.
 	MaxWaiting = 100
 )
 
-// Rules are the arguments that decide.
+// Rules holds the arguments that decide.
 type Rules struct {
 	Environment string
 	After       []Gate   // all must hold; sorted by Name
@@ -49,31 +50,31 @@ type Rules struct {
 	Rejected    map[string]string // commit → the first good commit after it; "": none yet
 }
 
-// Gate is an environment that has to run a commit first.
+// Gate is an environment that must run a commit first.
 type Gate struct {
 	Name    string        // the environment
 	Context string        // of its status
 	Soak    time.Duration // 0: none
 	By      string        // who may have set the status; "": anybody
-	// Deployed is a state in place of the status.
+	// Deployed is a state that replaces the status.
 	Deployed *Deployed
 }
 
-// Deployed is the state of an environment that somebody else found.
+// Deployed is the state of an environment, from somebody who observed it.
 type Deployed struct {
 	Verdict string
 	Commit  string // the promoted commit that the verdict is about; "": none
 }
 
-// ContextOf returns the context of the status that says whether an environment runs a commit. Kalypso's workflows use
-// it.
+// ContextOf returns the context of the status that tells whether an environment runs a commit, as Kalypso's workflows
+// use it.
 func ContextOf(environment string) string { return environment + " environment" }
 
 // History is the first-parent history of the control plane's branch.
 type History struct {
 	Branch  string
 	Commits []string // newest first, as far back as they were read
-	Whole   bool     // the first commit of the branch was read
+	Whole   bool     // the history was read to its beginning
 	Gone    bool     // the repo has no such branch
 }
 
@@ -88,28 +89,28 @@ func (h History) index(commit string) int {
 // Has reports whether a commit was read.
 func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 
-// Current is what the environment's GitOps branch says.
+// Current is the state of the environment's GitOps branch.
 type Current struct {
-	Commit     string // what is promoted; "": nothing
-	RolledBack string // the newest commit that a rollback took away; "": none
+	Commit     string // the promoted commit; "": none
+	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
 }
 
-// Ledger is what the host says of the commits.
+// Ledger holds what the host knows about the commits.
 type Ledger struct {
 	hosting.Statuses
 	Histories map[string]StatusHistory // by commit, as far as they were read
-	// Silence is why the host gave no statuses; "": it gave them.
+	// Silence is the reason why the host gave no statuses; "": it gave them.
 	Silence string
 }
 
-// StatusHistory is all statuses of a commit, newest first.
+// StatusHistory holds all statuses of a commit, newest first.
 type StatusHistory struct {
 	Statuses []hosting.Status
-	Partial  bool // there are older ones that were not read
+	Partial  bool // older ones exist and were not read
 }
 
-// World is all that a decision depends on.
+// World holds everything that a decision depends on.
 type World struct {
 	Rules
 	History History
@@ -127,9 +128,10 @@ type Decision struct {
 	Skipped   []Skipped // likewise
 	Summary   string    // for people, of several lines
 	Warnings  []Warning
-	// RolledBack is the newest commit that must not come back by itself once Commit is delivered; "": none.
+	// RolledBack is the newest commit that must not return by itself once Commit is delivered; "": none.
 	RolledBack string
-	// Unread are the commits whose status history the decision depends on. With any, the rest is not valid yet.
+	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are not
+	// valid yet.
 	Unread []string
 }
 
@@ -138,10 +140,10 @@ type Waiting struct {
 	Commit string
 	Gate   string // an environment, a status, or "hold", "dwell", "rollout"
 	Reason string
-	By     string // who set the status that is not enough; "": nobody, or nobody knows
+	By     string // who set the insufficient status; "": nobody, or unknown
 }
 
-// Skipped is a commit that is no candidate.
+// Skipped is a commit that can't be a candidate.
 type Skipped struct{ Commit, Reason string }
 
 // Warning is something that people should look at. It does not stop a promotion by itself.
@@ -178,8 +180,8 @@ func (r Rules) UsesStatuses() bool {
 		func(g Gate) bool { return g.Deployed == nil })
 }
 
-// Mentioned returns the commits that the rules name and that have to be looked for in the whole history: it matters
-// where they are, and whether they are there at all.
+// Mentioned returns the commits that the rules name. The whole history is searched for them, because their place in it
+// matters, and whether it contains them at all.
 func (r Rules) Mentioned() []string {
 	var all []string
 	if r.Pinned != "" {

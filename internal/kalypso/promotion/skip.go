@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// skipped returns why a commit after the current one is no candidate, or "".
+// skipped returns why a commit after the current one can't be a candidate, or "".
 func (c *choice) skipped(commit string, approved bool) string {
 	at := c.History.index(commit)
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
@@ -37,7 +37,7 @@ func (c *choice) skipped(commit string, approved bool) string {
 }
 
 // firstGood returns the position of the first good commit after a rejected one, or -1 if there is none yet. A commit
-// that does not come after the rejected one is none.
+// that does not come after the rejected one does not count.
 func (c *choice) firstGood(bad string) int {
 	good, from := c.History.index(c.Rejected[bad]), c.History.index(bad)
 	if from >= 0 && good >= from {
@@ -46,7 +46,7 @@ func (c *choice) firstGood(bad string) int {
 	return good
 }
 
-// notes says which overrides have no effect any more, or not the expected one.
+// notes lists the overrides that no longer have an effect, or not the expected one.
 func (c *choice) notes() []string {
 	var all []string
 	if c.lost() {
@@ -74,7 +74,7 @@ func (c *choice) notes() []string {
 	return all
 }
 
-// warn notes what people should look at.
+// warn adds a warning for people.
 func (c *choice) warn() {
 	add := func(summary, format string, args ...any) {
 		c.Warnings = append(c.Warnings, Warning{summary, fmt.Sprintf(format, args...)})
@@ -82,7 +82,8 @@ func (c *choice) warn() {
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
 		if good := c.Rejected[bad]; good != "" && c.firstGood(bad) < 0 && c.History.Has(bad) {
 			add("Rejected commits without an end",
-				"rejected says that %s is the first good commit after %s, but it does not come after it on branch %q. So all commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
+				"rejected says that %s is the first good commit after %s, but it does not come after it on branch %q. So all "+
+					"commits from %s on are rejected.", printable.Line(good), printable.Line(bad), c.History.Branch, short(bad))
 		}
 	}
 	if c.count == MaxCandidates && c.History.index(c.World.Current.Commit) != c.count {
@@ -103,11 +104,11 @@ func (c *choice) warn() {
 	c.warnOfOthers()
 }
 
-// kalypsoDescriptions are what Kalypso's workflows write beside a pending status.
+// kalypsoDescriptions lists the descriptions that Kalypso's workflows give a pending status.
 var kalypsoDescriptions = []string{"Promoted", "Deploying", descriptionDeployed}
 
-// warnOfOthers warns of a status in the environment's own context that another writer set: Kalypso's workflows still
-// run.
+// warnOfOthers warns of a status that another writer set in the environment's own context: Kalypso's workflows may
+// still run.
 func (c *choice) warnOfOthers() {
 	own := ContextOf(c.Environment)
 	commits := c.commits()
@@ -128,5 +129,5 @@ func (c *choice) warnOfOthers() {
 	}
 }
 
-// short returns a hash as people read it.
+// short abbreviates a hash.
 func short(commit string) string { return printable.Line(commit[:min(len(commit), 12)]) }

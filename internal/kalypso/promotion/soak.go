@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 )
 
-// run is a time in which an environment ran a commit.
+// run is a period in which an environment ran a commit.
 type run struct {
 	start time.Time // first good status
 	last  time.Time // last good status
@@ -20,7 +20,7 @@ type run struct {
 	other string    // that commit
 }
 
-// covers reports whether a good status proves that the environment ran the commit for so long.
+// covers reports whether a good status proves that the environment ran the commit for this long.
 func (r run) covers(soak time.Duration) bool { return !r.last.Before(r.start.Add(soak)) }
 
 // event is a status in the context of an environment.
@@ -29,10 +29,10 @@ type event struct {
 	commit string
 }
 
-// runs returns the times in which an environment ran a commit, oldest first, as far as the statuses that were read
-// tell. A failure of the commit takes all runs before it away: only what came after it is proof. A status on another
-// commit ends a run. Hosts tell whole seconds: a status on another commit of the same second came after a run that went
-// on, and before one that began.
+// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses tell. A
+// failure of the commit discards all earlier runs: only later ones are proof. A status on another commit ends a run.
+// Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
+// before a new one.
 func (c *choice) runs(g Gate, commit string) []run {
 	events := c.eventsOf(g.Context)
 	var r runner
@@ -54,7 +54,7 @@ func (c *choice) runs(g Gate, commit string) []run {
 	return r.all
 }
 
-// eventsOf returns the statuses of all commits in a context, as far as they were read, oldest first.
+// eventsOf returns the read statuses of all commits in a context, oldest first.
 func (c *choice) eventsOf(context string) []*event {
 	context = strings.ToLower(context)
 	if events, known := c.events[context]; known {
@@ -104,7 +104,7 @@ func (c *choice) others(g Gate, commit string) []string {
 		func(other string) bool { return other == commit })
 }
 
-// judgeSoak judges how long an environment ran a commit, whose latest status is good.
+// judgeSoak judges how long an environment ran a commit whose latest status is good.
 func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 	s, _ := c.latest(commit, g.Context)
 	history, read := c.Ledger.Histories[commit]
@@ -127,7 +127,7 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 			c.Unread = append(c.Unread, hidden...)
 			return "", nil
 		}
-		unclear = true // there are more statuses than are read
+		unclear = true // more statuses exist than are read
 	}
 	reason := fmt.Sprintf("%s; ", describeStatus(s))
 	switch {
@@ -149,8 +149,8 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 	return "", &Waiting{Gate: g.Name, By: s.Creator, Reason: reason}
 }
 
-// hidden returns the commits that may have a status within the soak of a run that was not read. Sorted by their latest
-// status: what came first ends the run.
+// hidden returns the commits that may have an unread status within the soak of a run, sorted by their latest status:
+// the first of them ends the run.
 func (c *choice) hidden(g Gate, commit string, r run) []string {
 	var all []string
 	at := map[string]time.Time{}
@@ -169,7 +169,7 @@ func (c *choice) hidden(g Gate, commit string, r run) []string {
 	return all
 }
 
-// dwells returns why the current commit stays longer, or "". A commit that failed does not stay.
+// dwells returns why the current commit stays longer, or "". A failed commit does not stay.
 func (c *choice) dwells() string {
 	commit := c.World.Current.Commit
 	if c.Dwell == 0 || commit == "" {
@@ -197,7 +197,7 @@ func (c *choice) dwells() string {
 	start := s.SetAt
 	if all := c.runs(g, commit); len(all) > 0 {
 		start = all[len(all)-1].start
-		if end := all[len(all)-1].end; !end.IsZero() { // a late status on the commit before
+		if end := all[len(all)-1].end; !end.IsZero() { // a late status on the previous commit
 			start = end
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// shown is the number of lines of a kind that a summary has.
+// shown limits the lines of a kind in a summary.
 const shown = 5
 
-// summary describes the choice: the commit, the gates with who opened them, the overrides, and what waits.
+// summary describes the choice: the commit, the gates and who opened them, the overrides, and what waits.
 func (c *choice) summary() string {
 	lines := []string{c.headline()}
 	for i, gate := range c.taken.Gates {
@@ -51,7 +51,7 @@ func singular(n int) string {
 	return ""
 }
 
-// headline describes the choice in a line.
+// headline describes the choice in one line.
 func (c *choice) headline() string {
 	from := "nothing"
 	if c.Decision.Current != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// Folder is the folder of a cluster type, as the fleet renders to it.
+// Folder is the folder of a cluster type as the fleet renders it.
 type Folder struct {
 	Hash        string
 	Assignments int
@@ -19,32 +19,33 @@ type Folder struct {
 	Labels      map[string]string // of the cluster type
 }
 
-// Situation is all that a wave follows from. Hashes are those of folders, by cluster type; one that is absent has no
-// folder.
+// Situation holds everything that the next wave depends on. Hashes are those of folders, by cluster type; an absent
+// cluster type has no folder.
 type Situation struct {
 	Target         map[string]Folder
 	TargetTreeHash string // of the whole; "": not known yet
 	PromotedCommit string // of the target; "": none
-	// Delivered is what the last apply left on the branch, and Seen what the branch was last seen to hold of that.
+	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still held when it was
+	// last read.
 	Delivered, Seen map[string]string
 	Before          *State // of the last commit; nil: no rollout was begun
 }
 
-// Step is what an apply does of a rollout.
+// Step is the part of a rollout that one apply does.
 type Step struct {
-	// Stay are the cluster types whose folders stay as they were delivered, sorted: their wave did not come yet. All
-	// others are as the fleet renders to them.
+	// Stay lists the cluster types whose folders stay as delivered, sorted: their wave has not come yet. The apply writes
+	// all others as the fleet renders them.
 	Stay []string
-	// Taken are the cluster types whose folders the apply changes, sorted.
+	// Taken lists the cluster types whose folders the apply changes, sorted.
 	Taken []string
-	// Uncertain says that Stay depends on what is not known yet.
+	// Uncertain says that Stay depends on values that are not known yet.
 	Uncertain bool
 	// After is the state after the apply; nil: no rollout was begun.
 	After *State
-	// Waiting tells what is awaited, a line each, where the apply changes no folder and the target is not reached; Stage
-	// is whose.
+	// Waiting lists what the rollout waits for, one line each, if the apply changes no folder and the target is not
+	// reached. Stage is the waiting stage.
 	Waiting []string
-	// Stopped tells what stopped the rollout, a line each.
+	// Stopped lists what stopped the rollout, one line each.
 	Stopped []string
 	Stage   string
 }
@@ -52,8 +53,8 @@ type Step struct {
 // Complete reports whether the branch holds the target after the apply.
 func (s *Step) Complete() bool { return len(s.Stay) == 0 && !s.Uncertain }
 
-// Next decides which folders the next apply takes from the fleet. It is a pure function: time is when clusters were
-// observed.
+// Next decides which folders the next apply takes from the fleet. It is a pure function: it takes the time from the
+// observation.
 func (r *Rollout) Next(s Situation) *Step {
 	w := &wave{Rollout: r, Situation: s, step: &Step{}, held: map[string]string{}, wrong: map[string]bool{}}
 	w.compare()
@@ -70,19 +71,19 @@ func (r *Rollout) Next(s Situation) *Step {
 	return w.finish()
 }
 
-// wave is a step that is being decided.
+// wave is a step in progress.
 type wave struct {
 	*Rollout
 	Situation
 	step    *Step
 	held    map[string]string // what the branch holds before the apply
-	wrong   map[string]bool   // the cluster types whose folder differs from the target, and stays so
-	unknown bool              // of some cluster types this is not known yet
-	stage   string            // of the last cluster type that was taken; "": it went without its stage
+	wrong   map[string]bool   // the cluster types whose folder still differs from the target
+	unknown bool              // for some cluster types, this is not known yet
+	stage   string            // of the last taken cluster type; "": it was taken without its stage
 }
 
-// compare finds what the branch holds and how that differs from the target. What others changed goes back to what was
-// delivered, unless it is what the fleet renders to.
+// compare finds what the branch holds and how that differs from the target. It restores what others changed, unless the
+// fleet renders the same.
 func (w *wave) compare() {
 	for name := range w.Seen {
 		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.Seen[name] {
@@ -93,7 +94,7 @@ func (w *wave) compare() {
 		_, done := w.held[name]
 		_, wanted := w.Target[name]
 		_, there := w.Seen[name]
-		if !done && (wanted || there) { // a removed folder that others removed too is as desired
+		if !done && (wanted || there) { // others removed a folder that the fleet removes too
 			w.held[name] = hash
 		}
 	}
@@ -122,7 +123,7 @@ func (w *wave) takeAll() {
 	w.unknown = false
 }
 
-// from returns the folder before the rollout that is under way, and whether the rollout has written another one since.
+// from returns the folder before the current rollout, and whether the rollout has written another one since.
 func (w *wave) from(name string) (hash string, written bool) {
 	if !w.Before.UnderWay() {
 		return "", false
@@ -131,7 +132,7 @@ func (w *wave) from(name string) (hash string, written bool) {
 	return hash, written
 }
 
-// goBack takes what returns to its tree from before the rollout: no stage holds up a rollback.
+// goBack takes the folders that return to their tree from before the rollout: no stage delays a rollback.
 func (w *wave) goBack() {
 	for name := range w.Target {
 		if _, written := w.from(name); written && w.Target[name].Unknown {
@@ -145,8 +146,8 @@ func (w *wave) goBack() {
 	}
 }
 
-// goOn takes what the first stage that is not done has room for. A stage that needs no report of a cluster is done at
-// once.
+// goOn takes as many cluster types of the first unfinished stage as it has room for. A stage that needs no report of a
+// cluster finishes at once.
 func (w *wave) goOn() {
 	members, known := w.members()
 	if !known {
@@ -184,7 +185,7 @@ func (w *wave) members() (members [][]string, known bool) {
 	return members, true
 }
 
-// pass takes cluster types of a stage, and reports whether the stage is done.
+// pass takes cluster types of a stage, and reports whether the stage is finished.
 func (w *wave) pass(stage *Stage, names []string) bool {
 	var wrong, unsettled []string
 	latest, sinceUnknown := time.Time{}, []string(nil)
@@ -237,7 +238,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 	return w.soaked(stage, latest, sinceUnknown)
 }
 
-// soaked reports whether the soak of a settled stage is over.
+// soaked reports whether the soak of a settled stage has ended.
 func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) bool {
 	switch {
 	case stage.Soak == 0:
@@ -247,7 +248,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 			"the soak of %s: reports don't say since when these run the change: %s",
 			clock.Format(stage.Soak), strings.Join(sinceUnknown, ", ")))
 		return false
-	case latest.IsZero(): // no cluster is needed for anything
+	case latest.IsZero(): // no report of a cluster is needed
 		return true
 	}
 	over := latest.Add(stage.Soak)
@@ -260,7 +261,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	return true
 }
 
-// clusterTypeState is how far a cluster type with the target's folder is.
+// clusterTypeState is the progress of a cluster type with the target's folder.
 type clusterTypeState int
 
 const (
@@ -270,7 +271,7 @@ const (
 	stateFailed
 )
 
-// stateOf judges a cluster type whose folder is the target's.
+// stateOf judges a cluster type that has the target's folder.
 func (w *wave) stateOf(name string) clusterTypeState {
 	if w.needsNoReport(name) {
 		return stateSettledAtOnce
@@ -280,7 +281,7 @@ func (w *wave) stateOf(name string) clusterTypeState {
 		return stateWaiting
 	}
 	switch verdict := o.Folders[name].Verdict; {
-	// an observation from before the last commit may stop a rollout, and never lets it go on
+	// an observation that is older than the last commit may stop a rollout, but never continues it
 	case verdict == deployment.Failure:
 		return stateFailed
 	case verdict == deployment.Success && !w.outdated():
@@ -289,7 +290,7 @@ func (w *wave) stateOf(name string) clusterTypeState {
 	return stateWaiting
 }
 
-// needsNoReport reports whether a cluster type settles with the commit: nothing is on it, or no cluster has to follow
+// needsNoReport reports whether a cluster type settles with the commit: it holds nothing, or no cluster has to follow
 // it.
 func (w *wave) needsNoReport(name string) bool {
 	f, known := w.Target[name]
@@ -303,7 +304,7 @@ func (w *wave) needsNoReport(name string) bool {
 	return reported && o.Total == 0 && o.Verdict == deployment.Success
 }
 
-// outdated reports whether the observation is older than the last commit: then it says nothing.
+// outdated reports whether the observation is older than the last commit. Then it proves nothing.
 func (w *wave) outdated() bool {
 	return w.Before != nil && w.Observed.At.Before(w.Before.At.Truncate(time.Second))
 }
@@ -312,7 +313,7 @@ func (w *wave) outdated() bool {
 func (w *wave) finish() *Step {
 	slices.Sort(w.step.Taken)
 	for name, f := range w.Target {
-		if f.Unknown { // no stage up to its own is done, else the step is uncertain
+		if f.Unknown { // else the step is uncertain: no stage up to its own is finished
 			w.wrong[name] = true
 		}
 	}
@@ -331,7 +332,7 @@ func (w *wave) finish() *Step {
 	return w.step
 }
 
-// after returns the state of the rollout after the apply. One that only waits has the state of before.
+// after returns the state of the rollout after the apply. If the apply only waits, the state stays.
 func (w *wave) after() *State {
 	before, complete := w.Before, len(w.step.Stay) == 0
 	underWay := before.UnderWay()
@@ -348,7 +349,7 @@ func (w *wave) after() *State {
 	switch {
 	case before == nil && len(w.step.Taken) == 0:
 		now.Stage = w.step.Stage
-	case len(w.step.Taken) == 0, w.stage == "" && !complete: // what went back is of no stage
+	case len(w.step.Taken) == 0, w.stage == "" && !complete: // a rollback belongs to no stage
 		now.Stage, now.Wave = before.Stage, before.Wave
 	case w.stage == "":
 	case same && before.Stage == w.stage && before.Wave == 0: // after an import
@@ -363,7 +364,7 @@ func (w *wave) after() *State {
 	return now
 }
 
-// interrupted reports whether the branch holds folders of the target that no apply has told of: it was killed after its
+// interrupted reports whether the branch holds folders of the target that no state knows: an apply was killed after its
 // push.
 func (w *wave) interrupted() bool {
 	for name, hash := range w.held {
@@ -374,8 +375,8 @@ func (w *wave) interrupted() bool {
 	return false
 }
 
-// fromAfter returns the folders from before the rollout of all that it has written, also by an apply that was killed
-// after it.
+// fromAfter returns the earlier folders of everything that the rollout has written, including by an apply that was
+// killed afterwards.
 func (w *wave) fromAfter() map[string]string {
 	from := map[string]string{}
 	if w.Before.UnderWay() {

@@ -16,51 +16,51 @@ import (
 type Rollout struct {
 	Stages   []Stage
 	Observed *Observation // nil: nothing was observed
-	// Skip is the hash of a tree that goes to all cluster types at once; "" for none.
+	// Skip is the hash of a tree that all cluster types get at once; "": none.
 	Skip string
-	// StagesUnknown, ObservedUnknown and SkipUnknown say what is not known yet.
+	// StagesUnknown, ObservedUnknown and SkipUnknown say which arguments are not known yet.
 	StagesUnknown, ObservedUnknown, SkipUnknown bool
 }
 
-// Stage is a group of cluster types that are changed together.
+// Stage is a group of cluster types that change together.
 type Stage struct {
 	Name     string
 	Selector fleet.Selector // of cluster types
-	// MaxConcurrency bounds how many cluster types of the stage may be changed and not settled yet; nil: all of them.
+	// MaxConcurrency limits how many cluster types of the stage may be changed but not settled; nil: unlimited.
 	MaxConcurrency *limit.Limit
-	// Soak is how long the clusters of the stage have to run the change before the next stage begins.
+	// Soak is how long the clusters of the stage must run the change before the next stage begins.
 	Soak time.Duration
 }
 
-// Observation is what clusters run, as far as that was observed.
+// Observation is what clusters were observed to run.
 type Observation struct {
 	At       time.Time
 	Folders  map[string]deployment.FolderState // by cluster type
 	Problems []deployment.Problem
 }
 
-// Progress is how far a rollout is. The record on the branch holds it.
+// Progress is the progress of a rollout. The record on the branch holds it.
 type Progress struct {
 	TargetTreeHash string `json:"target_tree_hash"` // what the fleet renders to
 	PromotedCommit string `json:"promoted_commit,omitempty"`
-	Stage          string `json:"stage"` // of the last commit; "": it went to all cluster types at once
+	Stage          string `json:"stage"` // of the last commit; "": all cluster types got it at once
 	// Complete says that the branch holds the target.
 	Complete bool `json:"complete"`
-	// From are the hashes of the folders that the rollout has written, as they were before it; "": the folder was absent.
+	// From holds the earlier hashes of the folders that the rollout has written; "": the folder was absent.
 	From map[string]string `json:"from,omitempty"`
 }
 
 // UnderWay reports whether the branch holds a part of the target alone.
 func (p *Progress) UnderWay() bool { return p != nil && !p.Complete }
 
-// State is a rollout's progress with what only the private state holds.
+// State is a rollout's progress, with facts that only the private state holds.
 type State struct {
 	Progress
 	Wave int       `json:"wave,omitempty"` // of the stage, counted from 1; 0: not known
 	At   time.Time `json:"at,omitzero"`    // time of the last commit
 }
 
-// Status tells the stage and the wave of the last commit; "" without a rollout.
+// Status returns the stage and the wave of the last commit, or "" without a rollout.
 func (s *State) Status() string {
 	switch {
 	case s == nil:
@@ -76,7 +76,7 @@ func (s *State) Status() string {
 // UnderWay reports whether the branch holds a part of the target alone.
 func (s *State) UnderWay() bool { return s.Record().UnderWay() }
 
-// Record returns the progress of s as the record holds it; nil where there is none.
+// Record returns the progress of s as the record holds it, or nil if there is none.
 func (s *State) Record() *Progress {
 	if s == nil {
 		return nil
@@ -87,7 +87,7 @@ func (s *State) Record() *Progress {
 // removalStage is the name of the stage that removes the folders of removed cluster types.
 const removalStage = "removed cluster types"
 
-// Validate checks the stages, and that each cluster type is in one. path leads to the rollout.
+// Validate checks the stages, and that each cluster type belongs to one. path leads to the rollout.
 func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...fleet.Step) (ps fleet.Problems) {
 	if r.StagesUnknown {
 		return nil
@@ -142,7 +142,8 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...fleet.Step
 	return ps
 }
 
-// stageOf returns the first stage that selects the labels. known is false where that depends on what is not known yet.
+// stageOf returns the first stage that selects the labels. known is false if that depends on values that are not known
+// yet.
 func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) {
 	for i, s := range r.Stages {
 		if selectorUnknown(&s.Selector) || fleet.AnyUnknown(labels) && selects(&s.Selector) {
@@ -155,7 +156,7 @@ func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) 
 	return 0, false, true
 }
 
-// selects reports whether a selector looks at labels.
+// selects reports whether a selector reads any labels.
 func selects(s *fleet.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
 
 func selectorUnknown(s *fleet.Selector) bool {
@@ -170,5 +171,5 @@ func selectorUnknown(s *fleet.Selector) bool {
 	return false
 }
 
-// maxListed is how many cluster types, or problems, a text lists.
+// maxListed limits the cluster types, or problems, that a text lists.
 const maxListed = 20

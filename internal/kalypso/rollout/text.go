@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// awaited tells what a cluster type waits for.
+// awaited describes what a cluster type waits for.
 func (w *wave) awaited(name string) string {
 	var o deployment.FolderState
 	reported := false
@@ -30,7 +30,7 @@ func (w *wave) awaited(name string) string {
 	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, fleet.Count(o.Total, "cluster"), w.problemOf(name))
 }
 
-// nothingReported reports whether all that is known of a folder is that its clusters report nothing.
+// nothingReported reports whether the only news of a folder is that its clusters report nothing.
 func (w *wave) nothingReported(name string) bool {
 	if w.Observed.Folders[name].Current > 0 {
 		return false
@@ -58,7 +58,7 @@ func (w *wave) problemOf(name string) string {
 	return ""
 }
 
-// failure tells why a cluster type failed.
+// failure describes why a cluster type failed.
 func (w *wave) failure(name string) []string {
 	o := w.Observed.Folders[name]
 	lines := []string{fmt.Sprintf("%s: %d of %s current", name, o.Current, fleet.Count(o.Total, "cluster"))}

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// NamesKnown reports whether it is known which cluster types and deployment targets there are. Targets of other
+// NamesKnown reports whether the names of all cluster types and deployment targets are known. Targets of other
 // environments do not count.
 func NamesKnown(f *fleet.Fleet) bool { return len(unknownNames(f)) == 0 }
 

@@ -8,23 +8,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// Places reports whether anything in the fleet may keep a policy from placing on all cluster types that it selects.
-// Else what was decided earlier is of no interest.
+// Places reports whether any placement or taint in the fleet may keep a policy from placing on all cluster types that
+// it selects. Otherwise earlier decisions do not matter.
 func Places(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
 		slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement != nil })
 }
 
-// placing is what placement makes of the policies' selections.
+// placing is the result of placement for the policies' selections.
 type placing struct {
-	// unsure says of each policy and each cluster type whether it is not known yet which targets the policy places there.
+	// unsure says, for each policy and cluster type, whether it is not known yet which targets the policy places there.
 	unsure [][]bool
-	// targets are those that a policy places on a cluster type: policy → cluster type → targets.
+	// targets lists the targets that a policy places on a cluster type: policy → cluster type → targets.
 	targets [][][]int
 }
 
-// on returns the targets that a policy places on a cluster type, and those that it may place, out of those that its
-// selectors take.
+// on returns the targets that a policy places on a cluster type, and those that it may place there, out of those that
+// its selectors select.
 func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBePlaced []int) {
 	switch {
 	case p == nil:
@@ -37,8 +37,8 @@ func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBeP
 	return p.targets[policy][clusterType], maybe
 }
 
-// place decides on which of the cluster types that a policy selects it places each target. Nil: each policy places on
-// all that it selects.
+// place decides on which of the selected cluster types a policy places each target. Nil: each policy places on all that
+// it selects.
 func (s *Schedule) place(
 	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
 ) *placing {
@@ -57,7 +57,7 @@ func (s *Schedule) place(
 	return p
 }
 
-// placementFleet returns what placement decides on: what is known.
+// placementFleet returns the known part of the fleet as input of placement.
 func (s *Schedule) placementFleet(
 	f *fleet.Fleet, selections []selection, clusterTypes []labelSet, unsure [][]bool,
 ) *placement.Fleet {
@@ -86,7 +86,7 @@ func (s *Schedule) placementFleet(
 	return p
 }
 
-// byClusterType turns an outcome round: policy → cluster type → targets.
+// byClusterType regroups an outcome by cluster type: policy → cluster type → targets.
 func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 	all := make([][][]int, len(f.Policies))
 	for i := range f.Policies {
@@ -111,9 +111,9 @@ func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 	return all
 }
 
-// unsurePlacements says of each policy and cluster type whether it depends on values that are not known yet what the
+// unsurePlacements reports, for each policy and cluster type, whether values that are not known yet decide what the
 // policy places there: policy → cluster type. A policy that chooses among the cluster types looks at all that it may
-// select. Where a policy balances, what one policy with a number does not know yet, none knows.
+// select. If a policy balances, one policy with a number that is unsure makes all of them unsure.
 func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
 	unsure := make([][]bool, len(f.Policies))
 	balances, unknown := false, false
@@ -160,13 +160,13 @@ func markSelected(marks []bool, f *fleet.Fleet, policy int, s *selection, cluste
 	}
 }
 
-// mayName reports whether the names of a placement take a cluster type, or may once they are known.
+// mayName reports whether the names of a placement allow a cluster type, or may allow it once they are known.
 func mayName(s *placement.Spec, name string) bool {
 	return s == nil || s.Names == nil || slices.Contains(s.Names, name) || slices.ContainsFunc(s.Names, fleet.IsUnknown)
 }
 
-// fitUnknown reports whether it depends on values that are not known yet whether a cluster type that the placement may
-// name fits.
+// fitUnknown reports whether values that are not known yet decide whether a cluster type fits that the placement may
+// name.
 func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	if s != nil && s.Names != nil && !slices.Contains(s.Names, ct.Name) {
 		return true // some names are not known
@@ -190,7 +190,7 @@ func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
 	})
 }
 
-// scoreUnknown reports whether a property or a label of a cluster type that the placement looks at is not known yet.
+// scoreUnknown reports whether a property or label of a cluster type that the placement reads is not known yet.
 func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	unknown := func(m map[string]string, key string) bool {
 		_, whole := m[fleet.Unknown]
@@ -203,8 +203,8 @@ func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 		slices.ContainsFunc(s.Spread, func(s placement.Spread) bool { return unknown(ct.Labels, s.Key) })
 }
 
-// Decisions returns what the policies that choose among the cluster types decided, for the next run to keep. It is
-// empty if there is no such policy.
+// Decisions returns the decisions of the policies that choose among the cluster types, for the next run to keep. It
+// returns none if there is no such policy.
 func (s *Schedule) Decisions() placement.Decisions {
 	if s.outcome == nil {
 		return placement.Decisions{}
@@ -212,8 +212,8 @@ func (s *Schedule) Decisions() placement.Decisions {
 	return s.outcome.Decisions()
 }
 
-// KeepsEarlier reports whether what was decided earlier decides again: a policy chooses among the cluster types, or a
-// taint is for new deployment targets only.
+// KeepsEarlier reports whether earlier decisions affect this run: a policy chooses among the cluster types, or a taint
+// only repels new deployment targets.
 func KeepsEarlier(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement.Decides() }) ||
 		slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool {
@@ -221,7 +221,8 @@ func KeepsEarlier(f *fleet.Fleet) bool {
 		})
 }
 
-// Placed says why a policy places a deployment target on a cluster type that both its selectors take, or does not.
+// Placed says why a policy places a deployment target on a cluster type, both of which its selectors select, or why
+// not.
 type Placed struct {
 	Policy      *fleet.SchedulingPolicy
 	Target      *fleet.DeploymentTarget
@@ -229,8 +230,8 @@ type Placed struct {
 	placement.Reason
 }
 
-// Reasons says for each of the wanted deployment targets, policy by policy, why it is on which cluster type. There are
-// none if every policy places on all cluster types that it selects.
+// Reasons returns, policy by policy, the reasons of placement for each wanted deployment target and cluster type. It
+// returns none if every policy places on all cluster types that it selects.
 func (s *Schedule) Reasons(
 	ctx context.Context, f *fleet.Fleet, wanted func(*fleet.DeploymentTarget) bool,
 ) (all []Placed) {

@@ -19,10 +19,10 @@ type Schedule struct {
 	Placements      []Placement               // one for each cluster type, also without assignments
 	Targets         []*fleet.DeploymentTarget // all targets of the environment
 	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
-	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may have
+	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may contain
 	AssignmentCount int                       // of all placements
 
-	// placement is what was decided on, and outcome how. Nil: each policy places on all that it selects.
+	// placement is the input of the decision, and outcome its result. Nil: each policy places on all that it selects.
 	placement *placement.Fleet
 	outcome   *placement.Outcome
 }
@@ -43,11 +43,11 @@ type Assignment struct {
 	Policies    []*fleet.SchedulingPolicy // the policies that made it, by name
 }
 
-// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A label, a selector, or what placement looks
-// at, that is not known yet leaves the placements undecided that depend on it. New reports deployment targets with the
-// same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with an invalid
-// selector assigns nothing, and an object with an invalid name is not assigned. With more assignments than the fleet's
-// limit there are none. Once ctx is done, the rest is left out.
+// New sorts and schedules a fleet whose names are known; see [NamesKnown]. Placements that depend on values that are
+// not known yet stay undecided: on a label, a selector, or what placement reads. New reports deployment targets with
+// the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with an
+// invalid selector assigns nothing, and an object with an invalid name is not assigned. If the assignments exceed the
+// fleet's limit, New makes none. It stops once ctx is done.
 func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
@@ -118,7 +118,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	return s, problems
 }
 
-// Assigned reports whether anything is assigned to a cluster type.
+// Assigned reports whether a cluster type has assignments.
 func (s *Schedule) Assigned(ct *fleet.ClusterType) bool {
 	return slices.ContainsFunc(
 		s.Placements,
@@ -140,7 +140,7 @@ func (s *Schedule) Known() (some, all bool) {
 // quota counts assignments.
 type quota struct {
 	most, all int
-	by        []int // policy: those that it chooses, whether others choose them too or not
+	by        []int // by policy, including those that other policies choose too
 }
 
 // take counts the assignments of a cluster type, and reports whether they are still within the limit.
@@ -228,7 +228,7 @@ func Namespace(environment, clusterType, deploymentTarget string) (string, error
 	return namespace, nil
 }
 
-// isLabel is Kubernetes' rule for DNS-1123 labels without the regular expression, which took half the time of a
+// isLabel checks Kubernetes' rule for DNS-1123 labels without the regular expression, which took half the time of a
 // schedule.
 func isLabel(s string) bool {
 	for i := range len(s) {

@@ -10,11 +10,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// selection is what a policy selects.
+// selection is the result of a policy's selectors.
 type selection struct {
 	clusterTypes selector
 	targets      []int // indexes of the deployment targets
-	maybe        []int // of those that depend on values that are not known yet
+	maybe        []int // of targets that depend on values that are not known yet
 }
 
 func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget, labels []labelSet) selection {
@@ -52,7 +52,7 @@ func (s *selection) on(clusterType labelSet) (sure, unsure []int) {
 	return nil, nil
 }
 
-// certainty says whether a selector matches. The lesser one counts if two conditions must hold.
+// certainty says whether a selector matches. If two conditions must hold, the lesser one counts.
 type certainty int
 
 const (
@@ -73,10 +73,10 @@ func matchWorkspace(selected, workspace string) certainty {
 	return no
 }
 
-// selector is a label selector of which parts may not be known yet.
+// selector is a label selector that may have parts that are not known yet.
 type selector struct {
-	known   labels.Selector // without those parts
-	partial bool            // there are such parts
+	known   labels.Selector // without the unknown parts
+	partial bool            // it has unknown parts
 }
 
 func newSelector(s *fleet.Selector) (selector, error) {
@@ -106,7 +106,7 @@ func requirementUnknown(r metav1.LabelSelectorRequirement) bool {
 	return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) || slices.ContainsFunc(r.Values, fleet.IsUnknown)
 }
 
-// labelSet holds labels of which some may not be known yet.
+// labelSet holds labels, some of which may not be known yet.
 type labelSet struct {
 	labels.Set
 	partial bool // some are not known
@@ -114,13 +114,13 @@ type labelSet struct {
 
 func newLabelSet(all map[string]string) labelSet { return labelSet{all, fleet.AnyUnknown(all)} }
 
-// unknown reports whether the value of a label, or whether it exists, is not known.
+// unknown reports whether the value or the existence of a label is not known yet.
 func (l labelSet) unknown(key string) bool {
 	_, whole := l.Set[fleet.Unknown]
 	return whole || fleet.IsUnknown(l.Set[key])
 }
 
-// match reports whether the selector matches labels. Only the labels that it selects by count.
+// match reports whether the selector matches labels. It ignores labels that it does not select by.
 func (s selector) match(l labelSet) certainty {
 	if !s.partial && !l.partial {
 		if s.known.Matches(l.Set) {

@@ -10,11 +10,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// shown is how many deployment targets a problem lists.
+// shown limits the deployment targets that a problem lists.
 const shown = 20
 
-// CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number, and those that were
-// placed and find no place at all any more: these are an error unless the guardrail ignores them. A taint that was set
+// CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number. Targets that were
+// placed before and fit no cluster type any more are an error, unless the guardrail ignores them: a taint that was set
 // by mistake must not empty a fleet.
 func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reaction fleet.Reaction) (ps fleet.Problems) {
 	if s.placement == nil || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
@@ -53,15 +53,15 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-// lost returns the deployment targets that were placed and that no policy places any more, each with the first policy
-// that looks for a place for it.
+// lost returns the deployment targets that were placed before and that no policy places any more, each with the first
+// policy that looked for a cluster type.
 func (s *Schedule) lost() (all []placement.Shortfall) {
 	if len(s.placement.Earlier.Holds) == 0 {
 		return nil
 	}
 	unscheduled := map[int]bool{}
 	n := 0
-	for i, t := range s.Targets { // both are in one order
+	for i, t := range s.Targets { // both have the same order
 		if n < len(s.Unscheduled) && s.Unscheduled[n] == t {
 			unscheduled[i] = len(s.placement.Earlier.Holds[t.Name]) > 0
 			n++
@@ -82,7 +82,7 @@ func (s *Schedule) lost() (all []placement.Shortfall) {
 	return all
 }
 
-// lines says for each shortfall what kept the cluster types off.
+// lines describes, for each shortfall, what kept the cluster types off.
 func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) string {
 	type decision struct{ policy, target int }
 	texts := map[decision]string{}
@@ -109,7 +109,7 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 	return fleet.IndentedList(all, shown)
 }
 
-// whatKeptOff tells each reason once, with the cluster types that it kept off.
+// whatKeptOff lists each reason once, with the cluster types that it kept off.
 func (s *Schedule) whatKeptOff(reasons []placement.Reason) string {
 	const named = 5
 	var order []string

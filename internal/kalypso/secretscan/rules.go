@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// rules are the shapes that their issuers document. Their lengths are lower bounds, as issuers make tokens longer.
+// rules lists the shapes that the issuers of secrets document. The lengths are lower bounds, because issuers make
+// tokens longer.
 var rules = []rule{
 	{
 		name:    "a private key",
@@ -123,14 +124,14 @@ var rules = []rule{
 	},
 }
 
-// isAssigned reports whether a name is followed by = and a value.
+// isAssigned reports whether = and a value follow a name.
 func isAssigned(after string) bool {
 	value, ok := strings.CutPrefix(strings.TrimLeft(after, " \t"), "=")
 	value = strings.TrimLeft(value, " \t'\"")
 	return ok && value != "" && !strings.ContainsAny(value[:1], ";,&\r\n")
 }
 
-// hasUserInfo reports whether :// is followed by user information with a password.
+// hasUserInfo reports whether user information with a password follows ://.
 func hasUserInfo(after string) bool {
 	end := strings.IndexAny(after, "/ \t\r\n\"'<>")
 	if end < 0 {
@@ -142,7 +143,7 @@ func hasUserInfo(after string) bool {
 
 var (
 	alphanumeric = regexp.MustCompile(`^[A-Za-z0-9+/]`)
-	// digest matches what follows the @ of an image that is pinned by its digest.
+	// digest matches the text after the @ of an image that is pinned by its digest.
 	digest = regexp.MustCompile(`^sha(?:256|512):`)
 	// connection matches another part of a connection string.
 	connection = regexp.MustCompile(
@@ -154,7 +155,7 @@ var (
 	awsSecretKey = regexp.MustCompile(`^[A-Za-z0-9/+]{40}$`)
 )
 
-// base64OfBegin is the base64 of "-----BEGIN " without its last character.
+// base64OfBegin is the base64 form of "-----BEGIN " without its last character.
 const base64OfBegin = "LS0tLS1CRUdJTi"
 
 // isHeader reports whether a text is the header of a JWT.

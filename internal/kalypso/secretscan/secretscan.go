@@ -1,5 +1,5 @@
-// Package secretscan recognizes secrets in text by few, exact patterns. What it recognizes is plainly a secret; what it
-// does not recognize may be one.
+// Package secretscan recognizes secrets in text by few, exact patterns. A text that it recognizes certainly looks like
+// a secret; a text that it does not recognize may still be one.
 package secretscan
 
 import (
@@ -9,22 +9,23 @@ import (
 	"strings"
 )
 
-// rule is one shape of secrets.
+// rule describes one shape of secrets.
 type rule struct {
 	name string // with its article
-	// anchors are texts of two bytes or more, of which every match contains one. may reports whether the text after an
+	// anchors lists texts of two bytes or more; every match contains one of them. may reports whether the text after an
 	// anchor can be part of a match; nil: it can. They spare most texts the pattern, which takes much longer.
 	anchors []string
 	may     func(after string) bool
 	pattern *regexp.Regexp
-	// is decides whether a match, with its groups, is a secret, by it and the text around it; nil: each is.
+	// is decides whether a match is a secret, from its groups and the text around it; nil: each is.
 	is func(text string, match []string) bool
 }
 
 // shortest is the length in bytes of the shortest text that may hold a secret: a URL with a password.
 const shortest = len("a://:b@c")
 
-// Find returns what secret a text holds, such as "a GitHub token", or "" if it recognizes none. key names the text.
+// Find returns the kind of secret in a text, such as "a GitHub token", or "" if it recognizes none. key is the name of
+// the text.
 func Find(key, text string) string {
 	if len(text) < shortest {
 		return ""
@@ -49,10 +50,10 @@ func (r *rule) matches(text string) bool {
 	})
 }
 
-// maxMatches limits the matches of one rule that are judged.
+// maxMatches limits the examined matches of one rule.
 const maxMatches = 1000
 
-// isReference reports whether a password is no password: a template, a variable, a placeholder or ciphertext.
+// isReference reports whether a password only refers to one: it is a template, a variable, a placeholder or ciphertext.
 func isReference(password string) bool {
 	return placeholder.MatchString(password) || strings.Trim(password, password[:1]) == "" ||
 		slices.ContainsFunc([]string{"{{", "${", "$(", "<", "[", "(("}, func(open string) bool {

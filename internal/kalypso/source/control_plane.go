@@ -25,7 +25,7 @@ type ControlPlaneRequest struct {
 	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
 }
 
-// Promotion is the commit of the base that was promoted to the environment, in place of the one that the BaseRepo pins.
+// Promotion is the commit of the base that was promoted to the environment. It replaces the one that the BaseRepo pins.
 type Promotion struct {
 	Commit       string // "": what the BaseRepo pins
 	Repo, Branch string // of the commit; "": those of the BaseRepo, or of the control plane itself
@@ -157,7 +157,7 @@ func (l *layer) addObject(o fleet.Object, file string, alone bool) {
 	}
 }
 
-// addLayer takes in a layer, which the BaseRepo of that name leads to.
+// addLayer adds a layer, to which the BaseRepo of that name leads.
 func (cp *ControlPlane) addLayer(l *layer, base string) {
 	if l.index == 0 {
 		cp.Commit = l.location.Commit
@@ -338,7 +338,7 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 	return r.follow(ctx, registrations, f)
 }
 
-// addWorkloads takes in the Workloads behind the registrations.
+// addWorkloads adds the Workloads behind the registrations.
 func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloads) {
 	maps.Copy(cp.Sources, workloads.Sources)
 	for _, key := range sortedKeys(workloads.Manifests) {

@@ -96,7 +96,7 @@ func (v *registrationResult) addNote(text string) {
 	}
 }
 
-// replace takes over the result of the last good commit, and turns the errors into warnings.
+// replace adopts the result of the last good commit, and turns the errors into warnings.
 func (v *registrationResult) replace(good *registrationResult) {
 	v.problems = slices.DeleteFunc(v.problems, func(f Problem) bool { return f.Severity != fleet.Error })
 	for i := range v.problems {

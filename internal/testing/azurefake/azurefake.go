@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// What the server lets in.
+// The credentials that the server accepts.
 const (
 	Tenant = "11111111-1111-1111-1111-111111111111"
 	Client = "22222222-2222-2222-2222-222222222222"
@@ -64,42 +64,42 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Set is what a table of Resource Graph holds.
+// Set sets the rows of a table of Resource Graph.
 func (s *Server) Set(table string, rows ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tables[table] = rows
 }
 
-// PageSize has pages be smaller than was asked for.
+// PageSize makes pages smaller than requested.
 func (s *Server) PageSize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pageSize = n
 }
 
-// Date is what the server says the time is.
+// Date sets the server's clock.
 func (s *Server) Date(date string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.date = date
 }
 
-// Instead has handlers answer the next requests for rows. A handler that writes nothing lets the request pass.
+// Instead makes handlers answer the next requests for rows. If a handler writes nothing, the server answers.
 func (s *Server) Instead(handlers ...http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.instead = append(s.instead, handlers...)
 }
 
-// Recover takes back what [Server.Instead] left.
+// Recover removes the handlers that [Server.Instead] added and that were not called.
 func (s *Server) Recover() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.instead = nil
 }
 
-// Queries are the requests for rows, in their order.
+// Queries returns the requests for rows, in their order.
 func (s *Server) Queries() []Query {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +186,7 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 	answer(w, page)
 }
 
-// written notes whether anything was written.
+// written records whether anything was written.
 type written struct {
 	http.ResponseWriter
 	done bool
@@ -216,7 +216,7 @@ func Error(code int, name, message string) http.HandlerFunc {
 	}
 }
 
-// Throttled answers 429, and when to come back.
+// Throttled answers 429 with the time to retry.
 func Throttled(seconds int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
@@ -226,7 +226,7 @@ func Throttled(seconds int) http.HandlerFunc {
 	}
 }
 
-// UsedUp answers the rows, and says that this was the last request of the quota for so many seconds.
+// UsedUp answers the rows, and says that the request used up the quota for this number of seconds.
 func UsedUp(seconds int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("x-ms-user-quota-remaining", "0")
@@ -234,7 +234,7 @@ func UsedUp(seconds int) http.HandlerFunc {
 	}
 }
 
-// Page answers with a page as it is given.
+// Page answers with the given page.
 func Page(page map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, page) }
 }

@@ -54,8 +54,8 @@ func (s *Server) Revoke(value string) {
 type App struct {
 	ID, InstallationID string
 	PrivateKey         string // PEM, PKCS #1 as GitHub gives it out
-	// Repos are those that it is installed for ("owner/name"), and Permissions what it may do there ("contents": "write");
-	// nil: all. They are to be set between requests.
+	// Repos lists the repos for which the app is installed ("owner/name"), and Permissions what it may do there
+	// ("contents": "write"); nil: all. Set them between requests.
 	Repos       []string
 	Permissions map[string]string
 
@@ -81,7 +81,7 @@ func (s *Server) AddApp(t testing.TB) *App {
 	return app
 }
 
-// installationTokenLife is for how long GitHub gives out a token to an app.
+// installationTokenLife is the lifetime of an app's token.
 const installationTokenLife = time.Hour
 
 func (s *Server) routeApps() {
@@ -99,7 +99,7 @@ func (s *Server) routeApps() {
 		})
 }
 
-// giveToken gives out a token for as much as is asked for, or for all that the app may do.
+// giveToken issues a token for the requested repos and permissions, or for all that the app has.
 func (s *Server) giveToken(w http.ResponseWriter, req *http.Request, app *App) {
 	var asked struct {
 		Repositories []string
@@ -137,7 +137,7 @@ func (s *Server) giveToken(w http.ResponseWriter, req *http.Request, app *App) {
 	reply(w, http.StatusCreated, object{"token": value, "expires_at": t.expires.Format(time.RFC3339)})
 }
 
-// repo is the full name of a repo that the app is installed for, "" where there is none.
+// repo is the full name of a repo for which the app is installed, or "".
 func (a *App) repo(s *Server, name string) string {
 	for _, r := range s.repos {
 		if strings.EqualFold(after(strings.Replace(r.Name, "/", ":", 1)), name) &&
@@ -208,7 +208,7 @@ func (t *token) may(permission string, need Access) bool {
 	return t.permissions == nil || granted == "write" || granted == "read" && need == Read
 }
 
-// permissionFor is the permission that a request needs.
+// permissionFor returns the permission that a request needs.
 func permissionFor(path string) string {
 	switch {
 	case strings.Contains(path, "/status"):

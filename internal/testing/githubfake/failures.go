@@ -151,7 +151,7 @@ func HeadNotMoved() Failure {
 		Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
 }
 
-// BaseMoved is how GitHub refuses to merge into a branch whose last push it has not digested.
+// BaseMoved returns GitHub's rejection of a merge into a branch whose last push it has not processed yet.
 func BaseMoved() Failure {
 	return Failure{Status: http.StatusMethodNotAllowed,
 		Body: `{"message":"Base branch was modified. Review and try the merge again."}`}

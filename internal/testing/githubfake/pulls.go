@@ -28,7 +28,7 @@ type pull struct {
 	author                   string
 	labels, reviewers, teams []string
 	reviewed                 []string // users
-	asked                    []string // all that ever were asked for a review: "user", "team:slug"
+	asked                    []string // everybody who was ever asked for a review: "user", "team:slug"
 	autoMerge                string   // method
 	created, updated, closed time.Time
 }
@@ -286,7 +286,7 @@ func (s *Server) show(r *Repo, p *pull) object {
 	if p.merged {
 		o["merged_at"] = when(p.closed)
 	} else {
-		// While it is open, GitHub shows a commit of its own that tries the merge.
+		// While the pull request is open, GitHub shows a commit of its own that tests the merge.
 		o["merge_commit_sha"] = strings.Repeat("7e57", 10)
 	}
 	if p.autoMerge != "" {

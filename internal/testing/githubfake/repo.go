@@ -159,7 +159,7 @@ func (r *Repo) sync() {
 		case head == "":
 			continue
 		case head == p.headCommit && base != p.baseCommit && r.contains(base, head):
-			// Somebody pushed the commits to the base: GitHub takes that for a merge.
+			// Somebody pushed the commits to the base: GitHub treats that as a merge.
 			p.baseCommit = base
 			r.merged(p, head)
 			continue

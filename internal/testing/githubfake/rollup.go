@@ -23,8 +23,8 @@ type checkRun struct {
 	at                    time.Time
 }
 
-// queryStatuses answers a query for the statuses of commits. The query is validated with GitHub's schema. Of the fields
-// it answers all that a commit has.
+// queryStatuses answers a query for the statuses of commits. It validates the query with GitHub's schema, and answers
+// all fields that a commit has.
 func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query, name string) {
 	problem := func(kind, message string) {
 		reply(w, http.StatusOK, object{"data": object{"repository": nil},

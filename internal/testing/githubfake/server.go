@@ -30,7 +30,7 @@ const (
 type Server struct {
 	URL   string            // http://127.0.0.1:port, also the base_url of the API
 	Token string            // opens every repo, for reading and writing
-	Git   *gitserver.Server // the Git side: its log and what it can be told to do
+	Git   *gitserver.Server // the Git side, with its log and its faults
 
 	root string
 	git  http.Handler

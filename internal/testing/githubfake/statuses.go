@@ -132,7 +132,7 @@ func (r *Repo) mergeable(p *pull) string {
 	return "clean"
 }
 
-// AgeStatuses has all statuses of a commit be older than they are.
+// AgeStatuses makes all statuses of a commit older.
 func (r *Repo) AgeStatuses(commit string, by time.Duration) {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()

@@ -17,11 +17,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// depths are how many generations of commits are read: more where a commit that matters is not among the first.
+// depths lists how many generations of commits are read. The later ones apply if a commit that matters is missing.
 var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31 - 1}
 
-// readCurrent reads what is promoted: the record's commit, else that of the operator's file. A branch that is not
-// there, or that has neither, has nothing promoted.
+// readCurrent reads the promoted commit: the record's, else that of the operator's file. Nothing is promoted on a
+// missing branch, or on one that has neither.
 func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Destination) (promotion.Current, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
@@ -45,7 +45,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Dest
 		}
 		current.Commit, current.Rollout = record.PromotedCommit, delivery.RolloutUnderWay(data)
 		if current.Rollout && record.Rollout != nil && record.Rollout.PromotedCommit != "" {
-			// The record's commit moves with the last wave. Until then, this one has to be rendered.
+			// The record's commit changes with the last wave. Until then, this commit has to be rendered.
 			current.Commit = record.Rollout.PromotedCommit
 		}
 		if record.Promotion != nil {
@@ -65,7 +65,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Dest
 	return current, nil
 }
 
-// readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs it.
+// readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs.
 func readHistory(
 	ctx context.Context, client *gitremote.Client, at ControlPlane, world promotion.World,
 ) (promotion.History, error) {
@@ -96,7 +96,7 @@ func readHistory(
 	return history, errors.New("the history of the branch can't be read to its beginning")
 }
 
-// reaches reports whether a history has all commits that a decision needs.
+// reaches reports whether a history contains all commits that a decision needs.
 func reaches(h promotion.History, world promotion.World) bool {
 	if world.Current.Commit == "" {
 		return len(h.Commits) >= promotion.MaxCandidates && hasAll(h, world.Mentioned())
@@ -113,7 +113,7 @@ func hasAll(h promotion.History, commits []string) bool {
 	return !slices.ContainsFunc(commits, func(c string) bool { return !h.Has(c) })
 }
 
-// firstParents returns the commits along first parents from the head on, and whether the last one has no parent.
+// firstParents returns the commits along first parents, starting at the head, and whether the last one has no parent.
 func firstParents(head plumbing.Hash, commits []gitops.Commit) (chain []string, whole bool) {
 	byHash := make(map[plumbing.Hash]gitops.Commit, len(commits))
 	for _, c := range commits {

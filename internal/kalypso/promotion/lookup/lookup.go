@@ -1,5 +1,5 @@
-// Package lookup reads what a promotion depends on, the history of the control plane's branch, the record on the GitOps
-// branch and the statuses on the host, and has [promotion.Decide] choose.
+// Package lookup reads what a promotion depends on: the history of the control plane's branch, the record on the GitOps
+// branch, and the statuses on the host. Then [promotion.Decide] chooses.
 package lookup
 
 import (
@@ -18,9 +18,9 @@ import (
 // Request says which promotion to decide.
 type Request struct {
 	Client *gitremote.Client
-	// Host has the statuses of the control plane's commits; nil: none has.
+	// Host has the statuses of the control plane's commits; nil: no host.
 	Host hosting.Host
-	// Credential says that the host may be asked even if no gate needs it, for a warning of other writers.
+	// Credential allows to ask the host even if no gate needs it, to warn of other writers.
 	Credential   bool
 	Rules        promotion.Rules
 	ControlPlane ControlPlane
@@ -31,16 +31,16 @@ type Request struct {
 type ControlPlane struct{ Repo, Branch string }
 
 const (
-	// hostTime is how long the host may take. Then the decision is made without it.
+	// hostTime limits the time of the host's answers. After it, the decision is made without them.
 	hostTime = time.Minute
-	// maxHistories is the number of commits whose status history is read.
+	// maxHistories limits the commits whose status history is read.
 	maxHistories = 30
 )
 
-// ErrNoHost means that gates need the statuses of a host, and the control plane's repo is on none.
+// ErrNoHost means that gates need the statuses of a host, but the control plane's repo is on none.
 var ErrNoHost = errors.New("no host with statuses")
 
-// CurrentError is what is promoted now, and can't be read.
+// CurrentError means that the promoted commit can't be read.
 type CurrentError struct {
 	At  delivery.Destination
 	Err error
@@ -55,7 +55,7 @@ func (e *CurrentError) Error() string {
 func (e *CurrentError) Unwrap() error { return e.Err }
 
 // Decide reads, and decides. It asks the host for the history of a commit's statuses only if the decision depends on
-// it. If the host does not answer, the decision says so. Errors are of Git, of a pin that is not on the branch, and
+// it. If the host does not answer, the decision says so. The errors are those of Git, [promotion.ErrNotOnBranch] and
 // [ErrNoHost].
 func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	world := promotion.World{Rules: req.Rules}
@@ -109,21 +109,21 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	}
 }
 
-// repo returns the control plane's repo on the host; nil if nobody needs it.
+// repo returns the control plane's repo on the host, or nil if nobody needs it.
 func (req Request) repo() (hosting.Repo, error) {
 	needed := req.Rules.UsesStatuses()
 	if req.Host == nil {
 		if needed {
 			return nil, ErrNoHost
 		}
-		return nil, nil //nolint:nilnil // there is nothing to ask
+		return nil, nil //nolint:nilnil // no host to ask
 	}
 	repo, err := req.Host.Repo(req.ControlPlane.Repo)
 	switch {
 	case err != nil && needed:
 		return nil, fmt.Errorf("%w: %w", ErrNoHost, err)
 	case err != nil || !needed && !req.Credential:
-		return nil, nil //nolint:nilerr,nilnil // there is nothing to ask
+		return nil, nil //nolint:nilerr,nilnil // no host to ask
 	}
 	return repo, nil
 }
