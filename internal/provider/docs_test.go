@@ -41,6 +41,24 @@ func docsPages(t *testing.T) map[string]string {
 	return pages
 }
 
+// TestDocsFrontMatter checks that each page begins with the title and the description that the Registry shows.
+func TestDocsFrontMatter(t *testing.T) {
+	for name, page := range docsPages(t) {
+		text, found := strings.CutPrefix(page, "---\n")
+		text, _, ended := strings.Cut(text, "\n---\n")
+		var front struct {
+			Title       string `json:"page_title"`
+			Description string `json:"description"`
+			Subcategory string `json:"subcategory"`
+		}
+		if err := yaml.UnmarshalStrict([]byte(text), &front); err != nil || !found || !ended {
+			t.Errorf("%s: the front matter is no YAML between two lines ---: %v", name, err)
+		} else if front.Title == "" || strings.TrimSpace(front.Description) == "" {
+			t.Errorf("%s lacks a title or a description", name)
+		}
+	}
+}
+
 // anchors returns the anchors of a page.
 func anchors(page string) map[string]bool {
 	all := map[string]bool{"": true}

@@ -141,7 +141,7 @@ func TestAccSecretsBadInput(t *testing.T) {
 		secret(`OWN = { store = "", key = "k" }`): {"Missing store", `secrets["inline"].data["OWN"].store`,
 			`The reference "OWN" names no ClusterSecretStore.`},
 		secret(`OWN = { store = "own" }`): {"Missing key", `secrets["inline"].data["OWN"].key`,
-			`The reference "OWN" names no key`},
+			`The reference "OWN" lacks the key`},
 		secret(`OWN = { store = "own, vault", key = "k"}`): {"Invalid store", `secrets["inline"].data["OWN"].store`,
 			"A reference names one ClusterSecretStore."},
 		secret(`"a b" = { store = "own", key = "k" }`): {"Invalid secret key", `secrets["inline"].data["a b"]`},
