@@ -129,7 +129,7 @@ resource "kalypso_secret" "bad" {
   data = {
     NO_STORE    = { key = "k" }                        # error: Missing store: The reference "NO_STORE" names no ClusterSecretStore.
     EMPTY_STORE = { store = "", key = "k" }            # error: Missing store
-    NO_KEY      = { store = "vault" }                  # error: Missing key: The reference "NO_KEY" names no key
+    NO_KEY      = { store = "vault" }                  # error: Missing key: The reference "NO_KEY" lacks the key
     EMPTY_KEY   = { store = "vault", key = "" }        # error: Missing key
     TWO_STORES  = { store = "vault,azure", key = "k" } # error: Invalid store: A reference names one ClusterSecretStore. "vault,azure" is not valid
     UPPER_CASE  = { store = "Vault", key = "k" }       # error: Invalid store
