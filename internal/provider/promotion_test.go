@@ -134,13 +134,19 @@ type promotionSeen struct {
 func (p *promotionRoot) run() promotionSeen {
 	p.t.Helper()
 	p.apply()
-	var seen promotionSeen
-	if err := json.Unmarshal([]byte(p.succeed("output", "-json", "promotion").stdout), &seen); err != nil {
-		p.t.Fatal(err)
-	}
+	seen := p.decision()
 	if plan := p.terraform("plan", "-detailed-exitcode", "-no-color").text(); strings.Contains(plan,
 		"kalypso_environment_rendering.this[0] ") {
 		p.t.Errorf("a second plan changes the rendering:\n%s", plan)
+	}
+	return seen
+}
+
+// decision returns what the last apply decided.
+func (p *promotionRoot) decision() (seen promotionSeen) {
+	p.t.Helper()
+	if err := json.Unmarshal([]byte(p.succeed("output", "-json", "promotion").stdout), &seen); err != nil {
+		p.t.Fatal(err)
 	}
 	return seen
 }

@@ -16,8 +16,9 @@ type Change struct {
 	Wanted   Inventory // what the destination will hold
 	Held     Inventory // what it holds now: our folders and the adopted ones
 	Adoption Adoption
-	// Promotes says that the branch gets another promoted commit.
-	Promotes bool
+	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is nil
+	// if none is taken, or nobody said.
+	Reason *Promotion
 	// Needed says that the branch does not hold what is desired yet.
 	Needed bool
 	// Remove lists the paths to remove, from the repo's root.
@@ -38,7 +39,7 @@ type Adoption struct {
 // made from s. If the rendering moves within the branch, old is what the branch holds at its old path; it may be nil.
 func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	c := &Change{Record: d.recordOn(at), RecordHash: at.RecordHash, Wanted: d.Inventory()}
-	c.Promotes = c.Record.PromotedCommit != at.promotedCommit()
+	c.Reason = c.Record.newReason(at.Record)
 	if err := d.checkOwnership(s, at); err != nil {
 		return c, []error{err}
 	}

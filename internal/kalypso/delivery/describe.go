@@ -121,8 +121,8 @@ func (d *Desired) Describe(before *State) string {
 			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
 			From: before.PromotedCommit, To: promoted,
 		}
-		if d.Promotion != nil {
-			c.Promoted.Why = d.Promotion.Summary
+		if reason := d.recordOn(&before.Seen).Promotion; reason != nil {
+			c.Promoted.Why = reason.Summary
 		}
 	}
 	return describe.Markdown(c)

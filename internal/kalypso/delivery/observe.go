@@ -62,8 +62,8 @@ func (s *State) driftedPaths() []string {
 	return changed
 }
 
-// DriftSince returns the commits after base that changed the paths. If it does not find them, it returns a drift without a
-// commit.
+// DriftSince returns the commits after base that changed the paths. If it does not find them, it returns a drift
+// without a commit.
 func DriftSince(ctx context.Context, branch *gitops.Branch, base string, changed []string) ([]Drift, error) {
 	commits, found, err := branch.History(ctx, plumbing.NewHash(base), changed)
 	if err != nil {

@@ -297,8 +297,8 @@ func (d *Desired) commitMessage(c *Change) string {
 	if d.PromotedCommit != "" && d.Complete() {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", d.PromotedCommit)
 	}
-	if d.Promotion != nil && c.Promotes {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(printable.Text(d.Promotion.Summary)))
+	if c.Reason != nil {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(printable.Text(c.Reason.Summary)))
 	}
 	return b.String()
 }

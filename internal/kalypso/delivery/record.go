@@ -30,6 +30,8 @@ type Record struct {
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty if there is none
 	// Promotion says why that commit was promoted. It is nil if the reason is unknown.
 	Promotion *Promotion `json:"promotion,omitempty"`
+	// Promoting says why the commit of the rollout under way is taken. With the last wave it becomes Promotion.
+	Promoting *Promotion `json:"promoting,omitempty"`
 	// Origins are the files that the objects were read from: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`
 	// Sources are the commits at which the folders of the origins were read.

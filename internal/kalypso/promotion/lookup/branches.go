@@ -43,13 +43,12 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Dest
 		if err != nil {
 			return current, fmt.Errorf("the record %s: %w", from, err)
 		}
-		current.Commit, current.Rollout = record.PromotedCommit, delivery.RolloutUnderWay(data)
-		if current.Rollout && record.Rollout != nil && record.Rollout.PromotedCommit != "" {
-			// The record's commit changes with the last wave. Until then, this commit has to be rendered.
-			current.Commit = record.Rollout.PromotedCommit
-		}
-		if record.Promotion != nil {
-			current.RolledBack = record.Promotion.RolledBack
+		current.Rollout = delivery.RolloutUnderWay(data)
+		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
+		commit, reason := record.Taken()
+		current.Commit = commit
+		if reason != nil {
+			current.RolledBack = reason.RolledBack
 		}
 	}
 	if current.Commit == "" {

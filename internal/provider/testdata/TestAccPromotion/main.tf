@@ -17,6 +17,11 @@ variable "delivery" {
   default = null
 }
 
+variable "rollout" {
+  type    = any
+  default = null
+}
+
 variable "preview" {
   type    = string
   default = null
@@ -62,5 +67,6 @@ resource "kalypso_environment_rendering" "this" {
   promotion     = data.kalypso_promotion.this
   delivery      = var.delivery
   preview       = var.preview
+  rollout       = var.rollout
   create_branch = true
 }

@@ -1,0 +1,91 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// inWaves has a change reach one cluster type after the other, and says that all of them run what the branch holds.
+func (p *promotionRoot) inWaves() {
+	p.t.Helper()
+	folders := map[string]any{}
+	for line := range strings.Lines(gitserver.Git(p.t, p.gitAt, "ls-tree", "-d", "prod")) {
+		if fields := strings.Fields(line); !strings.HasPrefix(fields[3], ".") {
+			folders[fields[3]] = map[string]any{"tree_hash": fields[2], "verdict": "success", "total": 1, "current": 1}
+		}
+	}
+	p.set("rollout", map[string]any{
+		"stages": []any{map[string]any{"name": "all", "cluster_type_selector": map[string]any{"match_all": true},
+			"max_concurrency": "1"}},
+		"observed": map[string]any{
+			"gitops_repo": map[string]any{"repo": p.gitops.URL, "branch": "prod"},
+			"observed_at": time.Now().Add(time.Minute).UTC().Format(time.RFC3339), "folders": folders, "problems": []any{},
+		},
+	})
+}
+
+// wave applies the next wave, and returns what was decided. While a rollout is under way, promoted_commit of the record
+// and Promoted_Commit_Id stay.
+func (p *promotionRoot) wave(decision, commit, promoted string) promotionSeen {
+	p.t.Helper()
+	p.inWaves()
+	p.apply()
+	seen := p.decision()
+	if seen.Decision != decision || seen.Commit != commit {
+		p.t.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
+	}
+	file := strings.TrimSpace(gitserver.Git(p.t, p.gitAt, "show", "prod:.github/tracking/Promoted_Commit_Id"))
+	if got := p.record().PromotedCommit; got != promoted || file != promoted {
+		p.t.Errorf("the record says %s, and the file %s, want %s", got, file, promoted)
+	}
+	return seen
+}
+
+// A promotion that reaches the cluster types in waves: the record keeps its reason, and a rollback in the middle, or
+// one whose pin is removed before its waves end, does not lose what was rolled back.
+func TestAccPromotionRollout(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.ownChange("small")
+	first := p.commit()
+	p.expect("promote", first)
+
+	second := p.commit()
+	p.wave("promote", second, first)
+	wantText(t, p.message(), "Rollout: all, wave 1", "Promote "+second[:12])
+	third := p.commit() // which has to wait for the rollout
+	seen := p.wave("hold", second, second)
+	wantText(t, seen.Summary, "1 newer commit waits", "a rollout of environment \"prod\" is under way")
+	wantText(t, p.message(), "Promoted commit: "+second, "Promote "+second[:12])
+	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, second[:12]) {
+		t.Errorf("the record lost why: %+v", r)
+	}
+
+	p.wave("promote", third, second)
+	p.rules("pinned_commit", second) // in the middle: it goes back at once
+	p.wave("pinned", second, second)
+	if r := p.record(); r.Promotion.RolledBack != third {
+		t.Errorf("the record lost what was rolled back: %+v", r)
+	}
+	p.rules()
+	if seen := p.wave("up_to_date", second, second); len(seen.Skipped) != 1 || seen.Skipped[0].Commit != third {
+		t.Errorf("it skips %+v", seen.Skipped)
+	}
+
+	fourth := p.commit()
+	p.wave("promote", fourth, second)
+	p.wave("up_to_date", fourth, fourth)
+	p.rules("pinned_commit", first) // in waves
+	p.wave("pinned", first, fourth)
+	p.rules() // before they end
+	p.wave("up_to_date", first, first)
+	if r := p.record(); r.Promotion.RolledBack != fourth || r.Promotion.Decision != "pinned" {
+		t.Errorf("the record lost what was rolled back: %+v", r)
+	}
+	if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || len(seen.Skipped) != 3 {
+		t.Errorf("it skips %+v", seen.Skipped)
+	}
+}
