@@ -59,8 +59,10 @@ resource "kalypso_environment_rendering" "prod" {
 
   templates = {
     reconciler = { name = "reconciler", type = "reconciler", manifests = ["path: {{ .Manifests.path }}\n"] }
-    namespace  = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\nregion: ${var.region}\n"] }
+    namespace  = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\nregion: {{ .ConfigData.REGION }}\n"] }
   }
+
+  configs = { all = { name = "all", data = { REGION = var.region } } }
 
   workloads = {
     shop = { name = "shop", deployment_targets = [{ name = "web", environment = "prod", manifests = { path = "./web" } }] }
@@ -73,6 +75,9 @@ resource "kalypso_environment_rendering" "prod" {
       cluster_type_selector      = { match_all = true }
     }
   }
+
+  # The plan of a wave shows its folders, which is enough to review it.
+  preview = "none"
 
   # First the canary, then a quarter of the others at a time.
   rollout = var.in_waves ? {

@@ -112,12 +112,12 @@ func TestAccPlans(t *testing.T) {
 func TestGuidePlans(t *testing.T) {
 	t.Parallel()
 	var seen strings.Builder
-	for _, folder := range []string{"TestAccPlans", "TestAccUnknownClusterType"} {
+	for _, folder := range []string{"TestAccPlans", "TestAccRolloutPlans", "TestAccUnknownClusterType"} {
 		for _, file := range globAny(t, filepath.Join("testdata", folder, "*.txt")) {
 			seen.WriteString(readFile(t, file))
 		}
 	}
-	for _, guide := range []string{"reading-a-plan", "provisioning-clusters"} {
+	for _, guide := range []string{"reading-a-plan", "provisioning-clusters", "waves"} {
 		excerpts := shown.FindAllStringSubmatch(readFile(t, "../../docs/guides/"+guide+".md"), -1)
 		if len(excerpts) == 0 {
 			t.Errorf("the guide %s shows nothing", guide)

@@ -1,0 +1,81 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// maxWavePlanLines bounds what Terraform prints of the resource, and of warnings, for a step of a rollout.
+const maxWavePlanLines = 40
+
+var timeInPlan = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// TestAccRolloutPlans shows what a reviewer reads of examples/rollout, plan by plan. The guide Waves shows them.
+func TestAccRolloutPlans(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, filepath.Join(examples, "rollout"))
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "prod", map[string]string{"README.md": "The fleet's GitOps repo.\n"})
+	reports := t.TempDir()
+	r.env = append(r.env, "TF_VAR_gitops_url=file://"+repo, "TF_VAR_reports="+reports)
+	set := func(name, value string) { r.env = append(r.env, "TF_VAR_"+name+"="+value) }
+	report := func(state string, clusterTypes ...string) {
+		t.Helper()
+		for _, name := range clusterTypes {
+			text, err := json.Marshal(map[string]string{
+				"cluster": name + "-1", "folder": name, "revision": "prod@sha1:" + gitserver.Rev(t, repo, "prod"), "state": state,
+				"time": time.Now().UTC().Format(time.RFC3339), "message": "web is " + state,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(reports, name+".json"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	shows := func(name string, code int, args ...string) {
+		t.Helper()
+		time.Sleep(time.Second) // observed_at has seconds, and the plan shows it if it changed
+		o := r.terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
+		if o.code != code {
+			t.Errorf("%s: exit code %d\n%s\n%s", name, o.code, o.stdout, o.stderr)
+		}
+		text := timeInPlan.ReplaceAllString(commitInPlan.ReplaceAllString(printed(o.stdout), "${1}<commit>"), "<time>")
+		expectText(t, filepath.Join("testdata", "TestAccRolloutPlans", name+".txt"), text)
+		if _, resource, ok := strings.Cut(text, "will perform the following actions:\n\n"); ok {
+			text, _, _ = strings.Cut(resource, "\nPlan: ")
+		}
+		if lines := strings.Count(text, "\n"); lines >= maxWavePlanLines {
+			t.Errorf("the plan %s has %d lines, and should have less than %d:\n%s", name, lines, maxWavePlanLines, text)
+		}
+	}
+	const empty, changes = 0, 2
+
+	set("in_waves", "false")
+	r.apply()
+	report("current", "canary", "east", "north", "south", "west")
+	set("in_waves", "true")
+	r.apply()
+	set("region", "north")
+	shows("canary", changes)
+	r.apply()
+	shows("waits", empty)
+	report("current", "canary")
+	shows("next_wave", changes)
+	shows("rollback", changes, "-var=region=west")
+	r.apply()
+	report("current", "east")
+	target := as[string](r.state()["kalypso_environment_rendering.prod"]["target_tree_hash"])
+	shows("skip", changes, "-var=skip="+target)
+	report("failed", "east")
+	time.Sleep(time.Second)
+	shows("failure", empty, "-var=progress_deadline=1s")
+}
