@@ -165,3 +165,29 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(t, sections, "Another change goes in waves again", "canary region: mars east region: south")
 	wantInSection(t, sections, "It is taken back at once", "delivered = true", "canary region: south east region: south")
 }
+
+// examples/promotion promotes two commits from dev to prod, holds one that fails in stage while prod's own change goes
+// out, takes a hotfix past the closed gate, and rolls back. What was rolled back stays out, and a newer commit does not.
+func TestAccExamplePromotion(t *testing.T) {
+	t.Parallel()
+	sections := runExample(t, "promotion", t.TempDir(), "")
+	wants := func(headline string, texts ...string) {
+		t.Helper()
+		wantInSection(t, sections, headline, texts...)
+	}
+	wants("Version one: dev takes it at once", "Plan: 1 to add, 0 to change, 0 to destroy.", `to environment "dev"`,
+		"drone version: one")
+	wants("Stage waits for dev", `Environment "stage" has no promoted commit`, `environment "dev": pending`)
+	wants("Dev runs it: stage takes it", "Plan: 1 to add", `environment "dev" runs it: success`, "drone version: one")
+	wants("Stage runs it: prod takes it", "Plan: 1 to add", "drone version: one")
+	wants("Version two: prod", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: two")
+	wants("It fails in stage: prod stays, and its own change goes out", "Plan: 0 to add, 1 to change, 0 to destroy.",
+		"1 newer commit waits", ": failure", "drone version: two kiosk version: two")
+	wants("Version four is a hotfix: it needs no gate", "approved: no gate is needed",
+		"drone version: four kiosk version: four")
+	wants("Roll back to version two", `Pin environment "prod"`, "drone version: two kiosk version: two")
+	wants("Released: what was rolled back does not come back", "without changing any real infrastructure",
+		"2 commits skipped", "rolled back", "drone version: two")
+	wants("Version five: prod", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: five kiosk version: five")
+	wants("Why prod runs it", `environment "stage" runs it: success`, "Promoted commit: ")
+}

@@ -1,0 +1,104 @@
+# One root module for all environments, each in its workspace: dev, stage, prod.
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+variable "control_plane_url" {
+  description = "URL of the control plane's repo."
+  type        = string
+  default     = "https://git.acme.io/control-plane"
+}
+
+variable "gitops_url" {
+  description = "URL of the GitOps repo."
+  type        = string
+  default     = "https://git.acme.io/gitops"
+}
+
+variable "reports" {
+  description = "A folder with a JSON file for each environment: what its clusters said last."
+  type        = string
+  default     = "reports"
+}
+
+variable "progress_deadline" {
+  description = "How long a cluster may take before it has failed."
+  type        = string
+  default     = "1h"
+}
+
+variable "hold" {
+  description = "Why nothing is promoted."
+  type        = string
+  default     = null
+}
+
+variable "pinned_commit" {
+  description = "The commit to stay at, for a rollback."
+  type        = string
+  default     = null
+}
+
+variable "approved" {
+  description = "Commits that need no gate, for a hotfix."
+  type        = list(string)
+  default     = []
+}
+
+locals {
+  environment = terraform.workspace
+  before      = try({ stage = ["dev"], prod = ["stage"] }[local.environment], [])
+  gitops_repo = { repo = var.gitops_url, branch = local.environment }
+}
+
+# Whether the environment before runs its commit. On GitHub, its pipeline sets a status, and this is not needed.
+data "kalypso_deployment_state" "before" {
+  for_each          = toset(local.before)
+  gitops_repo       = { repo = var.gitops_url, branch = each.key }
+  source            = { reports = try(jsondecode(file("${var.reports}/${each.key}.json")), []) }
+  progress_deadline = var.progress_deadline
+}
+
+# The newest commit of main that the environment before runs. Nobody is before dev: it takes each commit at once.
+data "kalypso_promotion" "this" {
+  environment   = local.environment
+  control_plane = { repo = var.control_plane_url, branch = "main" }
+  gitops_repo   = local.gitops_repo
+  after         = { for name, state in data.kalypso_deployment_state.before : name => { deployed = state } }
+
+  hold          = var.hold
+  pinned_commit = var.pinned_commit
+  approved      = var.approved
+}
+
+# The environment's own objects, and those of main at the promoted commit.
+data "kalypso_control_plane" "this" {
+  count     = data.kalypso_promotion.this.commit == null ? 0 : 1
+  repo      = var.control_plane_url
+  branch    = local.environment
+  promotion = data.kalypso_promotion.this
+}
+
+resource "kalypso_environment_rendering" "this" {
+  count       = data.kalypso_promotion.this.commit == null ? 0 : 1
+  environment = local.environment
+  manifests   = data.kalypso_control_plane.this[0].manifests
+  sources     = data.kalypso_control_plane.this[0].sources
+  gitops_repo = local.gitops_repo
+  promotion   = data.kalypso_promotion.this
+  preview     = "none"
+}
+
+output "decision" {
+  value = data.kalypso_promotion.this.decision
+}
+
+output "summary" {
+  value = data.kalypso_promotion.this.summary
+}
