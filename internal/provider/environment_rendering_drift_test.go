@@ -141,7 +141,7 @@ func TestAccRenderingUnreachable(t *testing.T) {
 	credentials := func(password string) {
 		r.set("git_credentials", []map[string]string{{"url": server.URL, "username": "kalypso", "password": password}})
 	}
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.options("create_branch", true)
 	credentials("canary-password")
 	r.expectCommits(1)

@@ -13,7 +13,7 @@ func TestAccRenderingImport(t *testing.T) {
 	const address = "kalypso_environment_rendering.this"
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true, "promoted_commit", "v1.2.3")
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	r.expectCommits(1)
 	before := r.rendered()
 	r.others()
@@ -46,7 +46,7 @@ func TestAccRenderingImportBranch(t *testing.T) {
 	const address = "kalypso_environment_rendering.this"
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
-	r.place("branch", "feature+x")
+	r.setDestination("branch", "feature+x")
 	r.apply()
 	for _, ref := range []string{"feature+x", "feature%2Bx"} {
 		r.succeed("state", "rm", address)

@@ -109,7 +109,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.options("create_branch", true)
 	r.expectCommits(1)
 	others := r.others()
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	r.expectRefused([]string{"Guardrails stop the change", "moves away from path \".\" on branch \"dev\"",
 		"all 3 deployment target folders",
 		"Clusters that still sync from there would delete", `Set on_move = "keep"`, "large/app-a"}, "plan")
@@ -118,7 +118,7 @@ func TestAccRenderingMoves(t *testing.T) {
 
 	// On one branch in one commit, into its own folder, deeper, beside and back.
 	for _, path := range []string{"clusters", "clusters/dev", "./", "large/dev", "elsewhere/", "elsewhere"} {
-		r.place("path", path)
+		r.setDestination("path", path)
 		commits := 1
 		if path == "elsewhere" {
 			commits = 0 // only written otherwise
@@ -136,7 +136,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	}
 
 	// To another branch: what others have stays behind.
-	r.place("branch", "stage", "path", ".")
+	r.setDestination("branch", "stage", "path", ".")
 	r.expectUpdate()
 	r.expectCommits(1) // the clean-up
 	r.expectFiles("stage", defaultPaths("")...)
@@ -146,7 +146,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	gitserver.Hook(t, r.repo, "pre-receive", "stage is frozen", 1)
 	first := r.repo
 	r.repo = gitserver.InitBare(t)
-	r.place("repo", "file://"+r.repo, "branch", "dev")
+	r.setDestination("repo", "file://"+r.repo, "branch", "dev")
 	r.set("value", "2")
 	before := r.rendered()
 	r.expectError([]string{"stage is frozen", "was not cleaned up"}, "apply", "-auto-approve", "-no-color")
@@ -168,22 +168,22 @@ func TestAccRenderingMoveKeeps(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "0"}, "deletion_protection", false)
-	r.place("path", "old")
+	r.setDestination("path", "old")
 	r.expectCommits(1)
-	r.place("branch", "stage")
+	r.setDestination("branch", "stage")
 	r.expectRefused([]string{"Guardrails stop the change", `branch "dev"`, "would delete"}, "plan")
 	r.options("on_move", "keep")
 	r.expectUpdate()
 	r.expectCommits(0)
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)
-	r.place("branch", "dev")
+	r.setDestination("branch", "dev")
 	r.expectCommits(0)
 	// Within a branch too, but not into the path that is kept.
-	r.place("path", "old/new")
+	r.setDestination("path", "old/new")
 	r.expectRefused([]string{`on_move = "keep" also leaves this rendering at path "old"`, "Choose a path beside it"},
 		"plan")
-	r.place("path", "new")
+	r.setDestination("path", "new")
 	r.expectCommits(1)
 	r.expectFiles("dev", append(defaultPaths("old"), defaultPaths("new")...)...)
 	r.succeed("destroy", "-auto-approve")
@@ -199,7 +199,7 @@ func TestAccRenderingPlanTimeout(t *testing.T) {
 	r.expectRefused([]string{"Out of time"}, "plan")
 	r.options("timeouts", nil)
 	r.expectCommits(1)
-	r.place("branch", "stage") // the plan looks at the new place
+	r.setDestination("branch", "stage") // the plan looks at the new place
 	r.options("timeouts", map[string]any{"create": "1ns"})
 	r.expectUpdate()
 	r.options("timeouts", map[string]any{"update": "1ns"})
@@ -212,17 +212,17 @@ func TestAccRenderingSameRepo(t *testing.T) {
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
 	r.expectCommits(1)
-	r.place("repo", "file://"+strings.TrimSuffix(r.repo, ".git")+"/../repo.git/")
+	r.setDestination("repo", "file://"+strings.TrimSuffix(r.repo, ".git")+"/../repo.git/")
 	r.expectCommits(0)
 	_, url := gitserver.Serve(t, r.repo)
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.options("guardrails", anyRemoval)
 	r.expectUpdate()
 	out := r.expectCommits(0)
 	if !strings.Contains(out.text(), "The old location was not cleaned up") {
 		t.Errorf("apply says nothing of the old place:\n%s", out.stdout)
 	}
-	r.place("repo", "file://"+r.repo)
+	r.setDestination("repo", "file://"+r.repo)
 	r.set("value", "2")
 	r.expectCommits(1)
 	r.expectFiles("dev", defaultPaths("")...)
@@ -233,7 +233,7 @@ func TestAccRenderingNone(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	r := newRendering(t, repo)
-	r.place("repo", "https://127.0.0.1:1/nobody/answers")
+	r.setDestination("repo", "https://127.0.0.1:1/nobody/answers")
 	r.options("delivery", map[string]any{"strategy": "none"})
 	r.apply()
 	r.expectEmptyPlan()
@@ -247,7 +247,7 @@ func TestAccRenderingNone(t *testing.T) {
 		t.Errorf("commit_sha is %v and tree_hash %v", state["commit_sha"], state["tree_hash"])
 	}
 
-	r.place("repo", "file://"+repo)
+	r.setDestination("repo", "file://"+repo)
 	r.options("delivery", map[string]any{"strategy": "push"}, "create_branch", true)
 	r.expectCommits(1)
 	now := r.rendered()
@@ -258,7 +258,7 @@ func TestAccRenderingNone(t *testing.T) {
 	}
 
 	r.options("delivery", map[string]any{"strategy": "none"})
-	r.place("repo", "https://127.0.0.1:1/nobody/answers")
+	r.setDestination("repo", "https://127.0.0.1:1/nobody/answers")
 	if planned := r.succeed("plan", "-refresh=false", "-no-color").text(); !strings.Contains(planned,
 		"The delivered tree stays on the branch") {
 		t.Errorf("the plan does not say that the tree stays:\n%s", planned)

@@ -107,7 +107,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true, "deletion_protection", false, "on_destroy", "keep")
-	r.place("path", "clusters/dev")
+	r.setDestination("path", "clusters/dev")
 	r.expectCommits(1)
 	before := r.rendered()
 	for _, adopt := range []any{nil, true} {

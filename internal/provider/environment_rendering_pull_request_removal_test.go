@@ -73,7 +73,7 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 	r := moving(t, "auto_merge", "squash", "reviewers", []string{"octocat"})
 	r.expectPulls("merged")
 	r.on.RequireStatus("live", "ci")
-	r.place("branch", "live")
+	r.setDestination("branch", "live")
 	r.apply()
 	r.expectEmptyPlan()
 	arriving := r.expectPulls("merged", "open")
@@ -109,7 +109,7 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash")
-	r.place("branch", "live")
+	r.setDestination("branch", "live")
 	if o := r.apply(); !strings.Contains(o.text(), "A pull request removes the rendering") {
 		t.Errorf("the apply: %s", o.text())
 	}
@@ -123,7 +123,7 @@ func TestAccPullRequestRemovalAtOnce(t *testing.T) {
 	gitserver.Git(t, r.on.Path, "branch", "third", "dev")
 	r.delivery("auto_merge", "squash", "wait_for_merge", true)
 	r.apply()
-	r.place("branch", "third")
+	r.setDestination("branch", "third")
 	r.options("timeouts", map[string]any{"update": "3s"})
 	r.expectError(
 		[]string{"The pull request is not merged yet", "the next apply continues to wait"},
@@ -155,15 +155,15 @@ func TestAccPullRequestRemovalGivenUp(t *testing.T) {
 	r := moving(t)
 	gitserver.Git(t, r.on.Path, "branch", "third", "live")
 	// On, before it arrived: one place is left to be removed.
-	r.place("branch", "live")
+	r.setDestination("branch", "live")
 	r.apply()
-	r.place("branch", "third")
+	r.setDestination("branch", "third")
 	r.apply()
 	r.expectEmptyPlan()
 	r.on.Merge(t, r.expectPulls("merged", "closed", "open").Number, "squash")
 	removal := r.expectRemoval("dev")
 	// Back, while the removal is open: it is closed, and the place in between goes.
-	r.place("branch", "dev")
+	r.setDestination("branch", "dev")
 	r.apply()
 	r.expectPulls("merged", "closed", "merged", "closed", "open")
 	if r.on.PullRequests()[3].Number != removal || r.last().Base != "third" {
@@ -174,7 +174,7 @@ func TestAccPullRequestRemovalGivenUp(t *testing.T) {
 	r.expectEmptyPlan()
 	r.expectPlaces("dev")
 	// Kept after all: the open removal is closed.
-	r.place("branch", "live")
+	r.setDestination("branch", "live")
 	r.apply()
 	r.on.Merge(t, r.last().Number, "merge")
 	removal = r.expectRemoval("dev")
@@ -187,7 +187,7 @@ func TestAccPullRequestRemovalGivenUp(t *testing.T) {
 	r.expectPlaces("dev", "live")
 	// Pushed from now on: so is the removal.
 	r.options("on_move", "remove")
-	r.place("branch", "third")
+	r.setDestination("branch", "third")
 	r.apply()
 	r.on.Merge(t, r.last().Number, "merge")
 	removal = r.expectRemoval("live")
@@ -201,7 +201,7 @@ func TestAccPullRequestRemovalGivenUp(t *testing.T) {
 	// A destroy removes what is left anywhere.
 	r.delivery()
 	r.apply()
-	r.place("branch", "live")
+	r.setDestination("branch", "live")
 	r.apply()
 	r.on.Merge(t, r.last().Number, "merge")
 	r.refresh()

@@ -182,13 +182,13 @@ func TestAccPullRequestNeighbours(t *testing.T) {
 	theirs := r.on.Open(t, "eve", "theirs", "dev", "Theirs", "Like <!-- kalypso-rendering: … -->")
 	at := gitserver.Rev(t, r.on.Path, "theirs")
 
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	r.options("promoted_commit", "one", "deletion_protection", false)
 	r.apply()
 	ours := r.last()
 	second := newReviewed(t)
 	second.fake, second.on, second.repo = r.fake, r.on, r.repo
-	second.place("repo", r.on.URL, "path", "stage")
+	second.setDestination("repo", r.on.URL, "path", "stage")
 	second.set("github", map[string]any{"base_url": r.fake.URL, "token": r.fake.Token})
 	second.set("environment", "stage")
 	second.options("promoted_commit", "two", "deletion_protection", false)
@@ -241,7 +241,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
 	r.options("promoted_commit", "one", "guardrails", anyRemoval)
 	r.apply()
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	r.apply()
 	r.expectEmptyPlan()
 	moved := r.expectPulls("closed", "open")
@@ -249,7 +249,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.on.Merge(t, moved.Number, "squash")
 	r.expectEmptyPlan()
 	// Within a branch, one pull request writes there and removes here.
-	r.place("path", "fleet")
+	r.setDestination("path", "fleet")
 	r.apply()
 	within := r.expectPulls("closed", "merged", "open")
 	if len(within.Labels) > 0 || !slices.Contains(moved.Labels, "promoted") {
@@ -262,7 +262,7 @@ func TestAccPullRequestMoves(t *testing.T) {
 		t.Error("the tree is not where it should be")
 	}
 	// To another branch, there are two, one after the other.
-	r.place("branch", "live")
+	r.setDestination("branch", "live")
 	if o := r.apply(); !strings.Contains(o.text(), "The old location is kept for now") {
 		t.Errorf("the apply: %s", o.text())
 	}
@@ -351,11 +351,11 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.expectError([]string{"Reviewers that can't be asked", "team other/team does not belong to acme"}, "plan",
 		"-no-color")
 	r.delivery()
-	r.place("repo", "file://"+r.on.Path)
+	r.setDestination("repo", "file://"+r.on.Path)
 	r.expectError([]string{"Repo is not on the GitHub server"}, "plan", "-no-color")
-	r.place("repo", r.fake.URL+"/acme/other")
+	r.setDestination("repo", r.fake.URL+"/acme/other")
 	r.expectError([]string{"Repo not found, or not visible"}, "plan", "-no-color")
-	r.place("repo", r.on.URL, "branch", "nowhere")
+	r.setDestination("repo", r.on.URL, "branch", "nowhere")
 	r.options("create_branch", true)
 	r.expectError([]string{"Branch not found", "A pull request needs a branch that exists"}, "plan", "-no-color")
 }

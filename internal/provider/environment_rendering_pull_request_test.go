@@ -27,7 +27,7 @@ func newReviewed(t *testing.T) *reviewed {
 	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "hello\n", "apps/a.yaml": "a: 1\n"})
 	on.Protect(t, "dev")
 	r := &reviewed{newRendering(t, on.Path), fake, on}
-	r.place("repo", on.URL)
+	r.setDestination("repo", on.URL)
 	r.set("github", map[string]any{"base_url": fake.URL, "token": fake.Token})
 	r.delivery()
 	t.Cleanup(func() { gitserver.Fsck(t, on.Path) })

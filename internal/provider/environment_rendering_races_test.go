@@ -61,7 +61,7 @@ func TestAccRenderingOvertaken(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	server, url := gitserver.Serve(t, r.repo)
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"README.md": "Theirs.\n"})
 	theirs := func(path string) func() {
 		return func() { gitserver.Seed(t, r.repo, "dev", map[string]string{path: "Theirs.\n"}) }
@@ -129,12 +129,12 @@ func TestAccRenderingOvertaken(t *testing.T) {
 	r.expectCommits(1)
 
 	// A move, from a folder that others are changing.
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	r.options("guardrails", anyRemoval)
 	plan()
 	theirs("small/g.txt")()
 	overtaken(moved...)
-	r.place("path", ".", "branch", "stage")
+	r.setDestination("path", ".", "branch", "stage")
 	r.options("create_branch", true)
 	plan()
 	theirs("small/h.txt")()
@@ -187,7 +187,7 @@ func TestAccRenderingRejected(t *testing.T) {
 
 	// An HTTP server that lets this token read alone.
 	_, url := gitserver.Serve(t, r.repo, gitserver.WithPushDenied())
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.options("on_move", "keep") // nothing shows that it is the same branch
 	r.expectCommits(0)
 	r.set("value", "3")
@@ -199,7 +199,7 @@ func TestAccRenderingKilled(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	_, url := gitserver.Serve(t, r.repo)
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.options("create_branch", true)
 	kill := func() {
 		t.Helper()
@@ -219,7 +219,7 @@ func TestAccRenderingKilled(t *testing.T) {
 	r.set("value", "2")
 	kill()
 	r.expectCommits(0)
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	r.options("guardrails", anyRemoval)
 	kill()
 	r.expectCommits(0)

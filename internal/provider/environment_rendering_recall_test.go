@@ -67,7 +67,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", delivered)
 
 	r.forget()
-	r.place("path", "below")
+	r.setDestination("path", "below")
 	r.options("guardrails", anyRemoval)
 	r.expectCommits(1, "-refresh=false")
 	r.expectFiles("dev", defaultPaths("below")...)

@@ -38,7 +38,7 @@ func newRolling(t *testing.T) *rolling {
 func newRollingAt(t *testing.T, repo, url string) *rolling {
 	t.Helper()
 	r := &rolling{newRendering(t, repo)}
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.fleet()
 	r.options("create_branch", true, "promoted_commit", promotedBefore)
 	r.apply()

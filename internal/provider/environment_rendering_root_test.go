@@ -28,7 +28,7 @@ func newRendering(t *testing.T, repo string) *rendering {
 	t.Helper()
 	r := &rendering{newRootFrom(t, filepath.Join("testdata", "rendering")), repo, map[string]any{}}
 	r.write("terraform.tf", terraformBlock)
-	r.place("branch", "dev")
+	r.setDestination("branch", "dev")
 	return r
 }
 
@@ -52,8 +52,8 @@ func (r *rendering) options(pairs ...any) {
 // anyRemoval are guardrails that let everything go: a move takes all away from where it was.
 var anyRemoval = map[string]any{"max_removed": "100%", "allow_empty": true}
 
-// place sets attributes of gitops_repo, in pairs.
-func (r *rendering) place(pairs ...any) {
+// setDestination sets attributes of gitops_repo, in pairs.
+func (r *rendering) setDestination(pairs ...any) {
 	r.t.Helper()
 	r.merge("place", map[string]any{"repo": "file://" + r.repo}, pairs)
 }

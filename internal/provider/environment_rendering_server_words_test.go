@@ -15,7 +15,7 @@ func TestAccRenderingServerWords(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	server, url := gitserver.Serve(t, r.repo)
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.options("create_branch", true)
 	r.expectCommits(1)
 

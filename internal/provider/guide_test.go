@@ -147,7 +147,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	}
 	branch := rendered(t, gitops, "dev")
 	if diff := cmp.Diff(operators, branch); diff != "" {
-		t.Errorf("the takeover (-operator +branch):\n%s", diff)
+		t.Errorf("the adoption (-operator +branch):\n%s", diff)
 	}
 	before := g.state()[rendering]
 	unchanged := func(step string) {

@@ -95,7 +95,7 @@ func TestAccRenderingIdentity(t *testing.T) {
 	r.apply()
 	r.expectIdentity(address, identity)
 
-	r.place("path", "clusters", "branch", "feature&x=1")
+	r.setDestination("path", "clusters", "branch", "feature&x=1")
 	r.apply()
 	identity["path"], identity["branch"] = "clusters", "feature&x=1"
 	r.expectIdentity(address, identity)

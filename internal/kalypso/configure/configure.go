@@ -61,13 +61,13 @@ type Violation struct {
 }
 
 // Check validates the merged values by all schemas that apply. It does not validate values that are partly unknown.
-func (c AssignmentConfig) Check(m Merged) (offences []Violation) {
+func (c AssignmentConfig) Check(m Merged) (violations []Violation) {
 	if len(m.Unknown) > 0 {
 		return nil
 	}
 	add := func(name string, o fleet.Object, schema *compiledSchema) {
 		if keys := c.Values.violations(m, schema); len(keys) > 0 {
-			offences = append(offences, Violation{name, o, keys})
+			violations = append(violations, Violation{name, o, keys})
 		}
 	}
 	for _, s := range c.schemas {
@@ -78,5 +78,5 @@ func (c AssignmentConfig) Check(m Merged) (offences []Violation) {
 			add(fmt.Sprintf("Config schema %d of deployment target %q", i+1, c.target.Name), c.target.Workload, schema)
 		}
 	}
-	return offences
+	return violations
 }

@@ -271,21 +271,21 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, offences := oneAssignment(t,
+			_, violations := oneAssignment(t,
 				[]*fleet.Config{
 					{Meta: fleet.Meta{Name: "c", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: values},
 				},
 				tt.schema,
 			)
 			var got []string
-			for _, o := range offences {
+			for _, o := range violations {
 				if o.Object.Metadata().Name != "app" {
-					t.Errorf("the offence is of %v", o.Object)
+					t.Errorf("the violation is of %v", o.Object)
 				}
 				got = append(got, o.Keys...)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Errorf("offences (-want +got):\n%s", d)
+				t.Errorf("violations (-want +got):\n%s", d)
 			}
 		})
 	}

@@ -706,7 +706,7 @@ func TestPathsToRemove(t *testing.T) {
 			".kalypso/rendering.json large small"},
 		{"folders of others stay", func(s *situation) { s.branch.Folders["team"] = Folder{} },
 			".kalypso/rendering.json large small"},
-		{"a folder that is gone is passed over", func(s *situation) { delete(s.branch.Folders, "small") },
+		{"a folder that is gone is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
 			".kalypso/rendering.json large"},
 		{"without the record, what is still as it was delivered", func(s *situation) {
 			s.branch.Record, s.branch.Folders = nil, held("large/a=9 small/c=1")

@@ -67,21 +67,21 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	return made.Tree
 }
 
-// order is what is desired, and the state that the plan was made from.
-type order struct {
+// request is what is desired, and the state that the plan was made from.
+type request struct {
 	*delivery.Desired
 	before *delivery.State
 }
 
 // overwrites reports whether the plan says that the apply overwrites changes of others.
-func (o order) overwrites() bool {
+func (o request) overwrites() bool {
 	return len(delivery.Decide(o.Desired, &delivery.Prior{Commit: o.before.Base}, o.before).Drift) > 0
 }
 
-// order is one for the environment "dev" at the root of the branch.
-func (b *branch) order(value string, targets map[string][]string, before *delivery.State) order {
+// request returns one for the environment "dev" at the root of the branch.
+func (b *branch) request(value string, targets map[string][]string, before *delivery.State) request {
 	b.Helper()
-	return order{&delivery.Desired{
+	return request{&delivery.Desired{
 		Strategy:     delivery.Push,
 		Destination:  delivery.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
@@ -93,8 +93,8 @@ func (b *branch) order(value string, targets map[string][]string, before *delive
 	}, before}
 }
 
-// deliver delivers an order, in so many commits.
-func (b *branch) deliver(o order, commits int) *delivery.State {
+// deliver delivers a request, in so many commits.
+func (b *branch) deliver(o request, commits int) *delivery.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
 	result, err := delivery.Deliver(b.Context(), b.client, o.Desired, o.before, nil)
@@ -107,7 +107,7 @@ func (b *branch) deliver(o order, commits int) *delivery.State {
 	return result.State
 }
 
-func (b *branch) tryDeliver(o order) (*delivery.Result, error) {
+func (b *branch) tryDeliver(o request) (*delivery.Result, error) {
 	return delivery.Deliver(b.Context(), b.client, o.Desired, o.before, nil)
 }
 
@@ -155,7 +155,7 @@ func TestDrift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBranch(t)
-			delivered := b.deliver(b.order("1", usual, nil), 1)
+			delivered := b.deliver(b.request("1", usual, nil), 1)
 			gitserver.Seed(t, b.repo, "dev", map[string]string{"other/x": "theirs", "README.md": "theirs"})
 			delivered = b.observe(delivered)
 			if delivered.Drifted() {
@@ -169,9 +169,9 @@ func TestDrift(t *testing.T) {
 				len(now.Drift[0].Paths) == 0 {
 				t.Fatalf("drift is %+v, want that of commit %s", now.Drift, commit)
 			}
-			o := b.order("1", usual, now)
+			o := b.request("1", usual, now)
 			if !o.overwrites() {
-				t.Error("the order does not say that it overwrites")
+				t.Error("the request does not say that it overwrites")
 			}
 			o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
 			after := b.deliver(o, 1)
@@ -191,15 +191,15 @@ func TestDrift(t *testing.T) {
 func TestNothingToDo(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	s := b.deliver(b.order("1", usual, nil), 1)
+	s := b.deliver(b.request("1", usual, nil), 1)
 	for _, before := range []*delivery.State{nil, s} {
-		o := b.order("1", usual, before)
+		o := b.request("1", usual, before)
 		o.Origins, o.Message = []string{"https://acme.io/base@" + strings.Repeat("1", 40) + ":x"}, "Another"
 		if now := b.deliver(o, 0); now.Base != s.Base || now.DeliveredRecord != s.DeliveredRecord {
 			t.Errorf("the state went from %+v to %+v", s, now)
 		}
 	}
-	o := b.order("1", usual, s)
+	o := b.request("1", usual, s)
 	o.PromotedCommit = "v2"
 	b.deliver(o, 1)
 }
@@ -232,10 +232,10 @@ func TestRecordObstacle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBranch(t)
-			s := b.deliver(b.order("1", usual, nil), 1)
+			s := b.deliver(b.request("1", usual, nil), 1)
 			gitserver.SeedFiles(t, b.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
 			head := gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
-			o := b.order("1", usual, kept(t, b.observe(s)))
+			o := b.request("1", usual, kept(t, b.observe(s)))
 			decision := delivery.Decide(o.Desired, &delivery.Prior{TreeHash: o.Tree.Hash.String(), Commit: s.Base}, o.before)
 			_, err := b.tryDeliver(o)
 			for when, err := range map[string]error{"plan": errors.Join(decision.Errors...), "apply": err} {
@@ -255,12 +255,12 @@ func TestRecordObstacle(t *testing.T) {
 func TestTakenByAnother(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	s := b.deliver(b.order("1", usual, nil), 1)
+	s := b.deliver(b.request("1", usual, nil), 1)
 	commit := gitserver.Seed(t, b.repo, "dev",
 		map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
 	for _, before := range []*delivery.State{nil, b.observe(s)} {
 		var ownership *delivery.OwnershipError
-		if _, err := b.tryDeliver(b.order("2", usual, before)); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
+		if _, err := b.tryDeliver(b.request("2", usual, before)); !errors.As(err, &ownership) || len(ownership.Folders) > 0 {
 			t.Errorf("the error is %v", err)
 		}
 	}
@@ -275,27 +275,27 @@ func TestOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	more := map[string][]string{"large": {"a", "b", "d"}, "drone": {}, "small": {"c"}}
 	b := newBranch(t)
-	first := b.deliver(b.order("1", usual, nil), 1)
-	b.deliver(b.order("2", more, first), 1)
+	first := b.deliver(b.request("1", usual, nil), 1)
+	b.deliver(b.request("2", more, first), 1)
 	now := b.observe(first)
 	if !now.Drifted() {
 		t.Error("what changed since is not seen")
 	}
-	o := b.order("2", more, now)
+	o := b.request("2", more, now)
 	if o.overwrites() {
-		t.Error("the order overwrites its own push")
+		t.Error("the request overwrites its own push")
 	}
 	if b.deliver(o, 0).Drifted() {
 		t.Error("still drifted")
 	}
-	if !b.order("3", more, now).overwrites() || !b.order("2", usual, now).overwrites() {
-		t.Error("an order for another tree does not overwrite it")
+	if !b.request("3", more, now).overwrites() || !b.request("2", usual, now).overwrites() {
+		t.Error("a request for another tree does not overwrite it")
 	}
 	// One folder changed by others as the fleet has it now, another folder by the fleet alone.
-	second := b.deliver(b.order("2", more, b.observe(now)), 0)
+	second := b.deliver(b.request("2", more, b.observe(now)), 0)
 	hotfix := build(t, "dev", "2", map[string][]string{"large": {"a"}, "drone": {}, "small": {"c"}})
 	gitserver.SeedFiles(t, b.repo, "dev", "Away with b and d", map[string]gitserver.File{"large/b-x": {}, "large/d-x": {}})
-	o = b.order("2", map[string][]string{"large": {"a"}, "drone": {"e"}, "small": {"c"}}, b.observe(second))
+	o = b.request("2", map[string][]string{"large": {"a"}, "drone": {"e"}, "small": {"c"}}, b.observe(second))
 	if o.overwrites() || hotfix.Folders[1].Hash != o.Tree.Folders[1].Hash {
 		t.Error("the hotfix that came into the fleet is overwritten")
 	}
@@ -328,7 +328,7 @@ func TestRemove(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBranch(t)
-			s := b.deliver(b.order("1", usual, nil), 1)
+			s := b.deliver(b.request("1", usual, nil), 1)
 			gitserver.Seed(t, b.repo, "dev", theirs)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			before := b.paths()
@@ -367,7 +367,7 @@ func TestAdopt(t *testing.T) {
 		"large/README.md": readme, "large/a-x/config.yaml": "stale", "large/old-x/reconciler.yaml": "",
 		"legacy/README.md": readme, "legacy/old-x/reconciler.yaml": "old", "team/README.md": "theirs",
 	})
-	refused := func(o order) error {
+	refused := func(o request) error {
 		t.Helper()
 		head := gitserver.Rev(t, b.repo, "dev")
 		_, err := b.tryDeliver(o)
@@ -376,7 +376,7 @@ func TestAdopt(t *testing.T) {
 		}
 		return err
 	}
-	o := b.order("1", usual, nil)
+	o := b.request("1", usual, nil)
 	var ownership *delivery.OwnershipError
 	if err := refused(o); !errors.As(err, &ownership) || !slices.Equal(ownership.Folders, []string{"large"}) {
 		t.Errorf("without adopt: %v", err)
@@ -425,8 +425,8 @@ func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	server, url := gitserver.Serve(t, b.repo, gitserver.WithFilter())
-	at := func(value string, before *delivery.State) order {
-		o := b.order(value, usual, before)
+	at := func(value string, before *delivery.State) request {
+		o := b.request(value, usual, before)
 		o.Destination.Repo = url
 		return o
 	}
@@ -443,8 +443,8 @@ func TestRoundTrips(t *testing.T) {
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	s := kept(t, b.deliver(b.order("1", usual, nil), 1))
-	o := b.order("1", usual, s)
+	s := kept(t, b.deliver(b.request("1", usual, nil), 1))
+	o := b.request("1", usual, s)
 	o.Destination.Path = "deep/down"
 	var guardrail *delivery.GuardrailError
 	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 ||
@@ -461,7 +461,7 @@ func TestMoves(t *testing.T) {
 			t.Errorf("%s is left", path)
 		}
 	}
-	o = b.order("1", usual, kept(t, moved))
+	o = b.request("1", usual, kept(t, moved))
 	o.KeepOld = true
 	before := b.paths()
 	o.Destination.Branch = "beside"
@@ -471,7 +471,7 @@ func TestMoves(t *testing.T) {
 	if diff := cmp.Diff(before, b.paths()); diff != "" {
 		t.Errorf("what is to be kept (-before +after):\n%s", diff)
 	}
-	o = b.order("1", usual, kept(t, moved))
+	o = b.request("1", usual, kept(t, moved))
 	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	o.Destination = delivery.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)

@@ -23,9 +23,9 @@ func config(name string, labels, data map[string]string) *fleet.Config {
 	return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: all}, Data: data}
 }
 
-// described is an order of the usual targets with configs of a value, and origins at a commit.
-func (b *branch) described(value string, commit int, before *delivery.State) order {
-	o := b.order(value, usual, before)
+// described returns a request for the usual targets with configs of a value, and origins at a commit.
+func (b *branch) described(value string, commit int, before *delivery.State) request {
+	o := b.request(value, usual, before)
 	o.Fleet.Configs = []*fleet.Config{
 		config("all", nil, map[string]string{"A": value, "B": "canary-stays", "only-" + value: value}),
 		config("large", map[string]string{"type": "large"}, map[string]string{"A": value}),
@@ -208,9 +208,9 @@ func TestDescribeNotKnown(t *testing.T) {
 
 	// The operator's tree, taken over by a first delivery that changes one target.
 	b = newBranch(t)
-	o = b.order("1", usual, nil)
+	o = b.request("1", usual, nil)
 	b.deliver(o, 1)
-	gone := b.order("1", usual, nil)
+	gone := b.request("1", usual, nil)
 	gone.Environment, gone.Adopt = "dev", true
 	result, err := b.tryDeliver(gone)
 	if err != nil {
@@ -233,7 +233,7 @@ func TestDescribeLimit(t *testing.T) {
 		clusterType := fmt.Sprint("type-", i%100)
 		targets[clusterType] = append(targets[clusterType], fmt.Sprint("target-", i))
 	}
-	o := b.order("1", targets, nil)
+	o := b.request("1", targets, nil)
 	for i := range 10000 {
 		o.Fleet.Configs = append(
 			o.Fleet.Configs,
@@ -241,7 +241,7 @@ func TestDescribeLimit(t *testing.T) {
 		)
 		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
 	}
-	before := delivery.Computed(b.order("2", map[string][]string{"type-0": nil}, nil).Desired)
+	before := delivery.Computed(b.request("2", map[string][]string{"type-0": nil}, nil).Desired)
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
 		want := describe.DefaultMaxLength

@@ -36,8 +36,8 @@ func (d *Desired) edit(c *Change) *gitops.Edit {
 	return edit
 }
 
-// clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets that
-// the branch does not hold are rendered.
+// clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
+// that the branch does not hold are rendered.
 func (d *Desired) clusterTypeFolder(i int, at string) gitops.Folder {
 	t := d.Tree
 	target := d.Target()[t.Folders[i].ClusterType]

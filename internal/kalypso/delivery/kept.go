@@ -155,8 +155,8 @@ func (k *keptTree) keeps(clusterType, target string) bool {
 	return found || k.failures.include(clusterType, target)
 }
 
-// baseline returns what was delivered, with the failing targets as the branch holds them: changes of others in these are
-// no drift, because the apply keeps them.
+// baseline returns what was delivered, with the failing targets as the branch holds them: changes of others in these
+// are no drift, because the apply keeps them.
 func (k *keptTree) baseline(delivered, held Inventory) Inventory {
 	return delivered.replace(func(clusterType string, folder Folder) Folder {
 		now, ok := held[clusterType]

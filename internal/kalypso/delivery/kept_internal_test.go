@@ -221,7 +221,8 @@ func TestKeptInALaterWave(t *testing.T) {
 	s.desired.Rollout = twoStages()
 	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
 	decision := Decide(s.desired, s.prior, s.state)
-	if diff := cmp.Diff(realHashes(held("small/c=theirs small/d=1"))["small"].Hash, s.desired.Inventory()["small"].Hash); diff != "" {
+	if diff := cmp.Diff(realHashes(held("small/c=theirs small/d=1"))["small"].Hash,
+		s.desired.Inventory()["small"].Hash); diff != "" {
 		t.Errorf("the folder of the later wave (-want +got):\n%s", diff)
 	}
 	if len(decision.Drift) > 0 || len(decision.Errors) > 0 {

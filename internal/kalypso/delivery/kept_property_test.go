@@ -35,7 +35,9 @@ type modelTarget struct {
 	fault          string // empty: none
 }
 
-var modelClusterTypes = map[string][]string{"one": {"large"}, "two": {"large", "small"}, "three": {"edge", "large", "small"}}
+var modelClusterTypes = map[string][]string{
+	"one": {"large"}, "two": {"large", "small"}, "three": {"edge", "large", "small"},
+}
 
 // everywhere are the faults that do not depend on the cluster type, and what they change.
 var everywhere = map[string]func(*fleet.Workload, *fleet.Target){
@@ -89,7 +91,9 @@ func (m *keptModel) fleet(which string) *fleet.Fleet {
 		}},
 	}
 	for _, name := range []string{"edge", "large", "small"} {
-		ct := &fleet.ClusterType{Meta: fleet.Meta{Name: name, Labels: map[string]string{}}, Reconciler: "r", NamespaceService: "n"}
+		ct := &fleet.ClusterType{
+			Meta: fleet.Meta{Name: name, Labels: map[string]string{}}, Reconciler: "r", NamespaceService: "n",
+		}
 		for on, names := range modelClusterTypes {
 			if slices.Contains(names, name) {
 				ct.Labels[on] = "true"
@@ -319,7 +323,8 @@ func (m *keptModel) apply() {
 	}
 }
 
-// checkDrift checks that drift is told where the apply overwrites it, and never where others changed only what it keeps.
+// checkDrift checks that drift is told where the apply overwrites it, and never where others changed only what it
+// keeps.
 func (m *keptModel) checkDrift(decision *Decision, d *Desired) {
 	m.Helper()
 	was, now, want := folders(m.state.Delivered), m.branch, folders(d.Inventory())

@@ -165,8 +165,8 @@ func DecodeState(data []byte) (*State, error) {
 	return s.withRepeats(), nil
 }
 
-// withoutRepeats returns s without whole hashes that it does not need, and without the targets of seen folders, and the decisions of the seen record, that equal the
-// delivered ones. They would be stored twice.
+// withoutRepeats returns s without whole hashes that it does not need, and without the targets of seen folders, and the
+// decisions of the seen record, that equal the delivered ones. They would be stored twice.
 func (s *State) withoutRepeats() *State {
 	packed := *s
 	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {

@@ -149,14 +149,14 @@ func validateSources(sources origin.Sources) (ps fleet.Problems) {
 	if fleet.AnyUnknown(sources) {
 		return nil
 	}
-	for _, place := range slices.Sorted(maps.Keys(sources)) {
-		p := fleet.Problem{Path: []fleet.Step{fleet.Attr("sources"), fleet.Key(place)}}
-		switch commit := sources[place]; {
-		case !origin.IsPlace(place):
+	for _, location := range slices.Sorted(maps.Keys(sources)) {
+		p := fleet.Problem{Path: []fleet.Step{fleet.Attr("sources"), fleet.Key(location)}}
+		switch commit := sources[location]; {
+		case !origin.IsLocation(location):
 			p.Summary = "Invalid source"
 			p.Detail = fmt.Sprintf(
 				"%q does not name a folder in Git. Such a key has the form <repo>@<branch>:<path>. Usually sources is the "+
-					"output sources of a data source.", place)
+					"output sources of a data source.", location)
 		case !oneWord(commit):
 			p.Summary, p.Detail = "Invalid commit", fmt.Sprintf("%q is not a commit. Write its full hash.", commit)
 		default:

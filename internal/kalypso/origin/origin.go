@@ -21,7 +21,7 @@ type Origin struct {
 
 // String returns the origin as a key of manifests and of a rendering's record: repo@branch[~via]:path[#name], or
 // repo@commit:path[#name] without a branch.
-func (o Origin) String() string { return o.place() + ":" + o.File() }
+func (o Origin) String() string { return o.location() + ":" + o.File() }
 
 // File returns path[#name].
 func (o Origin) File() string {
@@ -31,8 +31,8 @@ func (o Origin) File() string {
 	return o.Path + "#" + o.Name
 }
 
-// place returns the repo with the branch or commit.
-func (o Origin) place() string {
+// location returns the repo with the branch or commit.
+func (o Origin) location() string {
 	switch {
 	case o.Branch == "":
 		return o.Repo + "@" + o.Commit
@@ -50,7 +50,7 @@ var (
 
 // Parse parses the format of [Origin.String]. ok is false if text has another format.
 func Parse(text string) (o Origin, ok bool) {
-	o, file, ok := parsePlace(text)
+	o, file, ok := parseLocation(text)
 	m := fileForm.FindStringSubmatch(file)
 	if !ok || m == nil {
 		return Origin{}, false
@@ -59,9 +59,9 @@ func Parse(text string) (o Origin, ok bool) {
 	return o, true
 }
 
-// parsePlace parses repo@branch[~via] or repo@commit, and returns the text after the colon. Git does not allow colons
+// parseLocation parses repo@branch[~via] or repo@commit, and returns the text after the colon. Git does not allow colons
 // and tildes in branch names.
-func parsePlace(text string) (o Origin, rest string, ok bool) {
+func parseLocation(text string) (o Origin, rest string, ok bool) {
 	if m := atCommit.FindStringSubmatch(text); m != nil {
 		return Origin{Repo: m[1], Commit: m[2]}, m[3], true
 	}
@@ -69,8 +69,8 @@ func parsePlace(text string) (o Origin, rest string, ok bool) {
 	if host < 0 {
 		return Origin{}, "", false
 	}
-	place, rest, ok := strings.Cut(text[host:], ":")
-	repo, ref, hasRef := strings.Cut(place, "@")
+	location, rest, ok := strings.Cut(text[host:], ":")
+	repo, ref, hasRef := strings.Cut(location, "@")
 	o.Repo = text[:host] + repo
 	o.Branch, o.Via, _ = strings.Cut(ref, "~")
 	if !ok || !hasRef || o.Branch == "" || strings.ContainsAny(o.Repo+ref, " \t\r\n") {
@@ -100,27 +100,27 @@ func hostLength(text string) int {
 // Sources maps locations to the commits at which they were read: repo@branch[~via]:path of a folder → full hash.
 type Sources map[string]string
 
-// Place returns the key of a folder that was read; "." is the root. It ignores Path and Name of the origin.
-func Place(o Origin, folder string) string {
+// Location returns the key of a folder that was read; "." is the root. It ignores Path and Name of the origin.
+func Location(o Origin, folder string) string {
 	o.Path, o.Name = path.Clean(folder), ""
 	return o.String()
 }
 
-// IsPlace reports whether a key has the format of a location.
-func IsPlace(key string) bool {
-	_, _, ok := parsePlace(key)
+// IsLocation reports whether a key has the format of a location.
+func IsLocation(key string) bool {
+	_, _, ok := parseLocation(key)
 	return ok
 }
 
 // Resolve returns the origins of keys, with their commits if known. It skips keys of other formats. If several
 // locations contain a file, the innermost one counts.
 func (s Sources) Resolve(keys []string) []Origin {
-	places := s.places()
+	locations := s.locations()
 	var all []Origin
 	for _, key := range keys {
 		if o, ok := Parse(key); ok {
 			if o.Commit == "" {
-				o.Commit = s[places.nearest(o)]
+				o.Commit = s[locations.nearest(o)]
 			}
 			all = append(all, o)
 		}
@@ -130,32 +130,32 @@ func (s Sources) Resolve(keys []string) []Origin {
 
 // Of returns the sources that contain the keys, or nil.
 func (s Sources) Of(keys []string) Sources {
-	places := s.places()
+	locations := s.locations()
 	var named Sources
 	for _, key := range keys {
 		if o, ok := Parse(key); ok && o.Commit == "" {
-			if place := places.nearest(o); place != "" {
+			if location := locations.nearest(o); location != "" {
 				if named == nil {
 					named = Sources{}
 				}
-				named[place] = s[place]
+				named[location] = s[location]
 			}
 		}
 	}
 	return named
 }
 
-// placeIndex maps normalised keys to the keys of sources.
-type placeIndex map[string]string
+// locationIndex maps normalised keys to the keys of sources.
+type locationIndex map[string]string
 
-func (s Sources) places() placeIndex {
-	index := make(placeIndex, len(s))
+func (s Sources) locations() locationIndex {
+	index := make(locationIndex, len(s))
 	for key := range s {
-		o, folder, ok := parsePlace(key)
+		o, folder, ok := parseLocation(key)
 		if !ok {
 			continue
 		}
-		normal := Place(o, strings.TrimLeft(folder, "/"))
+		normal := Location(o, strings.TrimLeft(folder, "/"))
 		if other, twice := index[normal]; !twice || key < other {
 			index[normal] = key
 		}
@@ -164,9 +164,9 @@ func (s Sources) places() placeIndex {
 }
 
 // nearest returns the key of the innermost location that contains the file of an origin, or "".
-func (index placeIndex) nearest(o Origin) string {
+func (index locationIndex) nearest(o Origin) string {
 	for at := path.Clean(o.Path); ; at = path.Dir(at) {
-		if key, ok := index[Place(o, at)]; ok {
+		if key, ok := index[Location(o, at)]; ok {
 			return key
 		}
 		if at == "." || at == "/" {

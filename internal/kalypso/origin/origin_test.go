@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Of places that lie in each other the nearest counts, by whole segments of the path.
+// If locations contain each other, the innermost one counts, by whole segments of the path.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	const repo = "https://github.com/acme/base"
@@ -63,7 +63,7 @@ func TestSources(t *testing.T) {
 	sources := origin.Sources{
 		repo + "@main:.": "root", repo + "@main:a": "a", repo + "@main:a/b/": "ab", repo + "@main~shop:a": "shop",
 		repo + "@dev:/x": "x",
-		repo + "@old:":   "old", "no place": "none",
+		repo + "@old:":   "old", "no location": "none",
 	}
 	for key, want := range map[string]string{
 		repo + "@main:z.yaml": "root", repo + "@main:ab/z.yaml": "root", repo + "@main:a/z.yaml#n": "a",
@@ -82,11 +82,11 @@ func TestSources(t *testing.T) {
 		repo + "@" + at + ":a", "fleet"})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := origin.Place(origin.Origin{Repo: repo, Branch: "main", Via: "shop", Path: "x", Name: "y"},
+	if got := origin.Location(origin.Origin{Repo: repo, Branch: "main", Via: "shop", Path: "x", Name: "y"},
 		"./a/"); got != repo+"@main~shop:a" {
-		t.Errorf("the place is %q", got)
+		t.Errorf("the location is %q", got)
 	}
-	if !origin.IsPlace(repo+"@main:") || !origin.IsPlace(repo+"@"+at+":.") || origin.IsPlace("fleet/a.yaml") {
-		t.Error("places are not told from other texts")
+	if !origin.IsLocation(repo+"@main:") || !origin.IsLocation(repo+"@"+at+":.") || origin.IsLocation("fleet/a.yaml") {
+		t.Error("IsLocation accepts other texts")
 	}
 }

@@ -98,7 +98,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	if req.FollowRegistrations {
 		registered = cp.follow(ctx, r, req)
 	}
-	tellApart(append(cp.readings(), readingsOf(registered)...))
+	disambiguate(append(cp.readings(), readingsOf(registered)...))
 	cp.addManifests()
 	cp.addWorkloads(req, r.workloads(registered))
 	for kind := range cp.Names {

@@ -68,10 +68,10 @@ type reading struct {
 	name string
 }
 
-// tellApart names the readings of a branch that read the same folder, or nested folders, at several commits.
-func tellApart(readings []reading) {
+// disambiguate names the readings of a branch that read the same folder, or nested folders, at several commits.
+func disambiguate(readings []reading) {
 	byFolder := map[string][]reading{}
-	key := func(r reading, folder string) string { return origin.Place(r.origin(), folder) }
+	key := func(r reading, folder string) string { return origin.Location(r.origin(), folder) }
 	for _, r := range readings {
 		if r.Directory == "" && r.Branch != "" {
 			byFolder[key(r, r.Path)] = append(byFolder[key(r, r.Path)], r)
@@ -102,7 +102,7 @@ func sourcesOf(readings []reading) origin.Sources {
 	sources := origin.Sources{}
 	for _, r := range readings {
 		if r.Commit != "" {
-			sources[origin.Place(r.origin(), r.Path)] = r.Commit
+			sources[origin.Location(r.origin(), r.Path)] = r.Commit
 		}
 	}
 	return sources

@@ -41,7 +41,7 @@ func (r *Reader) Workloads(
 	f FollowOptions,
 ) *Workloads {
 	all := r.follow(ctx, registrations, f)
-	tellApart(readingsOf(all))
+	disambiguate(readingsOf(all))
 	return r.workloads(all)
 }
 
