@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 )
 
 // defaultReadTimeout is the default of timeouts.read of kalypso_deployment_state.
@@ -30,7 +31,7 @@ func deploymentArguments() map[string]schema.Attribute {
 	limit := func(description string) schema.StringAttribute {
 		a := text(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
 		a.Validators = []validator.String{
-			valid{"limit", func(s string) error { _, err := deployment.ParseLimit(s); return err }},
+			valid{"limit", func(s string) error { _, err := limit.Parse(s); return err }},
 		}
 		return a
 	}
@@ -185,12 +186,12 @@ func readDuration(d decoder, name string, otherwise time.Duration) time.Duration
 	return otherwise // the validator reports an invalid value
 }
 
-func readLimit(d decoder, name string) deployment.Limit {
-	limit, err := deployment.ParseLimit(d.string(name))
+func readLimit(d decoder, name string) limit.Limit {
+	parsed, err := limit.Parse(d.string(name))
 	if err != nil {
-		return deployment.Limit{} // the validator reports an invalid value
+		return limit.Limit{} // the validator reports an invalid value
 	}
-	return limit
+	return parsed
 }
 
 // readDeploymentSources reads the sources. It reports an error if there is none.

@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 )
 
 // ErrNoAnswer means that a source did not answer in time, so its clusters are unknown.
@@ -102,8 +104,8 @@ type Rules struct {
 	Expected       map[string]Expectation // by cluster type; default: one cluster each
 	Deadline       time.Duration          // after which progressing counts as failed
 	StaleAfter     time.Duration          // age at which a recorded report counts as stale
-	MaxFailed      Limit                  // of a folder's clusters: failed
-	MaxUnavailable Limit                  // of a folder's clusters: stale, offline, suspended or missing
+	MaxFailed      limit.Limit            // of a folder's clusters: failed
+	MaxUnavailable limit.Limit            // of a folder's clusters: stale, offline, suspended or missing
 }
 
 // Branch holds what a GitOps branch contains of a rendering.

@@ -32,20 +32,6 @@ func TestParseRevision(t *testing.T) {
 	}
 }
 
-func TestParseLimit(t *testing.T) {
-	for text, want := range map[string]deployment.Limit{"0": {}, "3": {Number: 3}, "25%": {Number: 25, Percentage: true},
-		"100%": {Number: 100, Percentage: true}} {
-		if got, err := deployment.ParseLimit(text); err != nil || got != want {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "101%", "-1", "-1%", "1.5", "%", "many"} {
-		if _, err := deployment.ParseLimit(text); err == nil || !strings.Contains(err.Error(), "percentage") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
 // Since tells when a folder reached its verdict, as far as the reports' own times show.
 func TestSince(t *testing.T) {
 	quiet := func(r *deployment.Report) { r.Recorded, r.Time = false, time.Time{} }

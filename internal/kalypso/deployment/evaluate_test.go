@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 )
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -119,16 +120,16 @@ func rules() deployment.Rules {
 
 func limits(failed, unavailable string) deployment.Rules {
 	r := rules()
-	for text, limit := range map[string]*deployment.Limit{"failed " + failed: &r.MaxFailed, "unavailable " +
-		unavailable: &r.MaxUnavailable} {
-		_, text, _ = strings.Cut(text, " ")
-		parsed, err := deployment.ParseLimit(text)
-		if err != nil {
-			panic(err)
-		}
-		*limit = parsed
-	}
+	r.MaxFailed, r.MaxUnavailable = parseLimit(failed), parseLimit(unavailable)
 	return r
+}
+
+func parseLimit(text string) limit.Limit {
+	parsed, err := limit.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return parsed
 }
 
 func expecting(e deployment.Expectation) deployment.Rules {

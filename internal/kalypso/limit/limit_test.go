@@ -1,6 +1,7 @@
 package limit_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
@@ -31,9 +32,9 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%s of %d is %d, want %d", test.text, test.of, got, test.number)
 		}
 	}
-	for _, text := range []string{"", "-1", "101%", "half", "1.5", "%"} {
-		if l, err := limit.Parse(text); err == nil {
-			t.Errorf("%q is %v", text, l)
+	for _, text := range []string{"", "-1", "-1%", "101%", "half", "1.5", "%"} {
+		if l, err := limit.Parse(text); err == nil || !strings.Contains(err.Error(), "percentage") {
+			t.Errorf("%q is %v (%v)", text, l, err)
 		}
 	}
 }
