@@ -79,8 +79,10 @@ func TestAccTeamText(t *testing.T) {
 		"path={{ .ConfigData.V }}")
 	r.expectError([]string{"Invalid text", "line break (U+000A)"}, "plan", "-no-color", "-var", "path=a\nkind: Secret")
 	r.write("reconciler.yaml", "kind: Kustomization\nspec: { path: {{ .Manifests.path }} }\n")
-	r.expectError([]string{"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | " +
-		"quote }}", "large / app-a"},
+	r.expectError([]string{
+		"Template rendering failed", `manifests["path"] = "a, kind: Secret"`, "{{ .Manifests.path | quote }}",
+		"large / app-a",
+	},
 		"plan", "-no-color", "-var", "path=a, kind: Secret")
 }
 

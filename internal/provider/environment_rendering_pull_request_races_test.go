@@ -257,8 +257,10 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
 	r.options("timeouts", map[string]any{"create": "2s"})
-	r.expectError([]string{"The pull request is not merged yet", "The state does not know pull request 1", "If you " +
-		"abandon the rendering, close it"},
+	r.expectError([]string{
+		"The pull request is not merged yet", "The state does not know pull request 1",
+		"If you abandon the rendering, close it",
+	},
 		"apply", "-no-color", "-auto-approve")
 	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
 	r.set("value", "2")

@@ -272,8 +272,9 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.expectRefused([]string{"Folders are not this rendering's"}, "plan")
 	r.options("adopt", true, "guardrails", anyRemoval)
 	out := r.succeed("plan", "-no-color")
-	for _, text := range []string{"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Folders are " +
-		"adopted"} {
+	for _, text := range []string{
+		"+ tree_hash = (known after apply)", "+ folders = (known after apply)", "Folders are adopted",
+	} {
 		if !strings.Contains(out.text(), text) {
 			t.Errorf("the plan does not say %q:\n%s", text, out.stdout)
 		}

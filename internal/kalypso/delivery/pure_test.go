@@ -115,8 +115,9 @@ func TestStateBroken(t *testing.T) {
 			t.Errorf("%s is taken for a state", text)
 		}
 	}
-	for _, text := range []string{"", "0123456789ab", "0123456789 a", "0123456789abc a", "0123456789ag " +
-		"a", "0123456789ab-- a"} {
+	for _, text := range []string{
+		"", "0123456789ab", "0123456789 a", "0123456789abc a", "0123456789ag a", "0123456789ab-- a",
+	} {
 		if err := new(delivery.Target).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a target", text)
 		}
