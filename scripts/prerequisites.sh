@@ -59,12 +59,13 @@ check_terraform() {
   scripts/terraform.sh >/dev/null 2>&1 && return
   case ${TERRAFORM:-} in
   '' | tofu)
-    echo "Found no ${TERRAFORM:-terraform or tofu} of version 1.8 or newer. Building OpenTofu into bin/, once: it takes" \
-      "about six minutes of CPU time and 2 GB of memory …" >&2
+    echo "Found no ${TERRAFORM:-terraform or tofu} of version 1.8 or newer. Building OpenTofu into bin/, once:" \
+      "it takes about six minutes of CPU time and 2 GB of memory …" >&2
     make --no-print-directory "$PWD/bin/tofu" >&2 && return
     ;;
   esac
-  missing+=("${TERRAFORM:-Terraform or OpenTofu} 1.8 or newer: https://developer.hashicorp.com/terraform/install or https://opentofu.org/docs/intro/install")
+  local pages="https://developer.hashicorp.com/terraform/install or https://opentofu.org/docs/intro/install"
+  missing+=("${TERRAFORM:-Terraform or OpenTofu} 1.8 or newer: $pages")
 }
 
 check_sshd() {
@@ -91,7 +92,7 @@ check_npm() {
   local version
   version=$(node --version 2>/dev/null | sed 's/^v//')
   if ! have npm || ! at_least 18 "${version:-0}"; then
-    missing+=("npm with Node.js 18 or newer, found ${version:-none}, for the tests of graphs: https://nodejs.org/en/download")
+    missing+=("npm with Node.js 18 or newer for the tests of graphs, found ${version:-none}: https://nodejs.org/en/download")
   fi
 }
 

@@ -9,18 +9,18 @@ terraform {
 }
 
 variable "sha" {
-  description = "The commit of this repo that is planned: the full hash."
+  description = "The commit of this repo to plan: the full hash."
   type        = string
 }
 
 variable "environment" {
-  description = "The environment that it is planned for."
+  description = "The environment to plan."
   type        = string
   default     = "dev"
 }
 
 variable "git_url" {
-  description = "Where the repos lie."
+  description = "The URL of the folder of the repos."
   type        = string
   default     = "https://git.acme.io"
 }
@@ -35,15 +35,14 @@ provider "kalypso" {
   allow_local_repos = var.allow_local_repos
 }
 
-# What the platform team has in the environment. Other teams' repos are none of this pipeline's business: it needs no access
-# to them.
+# The platform team's objects of the environment. The pipeline needs no access to the repos of other teams.
 data "kalypso_control_plane" "this" {
   repo                 = "${var.git_url}/control-plane"
   branch               = var.environment
   follow_registrations = false
 }
 
-# This team's Workloads, as the registration has them read, but at the commit of the pull request.
+# This team's Workloads, read as by the registration, but at the commit of the pull request.
 data "kalypso_workloads" "shop" {
   registrations = {
     shop = {
@@ -82,7 +81,8 @@ output "nowhere" {
   }
 }
 
-# What becomes of the files. It is computed alone: the pipeline can't write to the GitOps repo, and need not.
+# The changed files. With the strategy "none", the provider only computes them: the pipeline can't write to the GitOps
+# repo.
 resource "kalypso_environment_rendering" "this" {
   environment = var.environment
   manifests   = local.manifests

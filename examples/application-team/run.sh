@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plans a pull request of the shop's team against dev, as its pipeline does, on the repos of ../control-plane, which it makes
-# in a temporary folder. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# Plans a pull request of the shop's team against dev, as the team's pipeline does. It uses the repos of
+# ../control-plane, in a temporary folder. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the run.sh of examples that work on Git repos of this machine: a temporary folder "$work" with the repos of
-# ./repos as bare ones, the provider, and a copy of the example, which "tf" runs. Nothing of the caller's settings reaches
+# The run.sh of examples with local Git repos source this file. It creates a temporary folder "$work" with the repos of
+# ./repos as bare repos, the provider, and a copy of the example, which "tf" runs. The caller's settings do not reach
 # Terraform or Git, and nothing leaves the machine.
 #
 # KALYPSO_PROVIDER names the provider's binary; without it, it is built. KEEP=1 leaves the temporary folder.
@@ -55,8 +55,8 @@ commit() {
   in_repo "$1" update-ref "refs/heads/$2" "$made"
 }
 
-# make_repos makes control-plane (main, dev), shop (main, pull-request) and gitops (dev) below "$work". In the control plane,
-# the places of these repos take the place of https://git.acme.io, and dev pins what main holds.
+# make_repos creates control-plane (main, dev), shop (main, pull-request) and gitops (dev) below "$work". In the control
+# plane, the URLs of these repos replace https://git.acme.io, and dev pins the commit of main.
 make_repos() {
   local repos=$local_examples/control-plane/repos repo file promoted
   for repo in control-plane shop gitops; do

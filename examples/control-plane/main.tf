@@ -24,7 +24,7 @@ provider "kalypso" {
   allow_local_repos = var.allow_local_repos
 }
 
-# The branch of the workspace's environment, with the base that its BaseRepo pins, and the Workloads of its registrations.
+# The branch of the workspace's environment, the base that its BaseRepo pins, and the Workloads of its registrations.
 data "kalypso_control_plane" "this" {
   repo   = var.control_plane_url
   branch = terraform.workspace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Renders the environment dev of a control plane over the tree that the operator left, on repos that it makes in a temporary
-# folder from ./repos. See local.sh for KALYPSO_PROVIDER and KEEP.
+# Renders the environment dev of a control plane over the tree that the operator left. It creates the repos of ./repos
+# in a temporary folder. See local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/local.sh"

@@ -41,11 +41,18 @@ resource "kalypso_environment_rendering" "stage" {
 
   templates = {
     reconciler = { name = "reconciler", type = "reconciler", manifests = ["path: {{ .Manifests.path }}\n"] }
-    namespace  = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\nregion: ${var.region}\n"] }
+    namespace = {
+      name      = "namespace"
+      type      = "namespace"
+      manifests = ["name: {{ .Namespace }}\nregion: ${var.region}\n"]
+    }
   }
 
   workloads = {
-    shop = { name = "shop", deployment_targets = [{ name = "web", environment = "stage", manifests = { path = "./web" } }] }
+    shop = {
+      name               = "shop"
+      deployment_targets = [{ name = "web", environment = "stage", manifests = { path = "./web" } }]
+    }
   }
 
   scheduling_policies = {
@@ -78,7 +85,10 @@ output "summary" {
 }
 
 output "problems" {
-  value = [for p in data.kalypso_deployment_state.stage.problems : "${p.state}: ${coalesce(p.cluster, p.folder)}: ${p.message}"]
+  value = [
+    for p in data.kalypso_deployment_state.stage.problems :
+    "${p.state}: ${coalesce(p.cluster, p.folder)}: ${p.message}"
+  ]
 }
 
 output "targets" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Delivers a tree and follows it onto two clusters that report by a file: nobody has reported, one runs it, both do, a change
-# is on its way, a cluster breaks. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# Delivers a tree and follows it to two clusters that report by a file: no reports, one cluster runs it, both run it, a
+# change is in progress, a cluster fails. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"

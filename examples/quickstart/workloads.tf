@@ -1,5 +1,5 @@
-# The application team's workload: where its manifests lie for each of its deployment targets. A target exists in its own
-# environment alone: in dev the first two, in stage the last.
+# The application team's workload: the location of the manifests of each deployment target. A target exists only in its
+# own environment: the first two in dev, the last in stage.
 resource "kalypso_workload" "hello_world_app" {
   name      = "hello-world-app"
   workspace = "kaizen-app-team"

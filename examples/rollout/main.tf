@@ -59,13 +59,20 @@ resource "kalypso_environment_rendering" "prod" {
 
   templates = {
     reconciler = { name = "reconciler", type = "reconciler", manifests = ["path: {{ .Manifests.path }}\n"] }
-    namespace  = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\nregion: {{ .ConfigData.REGION }}\n"] }
+    namespace = {
+      name      = "namespace"
+      type      = "namespace"
+      manifests = ["name: {{ .Namespace }}\nregion: {{ .ConfigData.REGION }}\n"]
+    }
   }
 
   configs = { all = { name = "all", data = { REGION = var.region } } }
 
   workloads = {
-    shop = { name = "shop", deployment_targets = [{ name = "web", environment = "prod", manifests = { path = "./web" } }] }
+    shop = {
+      name               = "shop"
+      deployment_targets = [{ name = "web", environment = "prod", manifests = { path = "./web" } }]
+    }
   }
 
   scheduling_policies = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Changes five cluster types in waves: a canary, then the rest in quarters. Their clusters report by files: one fails, and the
-# rollout stops until the fleet is mended. An urgent change skips the waves, and a change is taken back. See
+# Changes five cluster types in waves: a canary, then the rest in quarters. Their clusters report by files. One fails,
+# and the rollout stops until the fleet is fixed. An urgent change skips the waves, and a change is reverted. See
 # ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
@@ -13,18 +13,21 @@ commit gitops prod "$work/first" "Begin"
 use_example rollout
 export TF_VAR_gitops_url="file://$work/gitops" TF_VAR_reports="$work/reports"
 
-# report STATE CLUSTER_TYPE…: a cluster of each type says that it runs what the branch holds now.
+# report STATE CLUSTER_TYPE…: a cluster of each type reports that it runs the current tree of the branch.
 report() {
   local state=$1 type
   shift
   for type in "$@"; do
-    printf '{"cluster": "%s-1", "folder": "%s", "revision": "prod@sha1:%s", "state": "%s", "time": "%s", "message": "%s"}\n' \
-      "$type" "$type" "$(in_repo gitops rev-parse prod)" "$state" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "web is $state" \
-      >"$work/reports/$type.json"
+    {
+      printf '{"cluster": "%s-1", "folder": "%s", ' "$type" "$type"
+      printf '"revision": "prod@sha1:%s", ' "$(in_repo gitops rev-parse prod)"
+      printf '"state": "%s", "message": "web is %s", ' "$state" "$state"
+      printf '"time": "%s"}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    } >"$work/reports/$type.json"
   done
 }
 
-# step HEADLINE: shows the plan and applies it, with what each cluster type's folder holds then.
+# step HEADLINE: shows the plan and applies it. Then it shows the contents of each cluster type's folder.
 step() {
   headline "$1"
   tf apply "${plain[@]}" -auto-approve >"$work/log" || { cat "$work/log"; exit 1; }
@@ -45,7 +48,7 @@ export TF_VAR_region=north
 headline "The plan of a change"
 tf plan "${plain[@]}"
 step "The canary"
-headline "It waits: nothing is to be done"
+headline "It waits: nothing changes"
 tf plan "${plain[@]}" -detailed-exitcode
 report current canary
 step "A quarter of the rest"
@@ -56,7 +59,7 @@ sleep 2
 export TF_VAR_progress_deadline=1s
 step "It fails: the rollout stops"
 export TF_VAR_region=south TF_VAR_progress_deadline=1h
-step "A mended fleet begins with the canary"
+step "A fixed fleet begins with the canary"
 report current canary
 step "What was written before it failed comes first"
 
@@ -68,4 +71,4 @@ report current canary east north south west
 export TF_VAR_region=mars
 step "Another change goes in waves again"
 export TF_VAR_region=south
-step "It is taken back at once"
+step "It is reverted at once"

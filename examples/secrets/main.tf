@@ -75,7 +75,10 @@ resource "kalypso_environment_rendering" "this" {
   configs       = { base = { name = "base", data = { DATABASE_HOST = "db.acme.io" } } }
 
   workloads = {
-    shop = { name = "shop", deployment_targets = [{ name = "web", environment = "dev", manifests = { path = "./web" } }] }
+    shop = {
+      name               = "shop"
+      deployment_targets = [{ name = "web", environment = "dev", manifests = { path = "./web" } }]
+    }
   }
   scheduling_policies = {
     all = {

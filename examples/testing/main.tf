@@ -15,7 +15,7 @@ variable "environment" {
 }
 
 variable "delivery_strategy" {
-  description = "How the tree gets to the GitOps repo. The tests set \"none\": compute everything, contact and write nothing."
+  description = "How the tree is delivered. The tests set \"none\", which contacts and writes nothing."
   type        = string
   default     = "pull_request"
 }

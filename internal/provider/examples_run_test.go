@@ -150,7 +150,7 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(
 		t,
 		sections,
-		"It waits: nothing is to be done",
+		"It waits: nothing changes",
 		"No changes.",
 		"The rollout waits",
 		`Stage "canary" waits for:`,
@@ -159,11 +159,11 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(t, sections, "The next quarter", `"rest, wave 2"`, "north region: north south region: west")
 	wantInSection(t, sections, "It fails: the rollout stops", "The rollout stopped", "north-1 failed:",
 		"south region: west")
-	wantInSection(t, sections, "A mended fleet begins with the canary", "canary region: south east region: north")
+	wantInSection(t, sections, "A fixed fleet begins with the canary", "canary region: south east region: north")
 	wantInSection(t, sections, "What was written before it failed comes first", "east region: south north region: north")
 	wantInSection(t, sections, "It is urgent: everywhere at once", "delivered = true", "west region: south")
 	wantInSection(t, sections, "Another change goes in waves again", "canary region: mars east region: south")
-	wantInSection(t, sections, "It is taken back at once", "delivered = true", "canary region: south east region: south")
+	wantInSection(t, sections, "It is reverted at once", "delivered = true", "canary region: south east region: south")
 }
 
 // examples/promotion promotes two commits from dev to prod, holds one that fails in stage while prod's own change goes

@@ -3,8 +3,18 @@ data "kalypso_assignments" "dev" {
   environment = "dev"
 
   cluster_types = {
-    large = { name = "large", labels = { region = "west-us", size = "large" }, reconciler = "flux", namespace_service = "namespace" }
-    drone = { name = "drone", labels = { region = "east-us", edge = "true" }, reconciler = "flux", namespace_service = "namespace" }
+    large = {
+      name              = "large"
+      labels            = { region = "west-us", size = "large" }
+      reconciler        = "flux"
+      namespace_service = "namespace"
+    }
+    drone = {
+      name              = "drone"
+      labels            = { region = "east-us", edge = "true" }
+      reconciler        = "flux"
+      namespace_service = "namespace"
+    }
   }
 
   templates = {
@@ -22,8 +32,18 @@ data "kalypso_assignments" "dev" {
       name      = "hello-world"
       workspace = "kaizen-app-team"
       deployment_targets = [
-        { name = "functional-test", environment = "dev", labels = { purpose = "functional-test" }, manifests = { path = "./functional-test" } },
-        { name = "load-test", environment = "dev", labels = { purpose = "load-test" }, manifests = { path = "./load-test" } },
+        {
+          name        = "functional-test"
+          environment = "dev"
+          labels      = { purpose = "functional-test" }
+          manifests   = { path = "./functional-test" }
+        },
+        {
+          name        = "load-test"
+          environment = "dev"
+          labels      = { purpose = "load-test" }
+          manifests   = { path = "./load-test" }
+        },
       ]
     }
   }

@@ -3,12 +3,15 @@ variable "promoted_commit" {
   type        = string
 }
 
-# The checkout of that commit lies in control-plane/main: CI makes it before it runs Terraform.
+# The folder control-plane/main contains the checkout of that commit, which CI creates before it runs Terraform.
 resource "kalypso_environment_rendering" "stage" {
   environment = "stage"
   manifests = merge(
-    { for f in fileset(path.module, "control-plane/main/**/*.yaml") :
-    "https://github.com/acme/control-plane@${var.promoted_commit}:${trimprefix(f, "control-plane/main/")}" => file("${path.module}/${f}") },
+    {
+      for f in fileset(path.module, "control-plane/main/**/*.yaml") :
+      "https://github.com/acme/control-plane@${var.promoted_commit}:${trimprefix(f, "control-plane/main/")}" =>
+      file("${path.module}/${f}")
+    },
     { for f in fileset(path.module, "control-plane/stage/**/*.yaml") : f => file("${path.module}/${f}") },
   )
 

@@ -1,3 +1,3 @@
-# The ID is <environment>@<repo>//<path>?ref=<branch>, without //<path> where the tree lies at the repo's root. The branch
-# holds the record of what was rendered, so nothing but the repo is needed.
+# The ID is <environment>@<repo>//<path>?ref=<branch>, or <environment>@<repo>?ref=<branch> if the tree is at the repo's
+# root. The import reads the rendering's record on the branch.
 terraform import kalypso_environment_rendering.dev 'dev@https://github.com/acme/gitops//clusters?ref=dev'

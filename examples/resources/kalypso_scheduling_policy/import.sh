@@ -1,3 +1,3 @@
-# The ID is the path of a file with Kalypso YAML, relative to the folder that Terraform runs in, and #NAME where the file
-# holds several policies.
+# The ID is the path of a file with Kalypso YAML, relative to Terraform's working directory. If the file contains
+# several policies, add #NAME.
 terraform import kalypso_scheduling_policy.functional_test control-plane/scheduling-policies/functional-test.yaml

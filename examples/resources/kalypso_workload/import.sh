@@ -1,3 +1,3 @@
-# The ID is the path of a file with Kalypso YAML, relative to the folder that Terraform runs in, and #NAME where the file
-# holds several workloads.
+# The ID is the path of a file with Kalypso YAML, relative to Terraform's working directory. If the file contains
+# several workloads, add #NAME.
 terraform import kalypso_workload.hello_world workloads/hello-world.yaml

@@ -1,3 +1,3 @@
-# The ID is the path of a file with Kalypso YAML, relative to the folder that Terraform runs in, and #NAME where the file
-# holds several registrations.
+# The ID is the path of a file with Kalypso YAML, relative to Terraform's working directory. If the file contains
+# several registrations, add #NAME.
 terraform import kalypso_workload_registration.hello_world control-plane/workload-registrations/hello-world.yaml

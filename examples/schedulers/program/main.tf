@@ -62,5 +62,8 @@ resource "kalypso_environment_rendering" "dev" {
 }
 
 output "cluster_types" {
-  value = [for name, targets in kalypso_environment_rendering.dev.assignments : name if contains(keys(targets), "hello-web")]
+  value = [
+    for name, targets in kalypso_environment_rendering.dev.assignments :
+    name if contains(keys(targets), "hello-web")
+  ]
 }

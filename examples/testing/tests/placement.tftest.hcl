@@ -1,4 +1,5 @@
-# Where deployment targets go. A plan is enough: it knows the assignments, and with the strategy "none" it contacts nothing.
+# Tests where deployment targets go. A plan is enough: it knows the assignments. With the strategy "none", it contacts
+# nothing.
 variables {
   delivery_strategy = "none"
 }
@@ -27,7 +28,9 @@ run "load_tests_stay_off_small_clusters" {
   command = plan
 
   assert {
-    condition     = keys(kalypso_environment_rendering.this.assignments["large"]) == tolist(["shop-load-test", "shop-web"])
+    condition = (
+      keys(kalypso_environment_rendering.this.assignments["large"]) == tolist(["shop-load-test", "shop-web"])
+    )
     error_message = "Large clusters run web and load tests."
   }
 

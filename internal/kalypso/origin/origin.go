@@ -59,8 +59,8 @@ func Parse(text string) (o Origin, ok bool) {
 	return o, true
 }
 
-// parseLocation parses repo@branch[~via] or repo@commit, and returns the text after the colon. Git does not allow colons
-// and tildes in branch names.
+// parseLocation parses repo@branch[~via] or repo@commit, and returns the text after the colon. Git does not allow
+// colons and tildes in branch names.
 func parseLocation(text string) (o Origin, rest string, ok bool) {
 	if m := atCommit.FindStringSubmatch(text); m != nil {
 		return Origin{Repo: m[1], Commit: m[2]}, m[3], true
