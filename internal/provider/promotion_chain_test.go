@@ -1,0 +1,169 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// promotionChain is a chain of dev, stage and prod, in which the operator renders stage.
+type promotionChain struct {
+	*root
+	controlPlane, gitops *githubfake.Repo
+	vars                 map[string]any
+	now                  time.Time
+	version              int
+}
+
+func newPromotionChain(t *testing.T) *promotionChain {
+	t.Helper()
+	c := &promotionChain{
+		root: newRootFrom(t, "testdata/TestAccPromotionChain"), now: time.Now().UTC().Truncate(time.Second),
+	}
+	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return c.now }))
+	c.controlPlane, c.gitops = fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
+	c.write("terraform.tf", terraformBlock)
+	c.vars = map[string]any{
+		"github":        map[string]any{"base_url": fake.URL, "token": fake.Token},
+		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
+	}
+	c.set("dev_verdict", "pending")
+	own := map[string]string{"fleet.yaml": kalypsoYAML("ClusterType", "large", "{reconciler: flux, namespaceService: namespace}") +
+		"---\n" + kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
+	for _, environment := range []string{"dev", "stage", "prod"} {
+		gitserver.Seed(t, c.controlPlane.Path, environment, own)
+		gitserver.Seed(t, c.gitops.Path, environment, map[string]string{"README.md": "GitOps\n"})
+	}
+	return c
+}
+
+// kalypsoYAML returns a document.
+func kalypsoYAML(kind, name, spec string) string {
+	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n", kind, name,
+		spec)
+}
+
+func (c *promotionChain) set(name string, value any) {
+	c.t.Helper()
+	c.vars[name] = value
+	c.write("terraform.tfvars.json", toJSON(c.t, c.vars))
+}
+
+// merge pushes a commit to main.
+func (c *promotionChain) merge() string {
+	c.t.Helper()
+	c.version++
+	var targets []string
+	for _, environment := range []string{"dev", "stage", "prod"} {
+		targets = append(targets,
+			fmt.Sprintf("{name: web, environment: %s, manifests: {repo: r, branch: b, path: p}}", environment))
+	}
+	return gitserver.Seed(c.t, c.controlPlane.Path, "main", map[string]string{"main.yaml": strings.Join([]string{
+		kalypsoYAML("Template", "flux", `{type: reconciler, manifests: ["kind: R"]}`),
+		kalypsoYAML("Template", "namespace", fmt.Sprintf(`{type: namespace, manifests: ["kind: N%d"]}`, c.version)),
+		kalypsoYAML("Workload", "shop", "{deploymentTargets: ["+strings.Join(targets, ", ")+"]}"),
+	}, "---\n")})
+}
+
+// run applies, expects nothing after it, and compares the commits of dev, stage and prod; "": none.
+func (c *promotionChain) run(dev, stage, prod string) {
+	c.t.Helper()
+	c.now = c.now.Add(time.Minute)
+	c.apply()
+	var got map[string]string
+	if err := json.Unmarshal([]byte(c.succeed("output", "-json", "commits").stdout), &got); err != nil {
+		c.t.Fatal(err)
+	}
+	want := map[string]string{"dev": dev, "stage": stage, "prod": prod}
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.t.Errorf("the commits (-want +got):\n%s\n%s", diff, c.succeed("output", "summaries").stdout)
+	}
+}
+
+// status sets a status of stage as Kalypso's workflows do.
+func (c *promotionChain) status(commit, state, description string) {
+	c.now = c.now.Add(time.Minute)
+	c.controlPlane.SetStatusAs("github-actions[bot]", commit, "stage environment", state, description)
+}
+
+// deployed reports whether Kalypso's workflows take an environment for deployed: by what its GitOps branch tracks, and
+// the status of that commit.
+func (c *promotionChain) deployed(environment, commit string) bool {
+	c.t.Helper()
+	tracked := gitserver.Tree(c.t, c.gitops.Path, environment)[".github/tracking/Promoted_Commit_Id"]
+	state, _ := c.controlPlane.Status(commit, environment+" environment")
+	return strings.TrimSpace(tracked) == commit && state == "success"
+}
+
+// baseRepo writes the BaseRepo of stage as Kalypso's CD does.
+func (c *promotionChain) baseRepo(commit string) {
+	c.t.Helper()
+	gitserver.Seed(c.t, c.controlPlane.Path, "stage", map[string]string{"base-repo.yaml": c.baseRepoFile(commit)})
+	c.status(commit, "pending", "Promoted")
+}
+
+func (c *promotionChain) baseRepoFile(commit string) string {
+	return "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata:\n  name: main\nspec:\n  repo: " +
+		c.controlPlane.URL + "\n  branch: main\n  path: .\n  commit: " + commit + "\n"
+}
+
+// operate has the operator render what the BaseRepo of stage pins, and people merge it: the GitOps branch tracks it.
+func (c *promotionChain) operate(commit string) {
+	c.t.Helper()
+	if got := gitserver.Tree(c.t, c.controlPlane.Path, "stage")["base-repo.yaml"]; got != c.baseRepoFile(commit) {
+		c.t.Fatalf("stage pins\n%s", got)
+	}
+	gitserver.Seed(c.t, c.gitops.Path, "stage", map[string]string{
+		".github/tracking/Promoted_Commit_Id": commit, "large/README.md": "operator\n",
+	})
+}
+
+// Kalypso's own workflows in one environment and ours in the next, in both directions: Kalypso's take what we report of
+// dev, we take what they report of stage, and kalypso_base_repo promotes to stage in their place.
+func TestAccPromotionBesideKalypso(t *testing.T) {
+	t.Parallel()
+	c := newPromotionChain(t)
+	first := c.merge()
+	c.run(first, "", "")
+	if c.deployed("dev", first) {
+		t.Error("Kalypso's workflows promote what is not deployed in dev")
+	}
+	c.set("dev_verdict", "success")
+	c.run(first, "", "") // the status is set by this run, so the next one reads it
+	if !c.deployed("dev", first) {
+		t.Fatal("Kalypso's workflows don't see that dev is deployed")
+	}
+
+	// From us to Kalypso's workflows, and back to us.
+	c.baseRepo(first)
+	c.run(first, first, "")
+	c.operate(first)
+	for _, description := range []string{"Promoted", "Deploying"} {
+		c.status(first, "pending", description)
+		c.run(first, first, "")
+	}
+	c.status(first, "failure", "Failed to deploy")
+	c.run(first, first, "")
+	c.status(first, "pending", "Deployed") // another environment follows
+	c.run(first, first, first)
+
+	// Stage by us, in place of the workflow that writes the BaseRepo.
+	second := c.merge()
+	c.set("promote_stage", true)
+	c.run(second, first, first)
+	c.run(second, second, first)
+	c.operate(second)
+	c.run(second, second, first)
+	c.status(second, "success", "Deployed") // as if stage were the last one
+	c.run(second, second, second)
+	if plan := c.succeed("plan", "-no-color").text(); strings.Contains(plan, "will be ") {
+		t.Errorf("a second plan changes something:\n%s", plan)
+	}
+}
