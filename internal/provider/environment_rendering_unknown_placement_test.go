@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -65,6 +66,49 @@ func TestAccUnknownPlacement(t *testing.T) {
 				expectApplied(t, changes[address], state[address])
 				expectOnBranch(t, repo, name, ".", state[address])
 			})
+		}
+	}
+	r.expectInputs("-var=round=four", "-var=require_known=true")
+}
+
+// unknownPlacementInputs is what guardrails.require_known names of the cases.
+var unknownPlacementInputs = map[string]string{
+	"taint":                `cluster_types["west"].taints`,
+	"taint_effect":         `cluster_types["west"].taints`,
+	"taints":               `cluster_types["west"].taints`,
+	"taint_number":         `cluster_types["west"].taints`,
+	"toleration":           `scheduling_policies["web"].placement.tolerations`,
+	"taint_and_toleration": `scheduling_policies["web"].placement.tolerations`,
+	"property":             `cluster_types["west"].properties["cost"]`,
+	"properties":           `cluster_types["west"].properties`,
+	"label":                `cluster_types["west"].labels["zone"]`,
+	"number":               `scheduling_policies["web"].placement.number_of_cluster_types`,
+	"names":                `scheduling_policies["web"].placement.names`,
+	"weight":               `scheduling_policies["web"].placement.prefer`,
+	"preference":           `scheduling_policies["web"].placement.prefer`,
+	"skew":                 `scheduling_policies["web"].placement.spread`,
+	"spread_key":           `scheduling_policies["web"].placement.spread`,
+	"unsatisfied":          `scheduling_policies["web"].placement.spread`,
+	"generation":           `scheduling_policies["web"].placement.generation`,
+	"placement":            `scheduling_policies["web"].placement.number_of_cluster_types`,
+	"balance":              `cluster_types["west"].properties["cost"]`,
+}
+
+// expectInputs plans, and fails the test unless each case whose assignments are not known is refused by its input, and
+// no other case is.
+func (r *root) expectInputs(args ...string) {
+	r.t.Helper()
+	o := r.terraform(append([]string{"plan", "-no-color"}, args...)...)
+	refused := map[string]string{}
+	for _, text := range strings.Split(o.stderr, "Error: Assignments not known")[1:] {
+		_, name, _ := strings.Cut(text, `case["`)
+		name, _, _ = strings.Cut(name, `"]`)
+		refused[name] = text
+	}
+	for name := range unknownPlacements {
+		want, text := unknownPlacementInputs[name], refused[name]
+		if (text != "") != (want != "") || !strings.Contains(text, "\n  "+want+"\n") && want != "" {
+			r.t.Errorf("require_known names other inputs of %s than %q:\n%s", name, want, text)
 		}
 	}
 }

@@ -10,6 +10,11 @@ variable "round" {
   type = string
 }
 
+variable "require_known" {
+  type    = bool
+  default = false
+}
+
 resource "terraform_data" "round" {
   input = var.round
 }
@@ -112,6 +117,6 @@ resource "kalypso_environment_rendering" "case" {
     name = name, labels = { team = team }, deployment_targets = [{ name = "main", environment = "dev" }]
   } }
   gitops_repo   = { repo = var.repo, branch = each.key }
-  guardrails    = { max_removed = "100%", moved = "ignore", unsatisfied = "ignore" }
+  guardrails    = { max_removed = "100%", moved = "ignore", unsatisfied = "ignore", require_known = var.require_known }
   create_branch = true
 }
