@@ -166,8 +166,9 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(t, sections, "It is reverted at once", "delivered = true", "canary region: south east region: south")
 }
 
-// examples/promotion promotes two commits from dev to prod, holds one that fails in stage while prod's own change goes
-// out, takes a hotfix past the closed gate, and rolls back. What was rolled back stays out, and a newer commit does not.
+// examples/promotion promotes two commits from dev to prod, and holds one that fails in stage while prod's own change
+// goes out. It takes a hotfix past the closed gate, and rolls back. The rolled back commits stay out, and a newer one does
+// not.
 func TestAccExamplePromotion(t *testing.T) {
 	t.Parallel()
 	sections := runExample(t, "promotion", t.TempDir(), "")

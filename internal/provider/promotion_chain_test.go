@@ -35,8 +35,9 @@ func newPromotionChain(t *testing.T) *promotionChain {
 		"control_plane": c.controlPlane.URL, "gitops": c.gitops.URL,
 	}
 	c.set("dev_verdict", "pending")
-	own := map[string]string{"fleet.yaml": kalypsoYAML("ClusterType", "large", "{reconciler: flux, namespaceService: namespace}") +
-		"---\n" + kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
+	own := map[string]string{"fleet.yaml": kalypsoYAML("ClusterType", "large",
+		"{reconciler: flux, namespaceService: namespace}") + "---\n" +
+		kalypsoYAML("SchedulingPolicy", "all", "{deploymentTargetSelector: {}, clusterTypeSelector: {}}")}
 	for _, environment := range []string{"dev", "stage", "prod"} {
 		gitserver.Seed(t, c.controlPlane.Path, environment, own)
 		gitserver.Seed(t, c.gitops.Path, environment, map[string]string{"README.md": "GitOps\n"})

@@ -57,6 +57,7 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	fake.ResetLog()
+	start := time.Now()
 	found, err := lookup.Decide(t.Context(), lookup.Request{
 		Client: client, Host: host, ControlPlane: lookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
 		GitOps: delivery.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
@@ -64,6 +65,7 @@ func TestRequests(t *testing.T) {
 			{Name: "env98", Context: "env98 environment", Soak: 4 * time.Hour},
 		}},
 	})
+	took := time.Since(start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +73,9 @@ func TestRequests(t *testing.T) {
 		t.Errorf("it is %s %s, want %s\n%s", found.Kind, found.Commit, commits[400], found.Summary)
 	}
 	requests := fake.Requests()
+	t.Logf("a promotion with 100 environments and 500 commits behind: %d requests to the API, at most 4; %d ms with Git",
+		len(requests), took.Milliseconds())
 	if len(requests) > 4 {
-		t.Errorf("%d requests", len(requests))
-	}
-	for _, r := range requests {
-		t.Log(r.Method, r.Path, r.Query)
+		t.Errorf("the requests are %+v", requests)
 	}
 }
