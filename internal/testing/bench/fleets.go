@@ -49,8 +49,10 @@ func load(name string) (*fleet.Fleet, error) {
 	return f, nil
 }
 
-// withOwnValues returns the fleet with an additional config for each pair of names.
-func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
+// withOwnValues returns the fleet with an additional config for each pair of names, with the data for the pair.
+func withOwnValues(
+	f *fleet.Fleet, pairs [][2]string, data func(clusterType, target string) map[string]string,
+) *fleet.Fleet {
 	own := *f
 	own.Configs = append([]*fleet.Config{}, f.Configs...)
 	for i, pair := range pairs {
@@ -58,10 +60,23 @@ func withOwnValues(f *fleet.Fleet, pairs [][2]string) *fleet.Fleet {
 			Meta: fleet.Meta{Name: fmt.Sprintf("own-%06d", i), Labels: map[string]string{
 				fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: pair[0], fleet.DeploymentTargetLabel: pair[1],
 			}},
-			Data: map[string]string{"OWN": fmt.Sprintf("value of %s on %s", pair[1], pair[0])},
+			Data: data(pair[0], pair[1]),
 		})
 	}
 	return &own
+}
+
+func oneText(clusterType, target string) map[string]string {
+	return map[string]string{"OWN": fmt.Sprintf("value of %s on %s", target, clusterType)}
+}
+
+// tenURLs returns values that look like secrets at first sight.
+func tenURLs(_, target string) map[string]string {
+	data := map[string]string{}
+	for i := range 10 {
+		data[fmt.Sprint("URL_", i)] = fmt.Sprintf("https://%s.acme.io:8443/path?key=%d&password=", target, i)
+	}
+	return data
 }
 
 // ofOneClusterType, ofOneWorkload and ofAll select configs by their scope.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -54,17 +55,46 @@ func (b *bench) rendering(ctx context.Context) error {
 		}
 		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
 		if name == fleet10k {
-			own, err := b.renders(ctx, "render/"+name+"-own-values", withOwnValues(f, pairsOf(t)))
+			own, err := b.renders(ctx, "render/"+name+"-own-values", withOwnValues(f, pairsOf(t), oneText))
 			if err != nil {
 				return err
 			}
 			took := b.median("render/" + name + "-own-values")
 			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "", ""})
+			if err := b.findingSecrets(ctx, withOwnValues(f, pairsOf(t), tenURLs)); err != nil {
+				return err
+			}
 		}
 	}
 	small, large := b.median("render/"+fleet1k), b.median("render/"+fleet100k)
 	b.add(row{"growth of schedule + render from 1,000 to 100,000 assignments", large, seconds(small.time),
 		"exponent " + exponent(small.time, large.time, 100), "1.05"})
+	return nil
+}
+
+// findingSecrets measures the search for secrets in the config values of a fleet, against its rendering.
+func (b *bench) findingSecrets(ctx context.Context, f *fleet.Fleet) error {
+	for range b.runs { // in turns, as the machine's load changes
+		if err := b.measure("render/urls", func() (sample, error) {
+			_, s, err := build(ctx, f)
+			return s, err
+		}); err != nil {
+			return err
+		}
+		if err := b.measure("secrets/urls", func() (sample, error) {
+			return timed(func() error {
+				if found := delivery.FindClearSecrets(f.Configs); len(found) > 0 {
+					return fmt.Errorf("%d URLs are taken for secrets", len(found))
+				}
+				return nil
+			})
+		}); err != nil {
+			return err
+		}
+	}
+	rendered, took := b.median("render/urls"), b.median("secrets/urls")
+	b.add(row{"look for secrets in the config values of a fleet with ten URLs of its own for every assignment", took,
+		"its schedule + render: " + seconds(rendered.time), ratio(took, rendered), "0.05"})
 	return nil
 }
 
