@@ -43,6 +43,7 @@ type environmentRenderingModel struct {
 	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
 	OnDestroy          types.String   `tfsdk:"on_destroy"`
 	OnMove             types.String   `tfsdk:"on_move"`
+	OnAssignmentError  types.String   `tfsdk:"on_assignment_error"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
 	Assignments     types.Map    `tfsdk:"assignments"`
@@ -91,6 +92,7 @@ type pullRequestModel struct {
 
 type guardrailsModel struct {
 	MaxRemoved   types.String `tfsdk:"max_removed"`
+	MaxKept      types.String `tfsdk:"max_kept"`
 	AllowEmpty   types.Bool   `tfsdk:"allow_empty"`
 	RequireKnown types.Bool   `tfsdk:"require_known"`
 	Unscheduled  types.String `tfsdk:"unscheduled"`

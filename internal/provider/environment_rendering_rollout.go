@@ -222,19 +222,19 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 	}
 }
 
-// keptFiles returns the files, by path, that the last apply left in a folder that stays as it is. It returns none if
-// the last apply showed none.
+// keptFiles returns the files, by path, that the last apply left in a folder that stays as it is: the one of a cluster
+// type, or of a deployment target in it. It returns none if the last apply showed none.
 func keptFiles(
-	ctx context.Context, state *environmentRenderingModel, clusterType string, to delivery.Destination,
+	ctx context.Context, state *environmentRenderingModel, folder string, to delivery.Destination,
 ) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
 	}
-	from := state.desired(ctx).Destination.Join(clusterType) + "/"
+	from := state.desired(ctx).Destination.Join(folder) + "/"
 	for name, content := range state.Files.Elements() {
 		if below, ok := strings.CutPrefix(name, from); ok {
-			kept[to.Join(clusterType+"/"+below)] = content
+			kept[to.Join(folder+"/"+below)] = content
 		}
 	}
 	return kept

@@ -21,14 +21,15 @@ import (
 type enumeration []string
 
 var (
-	strategies     = enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
-	driftReactions = enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
-	previews       = enumeration{previewAssignments, previewNone, previewManifests}
-	reactions      = enumeration(fleet.Reactions)
-	clearSecrets   = enumeration{string(fleet.Fail), string(fleet.Warn), string(fleet.Ignore)}
-	descriptions   = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
-	destructions   = enumeration{destroyRemove, destroyKeep}
-	moves          = enumeration{moveRemove, moveKeep}
+	strategies       = enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
+	driftReactions   = enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
+	previews         = enumeration{previewAssignments, previewNone, previewManifests}
+	reactions        = enumeration(fleet.Reactions)
+	clearSecrets     = enumeration{string(fleet.Fail), string(fleet.Warn), string(fleet.Ignore)}
+	descriptions     = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
+	destructions     = enumeration{destroyRemove, destroyKeep}
+	moves            = enumeration{moveRemove, moveKeep}
+	assignmentErrors = enumeration{string(delivery.AssignmentErrorFail), string(delivery.AssignmentErrorKeep)}
 )
 
 const (
@@ -119,6 +120,10 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 					"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
 						"folders on the branch. A folder whose files all become empty counts as removed. The " +
 						"default is `" + string(delivery.DefaultLimit) + "`."),
+				"max_kept": optionalString(
+					"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
+						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
+						"The default is `" + string(delivery.DefaultMaxKept) + "`: a fault of more is rarely a team's."),
 				"allow_empty": optionalBool(
 					"Allow a change to remove all of them, if `max_removed` allows it too, and " +
 						"allow the first delivery to contain none."),
@@ -152,6 +157,12 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"on_move": moves.attribute(
 			"Whether another `gitops_repo` (repo, branch or path) removes the folders and the record at the old location, or " +
 				"keeps them there. All removed folders count for the guardrails."),
+		"on_assignment_error": assignmentErrors.attribute(
+			"The reaction to deployment targets that fail to render by a fault of their team: a template that fails on their " +
+				"data, values that their own schema rejects, text that is refused, files that text changes, or a Workload with " +
+				"too many targets. `fail` the plan; or `keep` what the branch holds of them, leave out those that it does not " +
+				"hold, and warn with all of them. Faults of platform objects always fail. See the guide " +
+				"[When a team breaks something](../guides/broken-teams.md)."),
 		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}
 	maps.Copy(attributes, fleetArguments())
@@ -221,8 +232,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"assignments": schema.MapAttribute{
 			Computed: true, ElementType: mapOfStrings,
 			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
-				"folder's hash. Terraform's diff shows what is added, removed and changed, and where. Null with `preview = " +
-				"\"none\"`.",
+				"folder's hash. Terraform's diff shows what is added, removed and changed, and where. One that " +
+				"`on_assignment_error` keeps has the hash of the folder on the branch. Null with `preview = \"none\"`.",
 		},
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled": schema.ListAttribute{

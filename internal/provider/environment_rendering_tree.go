@@ -138,9 +138,12 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 	for _, clusterType := range r.Stored() {
 		maps.Copy(all, keptFiles(ctx, state, clusterType, r.Destination))
 	}
+	for _, f := range r.Kept() {
+		maps.Copy(all, keptFiles(ctx, state, f.ClusterType+"/"+f.DeploymentTarget, r.Destination))
+	}
 	for i, folder := range r.Tree.Folders {
 		switch applied := r.Inventory()[folder.ClusterType]; {
-		case applied.Hash != folder.Hash:
+		case applied.Hash != r.Target()[folder.ClusterType].Hash:
 			continue // a later wave
 		case applied.Undecided:
 			return unknown, nil

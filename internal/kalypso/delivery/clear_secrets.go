@@ -62,6 +62,7 @@ func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
 func (d *Desired) CheckSecrets(found fleet.Problems, p *Prior, s *State) fleet.Problems {
 	secrets := FindClearSecrets(d.Fleet.Configs)
 	secrets.Hide(found)
+	secrets.Hide(d.failed)
 	reaction := d.Guardrails.Secrets
 	if len(secrets) == 0 || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) ||
 		d.Tree != nil && Decide(d, p, s).Action == Keep {
@@ -115,7 +116,7 @@ func (s ClearSecrets) Hide(ps fleet.Problems) {
 	}
 	r := strings.NewReplacer(pairs...)
 	for i := range ps {
-		ps[i].Detail = r.Replace(ps[i].Detail)
+		ps[i].Detail, ps[i].Cause = r.Replace(ps[i].Detail), r.Replace(ps[i].Cause)
 	}
 }
 

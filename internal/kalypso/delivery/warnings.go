@@ -23,6 +23,7 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps fleet.Problems
 		}
 		ps = append(ps, s.driftProblem(reaction))
 	}
+	ps = append(ps, d.failureProblems()...)
 	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
 	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil)...)
 	if decision.Replaced != "" && d.Delivers() {

@@ -27,6 +27,17 @@ variable "values" {
   default = {}
 }
 
+# What breaks deployment targets, by name: "data", "schema", "text", or "unknown", which is "data" from the apply on.
+variable "broken" {
+  type    = map(string)
+  default = {}
+}
+
+resource "terraform_data" "breaks" {
+  count = contains(values(var.broken), "unknown") ? 1 : 0
+  input = "data"
+}
+
 variable "place" {
   type = object({ repo = string, branch = optional(string, "dev"), path = optional(string) })
 }
@@ -74,7 +85,9 @@ provider "kalypso" {
 }
 
 locals {
-  file = "{{ with .ConfigData.value }}value: {{ . }} in {{ $.Namespace }}\n{{ end }}"
+  broken = { for target, how in var.broken : target => how == "unknown" ? terraform_data.breaks[0].output : how }
+  fail   = "{{ with .Manifests.breaks }}{{ if eq . \"data\" }}{{ $.Manifests.none }}{{ end }}{{ end }}"
+  file   = "{{ with .ConfigData.value }}value: {{ . }} in {{ $.Namespace }}\n{{ end }}"
 }
 
 resource "kalypso_environment_rendering" "this" {
@@ -83,7 +96,7 @@ resource "kalypso_environment_rendering" "this" {
   cluster_types = { for type in var.types : type => {
     name = type, labels = { type = type }, reconciler = "reconciler", namespace_service = "namespace", config_type = "config"
   } }
-  templates = { for type in ["reconciler", "namespace", "config"] : type => { name = type, type = type, manifests = [local.file] } }
+  templates = { for type in ["reconciler", "namespace", "config"] : type => { name = type, type = type, manifests = ["${local.file}${type == "reconciler" ? local.fail : ""}"] } }
   configs = merge(
     { all = { name = "all", data = { value = var.value } } },
     { for target, value in var.values : target => { name = "of-${target}", labels = { "deployment-target" = "app-${target}" }, data = { value = value } } },
@@ -94,8 +107,12 @@ resource "kalypso_environment_rendering" "this" {
     cluster_type_selector      = { match_labels = { type = type } }
   } }
   workloads = { app = {
-    name               = "app"
-    deployment_targets = [for name, type in var.targets : { name = name, labels = { type = type }, environment = var.environment }]
+    name = "app"
+    deployment_targets = [for name, type in var.targets : {
+      name           = name, labels = { type = type }, environment = var.environment
+      manifests      = { breaks = lookup(var.broken, name, "") == "text" ? "{{" : lookup(local.broken, name, "") }
+      config_schemas = lookup(var.broken, name, "") == "schema" ? [jsonencode({ required = ["none"] })] : []
+    }]
   } }
   manifests = try(var.options.manifests, null)
   sources   = try(var.options.sources, null)
@@ -118,5 +135,6 @@ resource "kalypso_environment_rendering" "this" {
   deletion_protection = try(var.options.deletion_protection, null)
   on_destroy          = try(var.options.on_destroy, null)
   on_move             = try(var.options.on_move, null)
+  on_assignment_error = try(var.options.on_assignment_error, null)
   timeouts            = try(var.options.timeouts, null)
 }

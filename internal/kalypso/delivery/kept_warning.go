@@ -1,0 +1,77 @@
+package delivery
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// maxFailedListed limits the assignments and the reasons that the warning lists.
+const maxFailedListed = 100
+
+// failureProblems warns about the deployment targets that fail to render, in one warning: object, reason, and since when.
+func (d *Desired) failureProblems() fleet.Problems {
+	k := d.keptTree()
+	if k == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("What fails to render stays as the branch holds it, or stays out if the branch does not hold it. The next " +
+		"good render puts it right.\n")
+	for i, p := range d.failed {
+		if i == maxFailedListed {
+			fmt.Fprintf(&b, "\nAnd %s.\n", fleet.Count(len(d.failed)-i, "more reason"))
+			break
+		}
+		reason := strings.TrimRight(cmp.Or(p.Cause, p.Detail), "\n")
+		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
+			fleet.IndentedList(k.lines(p, d.applied().uncertain), maxFailedListed))
+	}
+	return fleet.Problems{warning(fmt.Sprintf("%s to render", fails(len(k.kept)+len(k.leftOut))), b.String(),
+		"on_assignment_error")}
+}
+
+func fails(n int) string {
+	if n == 1 {
+		return "A deployment target fails"
+	}
+	return fmt.Sprintf("%d deployment targets fail", n)
+}
+
+// lines says what becomes of the assignments that a problem affects.
+func (k *keptTree) lines(p fleet.Problem, uncertain bool) (lines []string) {
+	add := func(all []FailedAssignment, becomes string) {
+		for _, f := range all {
+			if !k.affects(p, f) {
+				continue
+			}
+			line := fmt.Sprintf("%s: %s", f, becomes)
+			if f.Since != "" {
+				line += ", fails since " + f.Since
+			}
+			lines = append(lines, line)
+		}
+	}
+	add(k.kept, "kept")
+	add(k.lost, "the old location holds it, and the new one can't keep it")
+	switch {
+	case len(k.lost) > 0:
+	case uncertain:
+		add(k.leftOut, "the apply reads whether the branch holds it")
+	default:
+		add(k.leftOut, "left out")
+	}
+	return lines
+}
+
+// affects reports whether a problem is why an assignment is kept or left out. A target that can't join a cluster type
+// is kept on others.
+func (k *keptTree) affects(p fleet.Problem, f FailedAssignment) bool {
+	joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
+	return slices.ContainsFunc(p.Affects, func(t fleet.AffectedTarget) bool {
+		return t.Name == f.DeploymentTarget && (t.ClusterType == f.ClusterType || t.ClusterType == "" || joins)
+	})
+}

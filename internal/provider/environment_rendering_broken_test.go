@@ -1,0 +1,540 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// breaking is a rendering whose teams break deployment targets. It keeps what the branch holds of them.
+type breaking struct{ *rendering }
+
+// newBreaking makes a rendering of value 1 that is on the branch "dev".
+func newBreaking(t *testing.T) *breaking {
+	t.Helper()
+	repo := gitserver.InitBare(t)
+	r := &breaking{newRendering(t, repo)}
+	r.keep("create_branch", true)
+	r.expectCommits(1)
+	return r
+}
+
+// keep sets arguments of the rendering beside those that keep what fails.
+func (r *rendering) keep(pairs ...any) {
+	r.t.Helper()
+	r.options(append([]any{"on_assignment_error", "keep", "guardrails", map[string]any{"max_kept": "50%"}}, pairs...)...)
+}
+
+// failing is what the record on the branch lists: cluster type/deployment target → the time since when.
+func (r *rendering) failing() (kept, leftOut map[string]string) {
+	r.t.Helper()
+	type entry struct {
+		ClusterType      string `json:"cluster_type"`
+		DeploymentTarget string `json:"deployment_target"`
+		Since            string `json:"since"`
+	}
+	var record struct {
+		Kept    []entry `json:"kept"`
+		LeftOut []entry `json:"left_out"`
+	}
+	if err := json.Unmarshal([]byte(gitserver.Tree(r.t, r.repo, "dev")[recordPath]), &record); err != nil {
+		r.t.Fatal(err)
+	}
+	byName := func(entries []entry) map[string]string {
+		all := map[string]string{}
+		for _, e := range entries {
+			all[e.ClusterType+"/"+e.DeploymentTarget] = e.Since
+		}
+		return all
+	}
+	return byName(record.Kept), byName(record.LeftOut)
+}
+
+// expectFailing fails the test unless the record lists these.
+func (r *rendering) expectFailing(kept, leftOut string) {
+	r.t.Helper()
+	isKept, isOut := r.failing()
+	for what, c := range map[string]struct {
+		is   map[string]string
+		want string
+	}{"kept": {isKept, kept}, "left out": {isOut, leftOut}} {
+		if got := strings.Join(slices.Sorted(maps.Keys(c.is)), " "); got != c.want {
+			r.t.Errorf("the record lists %q as %s, want %q", got, what, c.want)
+		}
+	}
+}
+
+// files are the files of folders on the branch.
+func (r *rendering) files(folders ...string) map[string]string {
+	r.t.Helper()
+	found := map[string]string{}
+	for path, content := range gitserver.Tree(r.t, r.repo, "dev") {
+		for _, folder := range folders {
+			if strings.HasPrefix(path, folder+"/") {
+				found[path] = content
+			}
+		}
+	}
+	return found
+}
+
+// expectWarned fails the test unless a plan has no change, and says all of the texts.
+func (r *rendering) expectWarned(texts ...string) {
+	r.t.Helper()
+	out := r.terraform("plan", "-no-color", "-detailed-exitcode")
+	if out.code != 0 {
+		r.t.Errorf("the plan is not empty:\n%s\n%s", out.stdout, out.stderr)
+	}
+	r.expectSays(out, texts...)
+}
+
+func (r *rendering) expectSays(out output, texts ...string) {
+	r.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(out.text(), text) {
+			r.t.Errorf("it does not say %q:\n%s", text, out.text())
+		}
+	}
+}
+
+// hash is the hash of a deployment target in the attribute assignments.
+func (r *rendering) hash(clusterType, target string) any {
+	r.t.Helper()
+	return asMap(asMap(r.rendered()["assignments"])[clusterType])[target]
+}
+
+// TestAccBrokenTeams: what a team breaks stays as it is on the branch, while the others change, until it is mended.
+func TestAccBrokenTeams(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	kept, hash := r.files("large/app-b"), r.hash("large", "app-b")
+
+	r.set("broken", map[string]string{"b": "data"})
+	r.options("on_assignment_error", nil)
+	r.expectRefused([]string{"Template rendering failed", "large / app-b"}, "plan")
+	r.keep("guardrails", nil)
+	r.expectRefused([]string{"Guardrails stop the change", "1 of 3 deployment target folders fail to render",
+		`guardrails.max_kept is "10%"`, "large / app-b"}, "plan")
+	r.keep("guardrails", map[string]any{"max_kept": "0.5"})
+	r.expectRefused([]string{"Invalid limit", "0.5"}, "plan")
+
+	// Alone, it is a commit of the record.
+	r.keep()
+	out := r.expectCommits(1)
+	r.expectSays(out, "A deployment target fails to render", `Template "reconciler"`, "large / app-b: kept")
+	r.expectFailing("large/app-b", "")
+	since, _ := r.failing()
+	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+
+	// The others change beside it, by what the plan shows.
+	r.set("value", "2")
+	r.set("broken", map[string]string{"b": "data", "c": "schema"})
+	r.keep("guardrails", map[string]any{"max_kept": 2})
+	plan := r.succeed("plan", "-no-color", "-out=plan")
+	r.expectSays(plan, "2 deployment targets fail to render", "small / app-c: kept", `Workload "app"`)
+	shown := r.planned("plan")
+	r.expectCommitsOf(1, "plan")
+	for _, name := range []string{"assignments", "folders", "tree_hash", "assignment_count"} {
+		if diff := cmp.Diff(shown[name], r.rendered()[name]); diff != "" {
+			t.Errorf("%s (-planned +applied):\n%s", name, diff)
+		}
+	}
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+	if got := r.hash("large", "app-b"); got != hash {
+		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
+	}
+	if got := r.files("large/app-a")["large/app-a/reconciler.yaml"]; got != "value: 2 in dev-large-app-a\n" {
+		t.Errorf("what nobody broke is %q", got)
+	}
+	again, _ := r.failing()
+	if again["large/app-b"] != since["large/app-b"] {
+		t.Errorf("since %q, before since %q", again["large/app-b"], since["large/app-b"])
+	}
+
+	// Mended, it is as if nobody had ever broken it.
+	r.set("broken", map[string]string{})
+	r.expectCommits(1)
+	r.expectFailing("", "")
+	whole := newRendering(t, gitserver.InitBare(t))
+	whole.options("create_branch", true)
+	whole.set("value", "2")
+	whole.apply()
+	if diff := cmp.Diff(gitserver.Tree(t, whole.repo, "dev"), gitserver.Tree(t, r.repo, "dev")); diff != "" {
+		t.Errorf("the branch (-never broken +mended):\n%s", diff)
+	}
+	gitserver.Fsck(t, r.repo)
+}
+
+// TestAccBrokenText: text that is refused never reaches a template, and the target stays as it is.
+func TestAccBrokenText(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	kept := r.files("small/app-c")
+	r.set("broken", map[string]string{"c": "text"})
+	r.set("value", "2")
+	out := r.expectCommits(1)
+	r.expectSays(out, "Invalid text", "contains {{", "small / app-c: kept")
+	if diff := cmp.Diff(kept, r.files("small/app-c")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+}
+
+// TestAccBrokenPlatform: a fault of a platform object stops the fleet.
+func TestAccBrokenPlatform(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.keep("manifests", map[string]string{"strict": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\n" +
+		"metadata: {name: strict}\nspec: {schema: '{\"required\": [\"none\"]}'}\n"})
+	r.expectRefused([]string{"Values violate their schema", `ConfigSchema "strict"`}, "plan")
+}
+
+// TestAccBrokenNew: a new target that fails stays out, and joins once it is mended. A create does the same.
+func TestAccBrokenNew(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.keep("create_branch", true)
+	r.set("broken", map[string]string{"c": "data"})
+	r.expectSays(r.expectCommits(1), "small / app-c: left out")
+	r.expectFailing("", "small/app-c")
+	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.set("broken", map[string]string{"c": "data", "d": "schema"})
+	r.expectCommits(1)
+	r.expectFailing("", "small/app-c small/app-d")
+	if found := r.files("small/app-c", "small/app-d"); len(found) > 0 {
+		t.Errorf("the branch holds %v", found)
+	}
+	if count := r.rendered()["assignment_count"]; count != float64(2) {
+		t.Errorf("%v assignments, want 2", count)
+	}
+	r.set("broken", map[string]string{"d": "schema"})
+	r.expectCommits(1)
+	r.expectFailing("", "small/app-d")
+
+	// Where the branch holds its folder, a create can't keep it.
+	r.succeed("state", "rm", renderingAddress)
+	r.set("broken", map[string]string{"c": "data", "d": "schema"})
+	r.expectRefused([]string{"Deployment targets that can't be kept", "small / app-c",
+		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
+	// An import can, and so can adoption.
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, fails since")
+	r.expectFailing("small/app-c", "small/app-d")
+	r.succeed("state", "rm", renderingAddress)
+	r.keep("adopt", true)
+	plan := r.succeed("plan", "-no-color")
+	r.expectSays(plan, "the apply reads whether the branch holds it")
+	r.expectCommits(0)
+	r.expectFailing("small/app-c", "small/app-d")
+}
+
+// TestAccBrokenImport: after an import, what fails is kept, since when the record says.
+func TestAccBrokenImport(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.set("broken", map[string]string{"b": "data"})
+	r.expectCommits(1)
+	since, _ := r.failing()
+	before := r.rendered()
+	r.succeed("state", "rm", renderingAddress)
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.expectSays(r.expectCommits(0), "large / app-b: kept, fails since "+since["large/app-b"])
+	r.expectSame(before, "tree_hash", "assignments", "folders")
+	r.succeed("state", "rm", renderingAddress)
+	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
+	r.set("value", "2")
+	kept := r.files("large/app-b")
+	r.expectCommits(1)
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+}
+
+// TestAccBrokenForgotten: with a private state of another version, the apply reads what to keep from the branch.
+func TestAccBrokenForgotten(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.set("broken", map[string]string{"b": "data"})
+	r.set("value", "2")
+	kept := r.files("large/app-b")
+	r.forget()
+	r.expectCommits(1, "-refresh=false")
+	r.forget()
+	r.set("value", "3")
+	r.expectCommits(1)
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+}
+
+// TestAccBrokenSwitch: the first plan that keeps works with a state that has only the start of the hashes.
+func TestAccBrokenSwitch(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.options("create_branch", true)
+	r.expectCommits(1)
+	kept := r.files("large/app-b")
+	r.keep()
+	r.set("broken", map[string]string{"b": "data"})
+	r.set("values", map[string]string{"a": "2"})
+	plan := r.succeed("plan", "-no-color", "-out=plan")
+	r.expectSays(plan, "large / app-b: kept")
+	r.expectCommitsOf(1, "plan")
+	r.set("values", map[string]string{"a": "3"})
+	r.succeed("plan", "-no-color", "-out=plan")
+	if _, known := r.planned("plan")["tree_hash"].(string); !known {
+		t.Error("the next plan does not know the hash of the tree")
+	}
+	r.expectCommits(1)
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+	gitserver.Fsck(t, r.repo)
+}
+
+// TestAccBrokenDrift: what others change of a target that fails is kept, whatever on_drift says. Other drift is not.
+func TestAccBrokenDrift(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.set("broken", map[string]string{"b": "data"})
+	r.expectCommits(1)
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-b/reconciler.yaml": "a hotfix\n"})
+	for _, reaction := range []string{"fail", "overwrite"} {
+		r.keep("on_drift", reaction)
+		if out := r.succeed("plan", "-no-color"); strings.Contains(out.text(), "overwritten") {
+			t.Errorf("the plan says that it overwrites:\n%s", out.text())
+		}
+	}
+	r.set("value", "2")
+	r.keep("on_drift", "overwrite")
+	r.expectCommits(1)
+	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "a hotfix\n" {
+		t.Errorf("the hotfix is %q", got)
+	}
+	r.keep("on_drift", nil)
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-b/reconciler.yaml": "another\n"})
+	r.expectCommits(0)
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": "drift\n"})
+	r.expectRefused([]string{"Others changed the rendered folders", "large/app-a/reconciler.yaml"}, "plan")
+	r.keep("on_drift", "overwrite")
+	r.expectCommits(1)
+	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "another\n" {
+		t.Errorf("the hotfix is %q", got)
+	}
+	r.set("broken", map[string]string{}) // mended, the render replaces the hotfix
+	r.expectCommits(1)
+	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "value: 2 in dev-large-app-b\n" {
+		t.Errorf("the mended file is %q", got)
+	}
+}
+
+// TestAccBrokenMove: another destination does not hold what is kept.
+func TestAccBrokenMove(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.set("broken", map[string]string{"b": "data"})
+	r.expectCommits(1)
+	anyway := map[string]any{"max_removed": "100%", "allow_empty": true, "max_kept": "50%"}
+	r.keep("guardrails", anyway)
+	r.place("path", "clusters")
+	said := []string{"Deployment targets that can't be kept", "The rendering moves to", "large / app-b"}
+	for _, reaction := range []any{"remove", "keep"} {
+		r.options("on_move", reaction)
+		r.expectRefused(said, "plan")
+	}
+	r.options("on_move", nil)
+	r.set("broken", map[string]string{})
+	r.expectCommits(1)
+}
+
+// TestAccBrokenKilled: an apply that keeps something and is killed right after its push is found by the next.
+func TestAccBrokenKilled(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	_, url := gitserver.Serve(t, r.repo)
+	r.place("repo", url)
+	r.keep("create_branch", true)
+	r.expectCommits(1)
+	kept := r.files("large/app-b")
+	r.set("broken", map[string]string{"b": "data"})
+	r.set("value", "2")
+	applyUntilPushed(t, r)
+	since, _ := r.failing()
+	r.expectCommits(0)
+	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+}
+
+// TestAccBrokenFiles: files shows of what is kept what the last apply left.
+func TestAccBrokenFiles(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.keep("preview", "manifests")
+	r.expectCommits(0)
+	before := asMap(r.rendered()["files"])
+	r.set("broken", map[string]string{"b": "data"})
+	r.set("value", "2")
+	r.expectCommits(1)
+	now := asMap(r.rendered()["files"])
+	want := gitserver.Tree(t, r.repo, "dev")
+	delete(want, recordPath)
+	for path, content := range want {
+		if now[path] != content {
+			t.Errorf("%s is %v, and %q on the branch", path, now[path], content)
+		}
+	}
+	if len(now) != len(want) || now["large/app-b/reconciler.yaml"] != before["large/app-b/reconciler.yaml"] {
+		t.Errorf("files has %v", slices.Sorted(maps.Keys(now)))
+	}
+	r.set("broken", map[string]string{"b": "data", "d": "data"}) // left out, it has none
+	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	r.expectCommits(1)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(asMap(r.rendered()["files"])))); diff != "" {
+		t.Errorf("files (-before +now):\n%s", diff)
+	}
+}
+
+// TestAccBrokenUnknown: a target whose data are known after apply and that fails then is kept if the branch holds it. A
+// new one is an error: the plan has shown it.
+func TestAccBrokenUnknown(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	kept := r.files("large/app-b")
+	r.set("broken", map[string]string{"b": "unknown"})
+	r.set("value", "2")
+	r.expectCommits(1)
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+	r.succeed("state", "rm", "terraform_data.breaks[0]")
+	r.set("broken", map[string]string{"d": "unknown"})
+	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
+	before := r.head()
+	r.expectError([]string{"app-d"}, "apply", "-auto-approve", "-no-color")
+	if r.head() != before {
+		t.Error("the apply made a commit")
+	}
+}
+
+// TestAccBrokenPullRequest: a pull request proposes the others, and what is kept is what its target holds.
+func TestAccBrokenPullRequest(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.keep()
+	r.apply()
+	r.on.Merge(t, r.last().Number, "merge")
+	r.apply("-refresh-only")
+	kept := r.files("large/app-b")
+	r.set("broken", map[string]string{"b": "data"})
+	r.set("value", "2")
+	out := r.apply()
+	r.expectSays(out, "large / app-b: kept")
+	r.expectEmptyPlan()
+	r.on.Merge(t, r.last().Number, "merge")
+	r.apply("-refresh-only")
+	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+	r.expectFailing("large/app-b", "")
+	since, _ := r.failing()
+	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+
+	// A target that breaks while its next version is proposed stays as the target branch holds it.
+	r.set("value", "3")
+	r.set("broken", map[string]string{})
+	r.apply()
+	r.set("broken", map[string]string{"a": "data"})
+	before := r.files("large/app-a")
+	r.apply()
+	r.on.Merge(t, r.last().Number, "merge")
+	r.apply("-refresh-only")
+	if diff := cmp.Diff(before, r.files("large/app-a")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "value: 3 in dev-large-app-b\n" {
+		t.Errorf("the mended file is %q", got)
+	}
+}
+
+// TestAccBrokenWaves: what is kept stays through all waves, also in a folder whose wave comes later.
+func TestAccBrokenWaves(t *testing.T) {
+	t.Parallel()
+	r := newRolling(t)
+	r.keep("guardrails", map[string]any{"max_kept": 1})
+	kept := r.files("east/app-east")
+	r.set("broken", map[string]string{"east": "data"})
+	r.set("value", "2")
+	r.expectSays(r.wave("2 1 1 1 1"), "east / app-east: kept")
+	r.expectFailing("east/app-east", "")
+	r.report("current", rollingTypes...)
+	r.wave("2 1 2 2 1")
+	r.report("current", rollingTypes...)
+	r.wave("2 1 2 2 2")
+	if diff := cmp.Diff(kept, r.files("east/app-east")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
+	if now := r.rendered(); now["delivered"] != true || now["target_tree_hash"] != now["tree_hash"] {
+		t.Errorf("after the last wave: %v, %v", now["delivered"], now["target_tree_hash"])
+	}
+	r.report("current", rollingTypes...)
+	r.set("broken", map[string]string{})
+	r.wave("2 2 2 2 2")
+	r.expectFailing("", "")
+}
+
+// TestAccBrokenComputed: a rendering that is only computed keeps what it had computed.
+func TestAccBrokenComputed(t *testing.T) {
+	t.Parallel()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.keep("delivery", map[string]any{"strategy": "none"})
+	r.apply()
+	hash := r.hash("large", "app-b")
+	r.set("broken", map[string]string{"b": "data"})
+	r.set("value", "2")
+	r.apply()
+	r.expectWarned("large / app-b: kept")
+	if got := r.hash("large", "app-b"); got != hash {
+		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
+	}
+}
+
+// planned returns the planned attributes of the rendering in a plan file.
+func (r *rendering) planned(file string) map[string]any {
+	r.t.Helper()
+	var plan struct {
+		Changes []struct {
+			Address string
+			Change  struct{ After map[string]any }
+		} `json:"resource_changes"`
+	}
+	if err := json.Unmarshal([]byte(r.succeed("show", "-json", file).stdout), &plan); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, c := range plan.Changes {
+		if c.Address == renderingAddress {
+			return maps.Clone(c.Change.After)
+		}
+	}
+	r.t.Fatal("the plan has no rendering")
+	return nil
+}
+
+// expectCommitsOf applies a plan file, and fails the test unless that makes so many commits and the next plan is empty.
+func (r *rendering) expectCommitsOf(n int, file string) {
+	r.t.Helper()
+	before := len(gitserver.Log(r.t, r.repo, "dev"))
+	r.succeed("apply", "-no-color", file)
+	if got := len(gitserver.Log(r.t, r.repo, "dev")) - before; got != n {
+		r.t.Errorf("the apply made %d commits, want %d", got, n)
+	}
+	r.expectEmptyPlan()
+}
