@@ -36,15 +36,18 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	d := decoder{arguments: values, problems: &ofArguments}
 	f, _ := readFleet(ctx, d, fleet.Limits{})
 	withValues, _ := d.bool("explain")
-	f.Earlier = readRecordedDecisions(d)
+	record := readRecord(d)
+	f.Earlier.Decisions = record.Decisions
 	explanation, ofFleet := explain.New(ctx, f, askedTargets(d)...)
+	secrets := delivery.FindClearSecrets(f.Configs)
+	secrets.Hide(ofFleet)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,
-		only: d.strings("explain_targets")}
+		only: d.strings("explain_targets"), record: record}
 	if explanation != nil {
+		secrets.Hide(explanation.Failed)
 		ofArguments = append(ofArguments, outcome.checkTargets()...)
 		outcome.answer(d)
 	}
-	delivery.FindClearSecrets(f.Configs).Hide(ofFleet)
 	appendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
 	if resp.Diagnostics.HasError() || explanation == nil {
 		return

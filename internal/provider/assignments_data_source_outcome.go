@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
@@ -20,6 +21,7 @@ type assignmentsOutcome struct {
 	explain bool     // return the values too
 	only    []string // deployment targets whose values to return; empty: all
 	answers []*explain.Answer
+	record  delivery.Record
 }
 
 // checkTargets reports explained targets that don't exist.
@@ -59,6 +61,7 @@ func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value,
 		"answers":       o.answered(),
 		"placements":    placements,
 		"unscheduled":   o.unscheduled(),
+		"failed":        o.failed(),
 		"idle_policies": o.idlePolicies(),
 		"counts": values{
 			"assignments":        o.Schedule.AssignmentCount,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
 const recordAttribute = "record"
@@ -19,7 +18,7 @@ func recordArgument() schema.StringAttribute {
 		Optional: true,
 		MarkdownDescription: "The text of `" + delivery.RecordFile +
 			"` on the branch, whose decisions placement keeps. Without it, placement " +
-			"decides as for a fleet that was never rendered.",
+			"decides as for a fleet that was never rendered. It also says since when deployment targets fail to render.",
 	}
 }
 
@@ -45,19 +44,18 @@ func computedPlacements() schema.ListNestedAttribute {
 	})
 }
 
-// readRecordedDecisions reads the earlier decisions from the argument record.
-func readRecordedDecisions(d decoder) (e placement.Earlier) {
+// readRecord reads the argument record. Without it, the record is empty.
+func readRecord(d decoder) (record delivery.Record) {
 	text := d.string(recordAttribute)
 	if text == "" {
-		return e
+		return record
 	}
 	record, err := delivery.ParseRecord([]byte(text))
 	if err != nil {
 		d.report("Invalid record", fmt.Sprintf("The text is not the record of a rendering: %s.", err),
 			fleet.Attr(recordAttribute))
 	}
-	e.Decisions = record.Decisions
-	return e
+	return record
 }
 
 // askedTargets returns the deployment targets in why.

@@ -38,8 +38,8 @@ func assignmentsSchema() schema.Schema {
 			"assignment and which configs it gets, why a deployment target is not placed, or not on one cluster type (`why`), " +
 			"which policies place nothing, and where each value comes from. It takes the same fleet arguments as " +
 			"`kalypso_environment_rendering`, contacts nothing and writes nothing.\n\nErrors in the fleet are errors here " +
-			"too. A template that fails and values that a schema rejects are warnings: the schedule and the values are still " +
-			"returned.\n\nTerraform defers reading a data source until apply if an argument is unknown, or if resources that " +
+			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule and " +
+			"the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until apply if an argument is unknown, or if resources that " +
 			"it refers to directly have pending changes. If they are passed through `locals`, as in the example, the plan " +
 			"that changes the fleet shows its schedule too.",
 		Attributes: attributes,
@@ -104,6 +104,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 						MarkdownDescription: "Whether the policy selects any cluster type."},
 				}),
 			}),
+		"failed":     computedFailed(),
 		"answers":    computedAnswers(),
 		"placements": computedPlacements(),
 		"idle_policies": computedObjects("The policies that place nothing, by name.", map[string]schema.Attribute{

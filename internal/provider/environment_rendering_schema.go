@@ -161,8 +161,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			"The reaction to deployment targets that fail to render by a fault of their team: a template that fails on their " +
 				"data, values that their own schema rejects, text that is refused, files that text changes, or a Workload with " +
 				"too many targets. `fail` the plan; or `keep` what the branch holds of them, leave out those that it does not " +
-				"hold, and warn with all of them. Faults of platform objects always fail. See the guide " +
-				"[When a team breaks something](../guides/broken-teams.md)."),
+				"hold, and warn with all of them. Faults of platform objects always fail: see the guide When a " +
+				"team breaks something."),
 		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
 	}
 	maps.Copy(attributes, fleetArguments())

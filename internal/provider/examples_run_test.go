@@ -192,3 +192,27 @@ func TestAccExamplePromotion(t *testing.T) {
 	wants("Version five: prod", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: five kiosk version: five")
 	wants("Why prod runs it", `environment "stage" runs it: success`, "Promoted commit: ")
 }
+
+// examples/broken-teams keeps what two of three teams break, while the third changes, until they mend it.
+func TestAccExampleBrokenTeams(t *testing.T) {
+	t.Parallel()
+	sections := runExample(t, "broken-teams", t.TempDir(), "")
+	wantInSection(t, sections, "All is well", "failed = {}", "orders path: ./orders region: west")
+	wantInSection(t, sections, "A team breaks its data: the plan warns", "Warning: A deployment target fails to render",
+		"prints a missing or null value", "large / orders-web: kept", "Plan: 0 to add, 1 to change, 0 to destroy.")
+	wantInSection(t, sections, "The branch keeps its folder", `"large/orders-web" = "Template reconciler"`,
+		"orders path: ./orders region: west")
+	wantInSection(t, sections, "The others change", "large / orders-web: kept, fails since",
+		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: north")
+	wantInSection(t, sections, "Another team breaks its schema", "Warning: 2 deployment targets fail to render",
+		`"large/stock-web" = "Workload stock"`, "large / stock-web: kept", "missing property 'ZONE'",
+		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: south")
+	wantInSection(t, sections, "Nothing is left to do, and the plan still warns", "No changes.",
+		"2 deployment targets fail to render")
+	wantInSection(t, sections, "The first team mends it", "A deployment target fails to render",
+		"orders path: ./orders/v2 region: south stock path: ./stock region: north")
+	wantInSection(t, sections, "And the other", "failed = {}", "stock path: ./stock region: south")
+	if strings.Contains(sections["And the other"], "Warning") {
+		t.Errorf("there is still a warning:\n%s", sections["And the other"])
+	}
+}

@@ -127,6 +127,20 @@ func (r *Record) failsSince(f FailedAssignment) string {
 	return ""
 }
 
+// FailsSince returns since when a deployment target fails to render on a cluster type, or "" if the record does not list
+// it. If the cluster type is empty, it returns the earliest time of any.
+func (r *Record) FailsSince(clusterType, target string) (since string) {
+	if clusterType != "" {
+		return r.failsSince(FailedAssignment{ClusterType: clusterType, DeploymentTarget: target})
+	}
+	for _, f := range slices.Concat(r.Kept, r.LeftOut) {
+		if f.DeploymentTarget == target && f.Since != "" && (since == "" || f.Since < since) {
+			since = f.Since
+		}
+	}
+	return since
+}
+
 // setSince sets since when the assignments fail: as before, or since the commit of the record.
 func (r *Record) setSince(before *Record, committed time.Time) {
 	for _, list := range [][]FailedAssignment{r.Kept, r.LeftOut} {

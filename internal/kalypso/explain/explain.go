@@ -4,6 +4,7 @@ package explain
 
 import (
 	"context"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
@@ -16,6 +17,7 @@ type Explanation struct {
 	Schedule     *schedule.Schedule
 	Unscheduled  []UnscheduledTarget // in the order of the schedule
 	IdlePolicies []IdlePolicy        // sorted by policy
+	Failed       fleet.Problems      // why deployment targets fail to render, by faults of teams
 
 	configuration *configure.Configuration
 	policies      []policy
@@ -24,11 +26,15 @@ type Explanation struct {
 }
 
 // New explains a fleet whose assignments are known. It returns the problems of [engine.Run]. It returns no
-// explanation if an error affects the schedule or the values. A failing template or a schema violation is only a
-// warning: the explanation shows the values that cause it.
+// explanation if an error affects the schedule or the values. A failing template, a schema violation or another fault of
+// a team is only a warning: the explanation shows the values that cause it.
 // [Explanation.Why] may be asked about the targets.
 func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, fleet.Problems) {
+	f.LeaveOutFailed = true
 	made, problems := engine.Run(ctx, f, nil)
+	failed := slices.Clone(made.LeftOut)
+	problems = append(problems, made.LeftOut...)
+	problems.Sort()
 	if made.Schedule == nil {
 		return nil, problems
 	}
@@ -40,7 +46,7 @@ func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, 
 		}
 	}
 	problems.Sort()
-	e := &Explanation{Schedule: made.Schedule, configuration: made.Configuration}
+	e := &Explanation{Schedule: made.Schedule, configuration: made.Configuration, Failed: failed}
 	e.clusterTypes = f.ClusterTypes
 	for _, t := range e.Schedule.Unscheduled[:min(len(e.Schedule.Unscheduled), mostUnscheduled)] {
 		targets = append(targets, t.Name)
