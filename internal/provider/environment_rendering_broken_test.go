@@ -343,7 +343,7 @@ func TestAccBrokenMove(t *testing.T) {
 	r.expectCommits(1)
 	anyway := map[string]any{"max_removed": "100%", "allow_empty": true, "max_kept": "50%"}
 	r.keep("guardrails", anyway)
-	r.place("path", "clusters")
+	r.setDestination("path", "clusters")
 	said := []string{"Deployment targets that can't be kept", "The rendering moves to", "large / app-b"}
 	for _, reaction := range []any{"remove", "keep"} {
 		r.options("on_move", reaction)
@@ -359,7 +359,7 @@ func TestAccBrokenKilled(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	_, url := gitserver.Serve(t, r.repo)
-	r.place("repo", url)
+	r.setDestination("repo", url)
 	r.keep("create_branch", true)
 	r.expectCommits(1)
 	kept := r.files("large/app-b")
