@@ -186,7 +186,7 @@ func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 // of a toleration may differ from the taint's.
 func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
 	return s != nil && slices.ContainsFunc(s.Tolerations, func(t placement.Toleration) bool {
-		return t.Tolerates(taint) && !(fleet.TaintUnknown(taint) && fleet.TolerationUnknown(t))
+		return t.Tolerates(taint) && (!fleet.TaintUnknown(taint) || !fleet.TolerationUnknown(t))
 	})
 }
 
