@@ -167,8 +167,8 @@ func TestAccExampleRollout(t *testing.T) {
 }
 
 // examples/promotion promotes two commits from dev to prod, and holds one that fails in stage while prod's own change
-// goes out. It takes a hotfix past the closed gate, and rolls back. The rolled back commits stay out, and a newer one does
-// not.
+// goes out. It takes a hotfix past the closed gate, and rolls back. The rolled back commits stay out, but a newer one
+// comes.
 func TestAccExamplePromotion(t *testing.T) {
 	t.Parallel()
 	sections := runExample(t, "promotion", t.TempDir(), "")
