@@ -31,8 +31,10 @@ data "kalypso_assignments" "this" {
 }
 `})
 	out := r.apply()
-	if !strings.Contains(out.text(), "Warning: Invalid text") || !strings.Contains(out.text(), "Template rendering failed") {
-		t.Errorf("no warning:\n%s", out.text())
+	for _, text := range []string{"Warning: Invalid text", "Warning: Template rendering failed"} {
+		if !strings.Contains(out.text(), text) {
+			t.Errorf("it does not say %q:\n%s", text, out.text())
+		}
 	}
 	r.expectEmptyPlan()
 	type failed struct {
@@ -51,7 +53,7 @@ data "kalypso_assignments" "this" {
 	}
 	want := []failed{
 		{"large", "data-web", "Template", "r", "r", "Template rendering failed", "2026-01-02T00:00:00Z"}, // as reconciler
-		{"large", "data-web", "Template", "r", "r", "Template rendering failed", "2026-01-02T00:00:00Z"}, // as namespace service
+		{"large", "data-web", "Template", "r", "r", "Template rendering failed", "2026-01-02T00:00:00Z"}, // as namespace
 		{"", "text-web", "Workload", "text", "text", "Invalid text", "2026-01-01T00:00:00Z"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -38,10 +38,10 @@ func assignmentsSchema() schema.Schema {
 			"assignment and which configs it gets, why a deployment target is not placed, or not on one cluster type (`why`), " +
 			"which policies place nothing, and where each value comes from. It takes the same fleet arguments as " +
 			"`kalypso_environment_rendering`, contacts nothing and writes nothing.\n\nErrors in the fleet are errors here " +
-			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule and " +
-			"the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until apply if an argument is unknown, or if resources that " +
-			"it refers to directly have pending changes. If they are passed through `locals`, as in the example, the plan " +
-			"that changes the fleet shows its schedule too.",
+			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule " +
+			"and the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until " +
+			"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If they are " +
+			"passed through `locals`, as in the example, the plan that changes the fleet shows its schedule too.",
 		Attributes: attributes,
 	}
 }

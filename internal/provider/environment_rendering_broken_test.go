@@ -131,6 +131,10 @@ func TestAccBrokenTeams(t *testing.T) {
 	r.expectFailing("large/app-b", "")
 	since, _ := r.failing()
 	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+	if message := gitserver.Git(t, r.repo, "log", "-1", "--format=%B", "dev"); !strings.Contains(message,
+		"\nFails to render: 1 kept, 0 left out\n") {
+		t.Errorf("the commit's message is %q", message)
+	}
 
 	// The others change beside it, by what the plan shows.
 	r.set("value", "2")
@@ -398,7 +402,8 @@ func TestAccBrokenFiles(t *testing.T) {
 	r.set("broken", map[string]string{"b": "data", "d": "data"}) // left out, it has none
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.expectCommits(1)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(asMap(r.rendered()["files"])))); diff != "" {
+	after := asMap(r.rendered()["files"])
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(after))); diff != "" {
 		t.Errorf("files (-before +now):\n%s", diff)
 	}
 }
@@ -419,7 +424,8 @@ func TestAccBrokenUnknown(t *testing.T) {
 	r.set("broken", map[string]string{"d": "unknown"})
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	before := r.head()
-	r.expectError([]string{"app-d"}, "apply", "-auto-approve", "-no-color")
+	r.expectError([]string{"A deployment target fails to render", "small / app-d: left out",
+		"Provider produced inconsistent final plan"}, "apply", "-auto-approve", "-no-color")
 	if r.head() != before {
 		t.Error("the apply made a commit")
 	}
@@ -439,6 +445,9 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	out := r.apply()
 	r.expectSays(out, "large / app-b: kept")
 	r.expectEmptyPlan()
+	if body := r.last().Body; !strings.Contains(body, "- `large / app-b`: kept as the branch holds it") {
+		t.Errorf("the pull request does not say what is kept:\n%s", body)
+	}
 	r.on.Merge(t, r.last().Number, "merge")
 	r.apply("-refresh-only")
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {

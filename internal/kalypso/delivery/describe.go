@@ -84,6 +84,9 @@ func (d *Desired) Describe(before *State) string {
 	found := before.Found()
 	c.Before, c.After = found.shownHash(), d.Inventory().shownHash()
 	c.ClusterTypes = append(found.changesTo(d.Inventory()), found.unchangedIn(d.Inventory(), describe.MaxNodes)...)
+	if k := d.keptTree(); k != nil {
+		c.Kept, c.LeftOut = texts(k.kept), texts(k.leftOut)
+	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = describe.Location{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
 		if repoKey(was.Repo) == repoKey(at.Repo) {

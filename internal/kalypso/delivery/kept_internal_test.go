@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"crypto/sha1" // as Git does
 	"errors"
 	"fmt"
 	"slices"
@@ -254,6 +255,41 @@ func TestFailingSince(t *testing.T) {
 	parsed, err := ParseRecord(first.Marshal())
 	if err != nil || !parsed.same(first) || !slices.Equal(parsed.Kept, want) {
 		t.Errorf("after a round trip: %v (%v)", parsed, err)
+	}
+}
+
+// With whole hashes the state is larger, and still small. They survive its encoding, and nothing else keeps them.
+func TestWholeHashesInState(t *testing.T) {
+	t.Parallel()
+	inv := Inventory{}
+	const clusterTypes, targets = 100, 1000
+	for c := range clusterTypes {
+		folder := Folder{Hash: sha1.Sum(fmt.Append(nil, c))}
+		for n := range targets {
+			hash := sha1.Sum(fmt.Append(nil, c, n))
+			folder.Targets = append(folder.Targets, newTarget(fmt.Sprintf("workload-%04d-target", n), hash, false))
+		}
+		inv[fmt.Sprintf("ct-%03d", c)] = folder
+	}
+	for keep, most := range map[bool]int{false: 20, true: 40} {
+		s := &State{Delivered: inv, Seen: BranchState{Folders: inv}, WholeHashes: keep}
+		text, err := s.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if each := len(text) / (clusterTypes * targets); each > most {
+			t.Errorf("whole hashes %t: %d bytes a target, more than %d", keep, each, most)
+		} else {
+			t.Logf("whole hashes %t: %d bytes a target", keep, each)
+		}
+		read, err := DecodeState(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := read.Seen.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
+		if got.Hash != want.Hash || (got.Whole == want.Whole) != keep {
+			t.Errorf("whole hashes %t: read as %+v", keep, got)
+		}
 	}
 }
 

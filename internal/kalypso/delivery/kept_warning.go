@@ -12,15 +12,16 @@ import (
 // maxFailedListed limits the assignments and the reasons that the warning lists.
 const maxFailedListed = 100
 
-// failureProblems warns about the deployment targets that fail to render, in one warning: object, reason, and since when.
+// failureProblems warns about the deployment targets that fail to render. One warning has all of them, with object,
+// reason, and since when.
 func (d *Desired) failureProblems() fleet.Problems {
 	k := d.keptTree()
 	if k == nil {
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString("What fails to render stays as the branch holds it, or stays out if the branch does not hold it. The next " +
-		"good render puts it right.\n")
+	b.WriteString("What fails to render stays as the branch holds it, or stays out if the branch does not hold it. " +
+		"The next good render puts it right.\n")
 	for i, p := range d.failed {
 		if i == maxFailedListed {
 			fmt.Fprintf(&b, "\nAnd %s.\n", fleet.Count(len(d.failed)-i, "more reason"))

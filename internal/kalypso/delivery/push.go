@@ -291,6 +291,9 @@ func (d *Desired) commitMessage(c *Change) string {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
 	}
+	if k := d.keptTree(); k != nil {
+		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.kept), len(k.leftOut))
+	}
 	if a := d.applied(); a.begun {
 		fmt.Fprintf(&b, "\nRollout: %s\n", a.rollout.Status())
 	}

@@ -127,8 +127,8 @@ func (r *Record) failsSince(f FailedAssignment) string {
 	return ""
 }
 
-// FailsSince returns since when a deployment target fails to render on a cluster type, or "" if the record does not list
-// it. If the cluster type is empty, it returns the earliest time of any.
+// FailsSince returns since when a deployment target fails to render on a cluster type, or "" if the record does not
+// list it. If the cluster type is empty, it returns the earliest time of any.
 func (r *Record) FailsSince(clusterType, target string) (since string) {
 	if clusterType != "" {
 		return r.failsSince(FailedAssignment{ClusterType: clusterType, DeploymentTarget: target})

@@ -37,6 +37,9 @@ type Change struct {
 	Secrets  []ConfigChange // references to secrets
 	Promoted Promotion      // zero if the promoted commit is unchanged
 	Sources  []SourceChange // see [SourceChanges]
+	// Kept and LeftOut are the assignments that fail to render, as cluster type / deployment target. The branch keeps what
+	// it holds of the former, and does not hold the latter.
+	Kept, LeftOut []string
 	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
 	// unknown too.
 	NotCompared []string
@@ -178,6 +181,7 @@ func (w *writer) write(placed map[placement]int) string {
 	w.graph()
 	w.summary()
 	w.table()
+	w.failed()
 	w.promoted()
 	w.origins()
 	w.placements(placed)
@@ -252,6 +256,25 @@ func (w *writer) table() {
 		)
 	}
 	w.more(len(w.ClusterTypes), "cluster type")
+}
+
+// failed lists the assignments that fail to render.
+func (w *writer) failed() {
+	if len(w.Kept)+len(w.LeftOut) == 0 {
+		return
+	}
+	w.heading("Fails to render")
+	if w.rows == 0 {
+		w.line("\n%d kept, %d left out.", len(w.Kept), len(w.LeftOut))
+		return
+	}
+	for _, name := range first(w.Kept, w.rows) {
+		w.line("- %s: kept as the branch holds it", code(name))
+	}
+	for _, name := range first(w.LeftOut, max(0, w.rows-len(w.Kept))) {
+		w.line("- %s: left out", code(name))
+	}
+	w.more(len(w.Kept)+len(w.LeftOut), "deployment target")
 }
 
 // list formats names for a cell.

@@ -414,3 +414,25 @@ func TestMoves(t *testing.T) {
 		t.Errorf("by branches (-want +got):\n%s", diff)
 	}
 }
+
+// What fails to render is listed, and counted where there is no room.
+func TestFailed(t *testing.T) {
+	c := changed()
+	c.Kept, c.LeftOut = []string{"large / shop`web"}, []string{"large / new", "small / new"}
+	got := describe.Markdown(c)
+	for _, want := range []string{
+		"### Fails to render\n\n- ``large / shop`web``: kept as the branch holds it\n- `large / new`: left out\n",
+		"- `small / new`: left out\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q:\n%s", want, got)
+		}
+	}
+	for range 500 {
+		c.LeftOut = append(c.LeftOut, "large / "+strings.Repeat("x", 50))
+	}
+	c.MaxLength = 2000
+	if got := describe.Markdown(c); !strings.Contains(got, "1 kept, 502 left out.") && !strings.Contains(got, "more deployment targets") {
+		t.Errorf("what is left out is not counted:\n%s", got)
+	}
+}

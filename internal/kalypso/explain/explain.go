@@ -26,8 +26,8 @@ type Explanation struct {
 }
 
 // New explains a fleet whose assignments are known. It returns the problems of [engine.Run]. It returns no
-// explanation if an error affects the schedule or the values. A failing template, a schema violation or another fault of
-// a team is only a warning: the explanation shows the values that cause it.
+// explanation if an error affects the schedule or the values. A failing template, a schema violation or another fault
+// of a team is only a warning: the explanation shows the values that cause it.
 // [Explanation.Why] may be asked about the targets.
 func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, fleet.Problems) {
 	f.LeaveOutFailed = true
