@@ -152,3 +152,27 @@ func TestDocsPipelines(t *testing.T) {
 		}
 	}
 }
+
+// TestDocsPromotionWorkflow checks that the workflow of the guide "From dev to prod" is YAML, and that it serves each
+// environment by itself.
+func TestDocsPromotionWorkflow(t *testing.T) {
+	blocks := yamlBlock.FindAllStringSubmatch(docsPages(t)["guides/promotion"], -1)
+	if len(blocks) != 1 {
+		t.Fatalf("%d workflows, want 1", len(blocks))
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Environment, Concurrency string
+			Steps                    []map[string]any
+		}
+	}
+	if err := yaml.Unmarshal([]byte(blocks[0][1]), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"report", "render"} {
+		job := workflow.Jobs[name]
+		if len(job.Steps) < 4 || !strings.Contains(job.Environment+job.Concurrency, "matrix.environment") {
+			t.Errorf("job %s: %+v", name, job)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+# What an environment runs, as a status that the next one reads: a root module of its own, so that no hotfix waits for it.
+variable "subscription" {
+  description = "The Azure subscription of the environment's clusters."
+  type        = string
+}
+
+locals {
+  environment = terraform.workspace
+}
+
+data "kalypso_deployment_state" "this" {
+  gitops_repo = { repo = "https://github.com/acme/gitops", branch = local.environment }
+  source      = { azure_resource_graph = { subscriptions = [var.subscription] } }
+}
+
+resource "kalypso_commit_status" "this" {
+  repo        = "https://github.com/acme/control-plane"
+  context     = "${local.environment} environment"
+  deployment  = data.kalypso_deployment_state.this
+  renew_after = "6h"
+}

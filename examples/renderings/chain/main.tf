@@ -1,0 +1,52 @@
+# One root module for dev, stage and prod. Each is a workspace with a state of its own.
+variable "account" {
+  description = "Who sets the statuses of the chain: a login, or an app."
+  type        = string
+  default     = "acme-ci[bot]"
+}
+
+locals {
+  environment   = terraform.workspace
+  control_plane = "https://github.com/acme/control-plane"
+  gitops_repo   = { repo = "https://github.com/acme/gitops", branch = local.environment }
+
+  before = try({ stage = "dev", prod = "stage" }[local.environment], null)
+  soak   = try({ stage = "1h", prod = "4h" }[local.environment], null)
+  dwell  = try({ dev = "1h", stage = "4h" }[local.environment], null) # the soak of the next one
+
+  # hold, pinned_commit, approved, rejected: people change them by pull request.
+  overrides_file = "${path.module}/overrides/${local.environment}.yaml"
+  overrides      = yamldecode(fileexists(local.overrides_file) ? file(local.overrides_file) : "{}")
+}
+
+data "kalypso_promotion" "this" {
+  environment   = local.environment
+  control_plane = { repo = local.control_plane, branch = "main" }
+  gitops_repo   = local.gitops_repo
+
+  after    = local.before == null ? null : { (local.before) = { soak = local.soak, by = var.account } }
+  statuses = ["ci"]
+  dwell    = local.dwell
+
+  hold          = lookup(local.overrides, "hold", null)
+  pinned_commit = lookup(local.overrides, "pinned_commit", null)
+  approved      = lookup(local.overrides, "approved", null)
+  rejected      = lookup(local.overrides, "rejected", null)
+}
+
+data "kalypso_control_plane" "this" {
+  count     = data.kalypso_promotion.this.commit == null ? 0 : 1
+  repo      = local.control_plane
+  branch    = local.environment
+  promotion = data.kalypso_promotion.this
+}
+
+resource "kalypso_environment_rendering" "this" {
+  count       = data.kalypso_promotion.this.commit == null ? 0 : 1
+  environment = local.environment
+  manifests   = data.kalypso_control_plane.this[0].manifests
+  sources     = data.kalypso_control_plane.this[0].sources
+  gitops_repo = local.gitops_repo
+  promotion   = data.kalypso_promotion.this
+  preview     = "none"
+}
