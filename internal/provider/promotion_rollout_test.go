@@ -90,8 +90,8 @@ func TestAccPromotionRollout(t *testing.T) {
 	}
 }
 
-// The break-glass of the guide: somebody reverts the last commit on the GitOps branch. The next plan stops and names the
-// revert. With the bad commit in rejected, the branch holds what is wanted: nothing is written, and nothing comes back.
+// The break-glass of the guide: somebody reverts the last commit on the GitOps branch. The next plan stops and names
+// the revert. With the bad commit in rejected, the branch holds what is wanted: nothing is written or comes back.
 func TestAccPromotionBreakGlass(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

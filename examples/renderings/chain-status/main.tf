@@ -1,7 +1,14 @@
 # What an environment runs, as a status that the next one reads: a root module of its own, so that no hotfix waits for it.
-variable "subscription" {
+variable "tenant_id" { type = string }
+variable "client_id" { type = string }
+
+variable "subscription_id" {
   description = "The Azure subscription of the environment's clusters."
   type        = string
+}
+
+provider "kalypso" {
+  azure = { tenant_id = var.tenant_id, client_id = var.client_id, use_oidc = true }
 }
 
 locals {
@@ -10,7 +17,7 @@ locals {
 
 data "kalypso_deployment_state" "this" {
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = local.environment }
-  source      = { azure_resource_graph = { subscriptions = [var.subscription] } }
+  source      = { azure_resource_graph = { subscriptions = [var.subscription_id] } }
 }
 
 resource "kalypso_commit_status" "this" {
