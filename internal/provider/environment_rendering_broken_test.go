@@ -472,6 +472,19 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "value: 3 in dev-large-app-b\n" {
 		t.Errorf("the mended file is %q", got)
 	}
+
+	// One that is merged after the plan was made changed what the plan keeps.
+	r.set("broken", map[string]string{})
+	r.apply()
+	r.set("broken", map[string]string{"a": "data"})
+	r.succeed("plan", "-no-color", "-out=plan")
+	r.on.Merge(t, r.last().Number, "merge")
+	merged := r.files("large/app-a")
+	r.expectRefused([]string{"The branch moved after the plan was made", "large"}, "apply", "plan")
+	r.apply()
+	if diff := cmp.Diff(merged, r.files("large/app-a")); diff != "" {
+		t.Errorf("what is kept (-before +now):\n%s", diff)
+	}
 }
 
 // TestAccBrokenWaves: what is kept stays through all waves, also in a folder whose wave comes later.

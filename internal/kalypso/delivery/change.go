@@ -59,6 +59,9 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 			return c, []error{&MovedError{d.Destination, moved}}
 		}
 	}
+	if moved := d.keptMoved(at); len(moved) > 0 {
+		return c, []error{&MovedError{d.Destination, moved}}
+	}
 	if err := d.checkPromotedCommit(); err != nil {
 		return c, []error{err}
 	}

@@ -150,9 +150,14 @@ func folderHash(targets []Target) (tree.Hash, bool) {
 
 // keeps reports whether a target on a cluster type stays as the branch holds it, also if that is not at all.
 func (k *keptTree) keeps(clusterType, target string) bool {
+	return k.failures.include(clusterType, target) || k.isKept(clusterType, target)
+}
+
+// isKept reports whether the branch keeps the folder of a target.
+func (k *keptTree) isKept(clusterType, target string) bool {
 	_, found := slices.BinarySearchFunc(
 		k.kept, FailedAssignment{ClusterType: clusterType, DeploymentTarget: target}, FailedAssignment.compare)
-	return found || k.failures.include(clusterType, target)
+	return found
 }
 
 // baseline returns what was delivered, with the failing targets as the branch holds them: changes of others in these
@@ -297,6 +302,24 @@ func (d *Desired) keptErrors() (errs []error) {
 			len(k.kept), fleet.Count(k.held, "deployment target folder"), most, fleet.IndentedList(texts(k.kept), maxListed))})
 	}
 	return errs
+}
+
+// keptMoved returns the folders of kept targets that are not on the branch as the plan saw them: the pull request that
+// changes them was merged since.
+func (d *Desired) keptMoved(at *BranchState) (moved []string) {
+	k := d.keptTree()
+	if k == nil {
+		return nil
+	}
+	for clusterType, folder := range k.inventory {
+		for is, wanted := range pairs(at.Folders[clusterType].Targets, folder.Targets) {
+			if wanted != nil && k.isKept(clusterType, wanted.Name) && (is == nil || !is.sameHash(*wanted)) {
+				moved = append(moved, clusterType+"/"+wanted.Name)
+			}
+		}
+	}
+	slices.Sort(moved)
+	return moved
 }
 
 // checkLeftOut returns a *LeftOutError if the rendering is created where the branch holds targets that fail to render.

@@ -3,10 +3,10 @@ package delivery
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // maxFailedListed limits the assignments and the reasons that the warning lists.
@@ -44,14 +44,21 @@ func fails(n int) string {
 
 // lines says what becomes of the assignments that a problem affects.
 func (k *keptTree) lines(p fleet.Problem, uncertain bool) (lines []string) {
+	affected := failuresOf(fleet.Problems{p})
+	names := map[string]bool{}
+	for _, t := range p.Affects {
+		names[t.Name] = true
+	}
 	add := func(all []FailedAssignment, becomes string) {
 		for _, f := range all {
-			if !k.affects(p, f) {
+			// A target that can't join a cluster type is kept on others.
+			joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
+			if !affected.include(f.ClusterType, f.DeploymentTarget) && !(joins && names[f.DeploymentTarget]) {
 				continue
 			}
 			line := fmt.Sprintf("%s: %s", f, becomes)
 			if f.Since != "" {
-				line += ", fails since " + f.Since
+				line += ", fails since " + printable.Line(f.Since)
 			}
 			lines = append(lines, line)
 		}
@@ -66,13 +73,4 @@ func (k *keptTree) lines(p fleet.Problem, uncertain bool) (lines []string) {
 		add(k.leftOut, "left out")
 	}
 	return lines
-}
-
-// affects reports whether a problem is why an assignment is kept or left out. A target that can't join a cluster type
-// is kept on others.
-func (k *keptTree) affects(p fleet.Problem, f FailedAssignment) bool {
-	joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
-	return slices.ContainsFunc(p.Affects, func(t fleet.AffectedTarget) bool {
-		return t.Name == f.DeploymentTarget && (t.ClusterType == f.ClusterType || t.ClusterType == "" || joins)
-	})
 }
