@@ -38,7 +38,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	withValues, _ := d.bool("explain")
 	record := readRecord(d)
 	f.Earlier.Decisions = record.Decisions
-	explanation, ofFleet := explain.New(ctx, f, askedTargets(d)...)
+	explanation, ofFleet := explain.New(ctx, f, targetsInWhy(d)...)
 	secrets := delivery.FindClearSecrets(f.Configs)
 	secrets.Hide(ofFleet)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,

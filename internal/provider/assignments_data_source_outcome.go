@@ -58,7 +58,7 @@ func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value,
 	all := map[string]attr.Value{}
 	for name, v := range (values{
 		"assignments":   assignments,
-		"answers":       o.answered(),
+		"answers":       o.answerValues(),
 		"placements":    placements,
 		"unscheduled":   o.unscheduled(),
 		"failed":        o.failed(),

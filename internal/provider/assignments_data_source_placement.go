@@ -58,8 +58,8 @@ func readRecord(d decoder) (record delivery.Record) {
 	return record
 }
 
-// askedTargets returns the deployment targets in why.
-func askedTargets(d decoder) (names []string) {
+// targetsInWhy returns the deployment targets in why.
+func targetsInWhy(d decoder) (names []string) {
 	quiet := d
 	quiet.problems = new(fleet.Problems) // the answers report them
 	for _, asked := range quiet.objects("why") {

@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// toldAssignment is an assignment as the data source returns it.
-type toldAssignment struct {
+// returnedAssignment is an assignment as the data source returns it.
+type returnedAssignment struct {
 	ClusterType string `json:"cluster_type"`
 	Target      string `json:"deployment_target"`
 	Namespace   string
@@ -29,7 +29,7 @@ type toldAssignment struct {
 	}
 }
 
-func toldOf(t *testing.T, values map[string]any) (all []toldAssignment) {
+func toldOf(t *testing.T, values map[string]any) (all []returnedAssignment) {
 	t.Helper()
 	fromJSON(t, toJSON(t, values["assignments"]), &all)
 	return all
@@ -43,7 +43,7 @@ func fromJSON(t *testing.T, text string, into any) {
 }
 
 // pairsOf returns the cluster types and deployment targets of assignments, in order.
-func pairsOf(all []toldAssignment) (pairs []string) {
+func pairsOf(all []returnedAssignment) (pairs []string) {
 	for _, a := range all {
 		pairs = append(pairs, a.ClusterType+"/"+a.Target)
 	}
@@ -111,7 +111,7 @@ func computedOf(values map[string]any) map[string]any {
 }
 
 // provenanceOf is, of each value of an assignment, the configs it came from, and those that gave way.
-func provenanceOf(all []toldAssignment, namespace string) map[string]string {
+func provenanceOf(all []returnedAssignment, namespace string) map[string]string {
 	from := map[string]string{}
 	for _, a := range all {
 		if a.Namespace != namespace {
@@ -133,7 +133,7 @@ func provenanceOf(all []toldAssignment, namespace string) map[string]string {
 
 // expectRecordedValues compares the values of each assignment with the data of the ConfigMap that the operator wrote:
 // text as it is, else what it reads as.
-func expectRecordedValues(t *testing.T, tree map[string]string, all []toldAssignment) {
+func expectRecordedValues(t *testing.T, tree map[string]string, all []returnedAssignment) {
 	t.Helper()
 	for _, a := range all {
 		file := path.Join(a.ClusterType, a.Target, "platform-config.yaml")
@@ -189,8 +189,8 @@ func expectText(t *testing.T, file, got string) {
 	}
 }
 
-// With the quickstart's resources, before they are made, the plan tells the assignments that the rendering plans, and
-// why: through a local, since Terraform puts off what refers to resources that are to change.
+// Before the quickstart's resources exist, the plan shows the assignments that the rendering plans, with their reasons:
+// through a local, because Terraform defers data sources that refer to pending resources.
 func TestAccAssignmentsOfResources(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "quickstart"))
@@ -235,7 +235,7 @@ data "kalypso_assignments" "this" {
 	expectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
 }
 
-// More values than Terraform accepts are an error that tells what to do.
+// More values than Terraform accepts are an error that says what to do.
 func TestAccAssignmentsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
@@ -319,8 +319,8 @@ output "namespaces" {
 var renderingOf = regexp.MustCompile(`(?m)^resource "kalypso_environment_rendering"`)
 var ofRenderingAlone = regexp.MustCompile(`(?m)^ +(delivery|guardrails|promoted_commit) +=.*$`)
 
-// What is wrong with a fleet is told as a rendering tells it, on the same attributes; what fails in a rendering alone
-// is a warning.
+// Problems of a fleet are reported as by a rendering, on the same attributes. Problems that only a rendering has are
+// warnings.
 func TestAccAssignmentsBadInput(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"fleet", "manifests"} {
@@ -369,7 +369,7 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 	}
 }
 
-// The example tells what its comments say.
+// The example shows what its comments say.
 func TestAccExampleAssignments(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "data-sources", "kalypso_assignments"))

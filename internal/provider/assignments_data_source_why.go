@@ -82,8 +82,8 @@ func (o *assignmentsOutcome) answer(d decoder) {
 	}
 }
 
-// answered converts the answers to values of the data source.
-func (o *assignmentsOutcome) answered() []values {
+// answerValues converts the answers to values of the data source.
+func (o *assignmentsOutcome) answerValues() []values {
 	all := make([]values, len(o.answers))
 	for i, a := range o.answers {
 		nearest := make([]values, len(a.Nearest))

@@ -43,7 +43,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
 				Validators: []validator.String{valid{"branch name", gitops.CheckName}},
 			},
-			"promotion": promotionPlaceArgument("Required. A `kalypso_promotion` as a whole: its commit, and why it was " +
+			"promotion": promotionLocationArgument("Required. A `kalypso_promotion` as a whole: its commit, and why it was " +
 				"taken. The reason goes into the commit message and the pull request. While nothing is written, the plan keeps " +
 				"the value of the last change."),
 			"delivery": schema.SingleNestedAttribute{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// If the provider's credentials are unknown, a folder is read, and anything that needs a repo is an error that tells
+// If the provider's credentials are unknown, a folder is read, and everything that needs a repo is an error that says
 // why.
 func TestAccControlPlaneUnknownProvider(t *testing.T) {
 	t.Parallel()

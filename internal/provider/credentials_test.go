@@ -185,8 +185,7 @@ func (p *private) forget() {
 	}
 }
 
-// teamServer redirects all that is asked of /read, and the pushes to /push, to a private repo. It serves the reads of
-// /push.
+// teamServer redirects all requests to /read, and the pushes to /push, to a private repo. It serves the reads of /push.
 type teamServer struct {
 	*httptest.Server
 	mu  sync.Mutex

@@ -57,8 +57,8 @@ func (r *rendering) editDelivery(edit func(*delivery.State)) {
 	})
 }
 
-// TestAccRenderingCorruptState: a private state that can't be used is read anew from the branch, or is an error that
-// says how to get out. Nothing is written by it.
+// TestAccRenderingCorruptState: an unusable private state is read again from the branch, or is an error that says what
+// to do. It causes no write.
 func TestAccRenderingCorruptState(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

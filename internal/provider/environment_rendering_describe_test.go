@@ -14,8 +14,8 @@ import (
 
 const renderingAddress = "kalypso_environment_rendering.this"
 
-// describe plans and applies the module, fails the test unless what was planned is what was applied and the plan after
-// it is empty, and returns the description and whether it was known in the plan.
+// describe plans and applies the module, and returns the description and whether it was known in the plan. The test
+// fails unless the apply does what the plan showed and the next plan is empty.
 func (r *root) describe() (text string, known bool) {
 	r.t.Helper()
 	c := r.plan()[renderingAddress]
@@ -117,7 +117,7 @@ func TestAccDescription(t *testing.T) {
 	r.expectDescription(true, ": `value`, now `6`\n") // the old one was not to be kept
 	r.options("delivery", map[string]any{"describe": "keys"})
 
-	// An import knows the record alone, and says so; an apply over what is there already knows what is there.
+	// An import only knows the record, and says so. An apply over an existing tree knows that tree.
 	r.succeed("state", "rm", renderingAddress)
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "canary-6")
@@ -131,7 +131,7 @@ func TestAccDescription(t *testing.T) {
 	r.expectDescription(true, ": `value`\n")
 }
 
-// TestAccDescriptionPullRequest: a pull request's description is the attribute, and tells what a merge does.
+// TestAccDescriptionPullRequest: the pull request has the attribute's text, and says what a merge does.
 func TestAccDescriptionPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -87,7 +87,7 @@ func TestAccRenderingRewritten(t *testing.T) {
 	r.expectRefused([]string{"Others changed the rendered folders", "Squashed", "large/app-a/reconciler.yaml",
 		"not in the history of the branch"}, "plan")
 
-	// A branch that is gone is planned anew.
+	// A deleted branch is planned again.
 	gitserver.Git(t, r.repo, "update-ref", "-d", "refs/heads/dev")
 	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 1 to add") ||
 		!strings.Contains(out.text(), "That branch no longer exists") {

@@ -26,7 +26,7 @@ const (
 	promotedCommitPath = ".github/tracking/Promoted_Commit_Id"
 )
 
-// goldenFleet is what a root module is told of a golden fleet, beside its documents.
+// goldenFleet holds the inputs of a root module for a golden fleet, besides its documents.
 type goldenFleet struct {
 	Environment string `json:"environment"`
 	Promoted    string `json:"promoted_commit"` // empty: none

@@ -178,7 +178,7 @@ func TestAccBadPlaces(t *testing.T) {
 	}
 }
 
-// Of hundreds of problems, the first come with all that belongs to them, and the rest is counted.
+// Of hundreds of problems, the first are shown completely, and the others are counted.
 func TestAccBadInputIsBounded(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `
@@ -201,8 +201,8 @@ resource "kalypso_environment_rendering" "test" {
 	}
 }
 
-// expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which the names
-// stand for what differs from run to run. It returns them.
+// expectRefused applies the module, whose plan fails, and compares the diagnostics with the file, in which names
+// replace what differs between runs. It returns them.
 func expectRefused(t *testing.T, r *root, file string, names ...string) string {
 	t.Helper()
 	out := r.terraform("apply", "-auto-approve", "-json")

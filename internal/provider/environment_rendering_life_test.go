@@ -51,7 +51,7 @@ func TestAccRenderingLife(t *testing.T) {
 	expectChanges(t, map[string]any{"large": "+0 -0 ~2", "small": "+0 -0 ~1"}, first, r.rendered())
 	r.expectOthers(others)
 
-	// What renders the same bytes makes no commit, and keeps what tells of the last one.
+	// A change that renders the same bytes makes no commit, and keeps the results of the last one.
 	before := r.rendered()
 	r.options("commit_message", "Another", "manifests", map[string]string{
 		"https://acme.io/base@" + promoted + ":configs.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
@@ -162,8 +162,8 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectFiles("stage")
 }
 
-// TestAccRenderingMoveKeeps: a branch that clusters follow is not emptied by a move, whatever the guardrails say,
-// where on_move is "keep"; it can be moved back to, and only the last place is the rendering's to destroy.
+// TestAccRenderingMoveKeeps: with on_move = "keep", a move does not empty a branch that clusters follow, whatever the
+// guardrails say. The rendering can move back, and destroys only the last location.
 func TestAccRenderingMoveKeeps(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -272,8 +272,8 @@ func TestAccRenderingNone(t *testing.T) {
 	r.expectFiles("dev", defaultPaths("")...)
 }
 
-// TestAccTerraformTest: terraform test applies a fleet that is only computed, and ends cleanly: there is nothing that
-// deletion_protection protects. A rendering that was delivered is protected still.
+// TestAccTerraformTest: terraform test applies a fleet that is only computed, and cleans up without an error:
+// deletion_protection has nothing to protect. A delivered rendering is still protected.
 func TestAccTerraformTest(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -295,7 +295,7 @@ func TestAccTerraformTest(t *testing.T) {
 	r.expectRefused([]string{"The rendering is protected"}, "destroy", "-auto-approve")
 }
 
-// TestAccRenderingGuardrails: what takes away too much is refused at plan with what would go.
+// TestAccRenderingGuardrails: a change that removes too much fails the plan, which lists what it would remove.
 func TestAccRenderingGuardrails(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -317,7 +317,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	r.options("guardrails", map[string]any{"allow_empty": true})
 	refused("removes 4 of 4", "max_removed")
 
-	// A folder whose files all become empty is taken away too.
+	// A folder whose files all become empty counts as removed.
 	r.options("guardrails", nil)
 	r.set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d": "small"})
 	r.set("values", map[string]string{"a": "''", "b": "''", "c": "''"})

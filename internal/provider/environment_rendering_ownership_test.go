@@ -169,7 +169,7 @@ func TestAccRenderingPlaces(t *testing.T) {
 		)
 	}
 	first.apply(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
-	// Of one environment too, whether or not the other is there already.
+	// The same holds for one environment, whether or not the other rendering exists already.
 	first.expectError(
 		[]string{"Two renderings at one destination"},
 		"plan",
@@ -204,8 +204,8 @@ func TestAccRenderingPlaces(t *testing.T) {
 	first.expectEmptyPlan(`-var=paths=["a", "b/c"]`, "-var=environment=dev")
 }
 
-// TestAccRenderingRenamed: a rendering that another address takes over in the same run is not removed by the
-// destruction of the old one, nor one that is created anew before it is destroyed.
+// TestAccRenderingRenamed: if another address takes over a rendering in the same run, destroying the old address does
+// not remove it. Neither does create_before_destroy.
 func TestAccRenderingRenamed(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

@@ -47,13 +47,13 @@ func TestAccPlanIsApply(t *testing.T) {
 	}
 }
 
-// How many random fleets there are, and how many applies of each.
+// The numbers of random fleets, and of applies of each.
 const (
 	fleets = 2
 	steps  = 12
 )
 
-// edit makes random edits, of those alone that change nothing of what is rendered where it is quiet.
+// edit makes random edits. If quiet, they change no rendered byte.
 func (f *randomFleet) edit(quiet bool) (names []string) {
 	among := quietEdits
 	if !quiet {
@@ -122,7 +122,7 @@ func (r *root) step(repo string, f *randomFleet, before map[string]any, quiet bo
 	return state
 }
 
-// expectDescribed compares the numbers that a description tells with the changes.
+// expectDescribed compares the numbers in a description with the changes.
 func expectDescribed(t *testing.T, text string, changes map[string]any) {
 	t.Helper()
 	var all [3]int

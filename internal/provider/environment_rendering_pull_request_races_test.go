@@ -88,8 +88,8 @@ func TestAccPullRequestMergedBetween(t *testing.T) {
 	r.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestAskedOnce: whoever has reviewed is not asked again: by another label, another tree, with each
-// round of waiting, and with the state lost.
+// TestAccPullRequestAskedOnce: a reviewer is asked once: not again after another label, another tree, a round of
+// waiting, or a lost state.
 func TestAccPullRequestAskedOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -130,7 +130,7 @@ func TestAccPullRequestAskedOnce(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has named is not dropped, whatever
+// TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has listed is never removed, whatever
 // on_drift says: with the state lost, pushed between plan and apply, or below our commit.
 func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	t.Parallel()

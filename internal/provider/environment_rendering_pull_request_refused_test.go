@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// TestAccPullRequestNoCredential: a plan that would open a pull request says that nobody lets it, before anything is
-// pushed. GITHUB_TOKEN is no advice where it goes nowhere.
+// TestAccPullRequestNoCredential: a plan that would open a pull request without a credential fails before anything is
+// pushed. It does not suggest GITHUB_TOKEN if that would not be used.
 func TestAccPullRequestNoCredential(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

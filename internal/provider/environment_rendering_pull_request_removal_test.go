@@ -40,8 +40,8 @@ func (r *reviewed) expectPlaces(want ...string) {
 	}
 }
 
-// expectRemoval applies, and fails the test unless plan and apply say that this opens the pull request that removes the
-// rendering from a branch, and that waits for people.
+// expectRemoval applies. The test fails unless plan and apply say that this opens the pull request that removes the
+// rendering from a branch, and that it waits for people.
 func (r *reviewed) expectRemoval(from string) int {
 	r.t.Helper()
 	count := len(r.pulls())
@@ -149,7 +149,8 @@ func (r *reviewed) expectArrived(branch string, number int) {
 	}
 }
 
-// TestAccPullRequestRemovalGivenUp: whoever moves on, back, stays or destroys takes along what is still to be removed.
+// TestAccPullRequestRemovalGivenUp: a pending removal is handled by every next step: another move, a move back, no
+// move, and a destroy.
 func TestAccPullRequestRemovalGivenUp(t *testing.T) {
 	t.Parallel()
 	r := moving(t)

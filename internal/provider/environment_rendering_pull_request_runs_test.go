@@ -93,8 +93,8 @@ func TestAccPullRequestKilled(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestWaits: an apply waits for the merge, and fails where that does not come: then the next one takes
-// up what is there, and nothing is replaced.
+// TestAccPullRequestWaits: an apply waits for the merge, and fails without it. The next one continues with the same
+// pull request, and nothing is replaced.
 func TestAccPullRequestWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

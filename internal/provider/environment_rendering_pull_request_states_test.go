@@ -302,8 +302,8 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestUnmarked: a pull request whose description people wrote anew is known by its number, and says
-// again whose it is. With the state lost it is nobody's, which a plan says before anything is pushed.
+// TestAccPullRequestUnmarked: if people rewrite the description of a pull request, its number identifies it, and the
+// marker is restored. With the state lost, its owner is unknown, and the plan fails before anything is pushed.
 func TestAccPullRequestUnmarked(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -375,7 +375,7 @@ func TestAccPullRequestSecrets(t *testing.T) {
 	r.set("value", "canary-two")
 	r.apply()
 	r.delivery("describe", "values")
-	r.apply() // asking changes nothing of what is proposed; the values are known from then on
+	r.apply() // asking changes nothing of the proposal; from then on, the values are known
 	for _, p := range r.on.PullRequests() {
 		for _, secret := range []string{"canary", "ghs_", "PRIVATE KEY"} {
 			if strings.Contains(p.Body+p.Title, secret) {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// arguments are those of an object, all of them: null where there is none.
+// arguments holds all arguments of an object; unset ones are null.
 type arguments map[string]any
 
 // object is a Kalypso object of a random fleet.
@@ -215,7 +215,7 @@ type edit struct {
 	make func(f *randomFleet)
 }
 
-// quietEdits are the edits that change nothing of what is rendered.
+// quietEdits lists the edits that change no rendered byte.
 var quietEdits = []edit{
 	{"rename a key", func(f *randomFleet) {
 		if o := pick(f, f.objects...); o.form == formEach || o.form == formInPlace {

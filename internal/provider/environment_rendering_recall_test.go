@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingOtherVersion: a private state of another version of the provider is read anew from the branch. That
-// tells what others did meanwhile all the same, and moves what was delivered.
+// TestAccRenderingOtherVersion: a private state of another version of the provider is read again from the branch. That
+// also finds what others did meanwhile, and a move still moves what was delivered.
 func TestAccRenderingOtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -35,7 +35,7 @@ func TestAccRenderingOtherVersion(t *testing.T) {
 	r.apply("-refresh-only")
 	r.expectRefused(said, "plan", "-refresh=false") // it is in the private state of this version now
 
-	// Undone by hand, it is none any more.
+	// Reverted by hand, it is no drift any more.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": reconciler})
 	r.expectEmptyPlan()
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", hotfix)

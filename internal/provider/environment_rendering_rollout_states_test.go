@@ -23,7 +23,7 @@ func TestAccRolloutFails(t *testing.T) {
 	r.options("progress_deadline", "1ms") // what fails, has failed
 	r.expectWarning("The rollout stopped", "canary: 0 of 1 cluster current", "of-canary failed: ", "failed since the test")
 
-	// A fleet that mends it goes on there.
+	// A fixed fleet continues there.
 	r.set("value", "3")
 	r.wave("3 1 1 1 1")
 	// Rolled back, it is all done.
@@ -74,7 +74,7 @@ func TestAccRolloutRemoves(t *testing.T) {
 	}
 }
 
-// Guardrails judge what the whole fleet takes away with the first wave, though that takes nothing.
+// With the first wave, the guardrails judge everything that the whole fleet removes, even if that wave removes nothing.
 func TestAccRolloutGuardrails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -164,7 +164,7 @@ func TestAccRolloutImport(t *testing.T) {
 	r.wave("1 1 1 1 1")
 }
 
-// A private state that can't be read is read anew from the branch, also where nothing refreshes.
+// An unreadable private state is read again from the branch, even without a refresh.
 func TestAccRolloutLostState(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -196,7 +196,7 @@ func TestAccRolloutKilled(t *testing.T) {
 	r.report("current", "canary")
 	applyUntilPushed(t, r.rendering)
 	r.expectValues("2 2 2 1 1")
-	r.report("current", rollingTypes...) // before any apply told the state of it
+	r.report("current", rollingTypes...) // before any apply recorded it in the state
 	r.wave("2 2 2 2 2")
 	if record := r.record(); !record.Rollout.Complete {
 		t.Errorf("the record: %+v", record.Rollout)
@@ -237,7 +237,7 @@ func movedPaths() []string {
 	return paths("clusters", folders...)
 }
 
-// A destroy in the middle of a rollout removes all that is there, or keeps it.
+// A destroy during a rollout removes everything, or keeps it.
 func TestAccRolloutDestroy(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)

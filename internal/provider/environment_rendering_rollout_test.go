@@ -108,7 +108,7 @@ func (r *rolling) expectValues(want string) {
 	}
 }
 
-// wave applies one commit, and fails the test unless the branch holds these values then.
+// wave applies, and expects one commit and then these values on the branch.
 func (r *rolling) wave(want string) output {
 	r.t.Helper()
 	out := r.expectCommits(1)

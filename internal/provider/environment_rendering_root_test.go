@@ -83,7 +83,7 @@ func (r *root) rendered() map[string]any {
 	return r.attributesOf("kalypso_environment_rendering")
 }
 
-// attributesOf returns the attributes of the first resource of a type in the state; nil if there is none.
+// attributesOf returns the attributes of the first resource of a type in the state, or nil if there is none.
 func (r *root) attributesOf(resourceType string) map[string]any {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
@@ -122,8 +122,8 @@ func (r *rendering) head() string {
 	return gitserver.Rev(r.t, r.repo, "dev")
 }
 
-// expectCommits applies the module, fails the test unless that makes so many commits on the branch "dev" and the plan
-// after it is empty, and returns what apply printed.
+// expectCommits applies the module, and returns the output of the apply. The test fails unless the apply makes this
+// number of commits on the branch "dev" and the next plan is empty.
 func (r *rendering) expectCommits(n int, args ...string) output {
 	r.t.Helper()
 	before := len(gitserver.Log(r.t, r.repo, "dev"))
@@ -135,8 +135,7 @@ func (r *rendering) expectCommits(n int, args ...string) output {
 	return out
 }
 
-// expectRefused fails the test unless a command fails, says all of the texts, and leaves the branch "dev" and the
-// state as they are.
+// expectRefused expects a command to fail with all of the texts, and to change neither the branch "dev" nor the state.
 func (r *rendering) expectRefused(texts []string, args ...string) {
 	r.t.Helper()
 	head, state := r.head(), r.rendered()
@@ -174,7 +173,7 @@ func paths(below string, folders ...string) []string {
 	return all
 }
 
-// tree are the paths of what testdata/rendering renders by default.
+// tree lists the paths that testdata/rendering renders by default.
 func defaultPaths(below string) []string {
 	return paths(below, "large", "large/app-a", "large/app-b", "small", "small/app-c")
 }

@@ -53,7 +53,7 @@ func TestAccRenderingServerWords(t *testing.T) {
 	server.Fail(push)
 	r.expectRefused([]string{"The server limits requests", "raise timeouts"}, "apply", "-auto-approve")
 
-	// An answer that got lost is none of these.
+	// A lost answer is none of these.
 	server.DropAnswer()
 	r.expectCommits(1)
 }

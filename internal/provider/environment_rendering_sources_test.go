@@ -99,8 +99,8 @@ func TestAccSourcesKept(t *testing.T) {
 	}
 }
 
-// TestAccSourcesKeptOfMany: of several renderings that are planned at a time, each keeps its arguments, and none is
-// made of what was kept, of which an object may be in two arguments.
+// TestAccSourcesKeptOfMany: of several renderings that are planned at once, each keeps its own arguments. None renders
+// from kept arguments, in which an object may occur twice.
 func TestAccSourcesKeptOfMany(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

@@ -37,7 +37,7 @@ var (
 
 func filesOf(paths ...string) unknowns { return unknowns{tree: true, files: paths} }
 
-// unknownCases are the cases of testdata/TestAccUnknown: what may not be known of the plan, and no more than that.
+// unknownCases lists the cases of testdata/TestAccUnknown, with everything that may be unknown in the plan.
 
 var unknownCases = map[string]unknowns{
 	"known":            nothing,
@@ -306,7 +306,7 @@ func TestAccUnknownRefused(t *testing.T) {
 	}
 }
 
-// With credentials that are not known at plan, nothing is contacted, and all that is pure is planned as ever.
+// If the credentials are not known at plan, nothing is contacted, and everything pure is planned as usual.
 func TestAccUnknownProvider(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccUnknownProvider")

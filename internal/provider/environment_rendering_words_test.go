@@ -27,8 +27,8 @@ func TestAccRenderingFirstIsEmpty(t *testing.T) {
 	r.expectCommits(0)
 }
 
-// TestAccRenderingWords: an environment that no workload names, and a template that is missing, are told once and by
-// the names of the form that the objects have.
+// TestAccRenderingWords: an environment that no workload names, and a missing template, are reported once, with the
+// names in the form of the objects.
 func TestAccRenderingWords(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock + `

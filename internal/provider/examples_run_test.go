@@ -51,8 +51,8 @@ func wantInSection(t *testing.T, sections map[string]string, headline string, te
 	}
 }
 
-// examples/control-plane takes over the tree that the operator left: its files stay as they are, the record and the
-// promoted commit are added, and nothing is left to do, nor in the temporary folder.
+// examples/control-plane adopts the operator's tree: its files stay unchanged, the record and the promoted commit are
+// added, the next plan is empty, and the temporary folder is removed.
 func TestAccExampleControlPlane(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -81,8 +81,8 @@ func TestAccExampleControlPlane(t *testing.T) {
 	}
 }
 
-// examples/application-team shows where a pull request's targets go, which of them go nowhere and why, and what becomes
-// of their files, and writes to no repo.
+// examples/application-team shows which cluster types host a pull request's targets, which targets no policy places and
+// why, and how their files change. It writes to no repo.
 func TestAccExampleApplicationTeam(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -112,8 +112,8 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 	}
 }
 
-// examples/deployment-state follows a tree onto two clusters: what is not there yet is pending and named, what is there
-// is a success, and an older tree is none.
+// examples/deployment-state follows a tree to two clusters: a missing report is pending and listed, the current tree is
+// a success, and an older tree is not.
 func TestAccExampleDeploymentState(t *testing.T) {
 	t.Parallel()
 	sections := runExample(t, "deployment-state", t.TempDir(), "")

@@ -104,7 +104,7 @@ spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 `})
 	r.expectError([]string{"Local repo in a registration", "Registration: shop"}, "plan", "-no-color")
 
-	// An error names both, and a mirror that is none is one.
+	// An error names both, and an invalid mirror is an error.
 	mirrors["https://git.invalid/acme/plane"] = http.URL + "/none.git"
 	set(mirrors)
 	both := "https://git.invalid/acme/plane at its mirror " + http.URL + "/none.git"

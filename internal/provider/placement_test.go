@@ -215,7 +215,7 @@ func TestAccPlacementKeeps(t *testing.T) {
 		r.fleet(f)
 		texts := []string{"holds other placement decisions: import the rendering", "?ref=dev"}
 		if !adopt {
-			texts = nil // the trees differ too, which is told first
+			texts = nil // the trees differ too, and that is reported first
 		}
 		r.expectError(texts, "plan", "-no-color")
 	}
@@ -230,7 +230,8 @@ func TestAccPlacementKeeps(t *testing.T) {
 		t.Errorf("the import led to %d commits", made)
 	}
 
-	// A policy of another name takes what is there. Its decisions alone are a reason for a commit of the record.
+	// A policy with another name adopts the existing placements. A change of the decisions alone makes a commit of the
+	// record.
 	f.Policies["renamed"] = f.Policies["web"]
 	delete(f.Policies, "web")
 	r.fleet(f)

@@ -89,8 +89,8 @@ data "kalypso_assignments" "this" {
 }
 `
 
-// TestAccSecrets: references come to the file of each assignment that they apply to, those that are not known yet too,
-// and the data source tells where each comes from.
+// TestAccSecrets: the file of each assignment contains the references that apply to it, even those that were unknown at
+// plan, and the data source shows where each comes from.
 func TestAccSecrets(t *testing.T) {
 	t.Parallel()
 	r := newRoot(t, map[string]string{"main.tf": secretsRoot})
@@ -205,8 +205,8 @@ resource "kalypso_environment_rendering" "this" {
 }
 `
 
-// TestAccClearSecrets: a plan refuses a new or changed config value that is plainly a secret, unless the guardrail lets
-// it pass. No output tells the value.
+// TestAccClearSecrets: a new or changed config value that is plainly a secret fails the plan, unless the guardrail lets
+// it pass. No output contains the value.
 func TestAccClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, other := "gh"+"p_"+strings.Repeat("aB3", 12), "gl"+"pat-"+strings.Repeat("aB3", 8)
@@ -272,8 +272,8 @@ func TestAccClearSecrets(t *testing.T) {
 	}
 }
 
-// TestAccClearSecretsInLogs: no log tells a config value that is plainly a secret, at any level: not when the plan
-// refuses it, when the apply pushes it, or when a template fails on it.
+// TestAccClearSecretsInLogs: no log contains a config value that is plainly a secret, at any level: not when the plan
+// fails on it, when the apply pushes it, or when a template fails on it.
 func TestAccClearSecretsInLogs(t *testing.T) {
 	t.Parallel()
 	needTerraform(t)

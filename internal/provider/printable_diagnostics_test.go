@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
-// TestPrintableDiagnostics: whatever way a name or a text of others takes into a diagnostic, it is escaped there.
+// TestPrintableDiagnostics: a diagnostic escapes every name and text of others, wherever it comes from.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
 	host := &hosting.Error{Op: evil, Kind: hosting.ErrRejected, Message: evil, Cause: errors.New(evil)}

@@ -37,11 +37,11 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 
 // promotionDataArgument is the same argument for a data source that reads the commit, with the location of the commit.
 func promotionDataArgument(description string) datasource.Attribute {
-	return dataSourceArgument("promotion", promotionPlaceArgument(description))
+	return dataSourceArgument("promotion", promotionLocationArgument(description))
 }
 
-// promotionPlaceArgument is the argument with the place of the commit, and without what only a record needs.
-func promotionPlaceArgument(description string) schema.SingleNestedAttribute {
+// promotionLocationArgument is the argument with the place of the commit, and without what only a record needs.
+func promotionLocationArgument(description string) schema.SingleNestedAttribute {
 	argument := promotionArgument(description)
 	delete(argument.Attributes, "rolled_back")
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{

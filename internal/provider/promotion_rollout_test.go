@@ -27,8 +27,8 @@ func (p *promotionRoot) inWaves() {
 	})
 }
 
-// wave applies the next wave, and returns what was decided. While a rollout is under way, promoted_commit of the record
-// and Promoted_Commit_Id stay.
+// wave applies the next wave, and returns the decision. During a rollout, promoted_commit of the record and
+// Promoted_Commit_Id stay.
 func (p *promotionRoot) wave(decision, commit, promoted string) promotionSeen {
 	p.t.Helper()
 	p.inWaves()

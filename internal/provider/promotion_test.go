@@ -130,7 +130,7 @@ type promotionSeen struct {
 	Skipped                                       []struct{ Commit, Reason string }
 }
 
-// run applies, expects an empty plan after it, and returns what it decided.
+// run applies, expects an empty plan after it, and returns the decision.
 func (p *promotionRoot) run() promotionSeen {
 	p.t.Helper()
 	p.apply()

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestWhatApplies compares the configs and secrets that are found for each assignment of random fleets with what a look
-// at each label of each config says.
+// TestWhatApplies compares the configs and secrets of each assignment of random fleets with a plain check of each label
+// of each config.
 func TestWhatApplies(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -58,7 +58,7 @@ func TestClearSecrets(t *testing.T) {
 	}
 }
 
-// TestClearSecretsHidden: no other problem tells a secret, as it stands or quoted, nor do descriptions with values.
+// TestClearSecretsHidden: no other problem contains a secret, plain or quoted, and no description with values does.
 func TestClearSecretsHidden(t *testing.T) {
 	t.Parallel()
 	key := "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE" + " KEY-----\n"

@@ -16,9 +16,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// The tables below are the specification of what becomes of a rendering. A row changes one thing of the usual case,
-// in which nothing is to be done: the environment "dev" on the branch "dev", rendered and delivered, and as it was on
-// the branch since.
+// The tables below specify what happens to a rendering. A row changes one part of the usual case, in which nothing has
+// to be done: the environment "dev" on the branch "dev" is rendered and delivered, and the branch has not changed
+// since.
 
 // situation is what a decision follows from.
 type situation struct {
@@ -108,7 +108,7 @@ func (s *situation) proposed(entries string) *Proposal {
 	return s.state.Proposal
 }
 
-// text tells the decision on a situation, and what that changes where it can be told.
+// text describes the decision on a situation, with the changes if they are known.
 func (d *Decision) text(on *situation) string {
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
 		RemoveOld: "remove old"}[d.Action]}
@@ -136,7 +136,7 @@ func (d *Decision) text(on *situation) string {
 	return strings.Join(parts, ", ")
 }
 
-// kindOf tells an error by its type, and an ownership error by what it is about.
+// kindOf describes an error by its type, and an ownership error by its subject.
 func kindOf(err error) string {
 	var ownership *OwnershipError
 	var moved *MovedError
@@ -230,7 +230,7 @@ func TestDecide(t *testing.T) {
 			s.desired.Tree, s.desired.Incomplete = rendered("large/a=1"), true
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 
-		// Guardrails and ownership, as far as the last read tells.
+		// Guardrails and ownership, as far as the last read shows.
 		{"guardrails stop what takes too much away", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
 		{"guardrails judge a move too: the place that is left loses all", func(s *situation) {
@@ -487,7 +487,7 @@ func TestChange(t *testing.T) {
 			s.state.Seen = *s.branch
 		}, "write"},
 
-		// A rendering of the environment that no state tells of.
+		// A rendering of the environment that no state knows.
 		{"a rendering that no state tells of, with another tree", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 new/d=1")
 		}, "refuses: exists map[large:+0 -0 ~1 new:+1 -0 ~0 small:+0 -1 ~0]"},
@@ -695,7 +695,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestPathsToRemove: what a destroy, or a move, takes away.
+// TestPathsToRemove: what a destroy or a move removes.
 func TestPathsToRemove(t *testing.T) {
 	for _, test := range []struct {
 		rule string

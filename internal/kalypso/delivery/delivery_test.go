@@ -93,7 +93,7 @@ func (b *branch) request(value string, targets map[string][]string, before *deli
 	}, before}
 }
 
-// deliver delivers a request, in so many commits.
+// deliver delivers a request, and expects this number of commits.
 func (b *branch) deliver(o request, commits int) *delivery.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
@@ -131,7 +131,8 @@ var (
 	plain = func(content string) gitserver.File { return gitserver.File{Mode: "100644", Content: content} }
 )
 
-// Whatever others do to our folders and our record is drift, which one commit puts right, and no more than that.
+// Every change of others in our folders and our record is drift, which one commit corrects, and it changes nothing
+// else.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	const record = ".kalypso/rendering.json"

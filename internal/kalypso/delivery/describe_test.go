@@ -62,7 +62,7 @@ func (b *branch) described(value string, commit int, before *delivery.State) req
 	return o
 }
 
-// What changed since the last delivery is told, in whatever order it is given, and again by whoever delivers it.
+// The description shows what changed since the last delivery, regardless of the order of the input and of who delivers.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -128,7 +128,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// No value lies in what is kept unless it may be shown, and then as much as is shown.
+// The state contains no value unless descriptions may show it, and then only the part that they show.
 func TestInputsKeepNoValue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -167,8 +167,8 @@ func TestInputsKeepNoValue(t *testing.T) {
 	}
 }
 
-// What is not known of what was there is said, and nothing made up: after an import, of a folder that is taken over,
-// and of a state that an older version wrote.
+// The description says what is not known about the previous state, and invents nothing: after an import, for an adopted
+// folder, and for a state of an older version.
 func TestDescribeNotKnown(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)

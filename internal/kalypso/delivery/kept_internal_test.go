@@ -34,7 +34,7 @@ func (s *situation) shortHashes() {
 	s.state.Seen.Folders = s.state.Seen.Folders.replace(withoutWholeHashes)
 }
 
-// keptText tells what became of the failing targets.
+// keptText describes what happens to the failing targets.
 func (s *situation) keptText() string {
 	decision := Decide(s.desired, s.prior, s.state)
 	d := s.desired
@@ -73,8 +73,8 @@ func (s *situation) keptText() string {
 	return strings.Join(parts, "; ")
 }
 
-// TestKept is the specification of what becomes of deployment targets that fail to render. The branch holds
-// large/a=1 large/b=1 small/c=1.
+// TestKept specifies what happens to deployment targets that fail to render. The branch holds large/a=1 large/b=1
+// small/c=1.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

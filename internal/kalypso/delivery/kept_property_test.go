@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// keptModel is a fleet whose teams break and mend their targets, and the branch as plain rules have it.
+// keptModel is a fleet whose teams break and fix their targets, and the branch by plain rules.
 type keptModel struct {
 	*testing.T
 	seed    uint64
@@ -160,7 +160,7 @@ func folders(inv Inventory) map[string]tree.Hash {
 	return all
 }
 
-// edit breaks, mends, changes or moves targets.
+// edit breaks, fixes, changes or moves targets.
 func (m *keptModel) edit() {
 	var names []string
 	for _, all := range []map[string]func(*fleet.Workload, *fleet.Target){everywhere, onAssignments} {
@@ -185,7 +185,7 @@ func (m *keptModel) edit() {
 			}
 		}
 	}
-	for _, t := range m.targets { // mended as a whole
+	for _, t := range m.targets { // fixed as a whole
 		if t.fault == quotaFault && m.random.IntN(3) == 0 {
 			for _, other := range m.targets {
 				if other.workload == t.workload {
@@ -239,7 +239,7 @@ func (m *keptModel) inventory() Inventory {
 	return inv
 }
 
-// fails is the plain rule of what fails on a cluster type.
+// fails is the plain rule for failures on a cluster type.
 func (t *modelTarget) fails(ct string) bool {
 	_, all := everywhere[t.fault]
 	switch {
@@ -323,8 +323,7 @@ func (m *keptModel) apply() {
 	}
 }
 
-// checkDrift checks that drift is told where the apply overwrites it, and never where others changed only what it
-// keeps.
+// checkDrift checks that drift is reported if the apply overwrites it, and never if others changed only what it keeps.
 func (m *keptModel) checkDrift(decision *Decision, d *Desired) {
 	m.Helper()
 	was, now, want := folders(m.state.Delivered), m.branch, folders(d.Inventory())
@@ -366,9 +365,9 @@ func (m *keptModel) desired(which string) *Desired {
 	return d
 }
 
-// Teams break their targets in every way and mend them again, targets change and move, and others push to the branch:
-// the files of the others are those of the fleet without the broken targets, what is kept never changes, and once all
-// is mended, the tree is the one of a fleet that never broke.
+// Teams break their targets in every way and fix them again, targets change and move, and others push to the branch.
+// The files of the other targets are those of the fleet without the broken ones, kept files never change, and once
+// everything is fixed, the tree is the one of a fleet that never broke.
 func TestTeamsBreakAndMend(t *testing.T) {
 	t.Parallel()
 	runs := uint64(500)

@@ -39,7 +39,7 @@ func placedDesired(t *testing.T) *Desired {
 	}
 }
 
-// TestDecisionsOfState: a state tells the decisions that it was written with, which it holds once.
+// TestDecisionsOfState: a state returns the decisions that it was written with, and stores them once.
 func TestDecisionsOfState(t *testing.T) {
 	t.Parallel()
 	record := NewRecord("dev", []string{"large"}, "", nil, nil)
@@ -102,8 +102,8 @@ func TestDecisionsOfRecord(t *testing.T) {
 	}
 }
 
-// TestDecisionsDecide: other decisions are a reason to write, compared with what was proposed last, and are refused on
-// a record that no state tells of, also with adopt.
+// TestDecisionsDecide: other decisions, compared with those proposed last, cause a write. On a record that no state
+// knows they are an error, even with adopt.
 func TestDecisionsDecide(t *testing.T) {
 	t.Parallel()
 	d := placedDesired(t)

@@ -43,7 +43,7 @@ func TestBranchName(t *testing.T) {
 	}
 }
 
-// TestTrailer: it is of all that our branch holds of ours, and of whose that is.
+// TestTrailer: the trailer covers everything of ours on our branch, and identifies the rendering.
 func TestTrailer(t *testing.T) {
 	k, folders := key{"dev", "dev", "."}, map[string]tree.Hash{"large": {1}, "small": {2}}
 	trailers := map[string]bool{}
@@ -61,7 +61,7 @@ func TestTrailer(t *testing.T) {
 	}
 }
 
-// TestBody: the marker stays, whatever has to go.
+// TestBody: the marker stays, however much is cut.
 func TestBody(t *testing.T) {
 	const marker = "<!-- marker -->"
 	for n, text := range []string{

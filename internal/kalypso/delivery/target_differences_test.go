@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 )
 
-// TestDifferences: what is told of the files of a target that changes.
+// TestDifferences: the listed differences between the files of a changed target.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	const (
@@ -54,7 +54,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestBranchChangeLines: what is told of a branch is bounded.
+// TestBranchChangeLines: the lines about a branch are limited.
 func TestBranchChangeLines(t *testing.T) {
 	t.Parallel()
 	names := func(n int) (all []string) {

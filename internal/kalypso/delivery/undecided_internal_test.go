@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUndecided: a folder of which it is not known yet which targets there are takes nothing away, changes nothing that
-// can be told, and is no reason to refuse a create. The others are judged as ever.
+// TestUndecided: a folder whose targets are not known yet removes nothing, shows no changes, and never makes a create
+// fail. The other folders are judged as usual.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	target := func(name string, hash byte) Target { return Target{Name: name, Hash: ShortHash{hash}} }

@@ -172,7 +172,7 @@ func (w *truth) rollback() {
 	w.commitTree(w.treesOf(w.heads[w.r.IntN(len(w.heads))]))
 }
 
-// forcePush starts the branch anew with the trees of an earlier head.
+// forcePush restarts the branch with the trees of an earlier head.
 func (w *truth) forcePush() {
 	trees := w.treesOf(w.heads[w.r.IntN(len(w.heads))])
 	w.rewrite, w.gone = len(w.heads), len(w.commits)

@@ -262,7 +262,7 @@ func TestRepoNames(t *testing.T) {
 	}
 }
 
-// A cluster type that comes or goes is told of though nothing is placed on it, and one that stays is not.
+// An added or removed cluster type is listed even if it hosts nothing; an unchanged one is not.
 func TestNothingPlaced(t *testing.T) {
 	got := describe.Markdown(describe.Change{ClusterTypes: []describe.ClusterType{
 		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
@@ -276,7 +276,7 @@ func TestNothingPlaced(t *testing.T) {
 	}
 }
 
-// The order of what is given does not count.
+// The order of the input does not matter.
 func TestOrder(t *testing.T) {
 	want := describe.Markdown(changed())
 	for range 20 {

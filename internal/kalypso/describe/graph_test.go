@@ -76,7 +76,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// many are cluster types of which so many targets change.
+// many returns cluster types with this number of changed targets.
 func many(clusterTypes, targets int) []describe.ClusterType {
 	var all []describe.ClusterType
 	for _, name := range numbered("type", clusterTypes) {
@@ -85,8 +85,8 @@ func many(clusterTypes, targets int) []describe.ClusterType {
 	return all
 }
 
-// TestGraphRandom: whatever changes, no graph has more nodes than there may be, each node is there once, and each
-// change is an edge of its own unless cluster types are drawn alone.
+// TestGraphRandom: no graph has more nodes than allowed, each node occurs once, and each change has its own edge,
+// unless only cluster types are drawn.
 func TestGraphRandom(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -51,8 +51,8 @@ func parse(t *testing.T, graphs []string) []string {
 	return problems
 }
 
-// TestMermaid: Mermaid reads each graph of descriptions, whatever things are called, and of the documents here; and
-// this test would see one that it does not read.
+// TestMermaid: Mermaid parses every graph of descriptions, whatever the names are, and every graph in the
+// documentation. The test detects a graph that Mermaid can't parse.
 func TestMermaid(t *testing.T) {
 	t.Parallel()
 	graphs := []string{"flowchart LR\n  a -->\n"}

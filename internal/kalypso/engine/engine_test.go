@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestRun pins how far a run gets, and that each stage reports its problems, whatever the stages before it found.
+// TestRun pins how far a run gets, and that each stage reports its problems regardless of the problems of earlier
+// stages.
 func TestRun(t *testing.T) {
 	unknown := func(f *fleet.Fleet) { f.Environment = fleet.Unknown }
 	fails := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ .Labels.none }}"} }

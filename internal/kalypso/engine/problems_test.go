@@ -108,8 +108,8 @@ metadata: {name: other}
 spec: {deploymentTargets: [{name: x-y, environment: dev}]}
 `
 
-// TestProblems pins that all that is wrong with a fleet is said at once, of which object it is and where that came
-// from, in the same order whatever the order of the input.
+// TestProblems pins that a run reports all problems of a fleet at once, each with its object and origin, in the same
+// order for any order of the input.
 func TestProblems(t *testing.T) {
 	const golden = "testdata/problems.txt"
 	r := rand.New(rand.NewPCG(5, 6))

@@ -243,7 +243,7 @@ data:
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := read(t, tt.environment, tt.input...)
-			if len(tt.input) > 1 { // an object that a test gives anew replaces the base's
+			if len(tt.input) > 1 { // an object of a test replaces the one of the base
 				f.ClusterTypes = last(f.ClusterTypes)
 			}
 			built, problems := build(t.Context(), f)

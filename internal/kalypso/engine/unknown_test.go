@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares what is known of the tree with the
-// trees of the fleets in which those parts have become known: all that was said to be known must be so in each.
+// TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares the known part of the tree with the trees
+// of the fleets in which those parts have become known. Everything that was known must hold in each of them.
 func TestUnknownsTellTheTruth(t *testing.T) {
 	const fleets, concretisations = 600, 4
 	decided, partly, compared, sure := 0, 0, 0, 0
@@ -95,7 +95,7 @@ func assignmentsOf(built, decided *tree.Tree) (all []string) {
 	return all
 }
 
-// compareKnown compares all that is known of a tree with an actual one, and returns how many files are known.
+// compareKnown compares the known part of a tree with an actual tree, and returns the number of known files.
 func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree.Tree) (sure int) {
 	t.Helper()
 	report := func(what string) {

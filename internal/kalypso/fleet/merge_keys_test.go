@@ -9,7 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestMergeKeys pins that a map's own keys go before those of a merge key, wherever it stands in the map.
+// TestMergeKeys pins that a map's own keys take precedence over those of a merge key, wherever the merge key is in the
+// map.
 func TestMergeKeys(t *testing.T) {
 	const text = `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Workload

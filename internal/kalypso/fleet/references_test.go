@@ -66,7 +66,7 @@ Add it, or use one of: "flux".`,
 	}
 }
 
-// TestYAMLPath: a problem with a document is told at its field.
+// TestYAMLPath: a problem with a document names its field.
 func TestYAMLPath(t *testing.T) {
 	t.Parallel()
 	f := fleet.Fleet{Environment: "dev"}

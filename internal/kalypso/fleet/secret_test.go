@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestSecretProblems: each reference that External Secrets could not follow is told with its key and field.
+// TestSecretProblems: each reference that External Secrets could not resolve is reported with its key and field.
 func TestSecretProblems(t *testing.T) {
 	t.Parallel()
 	const head = kalypso + "kind: PlatformSecret\nmetadata: {name: s}\nspec:\n  data:\n    "

@@ -29,7 +29,7 @@ func (w *waits) option() gitremote.Option {
 	})
 }
 
-// readAll looks up the branch, fetches its commit, and gets ready to push: all that may be tried again.
+// readAll looks up the branch, fetches its commit, and prepares a push: everything that may be retried.
 func readAll(ctx context.Context, r *gitremote.Remote, want string) error {
 	rd, err := r.Reader(ctx)
 	if err != nil {
@@ -289,7 +289,7 @@ func TestEmptyAnswer(t *testing.T) {
 		_, err := open(t, ssh.URL(repo), sshCredential(ssh), waited.option()).Ref(t.Context(), main)
 		is(t, err, want)
 	}
-	// Older servers say of an empty repository no more than that, and those who may push hear the rest.
+	// Older servers report an empty repository only to those who may push.
 	server, url := gitserver.Serve(t, empty)
 	server.Fail(saying(get, preamble+"0000"))
 	at, err := open(t, url, nil).Ref(t.Context(), main)

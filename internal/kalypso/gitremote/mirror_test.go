@@ -90,7 +90,7 @@ func TestMirrorCredentials(t *testing.T) {
 	}
 }
 
-// TestMirrorErrors: all that is wrong comes at once, without a secret.
+// TestMirrorErrors: all errors are reported at once, without a secret.
 func TestMirrorErrors(t *testing.T) {
 	_, err := gitremote.ParseMirrors(map[string]string{
 		"":                                  "https://mirror.acme.io",

@@ -123,7 +123,7 @@ func TestUnpackBackwards(t *testing.T) {
 	text := func(i int) []byte { return fmt.Appendf(nil, "%09d", i) }
 	var p packWriter
 	for i := n; i > 0; i-- {
-		d := append(binary.AppendUvarint(nil, 9), 9, 9) // sizes; then nine bytes as they are
+		d := append(binary.AppendUvarint(nil, 9), 9, 9) // sizes; then nine literal bytes
 		p.object(plumbing.REFDeltaObject, plumbing.ComputeHash(plumbing.BlobObject, text(i-1)), append(d, text(i)...))
 	}
 	p.object(plumbing.BlobObject, plumbing.ZeroHash, text(0))

@@ -87,7 +87,7 @@ func TestRedirectedCredential(t *testing.T) {
 	}
 }
 
-// TestRedirectToSSH: a redirect to SSH is not followed, whatever keys exist.
+// TestRedirectToSSH: a redirect to SSH is never followed, whatever keys exist.
 func TestRedirectToSSH(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	_, origin := redirecting(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRandomPasses makes whole passes on random fleets with random earlier decisions. A second pass differs in nothing,
-// nothing that fits is moved, and the number is met wherever it can be.
+// TestRandomPasses runs passes on random fleets with random earlier decisions. A second pass changes nothing, no
+// fitting target moves, and the number is met if possible.
 func TestRandomPasses(t *testing.T) {
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 20))
@@ -279,7 +279,7 @@ func randomPolicy(r *rand.Rand, f *Fleet, name string) Policy {
 	return p
 }
 
-// randomEarlier returns decisions of policies and targets that are there, and of some that are gone.
+// randomEarlier returns decisions of existing policies and targets, and of some that no longer exist.
 func randomEarlier(r *rand.Rand, f *Fleet) Earlier {
 	e := Earlier{Decisions: Decisions{}, Holds: map[string][]string{}}
 	some := func() []string {

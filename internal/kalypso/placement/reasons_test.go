@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReasons tells scores, what is kept, and what keeps off. Balance counts what others hold, not what the target
-// holds.
+// TestReasons pins scores, kept targets, and reasons against a placement. Balance counts the other targets on a cluster
+// type, not the target itself.
 func TestReasons(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{

@@ -6,7 +6,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
-// TestEscape is the table of what is escaped.
+// TestEscape lists the escaped characters.
 func TestEscape(t *testing.T) {
 	for _, tc := range []struct{ in, text, line string }{
 		{"plain", "plain", "plain"},

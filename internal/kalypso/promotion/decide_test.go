@@ -25,7 +25,7 @@ func hashes(from, to int) (all []string) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at returns a time so many minutes after noon.
+// at returns the time this number of minutes after noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
 // status is one status of a world, in the order in which it was set.
@@ -39,7 +39,7 @@ type status struct {
 	run     bool
 }
 
-// ledger returns what a host tells of statuses.
+// ledger returns the statuses of a host.
 func ledger(now int, all ...status) promotion.Ledger {
 	l := promotion.Ledger{Histories: map[string]promotion.StatusHistory{}}
 	l.ByCommit, l.SeenAt = map[string][]hosting.Status{}, at(now)
@@ -327,7 +327,7 @@ func TestPinNotOnBranch(t *testing.T) {
 	}
 }
 
-// A rollback is kept: of several pins, the newest commit that was taken away, until something newer is taken.
+// A rollback is kept: after several pins, the newest removed commit, until a newer one is chosen.
 func TestRolledBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		current, before, pinned, approved int

@@ -78,7 +78,7 @@ func (c *choice) judgeStatus(name, commit string) (string, *Waiting) {
 	}
 	found := c.all(commit, name)
 	if len(found) == 0 {
-		return wait("", "no status and no check run%s", c.elsewhere(name))
+		return wait("", "no status and no check run%s", c.noteUnknownName(name))
 	}
 	for _, s := range found { // a status and a check run, or several check runs, may share the name
 		switch {
@@ -113,13 +113,13 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 	s, ok := c.latest(commit, g.Context)
 	switch {
 	case !ok:
-		return wait("", "no status %q%s", g.Context, c.elsewhere(g.Context))
+		return wait("", "no status %q%s", g.Context, c.noteUnknownName(g.Context))
 	case c.isFuture(s):
 		return wait(s.Creator, "%s, which is in the future", describeStatus(s))
 	case !isGood(s):
 		return wait(s.Creator, "%s", describeStatus(s))
 	case !g.mayBeBy(s):
-		return wait(s.Creator, "%s, and only a status by %q counts%s", describeStatus(s), g.By, c.never(g))
+		return wait(s.Creator, "%s, and only a status by %q counts%s", describeStatus(s), g.By, c.noteUnknownCreator(g))
 	}
 	return describeStatus(s), nil
 }
@@ -149,9 +149,9 @@ func (w *World) isFuture(s hosting.Status) bool {
 	return s.SetAt.After(w.Ledger.SeenAt.Add(MaxSkew))
 }
 
-// elsewhere says, once, that no commit has a status of this name, and lists the existing names: the name may be
+// noteUnknownName says, once, that no commit has a status of this name, and lists the existing names: the name may be
 // misspelled.
-func (c *choice) elsewhere(name string) string {
+func (c *choice) noteUnknownName(name string) string {
 	if name = strings.ToLower(name); c.found[name] != nil || c.hinted[name] {
 		return ""
 	}
@@ -168,8 +168,8 @@ func (c *choice) elsewhere(name string) string {
 	return fmt.Sprintf(", nor on any other commit; check the name: there are %q%s", names, more)
 }
 
-// never says that an account set none of the latest statuses of a context: its name may be misspelled.
-func (c *choice) never(g Gate) string {
+// noteUnknownCreator says that an account set none of the latest statuses of a context: its name may be misspelled.
+func (c *choice) noteUnknownCreator(g Gate) string {
 	for _, statuses := range c.found[strings.ToLower(g.Context)] {
 		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, g.By) }) {
 			return ""

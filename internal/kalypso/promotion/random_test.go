@@ -252,7 +252,7 @@ func (c *chain) spans(e *environment, commit string) []span {
 	return all
 }
 
-// hasRun reports whether an environment ran a commit for so many minutes without a break.
+// hasRun reports whether an environment ran a commit for this number of minutes without a break.
 func (c *chain) hasRun(e *environment, commit string, minutes int) bool {
 	return slices.ContainsFunc(c.spans(e, commit), func(s span) bool { return s.to-s.from >= minutes })
 }

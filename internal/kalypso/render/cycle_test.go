@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestPassesErrorNamesValues renders values that refer to each other without end: the error names the circle, the same
-// one wherever it is entered.
+// TestPassesErrorNamesValues renders values that refer to each other endlessly: the error names the cycle, the same one
+// for any starting point.
 func TestPassesErrorNamesValues(t *testing.T) {
 	refer := func(key string) string { return "{{ .ConfigData." + key + " }}" }
 	nested := "text"

@@ -65,8 +65,8 @@ func (r *Rollout) Next(s Situation) *Step {
 	case r.Skip != "" && r.Skip == s.TargetTreeHash:
 		w.takeAll()
 	default:
-		w.goBack()
-		w.goOn()
+		w.rollBack()
+		w.advance()
 	}
 	return w.finish()
 }
@@ -132,8 +132,8 @@ func (w *wave) from(name string) (hash string, written bool) {
 	return hash, written
 }
 
-// goBack takes the folders that return to their tree from before the rollout: no stage delays a rollback.
-func (w *wave) goBack() {
+// rollBack takes the folders that return to their tree from before the rollout: no stage delays a rollback.
+func (w *wave) rollBack() {
 	for name := range w.Target {
 		if _, written := w.from(name); written && w.Target[name].Unknown {
 			w.step.Uncertain = true
@@ -146,9 +146,9 @@ func (w *wave) goBack() {
 	}
 }
 
-// goOn takes as many cluster types of the first unfinished stage as it has room for. A stage that needs no report of a
+// advance takes as many cluster types of the first unfinished stage as it has room for. A stage that needs no report of a
 // cluster finishes at once.
-func (w *wave) goOn() {
+func (w *wave) advance() {
 	members, known := w.members()
 	if !known {
 		w.step.Uncertain = true

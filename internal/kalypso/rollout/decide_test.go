@@ -54,7 +54,7 @@ func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	r.Observed.Folders["a"] = state("2", deployment.Success)
 }
 
-// text tells what an apply does, and what there is to say about it.
+// text describes what an apply does, with its messages.
 func text(step *rollout.Step) string {
 	if step.Uncertain {
 		return "uncertain"

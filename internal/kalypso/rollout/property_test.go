@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
-// simulation is a fleet, its branch and its clusters, which random edits, applies and reports change.
+// simulation is a fleet with its branch and clusters, changed by random edits, applies and reports.
 type simulation struct {
 	*testing.T
 	seed     uint64
@@ -106,7 +106,7 @@ func (s *simulation) report(healthy bool) {
 	s.observed = append(s.observed, &rollout.Observation{At: s.clock, Folders: maps.Clone(s.clusters)})
 }
 
-// observe hands over the last observation, or a late one, or none.
+// observe passes the last observation, or a late one, or none.
 func (s *simulation) observe() {
 	n := len(s.observed)
 	switch {
@@ -195,7 +195,7 @@ func (s *simulation) stage(name string) int {
 	return 0
 }
 
-// goesBack is the plain rule of what goes back to its tree from before the rollout.
+// goesBack is the plain rule for folders that return to their tree from before the rollout.
 func (s *simulation) goesBack(name string) bool {
 	return s.before.UnderWay() && s.branch[name] != s.original[name] && s.target[name].Hash == s.original[name]
 }

@@ -162,7 +162,7 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// TestUnknownInputs: what is not known is told by its attribute, once.
+// TestUnknownInputs: each unknown input is listed once, by its attribute.
 func TestUnknownInputs(t *testing.T) {
 	t.Parallel()
 	from := func(attribute, key string) fleet.Origin { return fleet.Origin{Attribute: attribute, Key: key} }

@@ -8,15 +8,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// Places reports whether any placement or taint in the fleet may keep a policy from placing on all cluster types that
+// Places reports whether any placement or taint in the fleet may keep a policy from placementResult on all cluster types that
 // it selects. Otherwise earlier decisions do not matter.
 func Places(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
 		slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement != nil })
 }
 
-// placing is the result of placement for the policies' selections.
-type placing struct {
+// placementResult is the result of placement for the policies' selections.
+type placementResult struct {
 	// unsure says, for each policy and cluster type, whether it is not known yet which targets the policy places there.
 	unsure [][]bool
 	// targets lists the targets that a policy places on a cluster type: policy → cluster type → targets.
@@ -25,7 +25,7 @@ type placing struct {
 
 // on returns the targets that a policy places on a cluster type, and those that it may place there, out of those that
 // its selectors select.
-func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBePlaced []int) {
+func (p *placementResult) on(policy, clusterType int, sure, maybe []int) (placed, mayBePlaced []int) {
 	switch {
 	case p == nil:
 		return sure, maybe
@@ -41,11 +41,11 @@ func (p *placing) on(policy, clusterType int, sure, maybe []int) (placed, mayBeP
 // it selects.
 func (s *Schedule) place(
 	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
-) *placing {
+) *placementResult {
 	if !Places(f) {
 		return nil
 	}
-	p := &placing{unsure: unsurePlacements(f, selections, clusterTypes)}
+	p := &placementResult{unsure: unsurePlacements(f, selections, clusterTypes)}
 	s.placement = s.placementFleet(f, selections, clusterTypes, p.unsure)
 	s.outcome = placement.Decide(ctx, s.placement)
 	switch {

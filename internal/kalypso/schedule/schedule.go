@@ -71,7 +71,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 	for c, ct := range f.ClusterTypes {
 		labelsOfClusterTypes[c] = newLabelSet(ct.Labels)
 	}
-	placing := s.place(ctx, f, selections, labelsOfClusterTypes, &quota)
+	placementResult := s.place(ctx, f, selections, labelsOfClusterTypes, &quota)
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
 	for c, ct := range f.ClusterTypes {
 		clear(policiesOf)
@@ -81,7 +81,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
 				return s, problems
 			}
 			sure, maybe := selections[i].on(labelsOfClusterTypes[c])
-			sure, maybe = placing.on(i, c, sure, maybe)
+			sure, maybe = placementResult.on(i, c, sure, maybe)
 			quota.by[i] += len(sure)
 			for _, t := range sure {
 				policiesOf[t] = append(policiesOf[t], p)

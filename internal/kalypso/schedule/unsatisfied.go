@@ -93,7 +93,7 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 		_, ok := texts[decision{policy, target}]
 		return ok
 	}, func(policy, target int, reasons []placement.Reason) {
-		texts[decision{policy, target}] = s.whatKeptOff(reasons)
+		texts[decision{policy, target}] = s.reasonsOff(reasons)
 	})
 	all := make([]string, len(shortfalls))
 	for i, short := range shortfalls {
@@ -109,8 +109,8 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 	return fleet.IndentedList(all, shown)
 }
 
-// whatKeptOff lists each reason once, with the cluster types that it kept off.
-func (s *Schedule) whatKeptOff(reasons []placement.Reason) string {
+// reasonsOff lists each reason once, with the cluster types that it kept off.
+func (s *Schedule) reasonsOff(reasons []placement.Reason) string {
 	const named = 5
 	var order []string
 	names := map[string][]string{}

@@ -180,7 +180,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// All that is wrong with a control plane comes at once, wherever it lies.
+// All errors of a control plane are reported at once, wherever they are.
 func TestControlPlaneBroken(t *testing.T) {
 	s := serve(t)
 	read := func(change func(*source.ControlPlaneRequest)) source.Problems {
@@ -300,8 +300,8 @@ func TestControlPlaneLastGood(t *testing.T) {
 	}
 }
 
-// A branch that is read at several commits has the name of the BaseRepo, or of the registration, in the keys of what
-// they lead to. What an argument names has none.
+// If a branch is read at several commits, the keys contain the name of the BaseRepo or registration that leads there. A
+// location that an argument names has none.
 func TestControlPlaneSources(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	clusterType := func(name string) string {

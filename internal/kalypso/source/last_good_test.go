@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// What is broken is read where it was last delivered, if that can be told.
+// A broken registration is read at its last delivered commit, if that can be determined.
 func TestWorkloadsLastGood(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}

@@ -20,7 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// The registration says in whose workspace a Workload is, whatever the team's labels claim.
+// The registration determines the workspace of a Workload, whatever the team's labels claim.
 func TestWorkloads(t *testing.T) {
 	s := serve(t, gitserver.WithBasic("me", "secret"), gitserver.WithFilter())
 	first := s.commit("shop", "main", map[string]string{
@@ -247,8 +247,8 @@ func TestWorkloadsLocal(t *testing.T) {
 	}
 }
 
-// The branch of an origin tells whose it was, and so does the name of the registration where a branch was read at
-// several commits.
+// The branch of an origin shows its registration, and so does the registration's name if a branch was read at several
+// commits.
 func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/in/w.yaml": workload("in")})
@@ -302,7 +302,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	}, "Set the rendering's sources too")
 }
 
-// A folder that is read at several commits, or lies in one that is, has the names of the registrations in its keys.
+// If a folder, or one that contains it, is read at several commits, its keys contain the names of the registrations.
 func TestWorkloadsAtSeveralCommits(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	old := s.commit("shop", "main", map[string]string{
@@ -392,8 +392,8 @@ func TestWorkloadsSize(t *testing.T) {
 	}
 }
 
-// Of 300 registrations over 30 repos each repo is one conversation, and in the same run none is left for who asks
-// again. Of each repo only what lies in the registrations' folders is sent.
+// With 300 registrations over 30 repos, each repo takes one session, and a second read in the same run takes none. Only
+// the registrations' folders are sent.
 func TestWorkloadsFetches(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	var registrations []*fleet.WorkloadRegistration

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// Each way to fail is told by what the caller sees, as often as was asked for.
+// Each kind of failure is visible to the caller, as often as requested.
 func TestFailures(t *testing.T) {
 	c, r := start(t)
 	branch(t, r, "change", "a")

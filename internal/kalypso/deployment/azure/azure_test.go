@@ -315,8 +315,8 @@ func TestMovingRow(t *testing.T) {
 	}
 }
 
-// An answer that is incomplete or malformed is an error that tells what to fix. If Azure does not answer, the error
-// says so. No error contains a secret.
+// An incomplete or malformed answer is an error that says what to fix. If Azure does not answer, the error says so. No
+// error contains a secret.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	one := azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good)

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A repo is known by each form of its URL, on its own server alone, whatever that is called.
+// The client recognizes a repo by every form of its URL, on its own server only, whatever the server's name is.
 func TestRepoURL(t *testing.T) {
 	for _, tc := range []struct{ base, url, compare string }{
 		{"", "https://github.com/acme/gitops", "https://github.com/acme/gitops/compare/a...b"},
@@ -221,7 +221,8 @@ func TestAppKeyPKCS8(t *testing.T) {
 		t.Context(), p.proposal()))
 }
 
-// A token that cannot be had is said as such, whatever it was needed for; what passes is waited for there too.
+// If no token can be obtained, the error says so, whatever the token was needed for. Temporary failures are retried
+// there too.
 func TestAppRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

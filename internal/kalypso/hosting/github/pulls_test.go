@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// A pull request is opened with all that was proposed, and edited by the calls that its changes need.
+// A pull request is opened with the whole proposal, and edited only by the requests that its changes need.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -78,7 +78,8 @@ func expectCalls(t *testing.T, p *place, want ...string) {
 	}
 }
 
-// What is merged is known as merged, in lists too, with the commit that it made; until then GitHub's trial is none.
+// A merged pull request is reported as merged, in lists too, with its merge commit. Before the merge, GitHub's test
+// merge does not count.
 func TestMerged(t *testing.T) {
 	t.Parallel()
 	for _, method := range hosting.MergeMethods {
@@ -150,7 +151,7 @@ func TestFind(t *testing.T) {
 	find(fourth, 2)
 }
 
-// What GitHub refuses is told apart.
+// GitHub's rejections are distinguished.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -170,7 +171,7 @@ func TestRefused(t *testing.T) {
 	expectError(t, open(func(w *hosting.Proposal) { w.Body = strings.Repeat("ü", p.repo.MaxBody()+1) }),
 		hosting.ErrRejected, "body is too long")
 
-	// The pull request is there although its reviewer could not be asked.
+	// The pull request exists although its reviewer could not be asked.
 	wanted := p.proposal()
 	wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{"acme/unknown"}
 	opened, err := p.repo.Open(t.Context(), wanted)
@@ -184,7 +185,7 @@ func TestRefused(t *testing.T) {
 	expectError(t, open(func(w *hosting.Proposal) { w.Title = "Another" }), hosting.ErrExists, "already exists")
 }
 
-// TestUnasked: whoever was asked, or has reviewed, is not asked again, however long ago that was.
+// TestUnasked: nobody who was asked before, or has reviewed, is asked again, however long ago that was.
 func TestUnasked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -216,7 +217,7 @@ func TestUnasked(t *testing.T) {
 	expectCalls(t, p)
 }
 
-// Auto-merge waits for checks where there are any, and merges what was read where there are none.
+// Auto-merge waits for checks if there are any. Otherwise it merges the commit that was read.
 func TestMergeWhenReady(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

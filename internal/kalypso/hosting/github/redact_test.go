@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 )
 
-// TestWords: what the API says is shown without secrets, its own and those of Git, and escaped: in errors, and in what
-// is told of waits.
+// TestWords: messages of the API are shown without secrets (its own and Git's) and escaped, in errors and in texts
+// about waits.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -197,7 +197,7 @@ func TestLimitUsedUp(t *testing.T) {
 	expectWaits(t, p, nil)
 }
 
-// What waiting does not mend is said at once, in GitHub's words.
+// Errors that a retry can't fix are reported at once, with GitHub's message.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -31,8 +31,10 @@ variable "commit_message" {
 }
 
 provider "kalypso" {
-  github          = var.github
-  git_credentials = var.github == null ? [] : [{ url = var.github.base_url, username = "x", password = var.github.token }]
+  github = var.github
+  git_credentials = var.github == null ? [] : [
+    { url = var.github.base_url, username = "x", password = var.github.token },
+  ]
 }
 
 resource "kalypso_base_repo" "this" {

@@ -14,9 +14,12 @@ resource "kalypso_environment_rendering" "golden" {
 
   environment     = each.value.environment
   promoted_commit = each.value.promoted_commit
-  manifests       = { for f in fileset("${path.module}/fleets/${each.key}", "**") : f => file("${path.module}/fleets/${each.key}/${f}") }
-  gitops_repo     = { repo = var.repo, branch = each.key }
-  create_branch   = true
-  adopt           = each.value.existing
-  preview         = each.value.preview
+  manifests = {
+    for f in fileset("${path.module}/fleets/${each.key}", "**") :
+    f => file("${path.module}/fleets/${each.key}/${f}")
+  }
+  gitops_repo   = { repo = var.repo, branch = each.key }
+  create_branch = true
+  adopt         = each.value.existing
+  preview       = each.value.preview
 }

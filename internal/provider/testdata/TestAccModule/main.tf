@@ -53,8 +53,11 @@ resource "kalypso_scheduling_policy" "west" {
 }
 
 resource "kalypso_workload" "hello" {
-  name               = "hello"
-  deployment_targets = [{ name = "test", environment = "dev", labels = { purpose = "test" } }, { name = "perf", environment = "dev" }]
+  name = "hello"
+  deployment_targets = [
+    { name = "test", environment = "dev", labels = { purpose = "test" } },
+    { name = "perf", environment = "dev" },
+  ]
 }
 
 module "environment" {

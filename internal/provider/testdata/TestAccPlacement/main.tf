@@ -34,7 +34,9 @@ resource "kalypso_environment_rendering" "this" {
     properties        = ct.properties
   } }
   templates = { for type in ["reconciler", "namespace"] : type => {
-    name = type, type = type, manifests = ["name: {{ .DeploymentTargetName }}\nregion: {{ .ClusterTypeLabels.region }}\n"]
+    name = type, type = type, manifests = [
+      "name: {{ .DeploymentTargetName }}\nregion: {{ .ClusterTypeLabels.region }}\n",
+    ]
   } }
   scheduling_policies = { for name, p in local.fleet.policies : name => {
     name                       = name

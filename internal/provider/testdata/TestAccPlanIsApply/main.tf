@@ -92,12 +92,20 @@ resource "kalypso_workload" "single" {
 resource "kalypso_environment_rendering" "this" {
   environment = "dev"
 
-  cluster_types       = merge(kalypso_cluster_type.each, { single = kalypso_cluster_type.single }, local.in_place.cluster_types)
-  templates           = merge(kalypso_template.each, { single = kalypso_template.single }, local.in_place.templates)
-  configs             = merge(kalypso_config.each, { single = kalypso_config.single }, local.in_place.configs)
-  scheduling_policies = merge(kalypso_scheduling_policy.each, { single = kalypso_scheduling_policy.single }, local.in_place.scheduling_policies)
-  workloads           = merge(kalypso_workload.each, { single = kalypso_workload.single }, local.in_place.workloads)
-  manifests           = { for f in fileset(path.module, "fleet/*.yaml") : "${local.fleet.origin}${f}" => file(f) }
+  cluster_types = merge(
+    kalypso_cluster_type.each,
+    { single = kalypso_cluster_type.single },
+    local.in_place.cluster_types,
+  )
+  templates = merge(kalypso_template.each, { single = kalypso_template.single }, local.in_place.templates)
+  configs   = merge(kalypso_config.each, { single = kalypso_config.single }, local.in_place.configs)
+  scheduling_policies = merge(
+    kalypso_scheduling_policy.each,
+    { single = kalypso_scheduling_policy.single },
+    local.in_place.scheduling_policies,
+  )
+  workloads = merge(kalypso_workload.each, { single = kalypso_workload.single }, local.in_place.workloads)
+  manifests = { for f in fileset(path.module, "fleet/*.yaml") : "${local.fleet.origin}${f}" => file(f) }
 
   gitops_repo     = { repo = var.repo, branch = "dev", path = local.fleet.path }
   promoted_commit = local.fleet.promoted_commit

@@ -28,7 +28,11 @@ resource "kalypso_environment_rendering" "this" {
   }
   templates = kalypso_template.all
   scheduling_policies = {
-    all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_labels = { edge = "true" } } }
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_labels = { edge = "true" } }
+    }
   }
   workloads = {
     hello = { name = "hello", deployment_targets = [{ name = "test", environment = "dev" }] }

@@ -33,8 +33,10 @@ locals {
 }
 
 provider "kalypso" {
-  github          = var.github
-  git_credentials = var.github == null ? [] : [{ url = var.github.base_url, username = "x", password = var.github.token }]
+  github = var.github
+  git_credentials = var.github == null ? [] : [
+    { url = var.github.base_url, username = "x", password = var.github.token },
+  ]
 }
 
 data "kalypso_promotion" "this" {

@@ -12,7 +12,10 @@ variable "additions" {
 }
 
 locals {
-  control_plane = { for f in fileset(var.samples, "kalypso-control-plane/{main,dev}/**/*.yaml") : f => file("${var.samples}/${f}") }
+  control_plane = {
+    for f in fileset(var.samples, "kalypso-control-plane/{main,dev}/**/*.yaml") :
+    f => file("${var.samples}/${f}")
+  }
 
   workspaces = {
     "kalypso-app-src/main/workload/workload.yaml"       = "kaizen-app-team"

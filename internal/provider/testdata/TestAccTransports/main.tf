@@ -21,7 +21,13 @@ resource "kalypso_environment_rendering" "to" {
     argocd    = { name = "argocd", type = "reconciler", manifests = ["repo: ${each.key}"] }
     namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
   }
-  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  scheduling_policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
   workloads           = { hello = { name = "hello", deployment_targets = [{ name = "app", environment = "dev" }] } }
   gitops_repo         = { repo = each.value, branch = "dev" }
   create_branch       = true

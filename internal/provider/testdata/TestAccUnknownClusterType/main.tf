@@ -21,17 +21,29 @@ resource "terraform_data" "cluster" {
 resource "kalypso_environment_rendering" "this" {
   environment = "dev"
   cluster_types = merge(
-    { large = { name = "large", labels = { size = "large", region = "northeurope" }, reconciler = "flux", namespace_service = "namespace" } },
+    {
+      large = {
+        name              = "large"
+        labels            = { size = "large", region = "northeurope" }
+        reconciler        = "flux"
+        namespace_service = "namespace"
+      }
+    },
     { for cluster in terraform_data.cluster : "new" => {
-      name = "new", labels = { size = "large", region = cluster.output }, reconciler = "flux", namespace_service = "namespace"
+      name              = "new"
+      labels            = { size = "large", region = cluster.output }
+      reconciler        = "flux"
+      namespace_service = "namespace"
     } },
   )
   templates = {
     flux      = { name = "flux", type = "reconciler", manifests = ["path: {{ .Manifests.path }}"] }
     namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
   }
-  configs   = { large = { name = "large", labels = { size = "large" }, data = { A = "1" } } }
-  workloads = { app = { name = "app", deployment_targets = [{ name = "web", environment = "dev", manifests = { path = "./web" } }] } }
+  configs = { large = { name = "large", labels = { size = "large" }, data = { A = "1" } } }
+  workloads = {
+    app = { name = "app", deployment_targets = [{ name = "web", environment = "dev", manifests = { path = "./web" } }] }
+  }
   scheduling_policies = { all = {
     name                       = "all"
     deployment_target_selector = { match_all = true }

@@ -44,33 +44,61 @@ locals {
     known = { web = local.cheap }
 
     # Taints.
-    taint                = { west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] } }
-    taint_effect         = { west = { taints = [{ key = "pci", effect = local.last ? "NoSelectIfNew" : "NoSelect" }] } }
-    taints               = { west = { taints = local.whole_taints } }
-    taint_tolerated      = { west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }, web = { tolerations = [{ operator = "Exists" }] } }
-    taint_number         = { west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }, web = local.number }
-    taint_unread         = { west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }, web = { names = ["north"] } }
-    toleration           = { west = { taints = local.pci }, web = { tolerations = [{ key = "pci", value = local.last ? "true" : "false" }] } }
-    toleration_unread    = { web = { tolerations = [{ key = "pci", value = local.moving }] } }
-    taint_and_toleration = { west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }, web = { tolerations = [{ key = "pci", value = "three${local.still}" }] } }
+    taint        = { west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] } }
+    taint_effect = { west = { taints = [{ key = "pci", effect = local.last ? "NoSelectIfNew" : "NoSelect" }] } }
+    taints       = { west = { taints = local.whole_taints } }
+    taint_tolerated = {
+      west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }
+      web  = { tolerations = [{ operator = "Exists" }] }
+    }
+    taint_number = {
+      west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }
+      web  = local.number
+    }
+    taint_unread = {
+      west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }
+      web  = { names = ["north"] }
+    }
+    toleration = {
+      west = { taints = local.pci }
+      web  = { tolerations = [{ key = "pci", value = local.last ? "true" : "false" }] }
+    }
+    toleration_unread = { web = { tolerations = [{ key = "pci", value = local.moving }] } }
+    taint_and_toleration = {
+      west = { taints = [{ key = "pci", value = local.moving, effect = "NoSelect" }] }
+      web  = { tolerations = [{ key = "pci", value = "three${local.still}" }] }
+    }
 
     # Properties and labels.
     property        = { west = { properties = { cost = local.last ? "9" : "0" } }, web = local.cheap }
     property_unread = { west = { properties = { cost = local.last ? "9" : "0" } }, web = local.number }
     properties      = { west = { properties = local.whole_properties }, web = local.cheap }
-    label           = { west = { labels = { region = "west", zone = "1${local.still}" } }, web = { number_of_cluster_types = 2, spread = [{ key = "zone" }] } }
-    label_unread    = { west = { labels = { region = "west", zone = "1${local.still}" } }, web = local.number }
+    label = {
+      west = { labels = { region = "west", zone = "1${local.still}" } }
+      web  = { number_of_cluster_types = 2, spread = [{ key = "zone" }] }
+    }
+    label_unread = { west = { labels = { region = "west", zone = "1${local.still}" } }, web = local.number }
 
     # The placement itself.
-    number      = { web = { number_of_cluster_types = local.last ? 2 : 1 } }
-    names       = { web = { names = ["${local.still}north"] } }
-    weight      = { web = { number_of_cluster_types = 1, prefer = [{ property = "cost", weight = local.last ? 1 : -1 }] } }
-    preference  = { web = { number_of_cluster_types = 1, prefer = [{ property = "cost${local.still}" }] } }
-    skew        = { web = { number_of_cluster_types = 2, spread = [{ key = "zone", max_skew = local.last ? 2 : 1 }] } }
-    spread_key  = { web = { number_of_cluster_types = 2, spread = [{ key = "zone${local.still}" }] } }
-    unsatisfied = { web = { number_of_cluster_types = 2, spread = [{ key = "zone", when_unsatisfiable = local.last ? "ScheduleAnyway" : "DoNotSchedule" }] } }
-    generation  = { web = { number_of_cluster_types = 1, generation = local.moving } }
-    placement   = { web = local.whole_placement }
+    number = { web = { number_of_cluster_types = local.last ? 2 : 1 } }
+    names  = { web = { names = ["${local.still}north"] } }
+    weight = {
+      web = { number_of_cluster_types = 1, prefer = [{ property = "cost", weight = local.last ? 1 : -1 }] }
+    }
+    preference = { web = { number_of_cluster_types = 1, prefer = [{ property = "cost${local.still}" }] } }
+    skew       = { web = { number_of_cluster_types = 2, spread = [{ key = "zone", max_skew = local.last ? 2 : 1 }] } }
+    spread_key = { web = { number_of_cluster_types = 2, spread = [{ key = "zone${local.still}" }] } }
+    unsatisfied = {
+      web = {
+        number_of_cluster_types = 2
+        spread = [{
+          key                = "zone"
+          when_unsatisfiable = local.last ? "ScheduleAnyway" : "DoNotSchedule"
+        }]
+      }
+    }
+    generation = { web = { number_of_cluster_types = 1, generation = local.moving } }
+    placement  = { web = local.whole_placement }
 
     # Where a policy balances, all that have a number are coupled.
     balance = {
@@ -103,8 +131,10 @@ resource "kalypso_environment_rendering" "case" {
     web = {
       name                       = "web"
       deployment_target_selector = { match_labels = { team = "web" } }
-      cluster_type_selector      = { match_expressions = [{ key = "region", operator = "In", values = ["north", "west"] }] }
-      placement                  = each.value.web
+      cluster_type_selector = {
+        match_expressions = [{ key = "region", operator = "In", values = ["north", "west"] }]
+      }
+      placement = each.value.web
     }
     batch = {
       name                       = "batch"

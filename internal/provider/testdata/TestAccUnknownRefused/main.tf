@@ -30,13 +30,26 @@ resource "kalypso_environment_rendering" "this" {
     large = { name = "large", reconciler = "reconciler", namespace_service = "namespace" }
   }
   templates = {
-    for type in ["reconciler", "namespace"] : type => { name = type, type = type, manifests = ["name: {{ .Namespace }}\n"] }
+    for type in ["reconciler", "namespace"] : type => {
+      name      = type
+      type      = type
+      manifests = ["name: {{ .Namespace }}\n"]
+    }
   }
   scheduling_policies = {
-    all = { name = "all", deployment_target_selector = { match_labels = { purpose = "test" } }, cluster_type_selector = { match_all = true } }
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_labels = { purpose = "test" } }
+      cluster_type_selector      = { match_all = true }
+    }
   }
   workloads = {
-    hello = { name = "hello", deployment_targets = [{ name = "test", environment = "dev", labels = { purpose = terraform_data.late.output.purpose } }] }
+    hello = {
+      name = "hello"
+      deployment_targets = [
+        { name = "test", environment = "dev", labels = { purpose = terraform_data.late.output.purpose } },
+      ]
+    }
   }
   gitops_repo   = { repo = var.repo, branch = "dev", path = terraform_data.late.output.folder }
   create_branch = true

@@ -124,8 +124,8 @@ resource "kalypso_workload_registration" "invalid" { # error: Missing Configurat
 }
 
 resource "kalypso_secret" "bad" {
-  name   = "a b"             # error: Invalid name
-  labels = { "a b" = "c" }   # error: Invalid label key
+  name   = "a b"           # error: Invalid name
+  labels = { "a b" = "c" } # error: Invalid label key
   data = {
     NO_STORE    = { key = "k" }                        # error: Missing store: The reference "NO_STORE" names no ClusterSecretStore.
     EMPTY_STORE = { store = "", key = "k" }            # error: Missing store

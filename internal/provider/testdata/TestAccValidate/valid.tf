@@ -57,7 +57,9 @@ resource "kalypso_scheduling_policy" "unknown" {
 resource "kalypso_scheduling_policy" "expressions" {
   name                       = "p"
   deployment_target_selector = { match_all = true, workspace = "w" }
-  cluster_type_selector      = { match_expressions = [for k in [terraform_data.unknown.output] : { key = k, operator = "Exists" }] }
+  cluster_type_selector = {
+    match_expressions = [for k in [terraform_data.unknown.output] : { key = k, operator = "Exists" }]
+  }
 }
 
 resource "kalypso_template" "unknown" {

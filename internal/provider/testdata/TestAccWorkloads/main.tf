@@ -55,7 +55,11 @@ resource "kalypso_environment_rendering" "this" {
     ns   = { name = "ns", type = "namespace", manifests = ["kind: Namespace"] }
   }
   scheduling_policies = {
-    all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } }
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
   }
   manifests     = data.kalypso_workloads.this.manifests
   sources       = data.kalypso_workloads.this.sources

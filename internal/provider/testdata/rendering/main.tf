@@ -94,12 +94,25 @@ resource "kalypso_environment_rendering" "this" {
   environment = var.environment
 
   cluster_types = { for type in var.types : type => {
-    name = type, labels = { type = type }, reconciler = "reconciler", namespace_service = "namespace", config_type = "config"
+    name              = type
+    labels            = { type = type }
+    reconciler        = "reconciler"
+    namespace_service = "namespace"
+    config_type       = "config"
   } }
-  templates = { for type in ["reconciler", "namespace", "config"] : type => { name = type, type = type, manifests = ["${local.file}${type == "reconciler" ? local.fail : ""}"] } }
+  templates = {
+    for type in ["reconciler", "namespace", "config"] : type => {
+      name      = type
+      type      = type
+      manifests = ["${local.file}${type == "reconciler" ? local.fail : ""}"]
+    }
+  }
   configs = merge(
     { all = { name = "all", data = { value = var.value } } },
-    { for target, value in var.values : target => { name = "of-${target}", labels = { "deployment-target" = "app-${target}" }, data = { value = value } } },
+    {
+      for target, value in var.values :
+      target => { name = "of-${target}", labels = { "deployment-target" = "app-${target}" }, data = { value = value } }
+    },
   )
   scheduling_policies = { for type in var.types : type => {
     name                       = type

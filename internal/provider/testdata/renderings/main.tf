@@ -18,7 +18,10 @@ variable "adopt" {
 }
 
 locals {
-  environments = { for path in var.paths : path => coalesce(var.environment, path == "." ? "root" : replace(path, "/", "-")) }
+  environments = {
+    for path in var.paths :
+    path => coalesce(var.environment, path == "." ? "root" : replace(path, "/", "-"))
+  }
 }
 
 resource "kalypso_environment_rendering" "this" {
@@ -34,7 +37,9 @@ resource "kalypso_environment_rendering" "this" {
   scheduling_policies = { all = {
     name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true }
   } }
-  workloads = { app = { name = "app", deployment_targets = [{ name = "a", environment = local.environments[each.key] }] } }
+  workloads = {
+    app = { name = "app", deployment_targets = [{ name = "a", environment = local.environments[each.key] }] }
+  }
 
   gitops_repo         = { repo = var.repo, branch = "all", path = each.key }
   create_branch       = true

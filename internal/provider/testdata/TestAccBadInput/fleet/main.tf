@@ -1,4 +1,4 @@
-# One fleet of many small errors, one rendering each: what is wrong with an object is told by the rendering that takes it.
+# One fleet with many small errors, each in its own rendering: the rendering that takes an object reports its errors.
 
 locals {
   cluster_types = { large = { name = "large", reconciler = "argocd", namespace_service = "namespace" } }
@@ -6,7 +6,13 @@ locals {
     argocd    = { name = "argocd", type = "reconciler", manifests = ["name: {{ .DeploymentTargetName }}"] }
     namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}"] }
   }
-  policies  = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
   workloads = { hello = { name = "hello", deployment_targets = [{ name = "app", environment = "dev" }] } }
 }
 
@@ -56,8 +62,10 @@ resource "kalypso_environment_rendering" "template_in_place" {
 }
 
 resource "kalypso_environment_rendering" "missing_template" {
-  environment         = "dev"
-  cluster_types       = { large = { name = "large", reconciler = "flux", namespace_service = "namespaces", config_type = "config" } }
+  environment = "dev"
+  cluster_types = {
+    large = { name = "large", reconciler = "flux", namespace_service = "namespaces", config_type = "config" }
+  }
   templates           = local.templates
   scheduling_policies = local.policies
   workloads           = local.workloads
@@ -113,8 +121,10 @@ resource "kalypso_environment_rendering" "names" {
 }
 
 resource "kalypso_environment_rendering" "labels" {
-  environment         = "dev"
-  cluster_types       = { large = merge(local.cluster_types.large, { labels = { "a b" = "c", region = "west us", "/x" = "" } }) }
+  environment = "dev"
+  cluster_types = {
+    large = merge(local.cluster_types.large, { labels = { "a b" = "c", region = "west us", "/x" = "" } })
+  }
   templates           = local.templates
   scheduling_policies = local.policies
   workloads           = local.workloads
@@ -128,20 +138,40 @@ resource "kalypso_environment_rendering" "selectors" {
   workloads     = local.workloads
   delivery      = { strategy = "none" }
   scheduling_policies = {
-    variable      = { name = "variable", deployment_target_selector = { match_labels = var.nothing }, cluster_type_selector = { match_all = true } }
-    empty         = { name = "empty", deployment_target_selector = { match_all = true }, cluster_type_selector = {} }
-    missing       = { name = "missing", deployment_target_selector = { match_all = true } }
-    contradictory = { name = "contradictory", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true, match_labels = { a = "b" } } }
-    workspace     = { name = "workspace", deployment_target_selector = { workspace = "a b" }, cluster_type_selector = { match_all = true } }
-    key           = { name = "key", deployment_target_selector = { match_labels = { "a b" = "c" } }, cluster_type_selector = { match_labels = { a = "b c" } } }
-    operator = { name = "operator", cluster_type_selector = { match_all = true }, deployment_target_selector = { match_expressions = [
-      { key = "a", operator = "in", values = ["b"] },
-      { key = "a", operator = "In" },
-      { key = "a", operator = "Exists", values = ["b"] },
-      { key = "a b", operator = "Exists" },
-      { key = "a", operator = "NotIn", values = ["b c"] },
-      { values = ["b"] },
-    ] } }
+    variable = {
+      name                       = "variable"
+      deployment_target_selector = { match_labels = var.nothing }
+      cluster_type_selector      = { match_all = true }
+    }
+    empty   = { name = "empty", deployment_target_selector = { match_all = true }, cluster_type_selector = {} }
+    missing = { name = "missing", deployment_target_selector = { match_all = true } }
+    contradictory = {
+      name                       = "contradictory"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true, match_labels = { a = "b" } }
+    }
+    workspace = {
+      name                       = "workspace"
+      deployment_target_selector = { workspace = "a b" }
+      cluster_type_selector      = { match_all = true }
+    }
+    key = {
+      name                       = "key"
+      deployment_target_selector = { match_labels = { "a b" = "c" } }
+      cluster_type_selector      = { match_labels = { a = "b c" } }
+    }
+    operator = {
+      name                  = "operator"
+      cluster_type_selector = { match_all = true }
+      deployment_target_selector = { match_expressions = [
+        { key = "a", operator = "in", values = ["b"] },
+        { key = "a", operator = "In" },
+        { key = "a", operator = "Exists", values = ["b"] },
+        { key = "a b", operator = "Exists" },
+        { key = "a", operator = "NotIn", values = ["b c"] },
+        { values = ["b"] },
+      ] }
+    }
   }
 }
 
@@ -159,7 +189,13 @@ resource "kalypso_environment_rendering" "schemas" {
     relative  = { name = "relative", schema = jsonencode({ "$ref" = "other.json#/definitions/a" }) }
     empty     = { name = "empty" }
   }
-  workloads = { hello = { name = "hello", config_schemas = ["nope"], deployment_targets = [{ name = "app", environment = "dev", config_schemas = ["{}", "[]"] }] } }
+  workloads = {
+    hello = {
+      name               = "hello"
+      config_schemas     = ["nope"]
+      deployment_targets = [{ name = "app", environment = "dev", config_schemas = ["{}", "[]"] }]
+    }
+  }
 }
 
 resource "kalypso_environment_rendering" "values" {
@@ -172,7 +208,13 @@ resource "kalypso_environment_rendering" "values" {
   delivery            = { strategy = "none" }
   configs             = { common = { name = "common", data = { replicas = "many", region = "west" } } }
   config_schemas = {
-    common = { name = "common", schema = jsonencode({ properties = { replicas = { type = "integer" }, region = { enum = ["east"] } }, required = ["size"] }) }
+    common = {
+      name = "common"
+      schema = jsonencode({
+        properties = { replicas = { type = "integer" }, region = { enum = ["east"] } }
+        required   = ["size"]
+      })
+    }
   }
   workloads = { hello = { name = "hello", deployment_targets = [
     { name = "app", environment = "dev", config_schemas = [jsonencode({ required = ["database"] })] },
@@ -181,12 +223,20 @@ resource "kalypso_environment_rendering" "values" {
 }
 
 resource "kalypso_environment_rendering" "namespace" {
-  environment         = "dev"
-  cluster_types       = { large = merge(local.cluster_types.large, { name = "a-cluster-type-with-quite-a-long-name" }), dots = merge(local.cluster_types.large, { name = "a.b" }) }
+  environment = "dev"
+  cluster_types = {
+    large = merge(local.cluster_types.large, { name = "a-cluster-type-with-quite-a-long-name" })
+    dots  = merge(local.cluster_types.large, { name = "a.b" })
+  }
   templates           = local.templates
   scheduling_policies = local.policies
-  workloads           = { hello = { name = "hello-world-application", deployment_targets = [{ name = "functional-test", environment = "dev" }] } }
-  delivery            = { strategy = "none" }
+  workloads = {
+    hello = {
+      name               = "hello-world-application"
+      deployment_targets = [{ name = "functional-test", environment = "dev" }]
+    }
+  }
+  delivery = { strategy = "none" }
 }
 
 resource "kalypso_environment_rendering" "one_target" {
@@ -196,23 +246,43 @@ resource "kalypso_environment_rendering" "one_target" {
   scheduling_policies = local.policies
   delivery            = { strategy = "none" }
   workloads = {
-    a  = { name = "a", deployment_targets = [{ name = "b-c", environment = "dev" }, { name = "d", environment = "dev" }, { name = "d", environment = "dev" }] }
+    a = {
+      name = "a"
+      deployment_targets = [
+        { name = "b-c", environment = "dev" },
+        { name = "d", environment = "dev" },
+        { name = "d", environment = "dev" },
+      ]
+    }
     ab = { name = "a-b", deployment_targets = [{ name = "c", environment = "dev" }] }
   }
 }
 
 resource "kalypso_environment_rendering" "loops" {
-  environment         = "dev"
-  cluster_types       = { for t in ["loop", "recursion", "huge", "circle"] : t => { name = t, reconciler = t, namespace_service = "namespace" } }
+  environment = "dev"
+  cluster_types = {
+    for t in ["loop", "recursion", "huge", "circle"] :
+    t => { name = t, reconciler = t, namespace_service = "namespace" }
+  }
   scheduling_policies = local.policies
   workloads           = local.workloads
   delivery            = { strategy = "none" }
-  configs             = { circle = { name = "circle", data = { a = "{{ .ConfigData.b }}", b = "{{ .ConfigData.a }}" } } }
+  configs = {
+    circle = { name = "circle", data = { a = "{{ .ConfigData.b }}", b = "{{ .ConfigData.a }}" } }
+  }
   templates = merge(local.templates, {
-    loop      = { name = "loop", type = "reconciler", manifests = ["{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}"] }
-    recursion = { name = "recursion", type = "reconciler", manifests = ["{{ define \"a\" }}{{ template \"a\" . }}{{ end }}\n{{ template \"a\" . }}"] }
-    huge      = { name = "huge", type = "reconciler", manifests = ["{{ repeat 2000000000 \"a\" }}"] }
-    circle    = { name = "circle", type = "reconciler", manifests = ["a: {{ .ConfigData.a }}"] }
+    loop = {
+      name      = "loop"
+      type      = "reconciler"
+      manifests = ["{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}"]
+    }
+    recursion = {
+      name      = "recursion"
+      type      = "reconciler"
+      manifests = ["{{ define \"a\" }}{{ template \"a\" . }}{{ end }}\n{{ template \"a\" . }}"]
+    }
+    huge   = { name = "huge", type = "reconciler", manifests = ["{{ repeat 2000000000 \"a\" }}"] }
+    circle = { name = "circle", type = "reconciler", manifests = ["a: {{ .ConfigData.a }}"] }
   })
 }
 
@@ -223,7 +293,16 @@ resource "kalypso_environment_rendering" "missing_key" {
   workloads           = local.workloads
   delivery            = { strategy = "none" }
   templates = merge(local.templates, {
-    argocd = { name = "argocd", type = "reconciler", manifests = ["a: b\nregion: {{ .Labels.region }}\n", "{{ .ConfigData.database.host }}", "{{ .Nothing }}", "{{ .Repo }}"] }
+    argocd = {
+      name = "argocd"
+      type = "reconciler"
+      manifests = [
+        "a: b\nregion: {{ .Labels.region }}\n",
+        "{{ .ConfigData.database.host }}",
+        "{{ .Nothing }}",
+        "{{ .Repo }}",
+      ]
+    }
   })
 }
 
@@ -233,15 +312,21 @@ resource "kalypso_environment_rendering" "null" {
   templates           = merge(local.templates, { none = { name = "none", type = "config", manifests = [null] } })
   scheduling_policies = local.policies
   configs             = { none = { name = "none", labels = { a = null }, data = { a = null } } }
-  workloads           = merge(local.workloads, { none = { name = "none", deployment_targets = [null], config_schemas = [null] } })
-  manifests           = { "none.yaml" = null }
-  delivery            = { strategy = "none" }
+  workloads = merge(
+    local.workloads,
+    { none = { name = "none", deployment_targets = [null], config_schemas = [null] } },
+  )
+  manifests = { "none.yaml" = null }
+  delivery  = { strategy = "none" }
 }
 
 resource "kalypso_environment_rendering" "types" {
-  environment         = "dev"
-  cluster_types       = local.cluster_types
-  templates           = merge(local.templates, { none = { name = "none", type = "reconcilers", content_type = "json", manifests = ["a"] } })
+  environment   = "dev"
+  cluster_types = local.cluster_types
+  templates = merge(
+    local.templates,
+    { none = { name = "none", type = "reconcilers", content_type = "json", manifests = ["a"] } },
+  )
   scheduling_policies = local.policies
   configs             = { keys = { name = "keys", data = { "a b" = "c", ".." = "d" } } }
   workloads           = local.workloads
@@ -250,9 +335,12 @@ resource "kalypso_environment_rendering" "types" {
 
 # All of a fleet's errors come together, those of the arguments too.
 resource "kalypso_environment_rendering" "together" {
-  environment         = "Dev"
-  cluster_types       = { Large = { name = "Large", reconciler = "flux", namespace_service = "namespace" } }
-  templates           = merge(local.templates, { argocd = { name = "argocd", type = "reconciler", manifests = [var.template] } })
+  environment   = "Dev"
+  cluster_types = { Large = { name = "Large", reconciler = "flux", namespace_service = "namespace" } }
+  templates = merge(
+    local.templates,
+    { argocd = { name = "argocd", type = "reconciler", manifests = [var.template] } },
+  )
   scheduling_policies = { none = null }
   manifests           = { "broken.yaml" = "a: b\n---\na: [" }
   guardrails          = { max_removed = "lots" }

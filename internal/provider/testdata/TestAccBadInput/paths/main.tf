@@ -97,10 +97,13 @@ resource "kalypso_environment_rendering" "promoted_empty" {
 }
 
 resource "kalypso_environment_rendering" "promoted_in_the_way" {
-  for_each        = toset([".github", ".github/tracking/Promoted_Commit_Id"])
-  environment     = "dev"
-  cluster_types   = { tracking = { name = "tracking", reconciler = "r", namespace_service = "ns" } }
-  templates       = { r = { name = "r", type = "reconciler", manifests = ["a"] }, ns = { name = "ns", type = "namespace", manifests = ["a"] } }
+  for_each      = toset([".github", ".github/tracking/Promoted_Commit_Id"])
+  environment   = "dev"
+  cluster_types = { tracking = { name = "tracking", reconciler = "r", namespace_service = "ns" } }
+  templates = {
+    r  = { name = "r", type = "reconciler", manifests = ["a"] }
+    ns = { name = "ns", type = "namespace", manifests = ["a"] }
+  }
   gitops_repo     = { repo = local.repo, branch = "dev", path = each.value }
   promoted_commit = "abc"
 }

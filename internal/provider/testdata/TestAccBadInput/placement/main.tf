@@ -2,7 +2,13 @@ resource "kalypso_environment_rendering" "this" {
   environment = "dev"
   delivery    = { strategy = "none" }
   cluster_types = {
-    small = { name = "small", reconciler = "all", namespace_service = "all", taints = [{ key = "pci" }], properties = { cpu = "?" } }
+    small = {
+      name              = "small"
+      reconciler        = "all"
+      namespace_service = "all"
+      taints            = [{ key = "pci" }]
+      properties        = { cpu = "?" }
+    }
   }
   templates = { all = { name = "all", type = "reconciler", manifests = ["a: b"] } }
   scheduling_policies = {

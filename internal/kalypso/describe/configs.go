@@ -1,0 +1,77 @@
+package describe
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ConfigChange is a changed config, or a changed object with references to secrets.
+type ConfigChange struct {
+	Name string
+	Kind Kind
+	// Targets is the number of deployment targets it applies to now, and ClusterTypes lists their cluster types.
+	Targets       int
+	ClusterTypes  []string
+	LabelsChanged bool // the labels that select its assignments change
+	Keys          []ConfigKey
+}
+
+// ConfigKey is a changed key of a config or of references. Old and New are its values; nil means unknown or not shown.
+type ConfigKey struct {
+	Name     string
+	Kind     Kind
+	Old, New *string
+}
+
+func (w *writer) configs(heading, what string, changes []ConfigChange) {
+	if len(changes) == 0 {
+		return
+	}
+	w.heading(heading)
+	for _, c := range first(changes, w.rows) {
+		w.line("- %s%s%s: %s", code(c.Name), c.Kind.note(), w.reach(c), w.keys(c))
+	}
+	w.more(len(changes), what)
+}
+
+// reach describes what a config applies to.
+func (w *writer) reach(c ConfigChange) string {
+	switch {
+	case c.Kind == Removed:
+		return ""
+	case c.Targets == 0:
+		return ", which applies to no deployment target"
+	}
+	text := " on " + count(c.Targets, "deployment target")
+	if w.names > 0 {
+		text += " of " + w.list(slices.Sorted(slices.Values(c.ClusterTypes)))
+	}
+	return text
+}
+
+func (w *writer) keys(c ConfigChange) string {
+	var texts []string
+	if c.LabelsChanged {
+		texts = append(texts, "its labels")
+	}
+	keys := slices.SortedFunc(slices.Values(c.Keys), func(a, b ConfigKey) int { return cmp.Compare(a.Name, b.Name) })
+	for _, k := range first(keys, w.names) {
+		texts = append(texts, key(k))
+	}
+	return enumeration(texts, len(keys)-w.names)
+}
+
+func key(k ConfigKey) string {
+	text := code(k.Name) + map[Kind]string{Added: " added", Removed: " removed"}[k.Kind]
+	switch {
+	case k.Old != nil && k.New != nil:
+		return text + " " + code(Truncate(*k.Old)) + " → " + code(Truncate(*k.New))
+	case k.New != nil && k.Kind == Changed:
+		return text + ", now " + code(Truncate(*k.New))
+	case k.New != nil:
+		return text + " as " + code(Truncate(*k.New))
+	case k.Old != nil:
+		return text + ", was " + code(Truncate(*k.Old))
+	}
+	return text
+}
