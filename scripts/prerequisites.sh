@@ -92,7 +92,8 @@ check_npm() {
   local version
   version=$(node --version 2>/dev/null | sed 's/^v//')
   if ! have npm || ! at_least 18 "${version:-0}"; then
-    missing+=("npm with Node.js 18 or newer for the tests of graphs, found ${version:-none}: https://nodejs.org/en/download")
+    local page=https://nodejs.org/en/download
+    missing+=("npm with Node.js 18 or newer for the tests of graphs, found ${version:-none}: $page")
   fi
 }
 

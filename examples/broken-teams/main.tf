@@ -39,11 +39,21 @@ locals {
 
   # Written by the platform.
   templates = {
-    reconciler = { name = "reconciler", type = "reconciler", manifests = ["path: {{ .Manifests.path }}\nregion: {{ .ConfigData.REGION }}\n"] }
-    namespace  = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\n"] }
+    reconciler = {
+      name      = "reconciler"
+      type      = "reconciler"
+      manifests = ["path: {{ .Manifests.path }}\nregion: {{ .ConfigData.REGION }}\n"]
+    }
+    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\n"] }
   }
-  configs  = { platform = { name = "platform", data = { REGION = var.region } } }
-  policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  configs = { platform = { name = "platform", data = { REGION = var.region } } }
+  policies = {
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
+  }
 
   # Written by three teams.
   workloads = {
@@ -56,7 +66,12 @@ locals {
     stock = {
       name = "stock"
       deployment_targets = [
-        { name = "web", environment = "prod", manifests = { path = "./stock" }, config_schemas = [jsonencode(var.stock_schema)] },
+        {
+          name           = "web"
+          environment    = "prod"
+          manifests      = { path = "./stock" }
+          config_schemas = [jsonencode(var.stock_schema)]
+        },
       ]
     }
     users = {
@@ -92,7 +107,8 @@ data "kalypso_assignments" "prod" {
 
 output "failed" {
   value = {
-    for f in data.kalypso_assignments.prod.failed : "${f.cluster_type}/${f.deployment_target}" => "${f.kind} ${f.object}"
+    for f in data.kalypso_assignments.prod.failed :
+    "${f.cluster_type}/${f.deployment_target}" => "${f.kind} ${f.object}"
   }
 }
 

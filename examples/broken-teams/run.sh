@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Three teams share an environment. One breaks the data of its template, one its schema; the third changes all the while. See
-# ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
+# Three teams share an environment. One breaks the data of its template, one its schema; the third changes all the
+# while. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../control-plane/local.sh"

@@ -31,7 +31,8 @@ merge() {
   printf -v "$1" '%s' "$(in_repo control-plane rev-parse main)"
 }
 
-# run ENVIRONMENT HEADLINE: what the environment's pipeline does at each run, with the plan, the decision and the outcome.
+# run ENVIRONMENT HEADLINE: what the environment's pipeline does at each run, with the plan, the decision and the
+# outcome.
 run() {
   headline "$2"
   tf workspace select -or-create "$1" >"$work/log"
@@ -47,8 +48,12 @@ run() {
 
 # report ENVIRONMENT STATE: the environment's cluster says that it runs what the branch holds now.
 report() {
-  printf '[{"cluster": "%s-1", "folder": "drone", "revision": "%s@sha1:%s", "state": "%s", "time": "%s", "message": "web is %s"}]\n' \
-    "$1" "$1" "$(in_repo gitops rev-parse "$1")" "$2" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$2" >"$work/reports/$1.json"
+  {
+    printf '[{"cluster": "%s-1", "folder": "drone", ' "$1"
+    printf '"revision": "%s@sha1:%s", ' "$1" "$(in_repo gitops rev-parse "$1")"
+    printf '"state": "%s", "message": "web is %s", ' "$2" "$2"
+    printf '"time": "%s"}]\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+  } >"$work/reports/$1.json"
 }
 
 merge one

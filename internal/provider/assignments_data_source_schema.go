@@ -48,8 +48,8 @@ func assignmentsSchema() schema.Schema {
 
 func assignmentsComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"assignments": computedObjects("Every deployment target on every cluster type that hosts it, by cluster type, then "+
-			"by deployment target.", map[string]schema.Attribute{
+		"assignments": computedObjects("Every deployment target on every cluster type that hosts it, by cluster type, "+
+			"then by deployment target.", map[string]schema.Attribute{
 			"cluster_type":      computedText("The cluster type."),
 			"deployment_target": computedText("The deployment target, `<workload>-<target>`."),
 			"workload":          computedText("The workload that it is a target of."),
@@ -58,12 +58,12 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"target>`."),
 			"policies": computedTexts("The policies that chose it, sorted by name."),
 			"configs":  computedTexts("The configs that apply to it, in the order in which they merge."),
-			"secrets": computedTexts("The `kalypso_secret` objects that apply to it, in the order in which their " +
-				"references merge."),
+			"secrets": computedTexts("The `kalypso_secret` objects that apply to it, in the order in which their references " +
+				"merge."),
 			"references": schema.MapNestedAttribute{
 				Computed: true,
-				MarkdownDescription: "The references to secrets: each by its key, with its source. Null unless `explain` " +
-					"asks for it.",
+				MarkdownDescription: "The references to secrets: each by its key, with its source. Null unless `explain` asks " +
+					"for it.",
 				NestedObject: schema.NestedAttributeObject{Attributes: computedReference(map[string]schema.Attribute{
 					"merged": computedObjects("The earlier references that this one was merged onto, in order.",
 						computedReference(nil)),
@@ -78,8 +78,8 @@ func assignmentsComputed() map[string]schema.Attribute {
 					"config": computedText("The config that set the value, or its last part."),
 					"origin": computedText("Source of that config: its key in `configs` or `manifests`."),
 					"key":    computedText("Its key in that config; in an `azure-app-config`, the whole path."),
-					"merged": computedContributions("The earlier parts of an object or a list that this value was merged onto, in " +
-						"order."),
+					"merged": computedContributions("The earlier parts of an object or a list that this value was merged onto, " +
+						"in order."),
 					"replaced": computedContributions("Overridden values, in order."),
 				}},
 			},
@@ -98,8 +98,8 @@ func assignmentsComputed() map[string]schema.Attribute {
 					"listed.", explain.MaxRejections), map[string]schema.Attribute{
 					"policy": computedText("The policy. Null if there is none."),
 					"reason": computedText("What did not match, as text."),
-					"mismatches": computedMismatches("The requirements on labels and workspace that the deployment target " +
-						"does not meet."),
+					"mismatches": computedMismatches("The requirements on labels and workspace that the deployment target does not " +
+						"meet."),
 					"selects_cluster_types": schema.BoolAttribute{Computed: true,
 						MarkdownDescription: "Whether the policy selects any cluster type."},
 				}),
@@ -115,8 +115,8 @@ func assignmentsComputed() map[string]schema.Attribute {
 			"reason": computedText("The reason as text, with the closest candidate and its mismatches."),
 			"nearest_deployment_target": computedText("The deployment target with the fewest mismatches. Null if some are " +
 				"selected, or if there is none."),
-			"nearest_cluster_type": computedText("The cluster type with the fewest mismatches. Null if some are " +
-				"selected, or if there is none."),
+			"nearest_cluster_type": computedText("The cluster type with the fewest mismatches. Null if some are selected, or " +
+				"if there is none."),
 		}),
 		"counts": schema.SingleNestedAttribute{
 			Computed:            true,

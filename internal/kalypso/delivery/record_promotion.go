@@ -31,8 +31,8 @@ func (d *Desired) recordOn(at *BranchState) Record {
 	return r
 }
 
-// reasonOn returns why the promoted commit was chosen. While a record leads to the same commit, its reason stays: a later
-// decision only says why it chose no other commit.
+// reasonOn returns why the promoted commit was chosen. While a record leads to the same commit, its reason stays: a
+// later decision only says why it chose no other commit.
 func (d *Desired) reasonOn(was *Record) *Promotion {
 	if was == nil {
 		return d.Promotion

@@ -146,8 +146,8 @@ func (w *wave) rollBack() {
 	}
 }
 
-// advance takes as many cluster types of the first unfinished stage as it has room for. A stage that needs no report of a
-// cluster finishes at once.
+// advance takes as many cluster types of the first unfinished stage as it has room for. A stage that needs no report of
+// a cluster finishes at once.
 func (w *wave) advance() {
 	members, known := w.members()
 	if !known {

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 )
 
-// Places reports whether any placement or taint in the fleet may keep a policy from placementResult on all cluster types that
+// Places reports whether any placement or taint in the fleet may keep a policy from placing on all cluster types that
 // it selects. Otherwise earlier decisions do not matter.
 func Places(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
