@@ -1,4 +1,5 @@
-# What an environment runs, as a status that the next one reads: a root module of its own, so that no hotfix waits for it.
+# What an environment runs, as a status that the next one reads: a root module of its own, so that no hotfix waits for
+# it.
 variable "tenant_id" { type = string }
 variable "client_id" { type = string }
 

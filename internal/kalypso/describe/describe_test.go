@@ -432,7 +432,8 @@ func TestFailed(t *testing.T) {
 		c.LeftOut = append(c.LeftOut, "large / "+strings.Repeat("x", 50))
 	}
 	c.MaxLength = 2000
-	if got := describe.Markdown(c); !strings.Contains(got, "1 kept, 502 left out.") && !strings.Contains(got, "more deployment targets") {
+	if got := describe.Markdown(c); !strings.Contains(got, "1 kept, 502 left out.") &&
+		!strings.Contains(got, "more deployment targets") {
 		t.Errorf("what is left out is not counted:\n%s", got)
 	}
 }
