@@ -178,8 +178,8 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 				Kind: o.Kind(), Name: m.Name, Origin: m.Origin, Path: path,
 				Summary: "Invalid JSON Schema", Detail: fleet.Sentence(err), Err: err,
 			}
-			if w, ok := o.(*fleet.Workload); ok {
-				p.Fault, p.Affects = fleet.TeamFault, f.Affected(w, path)
+			if o.Kind() == fleet.KindWorkload {
+				p.Fault = fleet.TeamFault
 			}
 			problems = append(problems, p)
 			return nil
@@ -198,6 +198,7 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 	}
 	r.schemaIndex = newConditionIndex(needs)
 	for _, w := range f.Workloads {
+		before := len(problems)
 		for i, text := range w.ConfigSchemas {
 			compile(w, text, fleet.Attr("config_schemas"), fleet.Index(i))
 		}
@@ -209,6 +210,7 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 				compile(w, text, fleet.Attr("deployment_targets"), fleet.Index(n), fleet.Attr("config_schemas"), fleet.Index(i))
 			}
 		}
+		f.SetAffected(w, problems[before:])
 	}
 	return problems
 }

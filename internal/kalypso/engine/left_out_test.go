@@ -64,6 +64,10 @@ func TestLeaveOutFailed(t *testing.T) {
 			w.Targets = append(w.Targets, fleet.Target{Name: "test", Environment: "prod", Labels: map[string]string{"a": "b c"}})
 		}, "-", "large/app-test large/other-test small/app-test small/other-test"},
 
+		{"no environment, beside a target of its name", target(func(w *fleet.Workload, t *fleet.Target) {
+			w.Targets = append(w.Targets, fleet.Target{Name: t.Name})
+		}), "-", "large/app-test large/other-test small/app-test small/other-test"},
+
 		{"a template that does not parse", func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ end }}"} }, "", ""},
 		{"values against a schema of the platform", func(f *fleet.Fleet) {
 			addSchema(f, "strict", `{"required": ["NONE"]}`)
@@ -76,6 +80,10 @@ func TestLeaveOutFailed(t *testing.T) {
 		{"names that collide, also with a target that fails", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Name = "x-test"
 			f.Workloads[0].Targets[0].Manifests["path"] = "{{"
+			f.Workloads[1].Name = "app-x"
+		}, "", ""},
+		{"names that collide with a target without environment", func(f *fleet.Fleet) {
+			f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: "x-test"})
 			f.Workloads[1].Name = "app-x"
 		}, "", ""},
 		{"a namespace that is too long", target(func(_ *fleet.Workload, t *fleet.Target) {

@@ -22,11 +22,17 @@ type DeploymentTarget struct {
 // template ever sees them, and those that [Fleet.Validate] refused.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 	var targets []*DeploymentTarget
+	omitted := map[*DeploymentTarget]bool{} // only their names count: they may collide
 	workspaces := f.workspaces()
 	for _, w := range f.Workloads {
 		workspace := workspaces.of(w)
 		for _, t := range w.Targets {
-			if !f.MayRender(&t) {
+			if !f.MayRender(&t) && t.Environment != "" {
+				continue
+			}
+			if name := w.Name + "-" + t.Name; f.refused[name] || t.Environment == "" {
+				target := &DeploymentTarget{Name: name, Workload: w}
+				targets, omitted[target] = append(targets, target), true
 				continue
 			}
 			labels := map[string]string{}
@@ -63,9 +69,8 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 			}}.forObject(b.Workload)...)
 		}
 	}
-	targets = slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })
-	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return f.refused[t.Name] || t.hasInvalidText() })
-	return targets, ps
+	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return omitted[t] || t.hasInvalidText() })
+	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name }), ps
 }
 
 // MayRender reports whether t is, or may become, a target of the fleet's environment. Targets of other environments

@@ -27,18 +27,57 @@ func faults(check func(*Problems)) (ps Problems) {
 	return ps
 }
 
-// Affected returns the targets of the fleet's environment that a problem at a path of a Workload affects: one target,
-// or all of them. A target without an environment counts: it may have lost it.
-func (f *Fleet) Affected(w *Workload, path []Step) (all []AffectedTarget) {
+// SetAffected sets which targets of the fleet's environment the faults in a Workload's problems affect: the target that
+// the path of a problem leads to, or all of them. Of the problems that affect all, only the first lists them.
+func (f *Fleet) SetAffected(w *Workload, ps Problems) {
+	all := false
+	var here map[string]bool
+	for i := range ps {
+		p := &ps[i]
+		switch target, ok := targetOf(w, p.Path); {
+		case p.Fault != TeamFault:
+		case !ok && !all:
+			all, p.Affects = true, f.affected(w)
+		case ok:
+			if here == nil {
+				here = f.names(w)
+			}
+			if f.MayRender(target) || target.Environment == "" && !here[target.Name] {
+				p.Affects = []AffectedTarget{{Name: w.Name + "-" + target.Name}}
+			}
+		}
+	}
+}
+
+// targetOf returns the target of a Workload that a path leads to.
+func targetOf(w *Workload, path []Step) (*Target, bool) {
+	if len(path) < 2 || path[0].Attribute != "deployment_targets" || path[1].kind != indexStep {
+		return nil, false
+	}
+	return &w.Targets[path[1].Index], true
+}
+
+// affected returns the targets of a Workload in the fleet's environment. A target without an environment counts, because
+// it may have lost it, unless the environment has a target of its name.
+func (f *Fleet) affected(w *Workload) (all []AffectedTarget) {
+	here := f.names(w)
 	for i := range w.Targets {
-		t := &w.Targets[i]
-		elsewhere := len(path) > 1 && path[1].kind == indexStep && path[0].Attribute == "deployment_targets" &&
-			path[1].Index != i
-		if !elsewhere && (t.Environment == "" || f.MayRender(t)) {
+		if t := &w.Targets[i]; f.MayRender(t) || t.Environment == "" && !here[t.Name] {
 			all = append(all, AffectedTarget{Name: w.Name + "-" + t.Name})
 		}
 	}
 	return all
+}
+
+// names returns the names of the targets that the fleet's environment has, or may have, of a Workload.
+func (f *Fleet) names(w *Workload) map[string]bool {
+	names := make(map[string]bool, len(w.Targets))
+	for i := range w.Targets {
+		if f.MayRender(&w.Targets[i]) {
+			names[w.Targets[i].Name] = true
+		}
+	}
+	return names
 }
 
 // SplitTeamFaults returns the errors that are faults of teams, and all other problems.

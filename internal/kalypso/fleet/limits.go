@@ -93,7 +93,7 @@ func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
 		if targets > most {
 			ps = append(ps, Problems{{
 				Fault:   TeamFault,
-				Affects: f.Affected(w, nil),
+				Affects: f.affected(w),
 				Path:    []Step{Attr("deployment_targets")},
 				Summary: "Too many deployment targets",
 				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload "+

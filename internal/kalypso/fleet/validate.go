@@ -27,11 +27,7 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 		}
 		found := o.Validate()
 		if w, ok := o.(*Workload); ok {
-			for i, p := range found {
-				if p.Fault == TeamFault {
-					found[i].Affects = f.Affected(w, p.Path)
-				}
-			}
+			f.SetAffected(w, found)
 		}
 		ps = append(ps, found...)
 		m := o.Metadata()
