@@ -31,7 +31,7 @@ type baseRepoModel struct {
 	baseRepoResults
 }
 
-// baseRepoResults are the computed attributes.
+// baseRepoResults holds the computed attributes.
 type baseRepoResults struct {
 	Content     types.String `tfsdk:"content"`
 	CommitSHA   types.String `tfsdk:"commit_sha"`
@@ -44,7 +44,7 @@ func (m *baseRepoModel) known(ctx context.Context) bool {
 	return fullyKnown(ctx, m.Repo, m.Branch, m.Promotion, m.Delivery, m.OnDrift, m.CommitMessage)
 }
 
-// desired converts the arguments, and reports what is wrong with those that are known.
+// desired converts the arguments, and reports errors in the known ones.
 func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *baserepo.Desired {
 	var ps fleet.Problems
 	promotion := readPromotion(decoder{arguments: map[string]attr.Value{"promotion": m.Promotion}, problems: &ps})
@@ -108,7 +108,7 @@ func (m *baseRepoModel) commit() string {
 	return commit.ValueString()
 }
 
-// setResult sets what an apply or a refresh found, and reports whether anything changed.
+// setResult sets the results of an apply or a refresh, and reports whether anything changed.
 func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
 	before := m.baseRepoResults
 	file := found.State.File
@@ -125,7 +125,7 @@ func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
 // baseRepoKey is the key in private state of what was read of the branch.
 const baseRepoKey = "base_repo"
 
-// readBaseRepo returns what the last run kept in the private state, or what the state itself tells.
+// readBaseRepo returns what the last run kept in the private state, or else what the state itself says.
 func readBaseRepo(
 	ctx context.Context, private privateState, state *baseRepoModel, diags *diag.Diagnostics,
 ) *baserepo.State {

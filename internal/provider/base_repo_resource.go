@@ -29,7 +29,7 @@ var (
 	_ resource.ResourceWithIdentity       = (*baseRepo)(nil)
 )
 
-// baseRepo has the BaseRepo of an environment pin the promoted commit.
+// baseRepo makes the BaseRepo of an environment pin the promoted commit.
 type baseRepo struct{ data *providerData }
 
 func newBaseRepo() resource.Resource { return &baseRepo{} }
@@ -54,13 +54,12 @@ func (r *baseRepo) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	resp.Schema = baseRepoSchema(ctx)
 }
 
-// Configure keeps the provider's configuration.
+// Configure stores the provider's configuration.
 func (r *baseRepo) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.data = providerDataOf(req.ProviderData, &resp.Diagnostics)
 }
 
-// ValidateConfig reports what is wrong with a commit message and with a configured promotion. The rest may be known at
-// plan alone.
+// ValidateConfig reports errors in a commit message and in a configured promotion. Other errors need the plan.
 func (r *baseRepo) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
@@ -115,7 +114,7 @@ func (r *baseRepo) ModifyPlan(
 	}
 }
 
-// report reports what a decision tells the user.
+// report reports the problems of a decision.
 func (r *baseRepo) report(
 	d *baserepo.Desired, before *baserepo.State, decision baserepo.Decision, diags *diag.Diagnostics,
 ) {
@@ -132,7 +131,7 @@ func (r *baseRepo) report(
 	}
 }
 
-// check reports what the state does not tell about the apply: missing credentials, and what is on the branch.
+// check reports what the state does not know about the apply: missing credentials, and the contents of the branch.
 func (r *baseRepo) check(
 	ctx context.Context, plan baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
 ) {
@@ -163,13 +162,13 @@ func (r *baseRepo) remote() baserepo.Remote {
 	return baserepo.Remote{Git: r.data.Client, Host: r.data.hosting}
 }
 
-// Create has the BaseRepo pin the commit. If it fails, there is no state; the next create finds what was written.
+// Create makes the BaseRepo pin the commit. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	r.apply(ctx, req.Plan, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
 }
 
-// Update has the BaseRepo pin another commit. A plan without an unknown result writes nothing.
+// Update makes the BaseRepo pin another commit. A plan without an unknown result writes nothing.
 func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var state baseRepoModel
@@ -210,7 +209,7 @@ func (r *baseRepo) apply(
 	writeBaseRepo(ctx, private, result.State, diags)
 }
 
-// Read reads the file and the pull request, and keeps what it finds in the private state.
+// Read reads the file and the pull request, and keeps the result in the private state.
 func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	baseRepoIdentity.set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics

@@ -203,7 +203,7 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 			[]string{"Promotion of another repo", "https://git.acme.io/other"}},
 		"no branch": {map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},
 		"no file": {map[string]any{"branch": "empty"},
-			[]string{"No BaseRepo there", "pass a kalypso_promotion as a whole"}},
+			[]string{"No BaseRepo on the branch", "pass a kalypso_promotion as a whole"}},
 		"a branch name":   {map[string]any{"branch": "a..b"}, []string{"Invalid branch name"}},
 		"a blank message": {map[string]any{"commit_message": " \n"}, []string{"Invalid commit message"}},
 		"a reviewer": {map[string]any{"delivery": map[string]any{"reviewers": []string{"a b"}}},

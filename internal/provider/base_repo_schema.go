@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// baseRepoStrategies are the strategies of a BaseRepo. The first one is the default.
+// baseRepoStrategies lists the strategies of a BaseRepo. The first one is the default.
 var baseRepoStrategies = enumeration{string(delivery.Push), string(delivery.PullRequest)}
 
 func baseRepoSchema(ctx context.Context) schema.Schema {

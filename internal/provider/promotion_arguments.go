@@ -40,7 +40,8 @@ func promotionDataArgument(description string) datasource.Attribute {
 	return dataSourceArgument("promotion", promotionLocationArgument(description))
 }
 
-// promotionLocationArgument is the argument with the place of the commit, and without what only a record needs.
+// promotionLocationArgument is the argument with the location of the commit, without the attributes that only a record
+// needs.
 func promotionLocationArgument(description string) schema.SingleNestedAttribute {
 	argument := promotionArgument(description)
 	delete(argument.Attributes, "rolled_back")

@@ -11,12 +11,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
-// Desired is the commit that the BaseRepo of an environment's branch is to pin, and how it gets there.
+// Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
 type Desired struct {
 	At     Branch
 	Commit string
-	Base   Branch // of the commit; zero: not said
-	// Summary says why the commit was promoted; "": nobody says.
+	Base   Branch // of the commit; zero: unknown
+	// Summary says why the commit was promoted; "": unknown.
 	Summary     string
 	Message     string // of the commit; "": the default
 	Strategy    delivery.Strategy
@@ -48,7 +48,7 @@ func sameRepo(a, b string) bool {
 	return a == b || err == nil && otherErr == nil && at.Key() == other.Key()
 }
 
-// State is what was written to a branch, and what was last read of it.
+// State is what the provider wrote to a branch, and what it last read of it.
 type State struct {
 	At        Branch `json:"at"`
 	Head      string `json:"head"`      // as last read
@@ -56,7 +56,7 @@ type State struct {
 	Commit    string `json:"commit"`    // that the file pins; "": none
 	Delivered string `json:"delivered"` // the commit that the last apply left there
 	Since     string `json:"since"`     // the head at that time
-	// Drift are the commits of others that changed the file. It is not empty if Commit differs from Delivered.
+	// Drift lists the commits of others that changed the file. It is not empty if Commit differs from Delivered.
 	Drift    []delivery.Drift `json:"drift,omitempty"`
 	Proposal *Proposal        `json:"proposal,omitempty"`
 }
@@ -81,7 +81,7 @@ type Decision struct {
 	Err       error
 }
 
-// Decide decides from what the state knows. s is nil for a create.
+// Decide decides from the state alone. s is nil for a create.
 func Decide(d *Desired, s *State) Decision {
 	if s == nil || !s.At.same(d.At) {
 		return Decision{Write: true}
@@ -110,7 +110,7 @@ func (p *Proposal) open() bool { return p != nil && p.State == "open" }
 
 // Errors of a branch. Tell them apart with [errors.Is].
 var (
-	// ErrNoFile: there is no file, and nothing says what the base is.
+	// ErrNoFile: there is no file, and nothing names the base.
 	ErrNoFile = errors.New("there is no " + File)
 	// ErrOtherBase: the BaseRepo names another repo than the promotion.
 	ErrOtherBase = errors.New("the BaseRepo names another repo")
@@ -118,7 +118,7 @@ var (
 	ErrMoved = errors.New("the file changed after the plan was made")
 )
 
-// edit returns the file with the commit. now is the present file; empty: there is none.
+// edit returns the file with the commit. now is the current file; empty: there is none.
 func (d *Desired) edit(now []byte) ([]byte, error) {
 	if len(now) == 0 {
 		if d.Base.Repo == "" {

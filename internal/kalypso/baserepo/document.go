@@ -1,5 +1,5 @@
 // Package baserepo writes the commit that an environment's BaseRepo pins, for environments that the Kalypso operator
-// renders. The BaseRepo lies in the file base-repo.yaml at the root of the environment's branch of the control plane.
+// renders. The file base-repo.yaml at the root of the environment's branch of the control plane contains the BaseRepo.
 package baserepo
 
 import (
@@ -25,7 +25,7 @@ const MaxSize = 1 << 20
 var (
 	// ErrNoBaseRepo: the file holds no BaseRepo, or several.
 	ErrNoBaseRepo = errors.New("the file must hold one BaseRepo")
-	// ErrInPlace: the commit can't be changed without a change of anything else, such as an alias or a block scalar.
+	// ErrInPlace: the commit can't be changed without changing something else, such as an alias or a block scalar.
 	ErrInPlace = errors.New("spec.commit can't be changed in place; write it as a plain text on one line")
 )
 
@@ -236,8 +236,8 @@ func offset(text string, line, column int) int {
 
 const byteOrderMark = "\ufeff"
 
-// differInCommitAlone reports whether two files hold the same documents, but for the commit of the BaseRepo, which the
-// second one has.
+// differInCommitAlone reports whether two files hold the same documents, except for the commit of the BaseRepo, which
+// the second one has.
 func differInCommitAlone(was, is []byte, commit string) bool {
 	_, found, err := parse(is)
 	if err != nil || found.Commit != commit {

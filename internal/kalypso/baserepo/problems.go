@@ -28,8 +28,8 @@ func NewProblem(at Branch, err error) fleet.Problem {
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
 	case errors.Is(err, ErrNoFile):
-		return p("promotion", "No BaseRepo there", "The root of %s holds no %s, and promotion does not say what the base "+
-			"is. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, File)
+		return p("promotion", "No BaseRepo on the branch", "The root of %s holds no %s, and promotion does not name the "+
+			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, File)
 	case errors.Is(err, ErrOtherBase):
 		return p("promotion", "Promotion of another repo", "At %s: %s Make both the same repo.", at, text)
 	case errors.Is(err, ErrMoved):
@@ -55,7 +55,7 @@ func NewProblem(at Branch, err error) fleet.Problem {
 	return p("repo", "The control plane can't be used", "At %s: %s", at, text)
 }
 
-// DriftProblem returns what others changed: an error, or a warning if it is overwritten.
+// DriftProblem reports the changes of others: as an error, or as a warning if the apply overwrites them.
 func DriftProblem(d *Desired, s *State) fleet.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", File, s.At,

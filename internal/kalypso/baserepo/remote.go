@@ -99,7 +99,7 @@ func (s *State) proposalAt(at Branch) *Proposal {
 	return s.Proposal
 }
 
-// Apply has the BaseRepo pin the commit: by a commit on the branch, or by a pull request. s is nil for a create. If
+// Apply makes the BaseRepo pin the commit: by a commit on the branch, or by a pull request. s is nil for a create. If
 // others changed the file after the plan was made, the error is [ErrMoved]. After an error, applying again completes
 // it.
 func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error) {
@@ -188,7 +188,7 @@ func (d *Desired) checked(now, s *State) ([]byte, error) {
 	return d.edit([]byte(now.File))
 }
 
-// setCommit sets what the file pins, and takes it for what was delivered.
+// setCommit sets the commit that the file pins, and treats it as delivered.
 func (s *State) setCommit() {
 	if found, err := Parse([]byte(s.File)); err == nil {
 		s.Commit = found.Commit
@@ -196,17 +196,17 @@ func (s *State) setCommit() {
 	s.Delivered, s.Since = s.Commit, s.Head
 }
 
-// deliver says that a commit of the branch holds the file.
+// deliver records that a commit of the branch holds the file.
 func (s *State) deliver(commit, head string) {
 	s.Head, s.Commit, s.Delivered, s.Since = head, commit, commit, head
 }
 
-// Refresh reads what became of a branch and its pull request. The error is [gitops.ErrBranchNotFound] if the branch is
-// gone.
+// Refresh reads the current state of a branch and its pull request. The error is [gitops.ErrBranchNotFound] if the
+// branch is gone.
 func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	result := &Result{}
 	proposal := s.Proposal
-	if proposal != nil { // before the branch, which then holds what was merged
+	if proposal != nil { // read before the branch, which then includes a merge
 		pulls, err := r.pullRequests(proposal.Settings)
 		if err != nil {
 			return nil, err
@@ -275,7 +275,7 @@ func (d *Desired) message() string {
 	return text
 }
 
-// describe returns the description of the pull request. was is the commit before; "": none.
+// describe returns the description of the pull request. was is the previous commit; "": none.
 func (d *Desired) describe(host hosting.Host, was string) string {
 	return describe.Promote(File, d.At.Branch, describe.Promotion{
 		Repo: d.Base.Repo, From: was, To: d.Commit, Why: d.Summary,

@@ -20,7 +20,7 @@ const (
 	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps what it holds of them
 )
 
-// FailedAssignment is a deployment target on a cluster type that fails to render.
+// FailedAssignment is a deployment target that fails to render on a cluster type.
 type FailedAssignment struct {
 	ClusterType      string `json:"cluster_type,omitempty"` // empty: on every cluster type
 	DeploymentTarget string `json:"deployment_target"`
@@ -41,7 +41,7 @@ func (f FailedAssignment) String() string {
 	return f.ClusterType + " / " + f.DeploymentTarget
 }
 
-// failures tells which deployment targets fail to render: cluster type → names. Those below "" fail on every cluster
+// failures lists the deployment targets that fail to render: cluster type → names. Those below "" fail on every cluster
 // type.
 type failures map[string]map[string]bool
 
@@ -63,24 +63,24 @@ func (f failures) include(clusterType, target string) bool {
 	return f[""][target] || f[clusterType][target]
 }
 
-// keptTree is the fleet's tree with what the branch keeps of the deployment targets that fail to render.
+// keptTree is the fleet's tree, plus what the branch keeps of the deployment targets that fail to render.
 type keptTree struct {
 	inventory Inventory
 	failures  failures
-	// Kept are the folders that the branch keeps, and leftOut the targets that it does not hold. Both are sorted.
+	// Kept lists the folders that the branch keeps, and leftOut the targets that it does not hold. Both are sorted.
 	kept, leftOut []FailedAssignment
-	// waiting are the names of targets that can't join a cluster type. They do not leave the others meanwhile.
+	// waiting lists the targets that can't join a cluster type. Until they can, they do not leave the others.
 	waiting map[string]bool
-	held    int // the number of deployment target folders that the branch holds of ours
-	// incomplete says that hashes of folders are unknown until the branch is read: the state has only the start of the
-	// hashes of their targets.
+	held    int // the number of our deployment target folders on the branch
+	// incomplete says that the hashes of folders are unknown until the branch is read: the state only has the first bytes
+	// of the hashes of their targets.
 	incomplete bool
-	// lost are the folders that a move to another destination can't keep.
+	// lost lists the folders that a move to another destination can't keep.
 	lost []FailedAssignment
 }
 
-// keep adds the failing targets that the branch holds to the rendered tree. Held are our folders on the branch as they
-// were last read, and delivered is what the last apply left there.
+// keep adds the failing targets on the branch to the rendered tree. held is our folders on the branch as they were last
+// read, and delivered is what the last apply left there.
 func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
 	k := &keptTree{inventory: make(Inventory, len(rendered)), failures: f, waiting: map[string]bool{}, held: held.Count()}
 	holders := held.holders()
@@ -101,7 +101,7 @@ func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
 	return k
 }
 
-// keepIn adds the failing targets that the branch holds of a cluster type to its folder.
+// keepIn adds the failing targets on the branch to the folder of a cluster type.
 func (k *keptTree) keepIn(clusterType string, folder, held, delivered Folder) Folder {
 	if folder.Undecided {
 		return folder
@@ -148,7 +148,7 @@ func folderHash(targets []Target) (tree.Hash, bool) {
 	return tree.ClusterTypeHash(hashes), true
 }
 
-// keeps reports whether a target on a cluster type stays as the branch holds it, also if that is not at all.
+// keeps reports whether a target on a cluster type stays as the branch has it, even if the branch does not have it.
 func (k *keptTree) keeps(clusterType, target string) bool {
 	return k.failures.include(clusterType, target) || k.isKept(clusterType, target)
 }
@@ -160,8 +160,8 @@ func (k *keptTree) isKept(clusterType, target string) bool {
 	return found
 }
 
-// baseline returns what was delivered, with the failing targets as the branch holds them: changes of others in these
-// are no drift, because the apply keeps them.
+// baseline returns what was delivered, with the failing targets as on the branch: changes of others in these are not
+// drift, because the apply keeps them.
 func (k *keptTree) baseline(delivered, held Inventory) Inventory {
 	return delivered.replace(func(clusterType string, folder Folder) Folder {
 		now, ok := held[clusterType]
@@ -186,7 +186,7 @@ func (k *keptTree) baseline(delivered, held Inventory) Inventory {
 	})
 }
 
-// KeepsFailed reports whether the branch keeps what fails to render.
+// KeepsFailed reports whether the branch keeps targets that fail to render.
 func (d *Desired) KeepsFailed() bool { return d.OnAssignmentError == AssignmentErrorKeep }
 
 // Kept returns the deployment target folders that the branch keeps because they fail to render, sorted.
@@ -197,7 +197,7 @@ func (d *Desired) Kept() []FailedAssignment {
 	return nil
 }
 
-// keptTree returns the tree with what the branch keeps, or nil if nothing fails to render.
+// keptTree returns the tree with the kept folders, or nil if nothing fails to render.
 func (d *Desired) keptTree() *keptTree {
 	if d.Tree == nil || d.keptOf != d.Tree {
 		return nil
@@ -205,8 +205,8 @@ func (d *Desired) keptTree() *keptTree {
 	return d.kept
 }
 
-// resolveKept finds what the branch keeps. It reports whether that is unknown until the branch is read. The parameters
-// are those of [Desired.resolve].
+// resolveKept finds the folders that the branch keeps. It reports whether they are unknown until the branch is read.
+// The parameters are those of [Desired.resolve].
 func (d *Desired) resolveKept(p *Prior, s *State) (unread bool) {
 	d.kept, d.keptOf = nil, d.Tree
 	if d.Tree == nil || len(d.failed) == 0 {
@@ -235,7 +235,7 @@ func (d *Desired) resolveKept(p *Prior, s *State) (unread bool) {
 	return false
 }
 
-// resolveUnreadKept finds what the branch keeps once it is read.
+// resolveUnreadKept finds the folders that the branch keeps, after reading it.
 func (d *Desired) resolveUnreadKept(s *State, at *BranchState) {
 	if d.keptTree() == nil {
 		return
@@ -263,7 +263,7 @@ func (s *State) records() (all []*Record) {
 	return all
 }
 
-// setSince sets since when assignments fail, from the first record that lists them.
+// setSince sets the time since which assignments fail, from the first record that lists them.
 func (k *keptTree) setSince(records ...*Record) {
 	for _, list := range [][]FailedAssignment{k.kept, k.leftOut} {
 		for i := range list {
@@ -276,8 +276,8 @@ func (k *keptTree) setSince(records ...*Record) {
 	}
 }
 
-// baseline returns what the last apply left at the destination of s, apart from targets that fail to render now: these
-// are as the branch holds them.
+// baseline returns what the last apply left at the destination of s, but with targets that fail to render now as on the
+// branch.
 func (d *Desired) baseline(s *State) Inventory {
 	k := d.keptTree()
 	if k == nil || !d.updates(s) {
@@ -286,7 +286,7 @@ func (d *Desired) baseline(s *State) Inventory {
 	return k.baseline(s.Delivered, s.Ours())
 }
 
-// keptErrors returns why the apply must not keep what fails to render.
+// keptErrors returns why the apply must not keep targets that fail to render.
 func (d *Desired) keptErrors() (errs []error) {
 	k := d.keptTree()
 	if k == nil || d.applied().uncertain {
@@ -297,15 +297,15 @@ func (d *Desired) keptErrors() (errs []error) {
 	}
 	if most := d.Guardrails.maxKept(); !most.allows(len(k.kept), k.held) {
 		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
-			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A fault of that many is rarely a "+
-				"team's: look for it in the templates and the configs. If the teams broke them, raise it.\n%s",
+			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
+				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
 			len(k.kept), fleet.Count(k.held, "deployment target folder"), most, fleet.IndentedList(texts(k.kept), maxListed))})
 	}
 	return errs
 }
 
-// keptMoved returns the folders of kept targets that are not on the branch as the plan saw them: the pull request that
-// changes them was merged since.
+// keptMoved returns the folders of kept targets that differ on the branch from the plan: people merged the pull request
+// that changes them since then.
 func (d *Desired) keptMoved(at *BranchState) (moved []string) {
 	k := d.keptTree()
 	if k == nil {
@@ -335,7 +335,7 @@ func (d *Desired) checkLeftOut(s *State, at *BranchState) error {
 	return &LeftOutError{d.Destination, d.Environment, held}
 }
 
-// failuresChange reports whether the record is to list other assignments that fail to render.
+// failuresChange reports whether the record has to list other failing assignments.
 func (d *Desired) failuresChange(s *State) bool {
 	if !d.Delivers() || !s.Current() || !d.Known() {
 		return false
@@ -353,7 +353,7 @@ func texts(all []FailedAssignment) []string {
 	return lines
 }
 
-// KeptMoveError is a rendering that moves to another destination while deployment targets fail to render: the new
+// KeptMoveError means that a rendering moves to another destination while deployment targets fail to render. The new
 // destination does not hold what the old one keeps of them.
 type KeptMoveError struct {
 	To   Destination
@@ -367,7 +367,7 @@ func (e *KeptMoveError) Error() string {
 		e.To, fleet.IndentedList(texts(e.Kept), maxListed))
 }
 
-// LeftOutError is a rendering that is created where the branch holds folders of deployment targets that fail to render.
+// LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
 type LeftOutError struct {
 	Destination Destination
 	Environment string

@@ -12,8 +12,8 @@ import (
 // maxFailedListed limits the assignments and the reasons that the warning lists.
 const maxFailedListed = 100
 
-// failureProblems warns about the deployment targets that fail to render. One warning has all of them, with object,
-// reason, and since when.
+// failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
+// reason and time.
 func (d *Desired) failureProblems() fleet.Problems {
 	k := d.keptTree()
 	if k == nil {
@@ -42,7 +42,7 @@ func fails(n int) string {
 	return fmt.Sprintf("%d deployment targets fail", n)
 }
 
-// lines says what becomes of the assignments that a problem affects.
+// lines describes what happens to the assignments that a problem affects.
 func (k *keptTree) lines(p fleet.Problem, uncertain bool) (lines []string) {
 	affected := failuresOf(fleet.Problems{p})
 	names := map[string]bool{}

@@ -17,11 +17,11 @@ import (
 type FileChange struct {
 	Target Destination // its Path is the file's
 	Name   string      // of our branch, after the prefix
-	// Known is what the state knows of an earlier proposal; nil: nothing.
+	// Known is what the state knows about an earlier proposal; nil: nothing.
 	Known  *FileProposal
 	Author gitops.Signature
-	// Edit returns the file as desired, its commit message and the description of the pull request. It gets the head of
-	// the target branch, and the file there; nil: there is none. Equal files propose nothing.
+	// Edit returns the desired file, its commit message and the description of the pull request. It gets the head of the
+	// target branch, and the file there; nil: there is none. If both files are equal, nothing is proposed.
 	Edit func(head string, now []byte) (file []byte, message, text string, err error)
 }
 
@@ -188,7 +188,7 @@ func (t *topic) closeFile(ctx context.Context, found *hosting.PullRequest, path 
 	return nil
 }
 
-// ReadFileProposal returns the pull request of a proposal as it is now, and the proposal with what became of it.
+// ReadFileProposal returns the current pull request of a proposal, and the updated proposal.
 func (r *PullRequests) ReadFileProposal(
 	ctx context.Context, client *gitremote.Client, f FileChange,
 ) (*hosting.PullRequest, *FileProposal, error) {
@@ -265,7 +265,7 @@ func (f FileChange) number() int {
 	return f.Known.Number
 }
 
-// knownAs returns what the state knows of a pull request, or nil.
+// knownAs returns what the state knows about a pull request, or nil.
 func (f FileChange) knownAs(pr *hosting.PullRequest) *Proposal {
 	if f.Known == nil || pr == nil || pr.Number != f.Known.Number {
 		return nil

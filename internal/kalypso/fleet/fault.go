@@ -4,11 +4,11 @@ package fleet
 type Fault int
 
 const (
-	// PlatformFault is the zero value: a fault of a platform object, or one that affects more than some deployment
-	// targets, such as names that collide.
+	// PlatformFault is the zero value: a fault of a platform object, or one that affects more than a few deployment
+	// targets, such as colliding names.
 	PlatformFault Fault = iota
-	// TeamFault is a fault of what a team says, or of what a template makes of it. It affects some deployment targets
-	// alone.
+	// TeamFault is a fault in a team's data, or in the result of a template for that data. It only affects some deployment
+	// targets.
 	TeamFault
 )
 

@@ -5,8 +5,8 @@ import "strings"
 // anchors finds the anchors of all rules.
 var anchors = newAnchorIndex(rules)
 
-// anchorIndex finds the anchors of rules in one pass over a text. Most values hold no secret, so this is all that they
-// cost.
+// anchorIndex finds the anchors of rules in one pass over a text. Most values contain no secret, so they only cost this
+// pass.
 type anchorIndex struct {
 	ends  [1 << 10]uint64     // a bit for each two bytes that an anchor ends with
 	by    map[uint16][]anchor // by these two bytes, which are rarer than those at the start

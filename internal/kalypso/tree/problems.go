@@ -61,8 +61,8 @@ func problemsOf(failures []failure) (problems fleet.Problems) {
 	return problems
 }
 
-// ofTeam reports whether a change of the team's data can cause the failure: unless the platform's own schema rejects
-// the platform's values.
+// ofTeam reports whether the team's data can cause the failure. They can't if the platform's own schema rejects the
+// platform's values.
 func (f *failure) ofTeam() bool {
 	return f.Template != nil || f.Violation.Object.Kind() == fleet.KindWorkload
 }
