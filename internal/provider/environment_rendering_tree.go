@@ -73,7 +73,7 @@ func assignmentsOf(inv delivery.Inventory) types.Map {
 	return types.MapValueMust(mapOfStrings, all)
 }
 
-// the names and paths of folders are known, even if their contents are not
+// The names and paths of folders are known, even if their contents are not.
 func (r *rendering) folders() types.Map {
 	if !r.Certain() {
 		return types.MapUnknown(folderType)
@@ -120,7 +120,7 @@ func folderValue(at delivery.Destination, name string, hash types.String, assign
 	})
 }
 
-// files is unknown as a whole if unknown values may decide whether a file exists
+// The attribute files is unknown as a whole if unknown values may decide whether a file exists.
 func (r *rendering) files(ctx context.Context, state *environmentRenderingModel) (types.Map, error) {
 	unknown := types.MapUnknown(types.StringType)
 	switch {

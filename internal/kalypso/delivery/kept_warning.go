@@ -53,7 +53,7 @@ func (k *keptTree) lines(p fleet.Problem, uncertain bool) (lines []string) {
 		for _, f := range all {
 			// A target that can't join a cluster type is kept on others.
 			joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
-			if !affected.include(f.ClusterType, f.DeploymentTarget) && !(joins && names[f.DeploymentTarget]) {
+			if !affected.include(f.ClusterType, f.DeploymentTarget) && (!joins || !names[f.DeploymentTarget]) {
 				continue
 			}
 			line := fmt.Sprintf("%s: %s", f, becomes)
