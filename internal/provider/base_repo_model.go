@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	promotions "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
 // baseRepoModel is a plan or a state of kalypso_base_repo.
@@ -69,6 +70,7 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 			"object with commit.")
 	} else {
 		d.Commit, d.Summary = promotion.Commit, promotion.Summary
+		d.Stays = promotion.Decision == string(promotions.Hold) || promotion.Decision == string(promotions.UpToDate)
 		d.Base = baserepo.Branch{Repo: promotion.Repo, Branch: promotion.Branch}
 		if err := hosting.CheckCommit(d.Commit); err != nil && d.Commit != "" && !fleet.IsUnknown(d.Commit) {
 			report("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", d.Commit, fleet.Sentence(err)))
@@ -82,9 +84,7 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, state *baseRepoModel) {
 	if !decision.Write && state != nil {
 		m.baseRepoResults = state.baseRepoResults
-		if m.commit() == state.commit() {
-			m.Promotion = state.Promotion
-		}
+		m.Promotion = state.Promotion
 		return
 	}
 	m.unknownResults()

@@ -152,7 +152,7 @@ func (r *baseRepo) check(
 		appendBaseRepoError(diags, d.At, err)
 		return
 	}
-	if before == nil && now.Commit != d.Commit {
+	if before == nil && now.Commit != d.Commit && !d.Stays {
 		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo gets another commit", fmt.Sprintf(
 			"%s on %s pins %s. The apply sets it to %s.", baserepo.File, d.At, cmp.Or(now.Commit, "no commit"), d.Commit))
 	}

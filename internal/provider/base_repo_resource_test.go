@@ -119,6 +119,11 @@ func TestAccBaseRepo(t *testing.T) {
 	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"}) // nor commits of others beside it
 	r.expectEmptyPlan()
 
+	// A promotion that takes no commit leaves what the file pins, though the GitOps branch does not track it yet.
+	for _, decision := range []string{"hold", "up_to_date"} {
+		r.set("promotion", map[string]any{"commit": commitOf(1), "decision": decision})
+		r.expectEmptyPlan()
+	}
 	r.promote(3)
 	plan := r.succeed("plan", "-no-color").stdout
 	wantText(t, plan, "-   commit: "+commitOf(2), "+   commit: "+commitOf(3), "Plan: 0 to add, 1 to change, 0 to destroy.")
@@ -224,6 +229,31 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 	}
 }
 
+// A promotion that is known after apply is planned as such. A server that refuses the push is an error, and leaves the
+// state as it is.
+func TestAccBaseRepoUnknown(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoRoot(t)
+	r.set("unknown", true)
+	r.promote(2)
+	wantText(t, r.succeed("plan", "-no-color").stdout, "+ content      = (known after apply)",
+		"+ promotion    = (known after apply)")
+	r.apply()
+	r.expectHeld(2)
+	r.expectEmptyPlan()
+
+	r.promote(3)
+	wantText(t, r.succeed("plan", "-no-color").stdout, "(known after apply)")
+	gitserver.Hook(t, r.at, "pre-receive", "protected branch", 1)
+	r.expectError([]string{"The server refused the push", "protected branch", "pull_request"},
+		"apply", "-no-color", "-auto-approve")
+	r.expectHeld(2)
+	gitserver.Hook(t, r.at, "pre-receive", "", 0)
+	r.apply()
+	r.expectHeld(3)
+	r.expectEmptyPlan()
+}
+
 // A branch without the file gets one, with the base of the promotion, as Kalypso's workflows write it.
 func TestAccBaseRepoNew(t *testing.T) {
 	t.Parallel()
@@ -264,6 +294,14 @@ func TestAccBaseRepoImport(t *testing.T) {
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
 		t.Errorf("the new place has not:\n%s", got)
 	}
+	r.succeed("state", "rm", baseRepoAddress)
+	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"})
+	r.apply() // nor does one whose state was lost
+	r.expectEmptyPlan()
+	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
+		t.Errorf("a promotion that holds changed the file:\n%s", got)
+	}
+	r.promote(2)
 	r.succeed("state", "rm", baseRepoAddress)
 	if r.importByIdentity(baseRepoAddress, fmt.Sprintf(`{ repo = %q, branch = "prod" }`, r.url)) {
 		r.expectEmptyPlan()
@@ -317,6 +355,9 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r.apply()
 	r.expectEmptyPlan()
 	state("open")
+	r.set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"}) // it stays open
+	r.expectEmptyPlan()
+	r.promote(3)
 	merged := r.pulls.Merge(t, 1, "squash")
 	r.apply("-refresh-only")
 	r.expectHeld(3)

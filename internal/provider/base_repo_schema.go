@@ -28,7 +28,9 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"and of `kalypso_environment_rendering`. It takes the place of the part of Kalypso's workflows that writes the " +
 			"file; stop them for this environment.\n\nIf the branch has no such file, the apply writes one, with the repo " +
 			"and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +
-			"renders the environment from it. It closes an open pull request.\n\nA pinned commit that somebody else changed " +
+			"renders the environment from it. It closes an open pull request.\n\nWhile the decision of the promotion is " +
+			"`hold` or `up_to_date`, the file keeps the commit that it pins, also before people have merged what the operator " +
+			"proposes for it.\n\nA pinned commit that somebody else changed " +
 			"is an error of the plan, with commit and author, unless `on_drift` says otherwise. The operator keeps no record " +
 			"of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
 		Attributes: map[string]schema.Attribute{

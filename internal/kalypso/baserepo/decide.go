@@ -15,7 +15,10 @@ import (
 type Desired struct {
 	At     Branch
 	Commit string
-	Base   Branch // of the commit; zero: unknown
+	// Stays says that the promotion takes no other commit. Then the BaseRepo keeps the commit that it pins: Commit is the
+	// one that the GitOps branch tracks, which follows once people merge what the operator proposes.
+	Stays bool
+	Base  Branch // of the commit; zero: unknown
 	// Summary says why the commit was promoted; "": unknown.
 	Summary     string
 	Message     string // of the commit; "": the default
@@ -86,6 +89,7 @@ func Decide(d *Desired, s *State) Decision {
 	if s == nil || !s.At.same(d.At) {
 		return Decision{Write: true}
 	}
+	d = d.staying(s)
 	decision := Decision{Write: true, Drifted: s.Commit != s.Delivered && s.Commit != d.Commit}
 	file, err := d.edit([]byte(s.File))
 	if err != nil {
@@ -118,6 +122,19 @@ var (
 	ErrMoved = errors.New("the file changed after the plan was made")
 )
 
+// staying returns d with the commit that was delivered last, if that stays.
+func (d *Desired) staying(s *State) *Desired {
+	if !d.Stays || s == nil || !s.At.same(d.At) || s.Delivered == "" {
+		return d
+	}
+	now := *d
+	now.Commit, now.Stays = s.Delivered, false
+	if p := s.Proposal; p.open() {
+		now.Commit = p.Commit
+	}
+	return &now
+}
+
 // edit returns the file with the commit. now is the current file; empty: there is none.
 func (d *Desired) edit(now []byte) ([]byte, error) {
 	if len(now) == 0 {
@@ -137,6 +154,9 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 	case d.Base.Repo != "" && !sameRepo(d.Base.Repo, found.Repo):
 		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
 			found.Repo, d.Base.Repo)
+	}
+	if d.Stays && found.Commit != "" {
+		return now, nil
 	}
 	return SetCommit(now, d.Commit)
 }

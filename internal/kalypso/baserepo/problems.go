@@ -57,6 +57,7 @@ func NewProblem(at Branch, err error) fleet.Problem {
 
 // DriftProblem reports the changes of others: as an error, or as a warning if the apply overwrites them.
 func DriftProblem(d *Desired, s *State) fleet.Problem {
+	d = d.staying(s)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", File, s.At,
 		commitText(s.Delivered), commitText(s.Commit))

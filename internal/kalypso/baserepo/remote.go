@@ -103,6 +103,7 @@ func (s *State) proposalAt(at Branch) *Proposal {
 // others changed the file after the plan was made, the error is [ErrMoved]. After an error, applying again completes
 // it.
 func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error) {
+	d = d.staying(s)
 	write := r.push
 	if d.Strategy == delivery.PullRequest {
 		write = r.propose
@@ -145,7 +146,8 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	now.deliver(d.Commit, pushed.Commit.String())
+	now.Head = pushed.Commit.String()
+	now.setCommit()
 	return &Result{State: now, Commit: now.Head}, nil
 }
 
@@ -168,7 +170,6 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	case err != nil:
 		return nil, err
 	case proposal == nil:
-		now.deliver(d.Commit, now.Head)
 		return &Result{State: now, Commit: now.Head}, nil
 	}
 	now.Proposal = &Proposal{
@@ -194,11 +195,6 @@ func (s *State) setCommit() {
 		s.Commit = found.Commit
 	}
 	s.Delivered, s.Since = s.Commit, s.Head
-}
-
-// deliver records that a commit of the branch holds the file.
-func (s *State) deliver(commit, head string) {
-	s.Head, s.Commit, s.Delivered, s.Since = head, commit, commit, head
 }
 
 // Refresh reads the current state of a branch and its pull request. The error is [gitops.ErrBranchNotFound] if the

@@ -37,10 +37,21 @@ provider "kalypso" {
   ]
 }
 
+variable "unknown" {
+  description = "Whether the promotion is known after apply."
+  type        = bool
+  default     = false
+}
+
+resource "terraform_data" "promotion" {
+  count = var.unknown ? 1 : 0
+  input = var.promotion
+}
+
 resource "kalypso_base_repo" "this" {
   repo           = var.repo
   branch         = var.branch
-  promotion      = var.promotion
+  promotion      = var.unknown ? terraform_data.promotion[0].output : var.promotion
   delivery       = var.delivery
   on_drift       = var.on_drift
   commit_message = var.commit_message

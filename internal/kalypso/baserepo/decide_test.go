@@ -1,0 +1,89 @@
+package baserepo_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Decide: what an apply does, from what the state knows.
+func TestDecide(t *testing.T) {
+	const other = "1111111111111111111111111111111111111111"
+	at := baserepo.Branch{Repo: "https://github.com/acme/control-plane", Branch: "stage"}
+	held, wanted := sample, strings.Replace(sample, older, newer, 1)
+	pull := delivery.PullRequestSettings{BranchPrefix: "deployment/"}
+	state := func(change func(*baserepo.State)) *baserepo.State {
+		s := &baserepo.State{At: at, Head: "head", File: held, Commit: older, Delivered: older, Since: "head"}
+		if change != nil {
+			change(s)
+		}
+		return s
+	}
+	proposed := func(state hosting.State, change func(*baserepo.Proposal)) func(*baserepo.State) {
+		return func(s *baserepo.State) {
+			s.Proposal = &baserepo.Proposal{
+				FileProposal: delivery.FileProposal{Number: 7, State: state}, Commit: newer, From: held, File: wanted,
+				Settings: pull,
+			}
+			if change != nil {
+				change(s.Proposal)
+			}
+		}
+	}
+	open := func(change func(*baserepo.Proposal)) *baserepo.State { return state(proposed(hosting.Open, change)) }
+	writes := baserepo.Decision{Write: true, File: wanted, FileKnown: true}
+	keeps, stays := baserepo.Decision{File: wanted, FileKnown: true}, baserepo.Decision{File: held, FileKnown: true}
+	for name, tc := range map[string]struct {
+		desired func(*baserepo.Desired)
+		state   *baserepo.State
+		want    baserepo.Decision
+	}{
+		"a create":        {nil, nil, baserepo.Decision{Write: true}},
+		"another commit":  {nil, state(nil), writes},
+		"the same commit": {func(d *baserepo.Desired) { d.Commit = older }, state(nil), stays},
+		"another branch": {func(d *baserepo.Desired) { d.At.Branch = "prod" }, state(nil),
+			baserepo.Decision{Write: true}},
+		"another form of URL": {func(d *baserepo.Desired) { d.At.Repo += ".git" }, state(nil), writes},
+		"it stays": {func(d *baserepo.Desired) { d.Stays = true }, state(nil),
+			stays},
+		"others pinned another one": {nil, state(func(s *baserepo.State) { s.Delivered = other }),
+			baserepo.Decision{Write: true, File: wanted, FileKnown: true, Drifted: true}},
+		"others pinned the one": {func(d *baserepo.Desired) { d.Commit = older },
+			state(func(s *baserepo.State) { s.Delivered = other }),
+			baserepo.Decision{Write: true, File: held, FileKnown: true}},
+		"an open pull request":     {nil, open(nil), keeps},
+		"one whose branch is gone": {nil, open(func(p *baserepo.Proposal) { p.Broken = true }), writes},
+		"one of another commit":    {nil, open(func(p *baserepo.Proposal) { p.Commit = other }), writes},
+		"one of another file":      {nil, open(func(p *baserepo.Proposal) { p.From = "" }), writes},
+		"one with other settings": {nil, open(func(p *baserepo.Proposal) { p.Settings.Draft = true }),
+			writes},
+		"one that stays open": {func(d *baserepo.Desired) { d.Stays, d.Commit = true, older }, open(nil),
+			keeps},
+		"one to wait for": {func(d *baserepo.Desired) { d.PullRequest.Wait = true }, open(nil), writes},
+		"one to close": {func(d *baserepo.Desired) { d.Commit = older }, open(nil),
+			baserepo.Decision{Write: true, File: held, FileKnown: true}},
+		"one by push instead": {func(d *baserepo.Desired) { d.Strategy = delivery.Push }, open(nil), writes},
+		"a closed one": {nil, state(proposed(hosting.Closed, nil)),
+			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},
+		"a closed one, anew": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
+			state(proposed(hosting.Closed, nil)), writes},
+		"no file": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
+			baserepo.Decision{Write: true, Err: baserepo.ErrNoFile}},
+		"another base": {func(d *baserepo.Desired) { d.Base.Repo = "https://git.acme.io/other" }, state(nil),
+			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
+	} {
+		d := &baserepo.Desired{At: at, Commit: newer, Strategy: delivery.PullRequest, PullRequest: pull}
+		if tc.desired != nil {
+			tc.desired(d)
+		}
+		if diff := cmp.Diff(tc.want, baserepo.Decide(d, tc.state), cmpopts.EquateErrors()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
