@@ -33,6 +33,8 @@ var unknownPlacements = map[string]unknowns{
 	"unsatisfied":          onSelected,
 	"generation":           onSelected,
 	"placement":            onSelected,
+	"name":                 onSelected,
+	"decisions":            nothing,
 	"balance":              onAll,
 }
 
@@ -91,6 +93,7 @@ var unknownPlacementInputs = map[string]string{
 	"unsatisfied":          `scheduling_policies["web"].placement.spread`,
 	"generation":           `scheduling_policies["web"].placement.generation`,
 	"placement":            `scheduling_policies["web"].placement.number_of_cluster_types`,
+	"name":                 `scheduling_policies["web"].name`,
 	"balance":              `cluster_types["west"].properties["cost"]`,
 }
 

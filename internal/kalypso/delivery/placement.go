@@ -65,11 +65,20 @@ func (d *Desired) Decisions() placement.Decisions {
 	}
 	if d.decided != d.Tree {
 		d.decisions, d.decided = nil, d.Tree
-		if _, all := d.Tree.Schedule.Known(); all {
+		if d.decisionsKnown() {
 			d.decisions = d.Tree.Schedule.Decisions()
 		}
 	}
 	return d.decisions
+}
+
+// decisionsKnown reports whether no decision depends on values that are not known yet.
+func (d *Desired) decisionsKnown() bool {
+	if d.Tree.Schedule == nil {
+		return true
+	}
+	_, all := d.Tree.Schedule.Known()
+	return all && d.Tree.Schedule.DecisionsKnown()
 }
 
 // desiredDecisions returns the decisions that were last delivered or proposed.
@@ -85,7 +94,8 @@ func (s *State) desiredDecisions() placement.Decisions {
 
 // decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.
 func (d *Desired) decisionsChanged(s *State) bool {
-	return d.Known() && !d.Tree.Unknown && s != nil && !d.Decisions().Equal(s.desiredDecisions())
+	return d.Known() && !d.Tree.Unknown && d.decisionsKnown() && s != nil &&
+		!d.Decisions().Equal(s.desiredDecisions())
 }
 
 // checkDecisions returns a *DecisionsError if the state does not know the decisions in the record, and the tree was
@@ -94,7 +104,7 @@ func (d *Desired) checkDecisions(s *State, at *BranchState) error {
 	if s.Current() || at.Record == nil || len(at.Record.Decisions) == 0 {
 		return nil
 	}
-	if _, all := d.Tree.Schedule.Known(); !all || d.Decisions().Equal(at.Record.Decisions) {
+	if !d.decisionsKnown() || d.Decisions().Equal(at.Record.Decisions) {
 		return nil
 	}
 	return &DecisionsError{d.Destination, d.Environment}

@@ -53,6 +53,7 @@ func UnknownInputs(f *fleet.Fleet) []string {
 			inputs.addIf(fleet.IsUnknown(p.Workspace), p, ".deployment_target_selector.workspace")
 			inputs.addIf(selectorUnknown(&p.DeploymentTargets), p, ".deployment_target_selector")
 			inputs.addIf(selectorUnknown(&p.ClusterTypes), p, ".cluster_type_selector")
+			inputs.addIf(fleet.IsUnknown(p.Name) && p.Placement.Decides(), p, ".name")
 			for _, attribute := range p.PlacementUnknown() {
 				inputs.addIf(true, p, attribute)
 			}

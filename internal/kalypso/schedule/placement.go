@@ -45,9 +45,10 @@ func (s *Schedule) place(
 	if !Places(f) {
 		return nil
 	}
-	p := &placementResult{unsure: unsurePlacements(f, selections, clusterTypes)}
+	p := &placementResult{unsure: s.unsurePlacements(f, selections, clusterTypes)}
 	s.placement = s.placementFleet(f, selections, clusterTypes, p.unsure)
 	s.outcome = placement.Decide(ctx, s.placement)
+	s.decisionsUnknown = decisionsUnknown(f, selections, p.unsure)
 	switch {
 	case s.outcome.Exceeds >= 0:
 		quota.all, quota.by[s.outcome.Exceeds] = s.outcome.Chosen, s.outcome.Chosen
@@ -114,8 +115,9 @@ func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 // unsurePlacements reports, for each policy and cluster type, whether values that are not known yet decide what the
 // policy places there: policy → cluster type. A policy that chooses among the cluster types looks at all that it may
 // select. If a policy balances, one policy with a number that is unsure makes all of them unsure.
-func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
+func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
 	unsure := make([][]bool, len(f.Policies))
+	keepersUnknown := slices.ContainsFunc(f.Policies, keepsUnknown)
 	balances, unknown := false, false
 	for i, p := range f.Policies {
 		unsure[i] = make([]bool, len(f.ClusterTypes))
@@ -128,19 +130,17 @@ func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []lab
 				some = some || unsure[i][c]
 			}
 		}
-		some = some || len(p.PlacementUnknown()) > 0
+		some = some || len(p.PlacementUnknown()) > 0 || fleet.IsUnknown(p.Name) ||
+			keepersUnknown && s.takesOver(f, p, &selections[i])
 		if some && p.Placement.Decides() {
 			markSelected(unsure[i], f, i, &selections[i], clusterTypes)
 		}
-		if hasNumber(p) {
-			unknown = unknown || some
-			balances = balances || slices.ContainsFunc(p.Placement.Prefer,
-				func(p placement.Preference) bool { return p.Balance })
-		}
+		unknown = unknown || some && hasNumber(p)
+		balances = balances || hasBalance(p)
 	}
 	if balances && unknown {
 		for i, p := range f.Policies {
-			if hasNumber(p) {
+			if hasNumber(p) || hasBalance(p) {
 				markSelected(unsure[i], f, i, &selections[i], clusterTypes)
 			}
 		}
@@ -148,8 +148,38 @@ func unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []lab
 	return unsure
 }
 
+// keepsUnknown reports whether it is not known yet whether the policy keeps earlier decisions: its name is not known, or
+// the arguments by which it chooses among the cluster types are not.
+func keepsUnknown(p *fleet.SchedulingPolicy) bool {
+	s := p.Placement
+	if !s.Decides() {
+		return false
+	}
+	surely := s.Number != nil && *s.Number != fleet.UnknownNumber || slices.ContainsFunc(s.Spread,
+		func(s placement.Spread) bool {
+			return s.WhenUnsatisfiable != placement.ScheduleAnyway && !fleet.IsUnknown(s.WhenUnsatisfiable)
+		})
+	return fleet.IsUnknown(p.Name) || !surely
+}
+
+// takesOver reports whether the policy has no earlier decision for a deployment target that a cluster type holds. Then
+// it takes those cluster types that the decisions of no other policy explain.
+func (s *Schedule) takesOver(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
+	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
+		name := s.Targets[target].Name
+		_, decided := f.Earlier.Decisions[p.Name].Targets[name]
+		return !decided && len(f.Earlier.Holds[name]) > 0
+	})
+}
+
 func hasNumber(p *fleet.SchedulingPolicy) bool {
 	return p.Placement != nil && p.Placement.Number != nil
+}
+
+// hasBalance reports whether the policy chooses by how many deployment targets the cluster types hold.
+func hasBalance(p *fleet.SchedulingPolicy) bool {
+	return p.Placement.Decides() &&
+		slices.ContainsFunc(p.Placement.Prefer, func(p placement.Preference) bool { return p.Balance })
 }
 
 // markSelected marks the cluster types that a policy may select.
@@ -210,6 +240,20 @@ func (s *Schedule) Decisions() placement.Decisions {
 		return placement.Decisions{}
 	}
 	return s.outcome.Decisions()
+}
+
+// DecisionsKnown reports whether [Schedule.Decisions] returns decisions that do not depend on values that are not known
+// yet. A policy may select no cluster type, so they may depend on such values even if all placements are decided.
+func (s *Schedule) DecisionsKnown() bool { return !s.decisionsUnknown }
+
+func decisionsUnknown(f *fleet.Fleet, selections []selection, unsure [][]bool) bool {
+	for i, p := range f.Policies {
+		if p.Placement.Decides() && (fleet.IsUnknown(p.Name) || len(p.PlacementUnknown()) > 0 ||
+			len(selections[i].maybe) > 0 || slices.Contains(unsure[i], true)) {
+			return true
+		}
+	}
+	return false
 }
 
 // KeepsEarlier reports whether earlier decisions affect this run: a policy chooses among the cluster types, or a taint

@@ -25,6 +25,8 @@ type Schedule struct {
 	// placement is the input of the decision, and outcome its result. Nil: each policy places on all that it selects.
 	placement *placement.Fleet
 	outcome   *placement.Outcome
+	// decisionsUnknown says that decisions of the outcome depend on values that are not known yet.
+	decisionsUnknown bool
 }
 
 // Placement holds the assignments of one cluster type.

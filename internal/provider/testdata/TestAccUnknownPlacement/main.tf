@@ -99,6 +99,10 @@ locals {
     }
     generation = { web = { number_of_cluster_types = 1, generation = local.moving } }
     placement  = { web = local.whole_placement }
+    name       = { web = local.number, name = "web${local.still}" }
+
+    # The decisions of a policy that has nothing to place.
+    decisions = { idle = { number_of_cluster_types = local.last ? null : 1 } }
 
     # Where a policy balances, all that have a number are coupled.
     balance = {
@@ -115,7 +119,7 @@ locals {
 }
 
 resource "kalypso_environment_rendering" "case" {
-  for_each    = { for name, differs in local.cases : name => merge({ west = {}, web = null, batch = null }, differs) }
+  for_each    = { for name, differs in local.cases : name => merge({ west = {}, name = "web", web = null, batch = null, idle = null }, differs) }
   environment = "dev"
   cluster_types = merge(
     {
@@ -129,12 +133,18 @@ resource "kalypso_environment_rendering" "case" {
   } }
   scheduling_policies = {
     web = {
-      name                       = "web"
+      name                       = each.value.name
       deployment_target_selector = { match_labels = { team = "web" } }
       cluster_type_selector = {
         match_expressions = [{ key = "region", operator = "In", values = ["north", "west"] }]
       }
       placement = each.value.web
+    }
+    idle = {
+      name                       = "idle"
+      deployment_target_selector = { match_labels = { team = "none" } }
+      cluster_type_selector      = { match_all = true }
+      placement                  = each.value.idle
     }
     batch = {
       name                       = "batch"

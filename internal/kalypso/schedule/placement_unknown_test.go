@@ -1,0 +1,182 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// input is an input of placement that may not be known yet.
+type input struct {
+	name    string
+	unknown func()
+	// values are what it may turn out to be.
+	values []func()
+}
+
+// inputOf returns an input that lies in at.
+func inputOf[T any](name string, at *T, unknown T, values ...T) input {
+	in := input{name: name, unknown: func() { *at = unknown }}
+	for _, v := range values {
+		in.values = append(in.values, func() { *at = v })
+	}
+	return in
+}
+
+// placementInputs returns the inputs of a fleet's placement, in an order that is the same for equal fleets.
+func placementInputs(f *fleet.Fleet) (all []input) {
+	const u = fleet.Unknown
+	for _, ct := range f.ClusterTypes {
+		all = append(all,
+			inputOf(ct.Name+".taints", &ct.Taints, []placement.Taint{{Key: u, Value: u, Effect: u}}, nil,
+				[]placement.Taint{{Key: "k", Effect: placement.NoSelect}},
+				[]placement.Taint{{Key: "k", Value: "v", Effect: placement.NoSelectIfNew}}),
+			inputOf(ct.Name+".taints[0]", &ct.Taints, []placement.Taint{{Key: "k", Value: u, Effect: placement.NoSelect}},
+				[]placement.Taint{{Key: "k", Effect: placement.NoSelect}},
+				[]placement.Taint{{Key: "k", Value: "v", Effect: placement.NoSelect}}),
+			inputOf(ct.Name+".properties", &ct.Properties, map[string]string{u: u}, nil, map[string]string{"cost": "2"}),
+			inputOf(ct.Name+".cost", &ct.Properties, map[string]string{"cost": u}, map[string]string{"cost": "0"},
+				map[string]string{"cost": "9"}),
+			inputOf(ct.Name+".labels", &ct.Labels, map[string]string{u: u}, nil, map[string]string{"region": "1"}),
+			inputOf(ct.Name+".region", &ct.Labels, map[string]string{"region": u}, map[string]string{"region": "0"},
+				map[string]string{"region": "9"}),
+		)
+	}
+	for _, p := range f.Policies {
+		s := p.Placement
+		all = append(all,
+			inputOf(p.Name+".number", &s.Number, new(fleet.UnknownNumber), nil, new(1), new(3)),
+			inputOf(p.Name+".names", &s.Names, []string{u}, nil, []string{}, []string{"c0"}, []string{"c1", "c2"}),
+			inputOf(p.Name+".names[0]", &s.Names, []string{u, "c1"}, []string{"c0", "c1"}, []string{"c2", "c1"}),
+			inputOf(p.Name+".tolerations", &s.Tolerations, []placement.Toleration{{Key: u, Operator: u, Value: u, Effect: u}},
+				nil, []placement.Toleration{{Operator: placement.Exists}}, []placement.Toleration{{Key: "k", Value: "v"}}),
+			inputOf(p.Name+".tolerations[0]", &s.Tolerations, []placement.Toleration{{Key: "k", Value: u}},
+				[]placement.Toleration{{Key: "k"}}, []placement.Toleration{{Key: "k", Value: "v"}}),
+			inputOf(p.Name+".prefer", &s.Prefer, []placement.Preference{{Property: u, Weight: fleet.UnknownNumber}}, nil,
+				[]placement.Preference{{Balance: true, Weight: 1}}, []placement.Preference{{Property: "cost", Weight: 1}}),
+			inputOf(p.Name+".weight", &s.Prefer, []placement.Preference{{Property: "cost", Weight: fleet.UnknownNumber}},
+				[]placement.Preference{{Property: "cost", Weight: 1}}, []placement.Preference{{Property: "cost", Weight: -1}}),
+			inputOf(p.Name+".spread", &s.Spread,
+				[]placement.Spread{{Key: u, MaxSkew: fleet.UnknownNumber, WhenUnsatisfiable: u}}, nil,
+				[]placement.Spread{{Key: "region", MaxSkew: 1}},
+				[]placement.Spread{{Key: "region", MaxSkew: 1, WhenUnsatisfiable: placement.ScheduleAnyway}}),
+			inputOf(p.Name+".name", &p.Name, u, p.Name, "other"),
+			inputOf(p.Name+".generation", &s.Generation, u, "", "2"),
+			inputOf(p.Name+".selector", &p.DeploymentTargets.MatchLabels, map[string]string{"team": u},
+				map[string]string{"team": "0"}, map[string]string{"team": "1"}),
+		)
+	}
+	for _, w := range f.Workloads {
+		all = append(all, inputOf(w.Name+".team", &w.Labels, map[string]string{"team": u}, map[string]string{"team": "0"},
+			map[string]string{"team": "1"}))
+	}
+	return all
+}
+
+// fleetWithHistory returns a random fleet with what an earlier pass over a fleet much like it decided: the same for the
+// same seed.
+func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 20))
+	build := func() *fleet.Fleet {
+		f := randomFleet(rand.New(rand.NewPCG(seed, 21)))
+		for _, p := range f.Policies {
+			if r.IntN(3) == 0 {
+				p.Placement.Number = nil
+			}
+			p.Placement.Names = [][]string{nil, {"c0"}, {"c0", "c1"}, {"c1", "c2"}}[r.IntN(4)]
+		}
+		return f
+	}
+	before := build()
+	for _, in := range placementInputs(before) {
+		if r.IntN(6) == 0 {
+			in.values[r.IntN(len(in.values))]()
+		}
+	}
+	s, _ := schedule.New(t.Context(), before)
+	f := build()
+	if r.IntN(4) == 0 {
+		return f
+	}
+	f.Earlier.Decisions, f.Earlier.Holds = s.Decisions(), map[string][]string{}
+	for _, p := range s.Placements {
+		for _, a := range p.Assignments {
+			f.Earlier.Holds[a.Target.Name] = append(f.Earlier.Holds[a.Target.Name], p.ClusterType.Name)
+		}
+	}
+	for _, p := range f.Policies {
+		if r.IntN(4) == 0 {
+			delete(f.Earlier.Decisions, p.Name)
+		}
+	}
+	return f
+}
+
+// TestUnknownPlacementsTellTheTruth schedules random fleets some of whose inputs are not known yet, and again with what
+// they may turn out to be: what was said to be decided is the same.
+func TestUnknownPlacementsTellTheTruth(t *testing.T) {
+	t.Parallel()
+	compared, decided, known := 0, 0, 0
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 22))
+		f := fleetWithHistory(t, seed)
+		inputs := placementInputs(f)
+		var chosen []int
+		var names []string
+		for range 1 + r.IntN(3) {
+			i := r.IntN(len(inputs))
+			chosen, names = append(chosen, i), append(names, inputs[i].name)
+			inputs[i].unknown()
+		}
+		planned, _ := schedule.New(t.Context(), f)
+		for range 4 {
+			g := fleetWithHistory(t, seed)
+			inputs := placementInputs(g)
+			for _, i := range chosen {
+				inputs[i].values[r.IntN(len(inputs[i].values))]()
+			}
+			actual, _ := schedule.New(t.Context(), g)
+			for i, p := range planned.Placements {
+				if p.Undecided {
+					continue
+				}
+				decided++
+				if diff := cmp.Diff(targetsOf(p), targetsOf(actual.Placements[i])); diff != "" {
+					t.Fatalf("seed %d, unknown %v: targets of %s (-planned +actual):\n%s", seed, names, p.ClusterType.Name, diff)
+				}
+			}
+			for _, target := range planned.Unscheduled {
+				if !slices.ContainsFunc(actual.Unscheduled, func(t *fleet.DeploymentTarget) bool { return t.Name == target.Name }) {
+					t.Fatalf("seed %d, unknown %v: %s was said to be placed nowhere, and is placed", seed, names, target.Name)
+				}
+			}
+			if planned.DecisionsKnown() {
+				known++
+				if diff := cmp.Diff(planned.Decisions(), actual.Decisions()); diff != "" {
+					t.Fatalf("seed %d, unknown %v: decisions (-planned +actual):\n%s", seed, names, diff)
+				}
+			}
+			compared++
+		}
+	}
+	t.Logf("%d comparisons, %d cluster types and %d decisions known", compared, decided, known)
+	if decided < compared/2 || known < compared/10 {
+		t.Error("too little is known to say much")
+	}
+}
+
+func targetsOf(p schedule.Placement) []string {
+	names := []string{}
+	for _, a := range p.Assignments {
+		names = append(names, fmt.Sprint(a.Target.Name))
+	}
+	return names
+}
