@@ -36,6 +36,6 @@ step "Another team breaks its schema"
 headline "Nothing is left to do, and the plan still warns"
 tf plan "${plain[@]}" -detailed-exitcode
 export TF_VAR_orders_path=./orders/v2
-step "The first team mends it"
+step "The first team fixes it"
 unset TF_VAR_stock_schema
 step "And the other"

@@ -1,5 +1,5 @@
 # Platform configuration. A config applies to an assignment when its labels are on the cluster type or on the deployment
-# target; without labels it applies to all. The values are committed in clear: put no secret here.
+# target; without labels it applies to all. The values are committed in plain text: use no secrets here.
 locals {
   configs = {
     environment-config = {

@@ -209,7 +209,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: south")
 	wantInSection(t, sections, "Nothing is left to do, and the plan still warns", "No changes.",
 		"2 deployment targets fail to render")
-	wantInSection(t, sections, "The first team mends it", "A deployment target fails to render",
+	wantInSection(t, sections, "The first team fixes it", "A deployment target fails to render",
 		"orders path: ./orders/v2 region: south stock path: ./stock region: north")
 	wantInSection(t, sections, "And the other", "failed = {}", "stock path: ./stock region: south")
 	if strings.Contains(sections["And the other"], "Warning") {
