@@ -150,7 +150,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		return Write
 	case d.Strategy == Push && d.Located() && len(d.oldLocations(s)) > 0:
 		return Write
-	case !d.Known() || !d.Tree.Unknown && !d.decisionsKnown() || !d.Located() || fleet.IsUnknown(d.AppliedPromotedCommit()):
+	case !d.Known(), !d.Tree.Unknown && !d.decisionsKnown(), !d.Located(), fleet.IsUnknown(d.AppliedPromotedCommit()):
 		return Undecided
 	case d.Strategy == PullRequest:
 		open, closing := d.removals(s, p.Commit != "" && s.Proposal == nil)

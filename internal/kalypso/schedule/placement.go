@@ -148,8 +148,8 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 	return unsure
 }
 
-// keepsUnknown reports whether it is not known yet whether the policy keeps earlier decisions: its name is not known, or
-// the arguments by which it chooses among the cluster types are not.
+// keepsUnknown reports whether it is not known yet whether the policy keeps earlier decisions: its name is not known,
+// or the arguments by which it chooses among the cluster types are not.
 func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 	s := p.Placement
 	if !s.Decides() {
