@@ -57,8 +57,8 @@ func targetOf(w *Workload, path []Step) (*Target, bool) {
 	return &w.Targets[path[1].Index], true
 }
 
-// affected returns the targets of a Workload in the fleet's environment. A target without an environment counts, because
-// it may have lost it, unless the environment has a target of its name.
+// affected returns the targets of a Workload in the fleet's environment. A target without an environment counts,
+// because it may have lost it, unless the environment has a target of its name.
 func (f *Fleet) affected(w *Workload) (all []AffectedTarget) {
 	here := f.names(w)
 	for i := range w.Targets {

@@ -119,7 +119,10 @@ locals {
 }
 
 resource "kalypso_environment_rendering" "case" {
-  for_each    = { for name, differs in local.cases : name => merge({ west = {}, name = "web", web = null, batch = null, idle = null }, differs) }
+  for_each = {
+    for name, differs in local.cases :
+    name => merge({ west = {}, name = "web", web = null, batch = null, idle = null }, differs)
+  }
   environment = "dev"
   cluster_types = merge(
     {
