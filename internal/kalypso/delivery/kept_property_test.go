@@ -256,7 +256,7 @@ func (t *modelTarget) fails(ct string) bool {
 // want returns the branch after an apply by plain rules.
 func (m *keptModel) want() map[string]tree.Hash {
 	want := m.render("without")
-	whole := m.render("never broken")
+	var whole map[string]tree.Hash
 	for key, t := range m.targets {
 		if t.fault == "" {
 			continue
@@ -265,9 +265,13 @@ func (m *keptModel) want() map[string]tree.Hash {
 		for _, ct := range modelClusterTypes[t.on] {
 			_, held := m.branch[ct+"/"+key]
 			waits = waits || t.fails(ct) && !held
-			if !t.fails(ct) {
-				want[ct+"/"+key] = whole[ct+"/"+key]
+			if t.fails(ct) {
+				continue
 			}
+			if whole == nil {
+				whole = m.render("never broken")
+			}
+			want[ct+"/"+key] = whole[ct+"/"+key]
 		}
 		_, all := everywhere[t.fault]
 		for _, ct := range []string{"edge", "large", "small"} {
@@ -318,7 +322,7 @@ func (m *keptModel) apply() {
 	m.state = d.delivered(d.Destination, &plannedChange{Change: change, at: at, before: before}, "head")
 	m.prior = &Prior{TreeHash: d.Inventory().TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
-	if again := m.desired("broken"); Decide(again, m.prior, m.state).Action != Keep {
+	if again := *d; Decide(&again, m.prior, m.state).Action != Keep {
 		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
 	}
 }
