@@ -77,11 +77,11 @@ func TestAccPromotionRollout(t *testing.T) {
 
 	fourth := p.commit()
 	p.wave("promote", fourth, second)
-	p.wave("up_to_date", fourth, fourth)
+	p.wave("hold", fourth, fourth)
 	p.rules("pinned_commit", first) // in waves
 	p.wave("pinned", first, fourth)
 	p.rules() // before they end
-	p.wave("up_to_date", first, first)
+	p.wave("hold", first, first)
 	if r := p.record(); r.Promotion.RolledBack != fourth || r.Promotion.Decision != "pinned" {
 		t.Errorf("the record lost what was rolled back: %+v", r)
 	}

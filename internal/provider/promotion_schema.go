@@ -117,7 +117,7 @@ func promotionComputed() map[string]schema.Attribute {
 		"current":   computedText("The commit that is promoted now. Null if there is none."),
 		"candidate": computedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
 		"decision": computedText("`pinned` if `pinned_commit` is set; `promote` if `commit` differs from `current`; `hold` " +
-			"if `hold` is set or newer commits wait; else `up_to_date`."),
+			"if `hold` is set, a rollout is under way or newer commits wait; else `up_to_date`."),
 		"waiting": computedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": computedText("The commit."),

@@ -97,7 +97,7 @@ func (c *choice) choose() {
 			return
 		}
 	}
-	if c.Hold != "" || c.waits > 0 {
+	if c.Hold != "" || c.waits > 0 || c.World.Current.Rollout {
 		c.Kind = Hold
 	}
 }

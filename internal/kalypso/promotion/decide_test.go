@@ -214,6 +214,9 @@ func TestDecide(t *testing.T) {
 			"", "holds it there", ""},
 		"rollout under way": {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(2, 1)), "hold",
 			1, "rollout", "rollout is under way", ""},
+		"rollout under way without newer commits": {prod(func(w *promotion.World) {
+			w.Current.Rollout, w.Current.Commit = true, hash(5)
+		}), "hold", 5, "", "while its rollout is under way", ""},
 		"approved while a rollout": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Approved = true,
 				[]string{hash(2)}

@@ -20,7 +20,7 @@ type Kind string
 const (
 	Pinned   Kind = "pinned"     // pinned_commit is set
 	Promote  Kind = "promote"    // it chooses another commit than the current one
-	Hold     Kind = "hold"       // hold is set, or newer commits wait
+	Hold     Kind = "hold"       // hold is set, a rollout is under way, or newer commits wait
 	UpToDate Kind = "up_to_date" // no newer commit waits
 )
 
