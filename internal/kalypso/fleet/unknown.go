@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
 )
 
@@ -29,7 +28,7 @@ func HasUnknown(o Object) bool {
 
 // AnyUnknown reports whether a key or a value of m is [Unknown].
 func AnyUnknown(m map[string]string) bool {
-	for k, v := range maps.All(m) {
+	for k, v := range m {
 		if IsUnknown(k) || IsUnknown(v) {
 			return true
 		}
