@@ -411,6 +411,34 @@ func (r *baseRepoRoot) expectEmptyPlanText() string {
 	return out.text()
 }
 
+// A pull request that GitHub merges at once is delivered by the same apply. One that nobody merges in time is an error,
+// and the next apply goes on with it.
+func TestAccBaseRepoPullRequestMerges(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoOnGitHub(t)
+	r.set("delivery", map[string]any{"strategy": "pull_request", "auto_merge": "squash"})
+	r.promote(2)
+	r.apply()
+	r.expectHeld(2)
+	r.expectEmptyPlan()
+	if r.attributesOf("kalypso_base_repo")["delivered"] != true {
+		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+	}
+
+	r.write("timeouts_override.tf", `resource "kalypso_base_repo" "this" { timeouts = { update = "3s" } }`)
+	r.set("delivery", map[string]any{"strategy": "pull_request", "wait_for_merge": true})
+	r.promote(3)
+	r.expectError([]string{"The pull request is not merged yet", "the next apply continues to wait"},
+		"apply", "-no-color", "-auto-approve")
+	r.pulls.Merge(t, 2, "merge")
+	r.apply()
+	r.expectHeld(3)
+	r.expectEmptyPlan()
+	if pulls := r.pulls.PullRequests(); len(pulls) != 2 {
+		t.Errorf("%d pull requests", len(pulls))
+	}
+}
+
 // The branch of the pull request belongs to us: what others push there is not overwritten, and a pull request that was
 // opened before the state was lost is found again.
 func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
