@@ -211,6 +211,9 @@ func TestDecide(t *testing.T) {
 		{"another way to write the same place is none",
 			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
 		{"what was never delivered is", func(s *situation) { s.prior.Commit = ""; s.state = nil }, "write, reads the branch"},
+		{"a pull request whose private state can't be read looks at the branch", func(s *situation) {
+			s.desired.Strategy, s.state = PullRequest, nil
+		}, "write, recovers the state, reads the branch"},
 
 		// What is not known yet.
 		{"a strategy that is not known decides nothing", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
