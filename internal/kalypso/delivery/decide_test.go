@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -108,6 +109,15 @@ func (s *situation) proposed(entries string) *Proposal {
 	return s.state.Proposal
 }
 
+// moved has the branch "old" hold what was delivered before a move.
+func (s *situation) moved() *OldLocation {
+	left := usualState(delivered)
+	left.Destination.Branch = "old"
+	old := &OldLocation{State: left}
+	s.state.OldLocations = append(s.state.OldLocations, old)
+	return old
+}
+
 // text describes the decision on a situation, with the changes if they are known.
 func (d *Decision) text(on *situation) string {
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
@@ -120,7 +130,17 @@ func (d *Decision) text(on *situation) string {
 	if d.Comparable {
 		add(true, "changes %v", Changes(on.state.Found(), on.desired.Inventory()))
 	}
+	add(d.Comparable && !d.Describable, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
+	for _, old := range d.OldRemoved {
+		add(true, "removes %s", old.Branch)
+	}
+	for _, old := range d.OldKept {
+		add(true, "closes the removal of %s", old.Branch)
+	}
+	for _, old := range d.OldKeptForNow {
+		add(true, "keeps %s for now", old.Branch)
+	}
 	for _, s := range d.Drift {
 		add(true, "overwrites others on %s", s.Destination.Branch)
 	}
@@ -218,6 +238,9 @@ func TestDecide(t *testing.T) {
 		// What is not known yet.
 		{"a strategy that is not known decides nothing", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
 		{"assignments that are not known decide nothing", func(s *situation) { s.desired.Tree = nil }, "undecided"},
+		{"another promoted commit is written whatever the assignments are", func(s *situation) {
+			s.desired.Tree, s.desired.PromotedCommit = nil, "v2"
+		}, "write"},
 		{"a file that is not known decides nothing", func(s *situation) { s.desired.Tree.Unknown = true }, "undecided"},
 		{"a branch that is not known decides nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.Incomplete = unknown, true
@@ -301,6 +324,50 @@ func TestDecide(t *testing.T) {
 			record := NewRecord("stage", []string{"large", "small"}, "", nil, nil)
 			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &record, record.hash(), []Drift{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
+
+		// Old locations on other branches.
+		{"a push removes an old location that is left over", func(s *situation) { s.moved() }, "write, changes map[]"},
+		{"on_move keeps it", func(s *situation) { s.moved(); s.desired.KeepOld = true }, "keep"},
+		{"by pull request, it is removed once the destination holds the tree", func(s *situation) {
+			s.moved()
+			s.desired.Strategy = PullRequest
+		}, "remove old, removes old"},
+		{"and stays until then", func(s *situation) {
+			s.moved()
+			s.desired.Strategy, s.desired.Tree = PullRequest, rendered("large/a=2 large/b=1 small/c=1")
+		}, "write, changes map[large:+0 -0 ~1], keeps old for now"},
+		{"its pull request waits for people", func(s *situation) {
+			s.moved().Number = 3
+			s.desired.Strategy = PullRequest
+		}, "keep"},
+		{"one that people closed stays closed", func(s *situation) {
+			old := s.moved()
+			old.Number, old.Closed, s.desired.Strategy = 3, true, PullRequest
+		}, "keep"},
+		{"unless reopen asks for another", func(s *situation) {
+			old := s.moved()
+			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, PullRequest, true
+			s.prior.PullRequest.Reopen = true
+		}, "remove old, removes old"},
+		{"on_move closes it", func(s *situation) {
+			s.moved().Number = 3
+			s.desired.Strategy, s.desired.KeepOld = PullRequest, true
+		}, "remove old, closes the removal of old"},
+		{"while on_move is not known, nothing is decided about it", func(s *situation) {
+			s.moved()
+			s.desired.Strategy, s.desired.Incomplete = PullRequest, true
+		}, "undecided, keeps old for now"},
+
+		// Decisions of placement.
+		{"decisions that are dropped are written", func(s *situation) {
+			s.state.Decisions = placement.Decisions{"p": {Targets: map[string][]string{"a": {"large"}}}}
+		}, "write, changes map[]"},
+
+		// What a description needs.
+		{"a change is described once the commits of its sources are known", func(s *situation) {
+			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
+			s.desired.Sources = map[string]string{"https://acme.io/app@main:.": unknown}
+		}, "write, changes map[large:+0 -0 ~1], not describable yet"},
 
 		// A private state of another version.
 		{"a state that can't be read is recovered from the branch", func(s *situation) { s.state = nil },
