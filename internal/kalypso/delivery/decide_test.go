@@ -132,6 +132,9 @@ func (d *Decision) text(on *situation) string {
 	}
 	add(d.Comparable && !d.Describable, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
+	for _, m := range d.Moves {
+		add(true, "moves %s", m.Target)
+	}
 	for _, old := range d.OldRemoved {
 		add(true, "removes %s", old.Branch)
 	}
@@ -357,6 +360,11 @@ func TestDecide(t *testing.T) {
 			s.moved()
 			s.desired.Strategy, s.desired.Incomplete = PullRequest, true
 		}, "undecided, keeps old for now"},
+
+		{"a target that leaves a cluster type and joins another moves", func(s *situation) {
+			s.desired.Tree = rendered("large/b=1 small/a=1 small/c=1")
+			s.prior.Holders = map[string][]string{"a": {"large"}, "b": {"large"}, "c": {"small"}}
+		}, "write, changes map[large:+0 -1 ~0 small:+1 -0 ~0], moves a"},
 
 		// Decisions of placement.
 		{"decisions that are dropped are written", func(s *situation) {
