@@ -264,7 +264,9 @@ func (d *Desired) message() string {
 	if d.Message != "" {
 		return d.Message
 	}
-	text := fmt.Sprintf("Set the base of %s to %s\n\nPromoted commit: %s\n", d.At.Branch, d.Commit[:12], d.Commit)
+	const digits = 12 // of the hash, in the first line
+	commit := printable.Line(d.Commit)
+	text := fmt.Sprintf("Set the base of %s to %.*s\n\nPromoted commit: %s\n", d.At.Branch, digits, commit, commit)
 	if d.Summary != "" {
 		text += "\n" + strings.TrimSpace(printable.Text(d.Summary)) + "\n"
 	}

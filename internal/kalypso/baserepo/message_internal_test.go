@@ -1,0 +1,22 @@
+package baserepo
+
+import "testing"
+
+// The message names the commit, whatever people pinned before: the last apply may have left a tag or a short hash.
+func TestMessage(t *testing.T) {
+	at := Branch{Repo: "https://acme.io/control-plane", Branch: "prod"}
+	kept := Desired{At: at, Commit: "42f2c201b96055faead8da72a126ec3e8fe30296", Stays: true}
+	drifted := State{At: at, Delivered: "v1", Commit: "42f2c201b96055faead8da72a126ec3e8fe30296"}
+	for _, test := range []struct {
+		d    *Desired
+		want string
+	}{
+		{&kept, "Set the base of prod to 42f2c201b960\n\nPromoted commit: 42f2c201b96055faead8da72a126ec3e8fe30296\n"},
+		{kept.staying(&drifted), "Set the base of prod to v1\n\nPromoted commit: v1\n"},
+		{&Desired{Message: "Ours"}, "Ours"},
+	} {
+		if got := test.d.message(); got != test.want {
+			t.Errorf("the message is %q, want %q", got, test.want)
+		}
+	}
+}
