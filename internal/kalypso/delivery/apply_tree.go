@@ -157,26 +157,20 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 		return
 	}
 	d.resolveUnreadKept(s, at)
-	if !d.inWaves() {
+	switch {
+	case !d.inWaves():
 		d.setApply(d.wholeTree())
-		d.apply.unread = true // another attempt reads the branch again
-		return
-	}
-	if s.Current() {
+	case s.Current():
 		d.setApply(d.nextTree(s))
-		d.apply.unread = true
-		return
-	}
-	before := s
-	if !s.Current() {
-		before = &State{
+	default:
+		found := &State{
 			Delivered: at.Folders.only(union(union(at.recordedFolders(), at.OperatorFolders), d.Target().Names())),
 		}
-		before.PromotedCommit, before.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
-		before.Seen.Folders = before.Delivered
-		before.Seen.Record = &Record{ClusterTypes: before.Delivered.Names()}
+		found.PromotedCommit, found.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
+		found.Seen.Folders = found.Delivered
+		found.Seen.Record = &Record{ClusterTypes: found.Delivered.Names()}
+		d.setApply(d.nextWave(found))
 	}
-	d.setApply(d.nextWave(before))
 	d.apply.unread = true // another attempt reads the branch again
 }
 
