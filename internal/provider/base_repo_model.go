@@ -15,7 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	promotions "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
@@ -57,25 +56,18 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 		OnDrift:     delivery.OnDrift(driftReactions.or(text(m.OnDrift))),
 		PullRequest: given.settings(),
 	}
-	ps = append(ps, d.PullRequest.Validate()...)
-	report := func(argument, summary, detail string) {
-		ps = append(ps, fleet.Problem{Summary: summary, Detail: detail, Path: []fleet.Step{fleet.Attr(argument)}})
-	}
-	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
-		report("commit_message", "Invalid commit message", "commit_message is blank. Write a message, or remove the "+
-			"argument.")
-	}
 	if promotion == nil {
-		report("promotion", "Missing promotion", "promotion names the commit to promote. Pass a kalypso_promotion, or an "+
-			"object with commit.")
+		ps = append(ps, fleet.Problem{
+			Summary: "Missing promotion",
+			Detail:  "promotion names the commit to promote. Pass a kalypso_promotion, or an object with commit.",
+			Path:    []fleet.Step{fleet.Attr("promotion")},
+		})
 	} else {
 		d.Commit, d.Summary = promotion.Commit, promotion.Summary
 		d.Stays = promotion.Decision == string(promotions.Hold) || promotion.Decision == string(promotions.UpToDate)
 		d.Base = baserepo.Branch{Repo: promotion.Repo, Branch: promotion.Branch}
-		if err := hosting.CheckCommit(d.Commit); err != nil && d.Commit != "" && !fleet.IsUnknown(d.Commit) {
-			report("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", d.Commit, fleet.Sentence(err)))
-		}
 	}
+	ps = append(ps, d.Validate()...)
 	appendProblems(diags, ps)
 	return d
 }

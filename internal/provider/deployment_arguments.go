@@ -267,9 +267,7 @@ func readReports(d decoder) observe.Recorded {
 	}
 	for _, r := range d.objects("reports") {
 		report := deployment.Report{
-			Cluster: r.string(
-				"cluster",
-			),
+			Cluster:  r.string("cluster"),
 			Folder:   strings.TrimPrefix(strings.TrimSuffix(r.string("folder"), "/"), "./"),
 			Revision: r.string("revision"),
 			Health:   deployment.Health(r.string("state")),

@@ -82,9 +82,7 @@ func readPromotion(d decoder) *chosenPromotion {
 		return nil
 	}
 	p := &chosenPromotion{
-		Commit: given.string(
-			"commit",
-		),
+		Commit:     given.string("commit"),
 		Decision:   given.string("decision"),
 		Summary:    given.string("summary"),
 		RolledBack: given.string("rolled_back"),

@@ -84,13 +84,8 @@ func readAzure(d decoder) azureSettings {
 		known = known && is
 		return value
 	}
-	all.TenantID, all.ClientID, all.ClientSecret = given.string(
-		"tenant_id",
-	), given.string(
-		"client_id",
-	), given.string(
-		"client_secret",
-	)
+	all.TenantID, all.ClientID = given.string("tenant_id"), given.string("client_id")
+	all.ClientSecret = given.string("client_secret")
 	all.UseOIDC, all.DisableInstanceDiscovery = flag("use_oidc"), flag("disable_instance_discovery")
 	all.Environment = given.string("environment")
 	if endpoint, there := given.object("endpoint"); there {
