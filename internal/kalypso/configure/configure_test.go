@@ -13,12 +13,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // TestWhatApplies compares the configs and secrets of each assignment of random fleets with a plain check of each label
 // of each config.
 func TestWhatApplies(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range seeds.Of(t, 60, 60) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		one := func(of ...string) string { return of[r.IntN(len(of))] }
 		labels := func() map[string]string {

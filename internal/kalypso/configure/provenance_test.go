@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // provenance is that of the values of the only assignment of a fleet with these configs.
@@ -126,7 +127,7 @@ func TestProvenance(t *testing.T) {
 
 // TestProvenanceIsOfTheValues compares the values with those that are rendered, and each config with one place in them.
 func TestProvenanceIsOfTheValues(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range seeds.Of(t, 100, 100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var configs []*fleet.Config
 		given := 0

@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // keptModel is a fleet whose teams break and fix their targets, and the branch by plain rules.
@@ -374,11 +375,7 @@ func (m *keptModel) desired(which string) *Desired {
 // everything is fixed, the tree is the one of a fleet that never broke.
 func TestTeamsBreakAndMend(t *testing.T) {
 	t.Parallel()
-	runs := uint64(500)
-	if testing.Short() {
-		runs = 50
-	}
-	for seed := range runs {
+	for seed := range seeds.Of(t, 40, 500) {
 		m := newKeptModel(t, seed)
 		for range 20 {
 			m.edit()

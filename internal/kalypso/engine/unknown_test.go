@@ -12,14 +12,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares the known part of the tree with the trees
 // of the fleets in which those parts have become known. Everything that was known must hold in each of them.
 func TestUnknownsTellTheTruth(t *testing.T) {
-	const fleets, concretisations = 600, 4
-	decided, partly, compared, sure := 0, 0, 0, 0
-	for seed := range uint64(fleets) {
+	const concretisations = 4
+	fleets, decided, partly, compared, sure := 0, 0, 0, 0, 0
+	for seed := range seeds.Of(t, 100, 600) {
+		fleets++
 		r := rand.New(rand.NewPCG(seed, 3))
 		planned := randomFleet(seed)
 		all := sites(planned)
@@ -67,6 +69,9 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d fleets decided, %d in part, %d comparisons, %d files known", decided, fleets, partly, compared, sure)
+	if seeds.Single() {
+		return
+	}
 	if decided < fleets/3 || partly < fleets/30 || compared < fleets || sure < compared {
 		t.Errorf("%d fleets decided, %d in part, %d comparisons, %d files known: too few to say much",
 			decided, partly, compared, sure)
@@ -339,7 +344,7 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 // TestOrderDoesNotMatter builds random fleets in several orders of their objects and targets.
 func TestOrderDoesNotMatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	for seed := range uint64(150) {
+	for seed := range seeds.Of(t, 50, 150) {
 		f := randomFleet(seed)
 		want, wantProblems := build(t.Context(), f)
 		for range 3 {

@@ -11,12 +11,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // TestReasonsAgreeWithTheSchedule compares the reasons in random fleets with what the selectors say, and shuffles them.
 func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 	unscheduled, idle := 0, 0
-	for seed := range uint64(200) {
+	for seed := range seeds.Of(t, 100, 200) {
 		f := randomFleet(rand.New(rand.NewPCG(seed, 1)))
 		e, problems := explain.New(t.Context(), f)
 		if err := problems.Err(); err != nil {
@@ -63,7 +64,7 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 			t.Errorf("seed %d: shuffled (-before +after):\n%s", seed, d)
 		}
 	}
-	if unscheduled < 100 || idle < 100 {
+	if !seeds.Single() && (unscheduled < 100 || idle < 100) {
 		t.Errorf("the fleets have %d unscheduled targets and %d idle policies alone", unscheduled, idle)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // TestWhy pins what is said of a deployment target and a cluster type, also of one that is placed elsewhere.
@@ -71,7 +72,7 @@ func TestWhy(t *testing.T) {
 // TestWhyAgreesWithTheSchedule asks about every pair of random fleets.
 func TestWhyAgreesWithTheSchedule(t *testing.T) {
 	there, not := 0, 0
-	for seed := range uint64(300) {
+	for seed := range seeds.Of(t, 100, 300) {
 		f := randomFleet(rand.New(rand.NewPCG(seed, 3)))
 		for i := range 2 * explain.MaxNearest { // which place nothing
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
@@ -118,7 +119,7 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 			}
 		}
 	}
-	if there < 100 || not < 100 {
+	if !seeds.Single() && (there < 40 || not < 100) {
 		t.Errorf("the fleets have %d pairs that are placed and %d that are not alone", there, not)
 	}
 }

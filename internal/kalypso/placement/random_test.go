@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // TestRandomPasses runs passes on random fleets with random earlier decisions. A second pass changes nothing, no
 // fitting target moves, and the number is met if possible.
 func TestRandomPasses(t *testing.T) {
-	for seed := range uint64(5000) {
+	for seed := range seeds.Of(t, 500, 5000) {
 		r := rand.New(rand.NewPCG(seed, 20))
 		f := randomFleet(r)
 		first := Decide(t.Context(), f)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // environment is one of a simulated chain, with what really happens there.
@@ -356,25 +357,18 @@ func (c *chain) turns(most int) {
 // TestRandomChains drives simulated chains through random events, and holds every decision against a plain model. Then
 // all becomes calm: the chain ends where it should, and with a dwell nothing starves however often people commit.
 func TestRandomChains(t *testing.T) {
-	runs, steps := 2000, 200
-	if testing.Short() {
-		runs = 50
-	}
-	const groups = 4
-	for group := range groups {
-		t.Run(fmt.Sprint(group), func(t *testing.T) {
+	for seed := range seeds.Of(t, 60, 2000) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			for seed := group; seed < runs; seed += groups {
-				randomChain(t, seed, steps)
-			}
+			randomChain(t, seed)
 		})
 	}
 }
 
 // randomChain drives one chain.
-func randomChain(t *testing.T, seed, steps int) {
-	c := newChain(t, uint64(seed))
-	for range steps {
+func randomChain(t *testing.T, seed uint64) {
+	c := newChain(t, seed)
+	for range 200 {
 		c.step()
 	}
 	c.calm()
@@ -390,7 +384,7 @@ func randomChain(t *testing.T, seed, steps int) {
 }
 
 // starve has people commit every hour.
-func (c *chain) starve(seed int) {
+func (c *chain) starve(seed uint64) {
 	last := c.all[len(c.all)-1]
 	slow := false // a soak without a dwell before it may never end
 	for i, e := range c.all[1:] {

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // simulation is a fleet with its branch and clusters, changed by random edits, applies and reports.
@@ -284,7 +285,7 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 // written before its wave, and every rollout ends once reports are good.
 func TestRandomRollouts(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(1000) {
+	for seed := range seeds.Of(t, 150, 1000) {
 		s := newSimulation(t, seed)
 		for range 60 {
 			s.clock = s.clock.Add(time.Duration(s.random.IntN(90)) * time.Second)

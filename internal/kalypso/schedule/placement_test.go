@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // scheduled returns the cluster types of each deployment target; those that are undecided as "?".
@@ -203,7 +204,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 
 // TestPlacementIgnoresOrder schedules random fleets whose objects come in another order.
 func TestPlacementIgnoresOrder(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range seeds.Of(t, 100, 300) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		f := randomFleet(r)
 		want, _ := schedule.New(t.Context(), f)

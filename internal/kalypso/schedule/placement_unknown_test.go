@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // input is an input of placement that may not be known yet.
@@ -125,7 +126,7 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 func TestUnknownPlacementsTellTheTruth(t *testing.T) {
 	t.Parallel()
 	compared, decided, known := 0, 0, 0
-	for seed := range uint64(4000) {
+	for seed := range seeds.Of(t, 300, 4000) {
 		r := rand.New(rand.NewPCG(seed, 22))
 		f := fleetWithHistory(t, seed)
 		inputs := placementInputs(f)
@@ -168,7 +169,7 @@ func TestUnknownPlacementsTellTheTruth(t *testing.T) {
 		}
 	}
 	t.Logf("%d comparisons, %d cluster types and %d decisions known", compared, decided, known)
-	if decided < compared/2 || known < compared/10 {
+	if !seeds.Single() && (decided < compared/2 || known < compared/10) {
 		t.Error("too little is known to say much")
 	}
 }
