@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 const root = "../../.."
@@ -31,14 +32,14 @@ func graphsOf(text string) []string {
 // it does.
 func parse(t *testing.T, graphs []string) []string {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", root, "mermaid").CombinedOutput(); err != nil {
-		t.Fatalf("make mermaid: %v\n%s", err, out)
-	}
+	node := programs.Program{Name: "Node.js", Add: "apt-get install npm"}.Find(t, "node")
+	folder := filepath.Join(root, "bin", "mermaid")
+	programs.Program{Name: "Mermaid", Add: "make mermaid"}.Find(t, filepath.Join(folder, "node_modules", "mermaid"))
 	input, err := json.Marshal(graphs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(root, "bin", "mermaid", "parse.mjs"))
+	cmd := exec.CommandContext(t.Context(), node, filepath.Join(folder, "parse.mjs"))
 	cmd.Stdin, cmd.Stderr = strings.NewReader(string(input)), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -33,16 +33,7 @@ func TestMain(m *testing.M) {
 // everywhere runs a test over each transport.
 func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitops.Branch)) {
 	t.Helper()
-	over(t, nil, test)
-}
-
-// over runs a test over some transports; nil: all.
-func over(t *testing.T, names []string, test func(t *testing.T, repo string, b *gitops.Branch)) {
-	t.Helper()
-	for _, backend := range gitserver.Backends() {
-		if names != nil && !slices.Contains(names, backend.Name) {
-			continue
-		}
+	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)

@@ -14,7 +14,7 @@ import (
 // TestForceWithLease: the branch becomes one commit on top of another branch, and moves only from the head that was
 // read.
 func TestForceWithLease(t *testing.T) {
-	for _, backend := range gitserver.Backends() {
+	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)

@@ -13,9 +13,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// transports are one of each kind: the tests here move megabytes.
-var transports = []string{"file", "http", "ssh"}
-
 // noise is a text of n bytes that does not get half of it smaller.
 func noise(seed uint64, n int) string {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -42,7 +39,7 @@ func noisy(n int) (folders []gitops.Folder, files map[string]string) {
 
 // TestUpdateSent: a pack larger than the buffer is packed while it is sent, and contains each new object once.
 func TestUpdateSent(t *testing.T) {
-	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		folders, files := noisy(6)
 		update(t, b, gitops.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
@@ -66,7 +63,7 @@ func TestUpdateSent(t *testing.T) {
 // TestUpdateSentBreaks: an error while the pack is sent is returned, and the branch stays.
 func TestUpdateSentBreaks(t *testing.T) {
 	broken := errors.New("a broken template")
-	over(t, transports, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		head := gitserver.Rev(t, repo, "main")
 		for name, test := range map[string]struct {

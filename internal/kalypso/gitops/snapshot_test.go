@@ -26,7 +26,7 @@ func foldersAt(t *testing.T, s *gitops.Snapshot, path string) map[string]plumbin
 
 // TestSnapshotUnreadable: objects that cannot be fetched are an error of every call that needs them, never absent.
 func TestSnapshotUnreadable(t *testing.T) {
-	over(t, []string{"file", "http", "ssh"}, func(t *testing.T, repo string, b *gitops.Branch) {
+	everywhere(t, func(t *testing.T, repo string, b *gitops.Branch) {
 		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true") // else all comes with the commit
 		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/a/x.yaml": "1"})
 		ctx, hangUp := context.WithCancel(t.Context())

@@ -175,7 +175,7 @@ func TestUpdateRejected(t *testing.T) {
 
 // TestUpdateCrossing: a new branch cannot have the name of another branch's folder, or lie in one.
 func TestUpdateCrossing(t *testing.T) {
-	for _, backend := range gitserver.Backends() {
+	for _, backend := range gitserver.Transports() {
 		repo := gitserver.InitBare(t)
 		gitserver.Seed(t, repo, "rel/one", map[string]string{"x": "1"})
 		url, credentials := backend.Start(t, repo)
@@ -211,7 +211,7 @@ func TestUpdateCancelled(t *testing.T) {
 }
 
 func TestUpdateMissingRepo(t *testing.T) {
-	for _, backend := range gitserver.Backends() {
+	for _, backend := range gitserver.Transports() {
 		url, credentials := backend.Start(t, filepath.Join(t.TempDir(), "none.git"))
 		_, err := open(t, url, "main", credentials...).Update(t.Context(), noBackoff, always(nil))
 		fails(t, err, gitremote.ErrRepoNotFound)

@@ -198,9 +198,10 @@ func TestWorkloadsBroken(t *testing.T) {
 // protocol, in which a server gives out no commit by its name, a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
 	backends := gitserver.Backends()
-	filtering := backends[len(backends)-1] // of the older protocol
+	old := backends[len(backends)-1] // of the older protocol
+	filtering := old
 	filtering.Name += " filter"
-	for _, backend := range append(backends, filtering) {
+	for _, backend := range append(gitserver.Transports(), old, filtering) {
 		t.Run(backend.Name, func(t *testing.T) {
 			repo := gitserver.InitBare(t)
 			if backend.Name == filtering.Name {

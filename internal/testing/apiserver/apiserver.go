@@ -1,6 +1,6 @@
 // Package apiserver runs a real Kubernetes API server for custom resources on loopback:
 // k8s.io/apiextensions-apiserver, which make builds into bin/, with Debian's etcd and the custom resources of Flux,
-// Argo CD and External Secrets. If a program is missing, the test fails and says what to install.
+// Argo CD and External Secrets.
 package apiserver
 
 import (
@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // The users' tokens. They are canaries: no output may contain them.
@@ -27,6 +29,11 @@ const (
 	Admin  = "canary-admin"  // may do everything
 	Reader = "canary-reader" // has the permissions that the guide requires
 	Nobody = "canary-nobody" // may do nothing
+)
+
+var (
+	etcd   = programs.Program{Name: "etcd", Add: "apt-get install etcd-server"}
+	server = programs.Program{Name: "the API server", Add: "make bin/apiextensions-apiserver"}
 )
 
 // Server is a running API server.
@@ -39,14 +46,8 @@ type Server struct {
 // Start starts a server with the custom resources in the files; see [CRDs]. It stops when the test ends.
 func Start(t testing.TB, crds ...string) *Server {
 	t.Helper()
-	etcd, err := exec.LookPath("etcd")
-	if err != nil {
-		t.Fatal("etcd is not installed: apt-get install etcd-server")
-	}
-	bin := filepath.Join(root(), "bin", "apiextensions-apiserver")
-	if _, err := os.Stat(bin); err != nil {
-		t.Fatal("bin/apiextensions-apiserver is not built: make bin/apiextensions-apiserver")
-	}
+	etcd := etcd.Find(t, "etcd")
+	bin := server.Find(t, filepath.Join(root(), "bin", "apiextensions-apiserver"))
 	dir := t.TempDir()
 	client, peer, port := freePort(t), freePort(t), freePort(t)
 	run(t, dir, etcd, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",

@@ -1,6 +1,7 @@
 package gitserver
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
@@ -13,7 +14,16 @@ type Backend struct {
 	Start func(t testing.TB, repo string) (url string, credentials []gitremote.Credential)
 }
 
-// Backends returns all ways to access a repository. A test suite runs over each of them.
+// Transports returns the three backends that differ for all that does not speak Git's protocol itself: a file, a server
+// over HTTP that filters objects, and one over SSH that does not.
+func Transports() []Backend {
+	return slices.DeleteFunc(Backends(), func(b Backend) bool {
+		return !slices.Contains([]string{"file", "http filter", "ssh"}, b.Name)
+	})
+}
+
+// Backends returns all ways to access a repository. The tests of gitremote run over each of them; other tests run over
+// [Transports].
 func Backends() []Backend {
 	return []Backend{
 		{"file", func(_ testing.TB, repo string) (string, []gitremote.Credential) { return "file://" + repo, nil }},

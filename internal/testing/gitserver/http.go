@@ -3,11 +3,11 @@ package gitserver
 import (
 	"bytes"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,11 +105,8 @@ func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handle
 	for _, o := range options {
 		o(s)
 	}
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal("git is not installed: apt-get install git")
-	}
-	return s, s.handler(git)
+	folder := strings.TrimSpace(Git(t, "", "--exec-path"))
+	return s, s.handler(filepath.Join(folder, "git-http-backend"))
 }
 
 // Serve starts a server for one bare repository, and returns the repository's URL.
@@ -151,7 +148,7 @@ func (s *Server) BeforeReceive(f func()) {
 	s.before = f
 }
 
-func (s *Server) handler(git string) http.Handler {
+func (s *Server) handler(program string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		counted := &counter{ResponseWriter: w}
 		entry := Request{
@@ -183,7 +180,7 @@ func (s *Server) handler(git string) http.Handler {
 			http.Error(counted, err.Error(), http.StatusBadRequest)
 			return
 		}
-		backend := s.backend(git)
+		backend := s.backend(program)
 		if fault := s.fault(req); fault != nil {
 			fault.answer(counted, req, backend)
 			return
@@ -224,14 +221,15 @@ func (s *Server) lets(req *http.Request) bool {
 	return true
 }
 
-func (s *Server) backend(git string) *cgi.Handler {
-	env := append(slices.Clone(hermetic), "GIT_PROJECT_ROOT="+s.Root, "GIT_HTTP_EXPORT_ALL=1")
-	args := []string{}
-	for _, c := range s.config {
-		args = append(args, "-c", c)
+// backend returns the handler that runs git http-backend, without the git command before it, which costs a process.
+func (s *Server) backend(program string) *cgi.Handler {
+	env := append(slices.Clone(hermetic), "GIT_PROJECT_ROOT="+s.Root, "GIT_HTTP_EXPORT_ALL=1",
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", 1+len(s.config)))
+	for i, c := range s.config {
+		key, value, _ := strings.Cut(c, "=")
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", 1+i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", 1+i, value))
 	}
-	h := &cgi.Handler{Path: git, Args: append(args, "http-backend"), Env: env, InheritEnv: []string{"PATH"},
-		Stderr: io.Discard}
+	h := &cgi.Handler{Path: program, Env: env, InheritEnv: []string{"PATH"}, Stderr: io.Discard}
 	if s.v0 {
 		h.Env = append(h.Env, "HTTP_GIT_PROTOCOL=")
 	}

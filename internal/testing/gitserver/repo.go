@@ -4,11 +4,13 @@ package gitserver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -60,11 +62,19 @@ func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 func InitBare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo.git")
-	Git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
+	Git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", "--template=", dir)
+	if err := os.Mkdir(filepath.Join(dir, "hooks"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// No git process may run in the background when the folder is removed.
-	Git(t, dir, "config", "gc.auto", "0")
-	Git(t, dir, "config", "receive.autogc", "false")
-	Git(t, dir, "config", "http.receivepack", "true")
+	_, err = f.WriteString("[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[http]\n\treceivepack = true\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 
@@ -128,11 +138,20 @@ func Rev(t testing.TB, repo, branch string) string {
 // Tree returns all files of a revision: path → content.
 func Tree(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
+	blobs := slices.DeleteFunc(entries(t, repo, rev), func(e entry) bool { return e.kind != "blob" })
+	var hashes bytes.Buffer
+	for _, e := range blobs {
+		fmt.Fprintln(&hashes, e.hash)
+	}
 	tree := map[string]string{}
-	for _, e := range entries(t, repo, rev) {
-		if e.kind == "blob" {
-			tree[e.path] = Git(t, repo, "cat-file", "blob", e.hash)
+	out := git(t, repo, hashes.Bytes(), "cat-file", "--batch=%(objectsize)")
+	for _, e := range blobs {
+		size, rest, _ := strings.Cut(out, "\n")
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			t.Fatalf("git cat-file of %s: %q", e.path, size)
 		}
+		tree[e.path], out = rest[:n], rest[n+1:]
 	}
 	return tree
 }

@@ -15,7 +15,11 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
+
+var sshd = programs.Program{Name: "sshd", Add: "apt-get install openssh-server"}
 
 // SSHServer is sshd on loopback that accepts one key.
 type SSHServer struct {
@@ -50,7 +54,7 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	for _, o := range options {
 		o(&set)
 	}
-	sshd := lookSSHD(t)
+	program := lookSSHD(t)
 	me, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +70,7 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve(t, listener, sshd, filepath.Join(dir, "sshd_config"))
+	serve(t, listener, program, filepath.Join(dir, "sshd_config"))
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +110,7 @@ func quoted(env []string) string {
 	return strings.Join(out, " ")
 }
 
-func serve(t testing.TB, listener *net.TCPListener, sshd, config string) {
+func serve(t testing.TB, listener *net.TCPListener, program, config string) {
 	var mu sync.Mutex
 	var running []*exec.Cmd
 	var done sync.WaitGroup
@@ -123,7 +127,7 @@ func serve(t testing.TB, listener *net.TCPListener, sshd, config string) {
 			if err != nil {
 				continue
 			}
-			cmd := exec.Command(sshd, "-i", "-e", "-f", config)
+			cmd := exec.Command(program, "-i", "-e", "-f", config)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, os.Stderr
 			err = cmd.Start()
 			_ = f.Close()
@@ -153,17 +157,12 @@ func serve(t testing.TB, listener *net.TCPListener, sshd, config string) {
 
 func lookSSHD(t testing.TB) string {
 	t.Helper()
-	for _, p := range []string{"/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"} {
-		if _, err := os.Stat(p); err == nil {
-			// Debian creates this folder only when the service starts.
-			if os.Geteuid() == 0 {
-				_ = os.MkdirAll("/run/sshd", 0o755)
-			}
-			return p
-		}
+	found := sshd.Find(t, "/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd")
+	// Debian creates this folder only when the service starts.
+	if os.Geteuid() == 0 {
+		_ = os.MkdirAll("/run/sshd", 0o755)
 	}
-	t.Fatal("sshd is not installed: apt-get install openssh-server")
-	return ""
+	return found
 }
 
 func newKey(t testing.TB) (private string, public ssh.PublicKey) {
