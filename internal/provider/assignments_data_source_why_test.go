@@ -52,7 +52,7 @@ output "unscheduled" {
 		Assigned bool
 		Nearest  []struct{ Policy, Reason string }
 	}) {
-		fromJSON(t, r.succeed("output", "-json", "answers").stdout, &all)
+		r.output("answers", &all)
 		return all
 	}
 	r.apply()

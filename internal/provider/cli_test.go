@@ -3,17 +3,25 @@ package provider_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
@@ -22,6 +30,9 @@ import (
 var factories = map[string]func() (tfprotov6.ProviderServer, error){
 	"kalypso": providerserver.NewProtocol6WithError(provider.New("test")()),
 }
+
+// ownAddress is the source address of the provider.
+const ownAddress = "terraform-kalypso/kalypso"
 
 // terraformBlock is what every configuration that the CLI runs by itself begins with.
 const terraformBlock = `terraform {
@@ -38,13 +49,40 @@ var built struct {
 	err    error
 }
 
+// userEnv is the environment of the user who runs the tests. Go builds the provider in it.
+var userEnv = os.Environ()
+
 func TestMain(m *testing.M) {
-	_ = os.Setenv("TF_LOG_SDK", "OFF") // of the servers that run within the tests
+	home, err := os.MkdirTemp("", "kalypso-home-")
+	if err != nil {
+		panic(err)
+	}
+	isolate(home)
 	code := m.Run()
+	os.RemoveAll(home)
 	if built.folder != "" {
 		os.RemoveAll(built.folder)
 	}
 	os.Exit(code)
+}
+
+// isolate removes what the providers in this process would otherwise take from the user: credentials, proxies, and the
+// settings of Git and SSH in the home folder.
+func isolate(home string) {
+	for _, variable := range userEnv {
+		name, _, _ := strings.Cut(variable, "=")
+		for _, prefix := range []string{"GIT", "SSH_", "AZURE_", "ARM_", "ACTIONS_", "SSL_", "TF_LOG", "TF_CLI_ARGS"} {
+			if strings.HasPrefix(name, prefix) || strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+				_ = os.Unsetenv(name)
+			}
+		}
+	}
+	_ = os.Setenv("HOME", home)
+	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
+		_ = os.Setenv(name, "OFF")
+	}
+	// The heap of the tests is small, so the collector would run all the time.
+	debug.SetGCPercent(400)
 }
 
 // cliConfig builds the provider once for all tests, and returns the path of a CLI configuration that uses it.
@@ -62,9 +100,9 @@ func build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(folder, "terraform-provider-kalypso"),
-		"../..").CombinedOutput()
-	if err != nil {
+	cmd := exec.Command("go", "build", "-o", filepath.Join(folder, "terraform-provider-kalypso"), "../..")
+	cmd.Env = userEnv
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return folder, fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return folder, os.WriteFile(filepath.Join(folder, "terraform.rc"), []byte(overriding(folder)), 0o600)
@@ -81,12 +119,13 @@ provider_installation {
 `, folder)
 }
 
-// root is a root module in a folder of its own that the real CLI runs with the built provider.
+// root is a root module in a folder of its own that the real CLI runs with the provider.
 type root struct {
-	t       *testing.T
-	folder  string
-	env     []string
-	printed strings.Builder // by all commands
+	t        *testing.T
+	folder   string
+	env      []string
+	attached map[string]any  // how Terraform reaches providers that this process serves, by source address
+	printed  strings.Builder // by all commands
 }
 
 // needTerraform skips the test if acceptance tests are off.
@@ -98,21 +137,36 @@ func needTerraform(t *testing.T) {
 }
 
 // newRoot creates a root module from files: name → content. It skips the test if acceptance tests are off.
+//
+// Its commands share a provider that this process serves, so the provider has the environment and the working directory
+// of the tests. A test that needs those of the command, or the provider's own process, calls startProviders.
 func newRoot(t *testing.T, files map[string]string) *root {
 	t.Helper()
 	needTerraform(t)
 	r := &root{t: t, folder: t.TempDir(), env: []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
-		"TF_CLI_CONFIG_FILE=" + cliConfig(t),
+		"TF_CLI_CONFIG_FILE=",
 		"CHECKPOINT_DISABLE=1",
 		"TF_IN_AUTOMATION=1",
 		"TF_INPUT=0",
 	}}
+	server := provider.NewServer("test")
+	r.attached = map[string]any{
+		ownAddress: serve(t, "registry.terraform.io/"+ownAddress, func() tfprotov6.ProviderServer { return server }),
+	}
 	for name, content := range files {
 		r.write(name, content)
 	}
 	return r
+}
+
+// startProviders has each command start the provider's binary, as it does for users. Tests need it for what crosses the
+// border of a process: signals, logs, memory, the working directory and the environment.
+func (r *root) startProviders() {
+	r.t.Helper()
+	delete(r.attached, ownAddress)
+	r.env = append(r.env, "TF_CLI_CONFIG_FILE="+cliConfig(r.t))
 }
 
 // newRootFrom creates a root module from a copy of a folder.
@@ -199,8 +253,59 @@ func terraformFolder(t *testing.T) string {
 // command returns a command of the CLI in the module.
 func (r *root) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
-	cmd.Dir, cmd.Env = r.folder, r.env
+	cmd.Dir, cmd.Env = r.folder, r.environment()
 	return cmd
+}
+
+// killable returns a command of the CLI that starts the provider's binary, in a process group that [kill] ends.
+func (r *root) killable(args ...string) *exec.Cmd {
+	r.t.Helper()
+	alone := root{t: r.t, folder: r.folder, env: slices.Clone(r.env), attached: maps.Clone(r.attached)}
+	alone.startProviders()
+	cmd := alone.command(args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// kill kills a command and all that it started.
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// environment returns the environment of the root module's commands.
+func (r *root) environment() []string {
+	r.t.Helper()
+	attached, err := json.Marshal(r.attached)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return append(slices.Clone(r.env), "TF_REATTACH_PROVIDERS="+string(attached))
+}
+
+// serve serves a provider from this process until the test ends, and returns how Terraform attaches to it.
+func serve(t *testing.T, address string, factory func() tfprotov6.ProviderServer) map[string]any {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	attached, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
+	go func() {
+		err := tf6server.Serve(address, factory, tf6server.WithDebug(ctx, attached, closed),
+			tf6server.WithoutLogStderrOverride(), tf6server.WithGoPluginLogger(hclog.NewNullLogger()))
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-closed
+	})
+	config := <-attached
+	return map[string]any{
+		"Protocol": string(config.Protocol), "ProtocolVersion": config.ProtocolVersion, "Pid": config.Pid, "Test": true,
+		"Addr": map[string]string{"Network": config.Addr.Network(), "String": config.Addr.String()},
+	}
 }
 
 // succeed runs the CLI in the module and fails the test unless it succeeds.
@@ -225,6 +330,47 @@ func (r *root) expectEmptyPlan(args ...string) {
 	o := r.terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
 	if o.code != 0 {
 		r.t.Errorf("the plan is not empty (exit code %d):\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// stateFile is what the tests read of Terraform's state: reading the file is faster than terraform show and output.
+type stateFile struct {
+	Outputs   map[string]struct{ Value json.RawMessage }
+	Resources []struct {
+		Module, Mode, Type, Name string
+		Instances                []struct {
+			IndexKey   json.RawMessage `json:"index_key"`
+			Status     string
+			Attributes map[string]any
+		}
+	}
+}
+
+// stateFile returns the state of the module, which is empty before the first apply.
+func (r *root) stateFile() (state stateFile) {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
+	if os.IsNotExist(err) || err == nil && len(data) == 0 { // Terraform makes the file before it applies
+		return state
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &state)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return state
+}
+
+// output reads an output of the last apply.
+func (r *root) output(name string, into any) {
+	r.t.Helper()
+	output, there := r.stateFile().Outputs[name]
+	if !there {
+		r.t.Fatalf("there is no output %q", name)
+	}
+	if err := json.Unmarshal(output.Value, into); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

@@ -64,7 +64,10 @@ func TestAccCredentials(t *testing.T) {
 			team := newTeamServer(t, p.url)
 			r := newRootFrom(t, "testdata/TestAccCredentials")
 			r.write("terraform.tf", terraformBlock)
-			r.env = append(r.env, p.env...)
+			if p.env != nil {
+				r.startProviders()
+				r.env = append(r.env, p.env...)
+			}
 			set := func(name string, value any) {
 				vars := map[string]any{name: value}
 				for name, value := range p.vars {

@@ -60,6 +60,7 @@ func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
 func TestAccDeploymentGate(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
+	g.startProviders() // for its log
 	g.env = append(g.env, "TF_LOG_PROVIDER=INFO")
 	first := g.render(nil, map[string]string{"large": "one"})
 	g.set("goal", map[string]any{"commit": first})
@@ -165,6 +166,7 @@ func TestAccDeploymentGateTimeout(t *testing.T) {
 func TestAccDeploymentGateInterrupt(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
+	g.startProviders()
 	g.set("goal", map[string]any{"commit": g.render(nil, map[string]string{"large": "one"})})
 	g.report(strings.Repeat("d", 40), "Compliant")
 	cmd := g.command("apply", "-no-color", "-auto-approve")

@@ -14,6 +14,7 @@ import (
 // azureRoot makes the module ask a fake Azure.
 func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
 	d.t.Helper()
+	d.startProviders() // for its environment
 	d.env = append(d.env, "SSL_CERT_FILE="+s.CA)
 	d.write("provider.tf", `
 variable "azure" {

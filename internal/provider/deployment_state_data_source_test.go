@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,9 +71,7 @@ func (d *deploymentRoot) look() deploymentSeen {
 	d.t.Helper()
 	d.apply()
 	var seen deploymentSeen
-	if err := json.Unmarshal([]byte(d.succeed("output", "-json", "state").stdout), &seen); err != nil {
-		d.t.Fatal(err)
-	}
+	d.output("state", &seen)
 	return seen
 }
 

@@ -124,6 +124,7 @@ func TestAccTimeoutOfPlan(t *testing.T) {
 func TestAccInterrupt(t *testing.T) {
 	t.Parallel()
 	r := slowRoot(t)
+	r.startProviders()
 	r.env = append(r.env, "TF_LOG_PROVIDER=DEBUG")
 	cmd := r.command("plan", "-no-color")
 	out, in := io.Pipe()

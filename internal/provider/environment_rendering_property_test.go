@@ -16,13 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // TestAccPlanIsApply edits random fleets. Whatever was edited: what the plan shows is what is in state and on the
 // branch after the apply, in one commit where anything changed and else in none, and the plan after it is empty.
 func TestAccPlanIsApply(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(fleets) {
+	for seed := range seeds.Of(t, 1, 2) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			r := newRootFrom(t, "testdata/TestAccPlanIsApply")
@@ -47,11 +48,8 @@ func TestAccPlanIsApply(t *testing.T) {
 	}
 }
 
-// The numbers of random fleets, and of applies of each.
-const (
-	fleets = 2
-	steps  = 12
-)
+// steps is the number of applies of each random fleet.
+const steps = 12
 
 // edit makes random edits. If quiet, they change no rendered byte.
 func (f *randomFleet) edit(quiet bool) (names []string) {
@@ -276,20 +274,22 @@ func (r *root) applyPlan() {
 // state is the values of the resources in state, by address.
 func (r *root) state() map[string]map[string]any {
 	r.t.Helper()
-	var shown struct {
-		Values struct {
-			RootModule struct {
-				Resources []struct {
-					Address string
-					Values  map[string]any
-				}
-			} `json:"root_module"`
-		}
-	}
-	r.show(&shown)
 	all := map[string]map[string]any{}
-	for _, resource := range shown.Values.RootModule.Resources {
-		all[resource.Address] = resource.Values
+	for _, resource := range r.stateFile().Resources {
+		if resource.Module != "" {
+			continue
+		}
+		address := resource.Type + "." + resource.Name
+		if resource.Mode == "data" {
+			address = "data." + address
+		}
+		for _, instance := range resource.Instances {
+			index := ""
+			if instance.IndexKey != nil {
+				index = "[" + string(instance.IndexKey) + "]"
+			}
+			all[address+index] = instance.Attributes
+		}
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package provider_test
 import (
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,8 +15,7 @@ import (
 func (r *reviewed) killAt(method, path string) {
 	r.t.Helper()
 	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
-	cmd := r.command("apply", "-auto-approve", "-no-color")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd := r.killable("apply", "-auto-approve", "-no-color")
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -30,9 +28,7 @@ func (r *reviewed) killAt(method, path string) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
-		r.t.Fatal(err)
-	}
+	kill(r.t, cmd)
 	<-ended
 	r.fake.ClearFailures()
 }

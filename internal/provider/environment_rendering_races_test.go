@@ -18,6 +18,7 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	paths := []string{`-var=paths=["a", "b", "c"]`, `-var=paths=["d", "e"]`}
 	roots := []*root{newRenderings(t, repo), newRenderings(t, repo)}
+	roots[1].startProviders()
 	var running sync.WaitGroup
 	outs := make([]output, len(roots))
 	for i, r := range roots {
@@ -241,8 +242,7 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 		0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := r.command("apply", "-auto-approve", "-no-color")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd := r.killable("apply", "-auto-approve", "-no-color")
 	var printed strings.Builder
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	if err := cmd.Start(); err != nil {
@@ -256,9 +256,7 @@ func applyUntilPushed(t *testing.T, r *rendering) {
 	case <-ended:
 		t.Fatalf("the apply ended without a push:\n%s", printed.String())
 	}
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	kill(t, cmd)
 	<-ended
 	if err := os.WriteFile(done, nil, 0o600); err != nil { // lets the server's process go
 		t.Fatal(err)

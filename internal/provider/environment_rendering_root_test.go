@@ -86,26 +86,7 @@ func (r *root) rendered() map[string]any {
 // attributesOf returns the attributes of the first resource of a type in the state, or nil if there is none.
 func (r *root) attributesOf(resourceType string) map[string]any {
 	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
-	if os.IsNotExist(err) || len(data) == 0 { // Terraform makes the file before it applies
-		return nil
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	var file struct {
-		Resources []struct {
-			Type      string
-			Instances []struct {
-				Status     string
-				Attributes map[string]any
-			}
-		}
-	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		r.t.Fatal(err)
-	}
-	for _, resource := range file.Resources {
+	for _, resource := range r.stateFile().Resources {
 		if resource.Type == resourceType && len(resource.Instances) > 0 {
 			if resource.Instances[0].Status != "" {
 				r.t.Errorf("the %s is %s", resourceType, resource.Instances[0].Status)

@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"encoding/json"
 	"maps"
 	"path"
 	"slices"
@@ -350,15 +349,11 @@ func TestAccModule(t *testing.T) {
 		expectUnknown(t, c, filesOf("large/hello-perf/platform-config.yaml", "large/hello-test/platform-config.yaml"))
 		r.applyPlan()
 		r.expectEmptyPlan()
-		var outputs struct {
-			Rendering struct{ Value map[string]any }
-		}
-		if err := json.Unmarshal([]byte(r.succeed("output", "-json").stdout), &outputs); err != nil {
-			t.Fatal(err)
-		}
-		expectApplied(t, c, outputs.Rendering.Value)
+		var rendering map[string]any
+		r.output("rendering", &rendering)
+		expectApplied(t, c, rendering)
 		want := map[string]any{"large": []any{"hello-perf", "hello-test"}, "small": []any{"hello-test"}}
-		if diff := cmp.Diff(want, placed(outputs.Rendering.Value["assignments"])); diff != "" {
+		if diff := cmp.Diff(want, placed(rendering["assignments"])); diff != "" {
 			t.Errorf("assignments (-want +got):\n%s", diff)
 		}
 	}

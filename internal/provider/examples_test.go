@@ -59,7 +59,7 @@ func TestAccExamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newExample(t, folder)
 			if usesOtherProviders(folder) {
-				r.env = append(r.env, otherProviders(t, &otherProvider{}))
+				r.serveOtherProviders(&otherProvider{})
 			}
 			r.succeed("validate", "-no-color")
 		})
@@ -105,6 +105,7 @@ func TestAccExamplesImport(t *testing.T) {
 		t.Run(resource, func(t *testing.T) {
 			folder := filepath.Join(examples, "resources", resource)
 			r := newExample(t, folder)
+			r.startProviders() // the IDs are paths in the working directory
 			r.apply()
 			manifests := r.manifests()
 			for _, command := range importCommand.FindAllStringSubmatch(readFile(t, filepath.Join(folder, "import.sh")), -1) {

@@ -1,29 +1,17 @@
 package provider_test
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfversion"
 )
 
-// evaluate returns a step that compares a call's result with want, or expects an error.
-func evaluate(call string, want any) resource.TestStep {
-	step := resource.TestStep{Config: "output \"got\" {\n  value = " + call + "\n}\n"}
-	switch want := want.(type) {
-	case bool:
-		step.ConfigStateChecks = []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("got", knownvalue.Bool(want))}
-	case string:
-		step.ConfigStateChecks = []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("got",
-			knownvalue.StringExact(want))}
-	case *regexp.Regexp:
-		step.ExpectError = want
-	}
-	return step
+// functionCall is a call of a function with its result: a bool, a string, or a pattern of the error.
+type functionCall struct {
+	call string
+	want any
 }
 
 // says matches an error with this text, however Terraform breaks its lines.
@@ -35,25 +23,50 @@ func says(text string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(words, `[\s│]+`))
 }
 
-func testFunction(t *testing.T, steps ...resource.TestStep) {
+// testFunction evaluates the calls that succeed in one configuration, and those that fail in another: Terraform reports
+// the errors of all outputs together.
+func testFunction(t *testing.T, all []functionCall) {
 	t.Helper()
-	resource.Test(t, resource.TestCase{
-		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_8_0)},
-		ProtoV6ProviderFactories: factories,
-		Steps:                    steps,
-	})
+	var valid, invalid strings.Builder
+	name := func(i int) string { return fmt.Sprintf("call-%d", i) }
+	for i, c := range all {
+		config := &valid
+		if _, fails := c.want.(*regexp.Regexp); fails {
+			config = &invalid
+		}
+		fmt.Fprintf(config, "output %q {\n  value = %s\n}\n", name(i), c.call)
+	}
+	good := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": valid.String()})
+	good.apply()
+	bad := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": invalid.String()})
+	errors := strings.Split(bad.terraform("plan", "-no-color").stderr, "Error: ")
+	for i, c := range all {
+		if want, fails := c.want.(*regexp.Regexp); fails {
+			if !slices.ContainsFunc(errors, func(text string) bool {
+				return strings.Contains(text, fmt.Sprintf("in output %q:", name(i))) && want.MatchString(text)
+			}) {
+				t.Errorf("%s has no error %v:\n%s", c.call, want, errors)
+			}
+			continue
+		}
+		var got any
+		good.output(name(i), &got)
+		if got != c.want {
+			t.Errorf("%s is %#v, want %#v", c.call, got, c.want)
+		}
+	}
 }
 
 func TestAccNamespaceFunction(t *testing.T) {
-	testFunction(t,
-		evaluate(`provider::kalypso::namespace("dev", "large", "hello-test")`, "dev-large-hello-test"),
-		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 53)+`")`,
-			"dev-large-"+strings.Repeat("a", 53)),
-		evaluate(`provider::kalypso::namespace("dev", "large", "`+strings.Repeat("a", 54)+`")`,
-			says(`(environment "dev", cluster type "large", deployment target "`+strings.Repeat("a",
-				54)+`") has 64 characters`)),
-		evaluate(`provider::kalypso::namespace("dev", "large.x", "a")`, says("must not contain dots")),
-	)
+	testFunction(t, []functionCall{
+		{`provider::kalypso::namespace("dev", "large", "hello-test")`, "dev-large-hello-test"},
+		{`provider::kalypso::namespace("dev", "large", "` + strings.Repeat("a", 53) + `")`,
+			"dev-large-" + strings.Repeat("a", 53)},
+		{`provider::kalypso::namespace("dev", "large", "` + strings.Repeat("a", 54) + `")`,
+			says(`(environment "dev", cluster type "large", deployment target "` + strings.Repeat("a",
+				54) + `") has 64 characters`)},
+		{`provider::kalypso::namespace("dev", "large.x", "a")`, says("must not contain dots")},
+	})
 }
 
 func TestAccSelectorMatchesFunction(t *testing.T) {
@@ -63,50 +76,50 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 	const expressions = `{
 		match_expressions = [{ key = "a", operator = "NotIn", values = ["c"] }, { key = "n", operator = "Exists" }]
 	}`
-	testFunction(t,
-		evaluate(call(`{ match_labels = { a = "b" } }`, `{ a = "b", n = 1 }`), true),
-		evaluate(call(`{ match_labels = tomap({ a = "c" }) }`, `tomap({ a = "b" })`), false),
-		evaluate(call(expressions, `{ n = true }`), true),
-		evaluate(call(expressions, `{ a = "c", n = true }`), false),
-		evaluate(call(`{ workspace = "w" }`, `{ workspace = "w" }`), true),
-		evaluate(call(`{ workspace = "w", match_all = true }`, `{}`), false),
-		evaluate(call(`{ match_all = true, match_labels = null, match_expressions = [] }`, `{}`), true),
-		evaluate(call(`{}`, `{}`), says("Selector selects everything")),
-		evaluate(call(`{ match_labels = {} }`, `{}`), says("Selector selects everything")),
-		evaluate(call(`{ match_label = { a = "b" } }`, `{}`), says(`"match_label" is not one of`)),
-		evaluate(call(`{ match_expressions = [{ key = "a", op = "In" }] }`, `{}`),
-			says(`match_expressions[0].op: Unsupported argument`)),
-		evaluate(call(`{ match_expressions = [{ key = "a", operator = "in", values = ["b"] }] }`, `{}`),
-			says(`match_expressions[0].operator: Invalid operator`)),
-		evaluate(call(`{ match_labels = { a = ["b"] } }`, `{}`), says(`match_labels["a"]: Wrong type`)),
-		evaluate(call(`"a=b"`, `{}`), says("Expected an object")),
-		evaluate(call(`{ match_all = true }`, `"a=b"`), says("Expected a map of strings")),
-		evaluate(call(`{ match_all = true }`, `{ a = null }`), says(`labels["a"]: Null element`)),
-	)
+	testFunction(t, []functionCall{
+		{call(`{ match_labels = { a = "b" } }`, `{ a = "b", n = 1 }`), true},
+		{call(`{ match_labels = tomap({ a = "c" }) }`, `tomap({ a = "b" })`), false},
+		{call(expressions, `{ n = true }`), true},
+		{call(expressions, `{ a = "c", n = true }`), false},
+		{call(`{ workspace = "w" }`, `{ workspace = "w" }`), true},
+		{call(`{ workspace = "w", match_all = true }`, `{}`), false},
+		{call(`{ match_all = true, match_labels = null, match_expressions = [] }`, `{}`), true},
+		{call(`{}`, `{}`), says("Selector selects everything")},
+		{call(`{ match_labels = {} }`, `{}`), says("Selector selects everything")},
+		{call(`{ match_label = { a = "b" } }`, `{}`), says(`"match_label" is not one of`)},
+		{call(`{ match_expressions = [{ key = "a", op = "In" }] }`, `{}`),
+			says(`match_expressions[0].op: Unsupported argument`)},
+		{call(`{ match_expressions = [{ key = "a", operator = "in", values = ["b"] }] }`, `{}`),
+			says(`match_expressions[0].operator: Invalid operator`)},
+		{call(`{ match_labels = { a = ["b"] } }`, `{}`), says(`match_labels["a"]: Wrong type`)},
+		{call(`"a=b"`, `{}`), says("Expected an object")},
+		{call(`{ match_all = true }`, `"a=b"`), says("Expected a map of strings")},
+		{call(`{ match_all = true }`, `{ a = null }`), says(`labels["a"]: Null element`)},
+	})
 }
 
 func TestAccRenderTemplateFunction(t *testing.T) {
 	call := func(template, data string) string {
 		return "provider::kalypso::render_template(" + template + ", " + data + ")"
 	}
-	testFunction(t,
-		evaluate(call(`"{{ .Namespace }}/{{ .Labels.a }}/{{ .Manifests.repo }}"`,
-			`{ Namespace = "n", Labels = { a = "b" }, Manifests = { repo = "r" } }`), "n/b/r"),
-		evaluate(call(`"{{ .DeploymentTargetName }}{{ .Environment }}{{ .Workspace }}{{ .Workload }}{{ .ClusterType }}"`,
-			`{}`), ""),
-		evaluate(call(`"{{ toYaml .ConfigData }}"`,
+	testFunction(t, []functionCall{
+		{call(`"{{ .Namespace }}/{{ .Labels.a }}/{{ .Manifests.repo }}"`,
+			`{ Namespace = "n", Labels = { a = "b" }, Manifests = { repo = "r" } }`), "n/b/r"},
+		{call(`"{{ .DeploymentTargetName }}{{ .Environment }}{{ .Workspace }}{{ .Workload }}{{ .ClusterType }}"`,
+			`{}`), ""},
+		{call(`"{{ toYaml .ConfigData }}"`,
 			`{ ConfigData = { a = 1, b = { c = 12345678901, d = 1.5, e = [true, null, "x"] } } }`),
-			"a: \"1\"\nb:\n    c: 12345678901\n    d: 1.5\n    e:\n        - true\n        - null\n        - x"),
-		evaluate(call(`"{{ toYaml .ConfigData.a }}"`,
+			"a: \"1\"\nb:\n    c: 12345678901\n    d: 1.5\n    e:\n        - true\n        - null\n        - x"},
+		{call(`"{{ toYaml .ConfigData.a }}"`,
 			`{ ConfigData = { a = { max = 18446744073709551615, min = -9223372036854775808 } } }`),
-			"max: 18446744073709551615\nmin: -9223372036854775808"),
-		evaluate(call(`{ manifests = ["a: 1", "b: 2"] }`, `{}`), "a: 1\n---\nb: 2"),
-		evaluate(call(`{ manifests = ["a", "b"], content_type = "sh", name = "t", type = "config" }`, `{}`), "a\nb"),
-		evaluate(call(`"{{ .Labels.a }}"`, `{}`), says("prints a missing or null value")),
-		evaluate(call(`"a\n{{ .Labels"`, `{}`), says("line 2: unclosed action")),
-		evaluate(call(`"{{ env \"HOME\" }}"`, `{}`), says(`function "env" not defined`)),
-		evaluate(call(`{ name = "t" }`, `{}`), says("Missing manifests")),
-		evaluate(call(`"a"`, `{ Lables = {} }`), says(`"Lables" is not one of`)),
-		evaluate(call(`"a"`, `{ Labels = { a = ["b"] } }`), says(`Labels["a"]: Wrong type`)),
-	)
+			"max: 18446744073709551615\nmin: -9223372036854775808"},
+		{call(`{ manifests = ["a: 1", "b: 2"] }`, `{}`), "a: 1\n---\nb: 2"},
+		{call(`{ manifests = ["a", "b"], content_type = "sh", name = "t", type = "config" }`, `{}`), "a\nb"},
+		{call(`"{{ .Labels.a }}"`, `{}`), says("prints a missing or null value")},
+		{call(`"a\n{{ .Labels"`, `{}`), says("line 2: unclosed action")},
+		{call(`"{{ env \"HOME\" }}"`, `{}`), says(`function "env" not defined`)},
+		{call(`{ name = "t" }`, `{}`), says("Missing manifests")},
+		{call(`"a"`, `{ Lables = {} }`), says(`"Lables" is not one of`)},
+		{call(`"a"`, `{ Labels = { a = ["b"] } }`), says(`Labels["a"]: Wrong type`)},
+	})
 }

@@ -88,7 +88,7 @@ func (g *guide) shell(commands string) string {
 	g.t.Helper()
 	cmd := exec.CommandContext(g.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir = g.folder
-	cmd.Env = append(g.env, "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
+	cmd.Env = append(g.environment(), "PATH="+g.cli+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"TF_CLI_ARGS_apply=-auto-approve", "TF_CLI_ARGS=-no-color",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_CONFIG_COUNT=1",
@@ -113,6 +113,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	operators[promotedCommitPath] = h.sample()
 	h.commit("kalypso-gitops", "dev", operators)
 	g := newGuide(t, "../../docs/guides/from-the-operator.md", h)
+	g.startProviders() // the guide names files in the working directory
 	gitops := h.dir("kalypso-gitops")
 	const rendering = "kalypso_environment_rendering.dev"
 

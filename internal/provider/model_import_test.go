@@ -43,6 +43,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 		want[address] = o
 	}
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock, "imports.tf": imports.String(), file: text})
+	r.startProviders() // the IDs are paths in the working directory
 
 	planned := r.succeed("plan", "-no-color", "-generate-config-out=generated.tf", "-out=plan")
 	if summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.",
@@ -85,6 +86,7 @@ output "import_blocks" {
   value = data.kalypso_control_plane.this.import_blocks
 }
 `})
+	r.startProviders() // the folder lies in the working directory
 	r.apply()
 	r.write("model.tf", r.succeed("output", "-raw", "import_blocks").stdout)
 	r.succeed("fmt", "-check", "-diff", "model.tf")
@@ -100,22 +102,9 @@ output "import_blocks" {
 // manifests returns the manifests in the module's state, by address.
 func (r *root) manifests() map[string]string {
 	r.t.Helper()
-	var state struct {
-		Values struct {
-			RootModule struct {
-				Resources []struct {
-					Address string
-					Values  struct{ Manifest string }
-				}
-			} `json:"root_module"`
-		}
-	}
-	if err := json.Unmarshal([]byte(r.succeed("show", "-json").stdout), &state); err != nil {
-		r.t.Fatal(err)
-	}
 	all := map[string]string{}
-	for _, resource := range state.Values.RootModule.Resources {
-		all[resource.Address] = resource.Values.Manifest
+	for address, attributes := range r.state() {
+		all[address], _ = attributes["manifest"].(string)
 	}
 	return all
 }
@@ -211,6 +200,7 @@ resource "kalypso_config" "test" {
 		"broken.yaml": two + "---\napiVersion: v1\nkind: [\n",
 		"odd#.yaml":   strings.Split(two, "---")[0],
 	})
+	r.startProviders() // the IDs are paths in the working directory
 	for _, test := range []struct {
 		address, id string
 		want        []string

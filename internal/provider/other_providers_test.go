@@ -12,18 +12,14 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"testing"
 
-	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 )
 
 // otherProvider has the data sources http, external and kubernetes_resources of the providers of those names, as far as
@@ -210,29 +206,6 @@ func dynamicOf(v any) attr.Value {
 		return types.ObjectValueMust(kinds, all)
 	}
 	return types.DynamicNull()
-}
-
-// serveOtherProviders serves the provider until the test ends, and returns how Terraform attaches to it.
-func serveOtherProviders(t *testing.T, p *otherProvider) map[string]any {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	attached, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
-	go func() {
-		err := tf6server.Serve("hashicorp/other", providerserver.NewProtocol6(p),
-			tf6server.WithDebug(ctx, attached, closed), tf6server.WithoutLogStderrOverride())
-		if err != nil {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-closed
-	})
-	config := <-attached
-	return map[string]any{
-		"Protocol": string(config.Protocol), "ProtocolVersion": config.ProtocolVersion, "Pid": config.Pid, "Test": true,
-		"Addr": map[string]string{"Network": config.Addr.Network(), "String": config.Addr.String()},
-	}
 }
 
 // usesOtherProviders reports whether an example needs more than our provider.

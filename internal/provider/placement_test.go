@@ -15,6 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // placedFleet is the fleet of testdata/TestAccPlacement.
@@ -297,7 +298,7 @@ func TestAccPlacementReviewed(t *testing.T) {
 // changes nothing.
 func TestAccPlacementRandom(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(2) {
+	for seed := range seeds.Of(t, 1, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 20))

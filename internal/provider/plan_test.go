@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/config"
@@ -49,34 +48,27 @@ func TestAccModelUnknown(t *testing.T) {
 
 // A selector from a null or empty variable is an error and never selects everything.
 func TestAccNullVariableSelectsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccNullVariableSelectsNothing")
+	r.write("terraform.tf", terraformBlock)
 	for name, test := range map[string]struct {
-		variables config.Variables
-		want      *regexp.Regexp
+		variables []string
+		want      string // error
 	}{
-		"null": {nil, regexp.MustCompile(`Selector selects everything`)},
-		"empty": {config.Variables{"labels": config.MapVariable(nil)},
-			regexp.MustCompile(`Selector selects everything`)},
-		"everything": {config.Variables{"everything": config.BoolVariable(true)}, nil},
-		"both": {
-			config.Variables{
-				"everything": config.BoolVariable(true),
-				"labels":     config.MapVariable(map[string]config.Variable{"a": config.StringVariable("b")}),
-			},
-			regexp.MustCompile(`Contradictory selector`),
-		},
-		"labels": {config.Variables{
-			"labels": config.MapVariable(map[string]config.Variable{"a": config.StringVariable("b")}),
-		}, nil},
+		"null":       {nil, "Selector selects everything"},
+		"empty":      {[]string{"-var=labels={}"}, "Selector selects everything"},
+		"everything": {[]string{"-var=everything=true"}, ""},
+		"both":       {[]string{"-var=everything=true", `-var=labels={ a = "b" }`}, "Contradictory selector"},
+		"labels":     {[]string{`-var=labels={ a = "b" }`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: factories,
-				Steps: []resource.TestStep{{
-					ConfigFile:      config.StaticFile("testdata/TestAccNullVariableSelectsNothing/main.tf"),
-					ConfigVariables: test.variables,
-					ExpectError:     test.want,
-				}},
-			})
+			args := append([]string{"plan", "-no-color"}, test.variables...)
+			if test.want != "" {
+				r.expectError([]string{test.want}, args...)
+				return
+			}
+			r.apply(test.variables...)
+			r.expectEmptyPlan(test.variables...)
 		})
 	}
 }

@@ -286,6 +286,7 @@ func TestAccClearSecretsInLogs(t *testing.T) {
 		return fmt.Sprintf(text, configType, "var.value", "var.other", 1000)
 	}
 	r := newRoot(t, map[string]string{"main.tf": root("")})
+	r.startProviders()
 	r.env = append(r.env, "TF_CLI_CONFIG_FILE="+recording(t, logs), "TF_LOG=TRACE", "TF_VAR_value="+token,
 		"TF_VAR_repo=file://"+repo)
 	if out := r.terraform("plan", "-no-color"); out.code == 0 {

@@ -21,6 +21,7 @@ func TestAccPrintable(t *testing.T) {
 	t.Parallel()
 	const operators = "This folder contains deployment targets scheduled on the cluster type"
 	r := newRendering(t, gitserver.InitBare(t))
+	r.startProviders() // for its log
 	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, logName))
 	gitserver.Seed(t, r.repo, "dev", map[string]string{
 		"README.md": "Others'.\n", evil + "/README.md": operators, evil + "/a/reconciler.yaml": "old\n",

@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -79,9 +78,7 @@ func (c *promotionChain) run(dev, stage, prod string) {
 	c.now = c.now.Add(time.Minute)
 	c.apply()
 	var got map[string]string
-	if err := json.Unmarshal([]byte(c.succeed("output", "-json", "commits").stdout), &got); err != nil {
-		c.t.Fatal(err)
-	}
+	c.output("commits", &got)
 	want := map[string]string{"dev": dev, "stage": stage, "prod": prod}
 	if diff := cmp.Diff(want, got); diff != "" {
 		c.t.Errorf("the commits (-want +got):\n%s\n%s", diff, c.succeed("output", "summaries").stdout)

@@ -145,9 +145,7 @@ func (p *promotionRoot) run() promotionSeen {
 // decision returns what the last apply decided.
 func (p *promotionRoot) decision() (seen promotionSeen) {
 	p.t.Helper()
-	if err := json.Unmarshal([]byte(p.succeed("output", "-json", "promotion").stdout), &seen); err != nil {
-		p.t.Fatal(err)
-	}
+	p.output("promotion", &seen)
 	return seen
 }
 

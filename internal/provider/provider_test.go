@@ -52,6 +52,7 @@ resource "kalypso_config" "test" {
   name = "c"
 }
 `})
+	r.startProviders() // for its log and its environment
 	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, "trace.log"), "TF_VAR_canary="+canary,
 		"GITHUB_TOKEN="+canary+"-github")
 	out := r.succeed("plan", "-no-color", "-out=plan")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 )
 
 const schedulers = examples + "/schedulers"
@@ -18,16 +19,14 @@ const schedulers = examples + "/schedulers"
 func newScheduler(t *testing.T, example, server string) *root {
 	t.Helper()
 	r := newExample(t, filepath.Join(schedulers, example))
-	r.env = append(r.env, otherProviders(t, &otherProvider{strings.TrimSuffix(server, "/"), r.folder}))
+	r.serveOtherProviders(&otherProvider{strings.TrimSuffix(server, "/"), r.folder})
 	return r
 }
 
 func (r *root) expectClusterTypes(want ...string) {
 	r.t.Helper()
 	var got []string
-	if err := json.Unmarshal([]byte(r.succeed("output", "-json", "cluster_types").stdout), &got); err != nil {
-		r.t.Fatal(err)
-	}
+	r.output("cluster_types", &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.t.Errorf("cluster types (-want +got):\n%s", diff)
 	}
@@ -114,18 +113,12 @@ func TestAccSchedulerProgram(t *testing.T) {
 	r.expectEmptyPlan(prices)
 }
 
-// otherProviders serves the data sources of the providers http, external and kubernetes that the examples use, and
-// returns the variable that tells Terraform where. Their own builds need Terraform's registry, which tests do without.
-func otherProviders(t *testing.T, p *otherProvider) string {
-	t.Helper()
-	reattach := serveOtherProviders(t, p)
-	all := map[string]any{}
+// serveOtherProviders serves the data sources of the providers http, external and kubernetes that the examples use.
+// Their own builds need Terraform's registry, which tests do without.
+func (r *root) serveOtherProviders(p *otherProvider) {
+	r.t.Helper()
+	other := serve(r.t, "hashicorp/other", providerserver.NewProtocol6(p))
 	for _, name := range []string{"http", "external", "kubernetes"} {
-		all["hashicorp/"+name] = reattach
+		r.attached["hashicorp/"+name] = other
 	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "TF_REATTACH_PROVIDERS=" + string(text)
 }

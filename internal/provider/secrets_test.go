@@ -92,6 +92,7 @@ const logName = "trace.log"
 func newSecrets(t *testing.T, folder string) *secrets {
 	t.Helper()
 	s := &secrets{root: newRootFrom(t, folder), file: filepath.Join(t.TempDir(), "credentials")}
+	s.startProviders() // for its log
 	s.write("terraform.tf", terraformBlock)
 	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(s.folder, logName),
 		"GITHUB_TOKEN=canary-environment", "TF_VAR_credentials="+s.file)
