@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -24,6 +25,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // factories serve the provider within the test, for terraform-plugin-testing.
@@ -81,18 +83,28 @@ func isolate(home string) {
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
 		_ = os.Setenv(name, "OFF")
 	}
-	// The heap of the tests is small, so the collector would run all the time.
-	debug.SetGCPercent(400)
+	_ = os.Setenv("GOGC", collector) // for the commands that terraform-plugin-testing starts
+	debug.SetGCPercent(800)
 }
 
-// cliConfig builds the provider once for all tests, and returns the path of a CLI configuration that uses it.
-func cliConfig(t *testing.T) string {
+// collector is the environment variable GOGC of Terraform in tests. Its heap is small, so its garbage collector would run
+// often: that was a quarter of the processor time of a plan.
+const collector = "400"
+
+// providerBinary builds the provider once for all tests, and returns its path.
+func providerBinary(t *testing.T) string {
 	t.Helper()
 	built.Do(func() { built.folder, built.err = build() })
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	return filepath.Join(built.folder, "terraform.rc")
+	return filepath.Join(built.folder, "terraform-provider-kalypso")
+}
+
+// cliConfig returns the path of a CLI configuration that uses the provider's binary.
+func cliConfig(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(filepath.Dir(providerBinary(t)), "terraform.rc")
 }
 
 func build() (string, error) {
@@ -131,6 +143,7 @@ type root struct {
 // needTerraform skips the test if acceptance tests are off.
 func needTerraform(t *testing.T) {
 	t.Helper()
+	_ = os.Getenv(programs.NotRun) // so that Go repeats the test, see programs
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
 	}
@@ -139,7 +152,7 @@ func needTerraform(t *testing.T) {
 // newRoot creates a root module from files: name → content. It skips the test if acceptance tests are off.
 //
 // Its commands share a provider that this process serves, so the provider has the environment and the working directory
-// of the tests. A test that needs those of the command, or the provider's own process, calls startProviders.
+// of the tests. A test that needs those of the module calls ownProcess; one of what crosses a process, startProviders.
 func newRoot(t *testing.T, files map[string]string) *root {
 	t.Helper()
 	needTerraform(t)
@@ -150,19 +163,47 @@ func newRoot(t *testing.T, files map[string]string) *root {
 		"CHECKPOINT_DISABLE=1",
 		"TF_IN_AUTOMATION=1",
 		"TF_INPUT=0",
+		"GOGC=" + collector,
 	}}
-	server := provider.NewServer("test")
-	r.attached = map[string]any{
-		ownAddress: serve(t, "registry.terraform.io/"+ownAddress, func() tfprotov6.ProviderServer { return server }),
-	}
+	r.attached = serveProvider(t)
 	for name, content := range files {
 		r.write(name, content)
 	}
 	return r
 }
 
+// ownProcess serves the provider from a process of its own, with the environment that the module has by now and its
+// folder as working directory.
+func (r *root) ownProcess() {
+	r.t.Helper()
+	cmd := exec.CommandContext(r.t.Context(), providerBinary(r.t), "-debug")
+	cmd.Dir, cmd.Env = r.folder, append(slices.Clone(r.env), "TF_LOG_SDK=OFF")
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if _, text, found := strings.Cut(lines.Text(), "TF_REATTACH_PROVIDERS='"); found {
+			var attached map[string]any
+			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, "'")), &attached); err != nil {
+				r.t.Fatal(err)
+			}
+			r.attached[ownAddress] = attached["registry.terraform.io/"+ownAddress]
+			return
+		}
+	}
+	r.t.Fatal("the provider ended before it served")
+}
+
 // startProviders has each command start the provider's binary, as it does for users. Tests need it for what crosses the
-// border of a process: signals, logs, memory, the working directory and the environment.
+// border of a process: signals, logs and memory.
 func (r *root) startProviders() {
 	r.t.Helper()
 	delete(r.attached, ownAddress)
@@ -283,6 +324,14 @@ func (r *root) environment() []string {
 		r.t.Fatal(err)
 	}
 	return append(slices.Clone(r.env), "TF_REATTACH_PROVIDERS="+string(attached))
+}
+
+// serveProvider serves a provider of this project from this process, and returns the value of attached.
+func serveProvider(t *testing.T) map[string]any {
+	t.Helper()
+	server := provider.NewServer("test")
+	return map[string]any{ownAddress: serve(t, "registry.terraform.io/"+ownAddress,
+		func() tfprotov6.ProviderServer { return server })}
 }
 
 // serve serves a provider from this process until the test ends, and returns how Terraform attaches to it.

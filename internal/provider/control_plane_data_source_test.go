@@ -27,7 +27,7 @@ output "names" {
 		"control-plane/small.yaml": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: " +
 			"small}\nspec: {reconciler: r, namespaceService: ns}\n",
 	})
-	r.startProviders() // the folder lies in the working directory
+	r.ownProcess() // the folder lies in the working directory
 	planned := r.succeed("plan", "-no-color").text()
 	if !strings.Contains(planned, `+ ClusterType = [ + "small", ]`) {
 		t.Errorf("the plan does not show what is in the folder:\n%s", planned)

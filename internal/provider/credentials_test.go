@@ -65,8 +65,8 @@ func TestAccCredentials(t *testing.T) {
 			r := newRootFrom(t, "testdata/TestAccCredentials")
 			r.write("terraform.tf", terraformBlock)
 			if p.env != nil {
-				r.startProviders()
 				r.env = append(r.env, p.env...)
+				r.ownProcess()
 			}
 			set := func(name string, value any) {
 				vars := map[string]any{name: value}

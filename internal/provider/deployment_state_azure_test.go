@@ -14,8 +14,8 @@ import (
 // azureRoot makes the module ask a fake Azure.
 func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
 	d.t.Helper()
-	d.startProviders() // for its environment
 	d.env = append(d.env, "SSL_CERT_FILE="+s.CA)
+	d.ownProcess()
 	d.write("provider.tf", `
 variable "azure" {
   type = any
@@ -53,6 +53,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 	commit := d.render(nil, map[string]string{"large": "one"})
 	s := azurefake.New(t)
 	d.azure(s, azurefake.Secret)
+	d.startProviders() // for its log
 	d.env = append(d.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(d.folder, logName))
 	row := func(cluster, commit string) map[string]any {
 		return azurefake.Configuration(cluster, "file://"+d.repo, "stage", "./fleet/large", "stage@sha1:"+commit)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
 // unknownPlacements are the cases of testdata/TestAccUnknownPlacement: what may not be known of the plan.
@@ -53,7 +54,11 @@ func TestAccUnknownPlacement(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	r.write("terraform.tf", terraformBlock)
 	r.env = append(r.env, "TF_VAR_repo=file://"+repo)
-	for _, round := range []string{"one", "two", "three"} {
+	rounds := []string{"one", "two"} // the first creates
+	if seeds.Long() {
+		rounds = append(rounds, "three")
+	}
+	for _, round := range rounds {
 		r.env = append(r.env, "TF_VAR_round="+round)
 		changes := r.plan()
 		r.applyPlan()

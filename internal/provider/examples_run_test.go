@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// runExample runs the run.sh of an example with the built provider, from another folder, and returns its output by
-// headline. Its temporary folder is in temp, and is kept if keep is "1".
+// runExample runs the run.sh of an example from another folder, and returns its output by headline. Its temporary folder
+// is in temp, and is kept if keep is "1". The example of the control plane runs with the provider's binary, as users run
+// all of them; the others with a provider of this process.
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
 	needTerraform(t)
@@ -19,12 +20,18 @@ func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	}
 	cmd := exec.CommandContext(t.Context(), script)
 	cmd.Dir = t.TempDir()
+	attached := map[string]any{}
+	if example != "control-plane" {
+		attached = serveProvider(t)
+	}
 	cmd.Env = []string{
+		"TF_REATTACH_PROVIDERS=" + toJSON(t, attached),
 		"PATH=" + terraformFolder(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TMPDIR=" + temp,
 		"KEEP=" + keep,
-		"KALYPSO_PROVIDER=" + filepath.Join(filepath.Dir(cliConfig(t)), "terraform-provider-kalypso"),
+		"KALYPSO_PROVIDER=" + providerBinary(t),
+		"GOGC=" + collector,
 		"TF_WORKSPACE=of-the-caller", // must not reach Terraform
 		"GIT_DIR=/of/the/caller",     // nor Git
 	}

@@ -105,7 +105,7 @@ func TestAccExamplesImport(t *testing.T) {
 		t.Run(resource, func(t *testing.T) {
 			folder := filepath.Join(examples, "resources", resource)
 			r := newExample(t, folder)
-			r.startProviders() // the IDs are paths in the working directory
+			r.ownProcess() // the IDs are paths in the working directory
 			r.apply()
 			manifests := r.manifests()
 			for _, command := range importCommand.FindAllStringSubmatch(readFile(t, filepath.Join(folder, "import.sh")), -1) {

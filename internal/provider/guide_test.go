@@ -113,7 +113,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	operators[promotedCommitPath] = h.sample()
 	h.commit("kalypso-gitops", "dev", operators)
 	g := newGuide(t, "../../docs/guides/from-the-operator.md", h)
-	g.startProviders() // the guide names files in the working directory
+	g.ownProcess() // the guide names files in the working directory
 	gitops := h.dir("kalypso-gitops")
 	const rendering = "kalypso_environment_rendering.dev"
 

@@ -40,7 +40,7 @@ func TestAccMoveFromYAMLToHCL(t *testing.T) {
 			"{REGION: West, PORTS: \"[80, 443]\"}\n")
 
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
-	r.startProviders() // the import IDs are paths in the working directory
+	r.ownProcess() // the import IDs are paths in the working directory
 	for file, document := range files {
 		r.write(filepath.Join("fleet", file), document)
 	}

@@ -61,7 +61,7 @@ resource "kalypso_environment_rendering" "this" {
 `,
 		"folder/r.yaml": registration("of-the-folder", "FILE://localhost"+app),
 	})
-	r.startProviders() // the folder lies in the working directory
+	r.ownProcess() // the folder lies in the working directory
 	read := []string{"by-url", "by-path", "of-the-base", "of-the-folder"}
 	for _, arguments := range [][]string{{}, {"-var", "allow=false"}} {
 		out := r.terraform(append([]string{"plan", "-no-color"}, arguments...)...).text()

@@ -58,7 +58,7 @@ resource "kalypso_environment_rendering" "this" {
 // recording returns a CLI configuration whose provider appends its logs to a file.
 func recording(t *testing.T, logs string) string {
 	t.Helper()
-	provider := filepath.Join(filepath.Dir(cliConfig(t)), "terraform-provider-kalypso")
+	provider := providerBinary(t)
 	folder := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 2>>'%s'\n", provider, logs)
 	//nolint:gosec // it is run

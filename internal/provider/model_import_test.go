@@ -43,7 +43,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 		want[address] = o
 	}
 	r := newRoot(t, map[string]string{"main.tf": terraformBlock, "imports.tf": imports.String(), file: text})
-	r.startProviders() // the IDs are paths in the working directory
+	r.ownProcess() // the IDs are paths in the working directory
 
 	planned := r.succeed("plan", "-no-color", "-generate-config-out=generated.tf", "-out=plan")
 	if summary := fmt.Sprintf("Plan: %d to import, 0 to add, 0 to change, 0 to destroy.",
@@ -86,7 +86,7 @@ output "import_blocks" {
   value = data.kalypso_control_plane.this.import_blocks
 }
 `})
-	r.startProviders() // the folder lies in the working directory
+	r.ownProcess() // the folder lies in the working directory
 	r.apply()
 	r.write("model.tf", r.succeed("output", "-raw", "import_blocks").stdout)
 	r.succeed("fmt", "-check", "-diff", "model.tf")
@@ -200,7 +200,7 @@ resource "kalypso_config" "test" {
 		"broken.yaml": two + "---\napiVersion: v1\nkind: [\n",
 		"odd#.yaml":   strings.Split(two, "---")[0],
 	})
-	r.startProviders() // the IDs are paths in the working directory
+	r.ownProcess() // the IDs are paths in the working directory
 	for _, test := range []struct {
 		address, id string
 		want        []string

@@ -231,7 +231,7 @@ output "import_blocks" {
   value = data.kalypso_control_plane.this.import_blocks
 }
 `})
-			r.startProviders() // the import IDs are paths in the working directory
+			r.ownProcess() // the import IDs are paths in the working directory
 			for path, text := range branch {
 				r.write("checkout/dev/"+path, text)
 			}

@@ -1,5 +1,4 @@
-// Package gitserver runs real Git servers on loopback for tests: git http-backend behind HTTP(S), and sshd. If a
-// program is missing, the test fails and says what to install.
+// Package gitserver runs real Git servers on loopback for tests: git http-backend behind HTTP(S), and sshd.
 package gitserver
 
 import (

@@ -42,6 +42,12 @@ func Of(t *testing.T, usual, long int) iter.Seq[uint64] {
 	}
 }
 
+// Long reports whether this is a long run.
+func Long() bool {
+	_, set := os.LookupEnv(Variable)
+	return set
+}
+
 // Single reports whether a test runs with one seed alone. Counts over all seeds mean nothing then.
 func Single() bool { return *only != "" }
 
