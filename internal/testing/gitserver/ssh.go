@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -93,7 +94,8 @@ func sshdConfig(dir, forceCommand string, set sshSettings) string {
 		"PermitRootLogin prohibit-password",
 		"PermitUserEnvironment no",
 		"LogLevel ERROR",
-		"SetEnv " + quoted(hermetic),
+		// The folder has no settings of a shell, which the user's shell would otherwise read for each command.
+		"SetEnv " + quoted(append(slices.Clone(hermetic), "HOME="+dir)),
 		forceCommand,
 	}
 	if !set.protocolV0 {
