@@ -97,7 +97,7 @@ check_etcd() {
 check_npm() {
   have npm || apt_install npm || true # which needs nodejs
   local version
-  version=$(node --version 2>/dev/null | sed 's/^v//')
+  version=$(node --version 2>/dev/null | sed 's/^v//') || true
   if ! have npm || ! at_least 18 "${version:-0}"; then
     local page=https://nodejs.org/en/download
     missing+=("npm with Node.js 18 or newer for the tests of graphs, found ${version:-none}: $page")

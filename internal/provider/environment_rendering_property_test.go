@@ -32,7 +32,7 @@ func TestAccPlanIsApply(t *testing.T) {
 			r.env = append(r.env, "TF_VAR_repo="+repo)
 			f := newRandomFleet(seed)
 			var before map[string]any
-			for step := range steps {
+			for step := range steps() {
 				edits := []string{"create"}
 				if step > 0 {
 					edits = f.edit(step%3 == 0)
@@ -48,8 +48,13 @@ func TestAccPlanIsApply(t *testing.T) {
 	}
 }
 
-// steps is the number of applies of each random fleet.
-const steps = 12
+// steps returns the number of applies of each random fleet.
+func steps() int {
+	if seeds.Long() {
+		return 12
+	}
+	return 6
+}
 
 // edit makes random edits. If quiet, they change no rendered byte.
 func (f *randomFleet) edit(quiet bool) (names []string) {

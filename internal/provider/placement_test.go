@@ -301,12 +301,15 @@ func TestAccPlacementRandom(t *testing.T) {
 	for seed := range seeds.Of(t, 1, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			random := rand.New(rand.NewPCG(seed, 20))
+			random, rounds := rand.New(rand.NewPCG(seed, 20)), 5
+			if seeds.Long() {
+				rounds = 8
+			}
 			f := twoOfThree()
 			f.Guardrails = map[string]any{"max_removed": "100%", "allow_empty": true, "unsatisfied": "ignore"}
 			r := newPlacedRoot(t, f)
 			var before map[string][]string
-			for step := range 8 {
+			for step := range rounds {
 				edits := []string{"create"}
 				if step > 0 {
 					edits = f.edit(random, step)
