@@ -180,6 +180,9 @@ func TestRows(t *testing.T) {
 
 		{row: "an older tree: progressing", branch: fresh(), reports: []deployment.Report{at("a", "c1")},
 			want: "progressing 1, pending; pending", says: "progressing a: it runs an older tree of the folder"},
+		{row: "an older tree: progressing", name: "a current cluster beside it does not make the folder a success",
+			branch: fresh(), reports: []deployment.Report{at("a", "c2"), at("b", "c1")},
+			want: "current 1, progressing 1, pending; pending"},
 		{row: "an older tree: failed past the deadline", branch: line("B", "A"), reports: []deployment.Report{at("a", "c1")},
 			want: "failed 1, failure; failure", says: "failed a: it runs an older tree of the folder for longer than 1h"},
 
