@@ -131,6 +131,9 @@ func (r *Repo) git(args ...string) string {
 
 // rev returns the commit of a branch, or "".
 func (r *Repo) rev(branch string) string {
+	if commit := gitserver.LooseRef(r.Path, branch); commit != "" {
+		return commit
+	}
 	return r.git("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
 }
 

@@ -131,7 +131,20 @@ func FastImport(t testing.TB, repo, script string) {
 // Rev returns the commit of a branch, or "".
 func Rev(t testing.TB, repo, branch string) string {
 	t.Helper()
+	if commit := LooseRef(repo, branch); commit != "" {
+		return commit
+	}
 	return strings.TrimSpace(Git(t, repo, "for-each-ref", "--format=%(objectname)", "refs/heads/"+branch))
+}
+
+// LooseRef returns the commit of a branch that Git keeps in a file of its own, as it does until it packs references; ""
+// otherwise. It starts no process.
+func LooseRef(repo, branch string) string {
+	hash, err := os.ReadFile(filepath.Join(repo, "refs", "heads", filepath.FromSlash(branch)))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(hash))
 }
 
 // Tree returns all files of a revision: path → content.
