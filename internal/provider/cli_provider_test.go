@@ -76,8 +76,8 @@ func isolate(home string) {
 	debug.SetGCPercent(800)
 }
 
-// collector is the environment variable GOGC of Terraform in tests. Its heap is small, so its garbage collector would run
-// often: that was a quarter of the processor time of a plan.
+// collector is the environment variable GOGC of Terraform in tests. Its heap is small, so its garbage collector would
+// run often: that was a quarter of the processor time of a plan.
 const collector = "400"
 
 // providerBinary builds the provider once for all tests, and returns its path.

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// runExample runs the run.sh of an example from another folder, and returns its output by headline. Its temporary folder
-// is in temp, and is kept if keep is "1". The example of the control plane runs with the provider's binary, as users run
-// all of them; the others with a provider of this process.
+// runExample runs the run.sh of an example from another folder, and returns its output by headline. Its temporary
+// folder is in temp, and is kept if keep is "1". The example of the control plane runs with the provider's binary, as
+// users run all of them; the others with a provider of this process.
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	t.Helper()
 	needTerraform(t)

@@ -42,8 +42,8 @@ type hostileCase struct {
 	object  string // is in the error: the object that it names
 }
 
-// ownProcess names the cases that run in a process of their own: without its bound, each ends the process, since a stack
-// that overflows can't be caught.
+// ownProcess names the cases that run in a process of their own: without its bound, each ends the process, because a
+// stack that overflows can't be caught.
 var ownProcess = []string{
 	"a template that calls itself", "nested brackets", "deep lists", "deep maps", "a deeper schema", "deep lists in YAML",
 	"deep maps in YAML", "deep blocks in YAML",
@@ -152,7 +152,8 @@ func (c hostileCase) measure() (result hostileResult) {
 	}()
 	text, err := c.run(context.Background())
 	close(ended)
-	result = hostileResult{Took: processorTime() - start, Memory: ownMemory() - memory, Text: text[:min(len(text), 10_000)]}
+	result = hostileResult{Took: processorTime() - start, Memory: ownMemory() - memory}
+	result.Text = text[:min(len(text), 10_000)]
 	if err != nil {
 		result.Error = err.Error()
 	}

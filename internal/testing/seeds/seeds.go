@@ -15,8 +15,8 @@ const Variable = "KALYPSO_LONG"
 
 var only = flag.String("seed", "", "run the random tests with this seed alone")
 
-// Of returns the seeds of a random test: usual of them, from 0. A long run has as many as long says, from 0, and as many
-// again from a seed of its own. The first failure logs the command that repeats it.
+// Of returns the seeds of a random test: usual of them, from 0. A long run has as many as long says, from 0, and as
+// many again from a seed of its own. The first failure logs the command that repeats it.
 func Of(t *testing.T, usual, long int) iter.Seq[uint64] {
 	t.Helper()
 	var all []uint64

@@ -47,7 +47,8 @@ func TestRepeat(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
-	if out := run(); !strings.Contains(out, "Repeat it: go test ") || !strings.Contains(out, "-run '^TestFailure$' -seed 3") {
+	out := run()
+	if !strings.Contains(out, "Repeat it: go test ") || !strings.Contains(out, "-run '^TestFailure$' -seed 3") {
 		t.Errorf("no command in:\n%s", out)
 	}
 	if out := run("-seed=3"); !strings.Contains(out, "it fails") {
