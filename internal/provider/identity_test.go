@@ -118,6 +118,7 @@ func TestAccModelIdentity(t *testing.T) {
 		return fmt.Sprintf("resource \"kalypso_config\" \"this\" {\n  name = %q\n  data = { region = \"west\" }\n}\n", name)
 	}
 	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock, "main.tf": object("first")})
+	r.ownProcess() // the import ID is a path in the working directory
 	r.apply()
 	r.expectIdentity(address, map[string]any{"name": "first", "file": nil})
 	r.write("main.tf", object("second"))
