@@ -195,7 +195,7 @@ func (r *baseRepo) apply(
 		diags.Append(to.Set(ctx, plan)...)
 		return
 	}
-	d.Author = r.data.author.sign()
+	d.Author = r.data.sign()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	result, err := r.remote().Apply(ctx, d, before)

@@ -179,7 +179,7 @@ func (g *deploymentGate) wait(
 		bounded,
 		request.Request,
 		request.interval,
-		time.Now,
+		g.data.now,
 		func(seen *observe.Observation, err error) {
 			logWaiting(ctx, seen, err)
 		},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -102,11 +101,11 @@ func (p *providerData) observeDeployment(
 		return &observe.Observation{
 			Branch:  deployment.Branch{Name: request.At.Branch},
 			Outcome: deployment.Outcome{Verdict: deployment.Pending, Summary: "The provider's configuration is not known yet."},
-			At:      time.Now(),
+			At:      p.now(),
 		}
 	}
 	request.Client = p.Client
-	seen, err := observe.Look(ctx, request.Request, time.Now)
+	seen, err := observe.Look(ctx, request.Request, p.now)
 	if err != nil {
 		appendDeploymentError(diags, request.At, err)
 		return nil

@@ -87,7 +87,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	r.readPromotion(d, m.PromotedCommit)
 	r.Review = data.review(r.Destination.Repo, r.Review.Detail)
 	if data != nil {
-		r.Author = data.author.sign()
+		r.Author = data.sign()
 	}
 	return r, ps
 }

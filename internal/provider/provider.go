@@ -3,6 +3,7 @@ package provider
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,11 +18,26 @@ var (
 	_ provider.ProviderWithFunctions      = (*kalypsoProvider)(nil)
 )
 
-type kalypsoProvider struct{ version string }
+type kalypsoProvider struct {
+	version string
+	now     func() time.Time
+}
+
+// Option changes the provider.
+type Option func(*kalypsoProvider)
+
+// WithClock sets the clock, for the times of commits and observations. By default it is the machine's.
+func WithClock(now func() time.Time) Option {
+	return func(p *kalypsoProvider) { p.now = now }
+}
 
 // New returns the provider with the version.
-func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &kalypsoProvider{version} }
+func New(version string, options ...Option) func() provider.Provider {
+	p := kalypsoProvider{version, time.Now}
+	for _, option := range options {
+		option(&p)
+	}
+	return func() provider.Provider { return &p }
 }
 
 func (p *kalypsoProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -61,7 +77,7 @@ func (p *kalypsoProvider) read(ctx context.Context, config getter, diags *diag.D
 	if diags.HasError() {
 		return nil
 	}
-	return readProviderData(v, diags)
+	return readProviderData(v, p.now, diags)
 }
 
 func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource {

@@ -30,6 +30,7 @@ type providerData struct {
 	// allowLocal lets registrations name repos of this machine.
 	allowLocal bool
 	author     commitAuthor
+	now        func() time.Time
 	github     githubSettings
 	host       hostOnce
 	clusters   clusterSettings
@@ -45,17 +46,17 @@ type providerData struct {
 type commitAuthor struct{ Name, Email string }
 
 // sign returns the signature of a commit with the current time.
-func (a commitAuthor) sign() gitops.Signature {
-	return gitops.Signature{Name: a.Name, Email: a.Email, When: time.Now()}
+func (d *providerData) sign() gitops.Signature {
+	return gitops.Signature{Name: d.author.Name, Email: d.author.Email, When: d.now()}
 }
 
 var defaultAuthor = commitAuthor{Name: "Kalypso", Email: "kalypso@localhost"}
 
 // readProviderData reads the provider's configuration. It reports errors on their attributes, without the values.
-func readProviderData(v attr.Value, diags *diag.Diagnostics) *providerData {
+func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *providerData {
 	var ps fleet.Problems
 	d := newDecoder(v, &ps)
-	data := &providerData{author: readAuthor(d), github: readGitHub(d)}
+	data := &providerData{author: readAuthor(d), now: now, github: readGitHub(d)}
 	credentials := readCredentials(d)
 	mirrors, mirrorsKnown := readMirrors(d)
 	var allowLocalKnown bool

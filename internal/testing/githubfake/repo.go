@@ -41,7 +41,6 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	if err := os.Rename(bare, path); err != nil {
 		t.Fatal(err)
 	}
-	installProtection(t, path)
 	r := &Repo{
 		Name: name, Path: path, URL: s.URL + "/" + name, server: s,
 		statuses: map[string][]status{}, checkRuns: map[string][]checkRun{}, commits: map[string]bool{},
@@ -78,6 +77,7 @@ fi
 // Protect rejects pushes to branches; merges of pull requests still work.
 func (r *Repo) Protect(t testing.TB, branches ...string) {
 	t.Helper()
+	installProtection(t, r.Path)
 	var b strings.Builder
 	for _, branch := range branches {
 		fmt.Fprintf(&b, "refs/heads/%s\n", branch)

@@ -32,9 +32,10 @@ type Server struct {
 	Token string            // opens every repo, for reading and writing
 	Git   *gitserver.Server // the Git side, with its log and its faults
 
-	root string
-	git  http.Handler
-	api  *http.ServeMux
+	root       string
+	gitOptions []gitserver.Option
+	git        http.Handler
+	api        *http.ServeMux
 
 	mu       sync.Mutex
 	now      func() time.Time
@@ -65,18 +66,23 @@ func WithClock(now func() time.Time) Option {
 	return func(s *Server) { s.now = now }
 }
 
+// WithGitInProcess serves Git without git processes, see [gitserver.InProcess].
+func WithGitInProcess() Option {
+	return func(s *Server) { s.gitOptions = append(s.gitOptions, gitserver.InProcess()) }
+}
+
 // New starts a server without repos.
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
-		Token: "ghp_canaryTokenOfTheFake", root: t.TempDir(),
+		Token: "ghp_canaryTokenOfTheFake", root: t.TempDir(), gitOptions: []gitserver.Option{gitserver.WithFilter()},
 		now: time.Now, repos: map[string]*Repo{}, tokens: map[string]*token{},
 	}
 	for _, o := range options {
 		o(s)
 	}
 	s.tokens[s.Token] = &token{login: "kalypso-bot", everywhere: Write}
-	s.Git, s.git = gitserver.Handler(t, s.root, gitserver.WithFilter())
+	s.Git, s.git = gitserver.Handler(t, s.root, s.gitOptions...)
 	s.api = http.NewServeMux()
 	s.routePulls()
 	s.routeIssues()

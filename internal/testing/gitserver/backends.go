@@ -36,6 +36,10 @@ func Backends() []Backend {
 			_, url := Serve(t, repo, WithFilter())
 			return url, nil
 		}},
+		{"in process", func(t testing.TB, repo string) (string, []gitremote.Credential) {
+			_, url := Serve(t, repo, InProcess())
+			return url, nil
+		}},
 		{"http v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			_, url := Serve(t, repo, WithProtocolV0())
 			return url, nil

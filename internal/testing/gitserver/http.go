@@ -62,6 +62,7 @@ type Server struct {
 	user, password, bearer, redirect string
 	tls, v0, pushDenied              bool
 	config                           []string
+	inProcess                        *inProcess // nil: git http-backend serves
 
 	mu     sync.Mutex
 	log    []Request
@@ -180,7 +181,10 @@ func (s *Server) handler(program string) http.Handler {
 			http.Error(counted, err.Error(), http.StatusBadRequest)
 			return
 		}
-		backend := s.backend(program)
+		var backend http.Handler = s.backend(program)
+		if s.inProcess != nil {
+			backend = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req) })
+		}
 		if fault := s.fault(req); fault != nil {
 			fault.answer(counted, req, backend)
 			return

@@ -39,6 +39,18 @@ func Git(t testing.TB, dir string, args ...string) string {
 	return git(t, dir, nil, args...)
 }
 
+// TryGit runs git in a folder and returns its output, or "" if it fails.
+func TryGit(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, Env()
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
 func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	t.Helper()
 	bin, err := exec.LookPath("git")

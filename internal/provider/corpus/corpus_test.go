@@ -1,0 +1,187 @@
+// Package corpus_test replays a corpus of random stories of the provider, and compares them to the byte with what an
+// earlier version did. Each step of a story is a case: a configuration, a state, a private state and a branch, with what
+// the provider plans, says, keeps, commits and proposes. See README.md.
+package corpus_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+const (
+	shards = 8
+	// storiesOfShard is how many stories of each kind a shard has.
+	storiesOfShard = 2
+)
+
+// recordVariable is the environment variable that has the test record the corpus anew.
+const recordVariable = "KALYPSO_RECORD_CORPUS"
+
+func TestMain(m *testing.M) {
+	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
+		_ = os.Setenv(name, "OFF")
+	}
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
+
+// TestCorpus replays all stories.
+func TestCorpus(t *testing.T) {
+	repo := template(t)
+	schemas, err := protocol.ReadSchemas(t.Context(), provider.NewServer("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases atomic.Int64
+	t.Run("shards", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				now := start
+				fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }), githubfake.WithGitInProcess())
+				git := gitserver.New(t, t.TempDir(), gitserver.InProcess())
+				var text strings.Builder
+				for i := range storiesOfShard {
+					for kind, s := range stories(repo) {
+						seed := uint64((shard*storiesOfShard+i)*100 + kind)
+						now = start
+						cases.Add(int64(s.steps))
+						text.WriteString(tell(t, s, seed, &now, fake, git, schemas))
+					}
+				}
+				compare(t, shardFile(shard), text.String())
+			})
+		}
+	})
+	t.Logf("%d cases", cases.Load())
+}
+
+// tell runs a story, and returns its trace.
+func tell(t *testing.T, s story, seed uint64, now *time.Time, fake *githubfake.Server, git *gitserver.Server,
+	schemas *protocol.Schemas,
+) string {
+	t.Helper()
+	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, now: now, fake: fake, git: git, schemas: schemas, trace: newTrace()}
+	fake.ClearFailures()
+	s.begin(w)
+	w.trace.line("%s%s %d", storyMark, s.name, seed)
+	for step := range s.steps {
+		w.trace.line("# step %d", step)
+		if w.failed && w.chance(60) {
+			w.did("all is made right")
+			s.mend(w)
+		}
+		w.failed = false
+		if step > 0 {
+			for range 1 + w.IntN(2) {
+				w.edit(s.edits)
+			}
+		}
+		w.step()
+		w.show()
+	}
+	return w.trace.String()
+}
+
+// show adds to the trace what the step left behind.
+func (w *world) show() {
+	w.t.Helper()
+	w.trace.private(w.t, w.resource.Private)
+	w.trace.branches(w.t, w.repo)
+	if w.other != "" {
+		w.trace.branches(w.t, w.other)
+	}
+	if w.on != nil {
+		w.trace.pulls(w.on)
+	}
+}
+
+// compare compares the traces of a shard with the recorded ones.
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv(recordVariable) != "" {
+		record(t, file, got)
+		return
+	}
+	recorded, now := read(t, file), strings.Split(got, storyMark)
+	if len(recorded) != len(now) {
+		t.Fatalf("%d stories were recorded, and there are %d", len(recorded), len(now))
+	}
+	for i := range recorded {
+		want := withDifferences(recorded[i])
+		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(now[i], "\n")); diff != "" {
+			name, _, _ := strings.Cut(now[i], "\n")
+			t.Errorf("story %s (-recorded +now):\n%s", name, diff)
+		}
+	}
+}
+
+// storyMark begins each story in a trace.
+const storyMark = "## "
+
+// read returns the recorded stories of a shard.
+func read(t *testing.T, file string) []string {
+	t.Helper()
+	packed, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), storyMark)
+}
+
+// everything returns all recorded stories.
+func everything(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for shard := range shards {
+		for _, story := range read(t, shardFile(shard)) {
+			all.WriteString(story)
+		}
+	}
+	return all.String()
+}
+
+func shardFile(shard int) string { return filepath.Join("testdata", fmt.Sprintf("%d.txt.gz", shard)) }
+
+func record(t *testing.T, file, text string) {
+	t.Helper()
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = io.WriteString(z, text)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err == nil {
+		err = os.WriteFile(file, packed.Bytes(), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,263 @@
+package corpus_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// trace is the text of a story: what the provider said, and what it left in the state, on the branches and in pull
+// requests. It shows values where they change.
+type trace struct {
+	b        strings.Builder
+	replaces []string
+	before   map[string]map[string]string // topic → line's name → value
+	trees    map[plumbing.Hash]map[string]string
+}
+
+func newTrace() *trace {
+	return &trace{before: map[string]map[string]string{}, trees: map[plumbing.Hash]map[string]string{}}
+}
+
+// replace has the trace show other texts for those that each run makes anew, in pairs.
+func (t *trace) replace(pairs ...string) { t.replaces = append(t.replaces, pairs...) }
+
+func (t *trace) line(format string, a ...any) {
+	text := strings.NewReplacer(t.replaces...).Replace(fmt.Sprintf(format, a...))
+	t.b.WriteString(strings.TrimRight(text, "\n") + "\n")
+}
+
+func (t *trace) String() string { return t.b.String() }
+
+// changes adds what changed since the same topic was shown: "+name = value" and "-name".
+func (t *trace) changes(topic string, now map[string]string) {
+	before := t.before[topic]
+	t.before[topic] = now
+	t.difference(topic, before, now)
+}
+
+func (t *trace) difference(topic string, before, now map[string]string) {
+	first := true
+	say := func(format string, a ...any) {
+		if first {
+			t.line("%s:", topic)
+			first = false
+		}
+		t.line(format, a...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, there := now[name]; !there {
+			say("  -%s", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if was, there := before[name]; !there || was != now[name] {
+			say("  +%s = %s", name, now[name])
+		}
+	}
+}
+
+func lines(v tftypes.Value) map[string]string {
+	all := map[string]string{}
+	if v.Type() == nil {
+		return all
+	}
+	for line := range strings.Lines(protocol.Text(v)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " = ")
+		all[name] = value
+	}
+	return all
+}
+
+func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, lines(v)) }
+
+// plan adds what a plan changes.
+func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
+	switch {
+	case !p.Changes():
+		t.state("state", prior)
+		t.line("the plan changes nothing")
+		return
+	case p.Planned.IsNull():
+		t.line("the plan destroys it")
+		return
+	}
+	t.state("state", prior)
+	t.difference("planned", lines(prior), lines(p.Planned))
+}
+
+// private adds what the private state means, without caches.
+func (t *trace) private(test *testing.T, private []byte) {
+	test.Helper()
+	all := map[string]string{}
+	var keys map[string][]byte
+	if len(private) > 0 {
+		if err := json.Unmarshal(private, &keys); err != nil {
+			test.Fatal(err)
+		}
+	}
+	for key, value := range keys {
+		flatten(all, key, unpack(value))
+	}
+	t.changes("private", all)
+}
+
+// unpack returns the value behind a private key, which may be compressed JSON in a string.
+func unpack(value []byte) any {
+	var packed []byte
+	if json.Unmarshal(value, &packed) == nil {
+		if z, err := gzip.NewReader(bytes.NewReader(packed)); err == nil {
+			if text, err := io.ReadAll(z); err == nil {
+				value = text
+			}
+		}
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return string(value)
+	}
+	return v
+}
+
+// renamedKeys maps keys of the private state to the names that they had when the corpus was recorded.
+var renamedKeys = map[string]string{}
+
+func flatten(all map[string]string, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, part := range v {
+			if name == "cache" {
+				continue
+			}
+			if shown, renamed := renamedKeys[name]; renamed {
+				name = shown
+			}
+			flatten(all, at+"."+name, part)
+		}
+	case []any:
+		for i, part := range v {
+			flatten(all, at+"["+strconv.Itoa(i)+"]", part)
+		}
+	case nil:
+	case string:
+		all[at] = strconv.Quote(v)
+	default:
+		all[at] = fmt.Sprint(v)
+	}
+}
+
+// branches adds the commits and files of the branches of a repo.
+func (t *trace) branches(test *testing.T, path string) {
+	test.Helper()
+	repo := filesystem.NewStorage(osfs.New(path), cache.NewObjectLRUDefault())
+	refs, err := repo.IterReferences()
+	if err != nil {
+		test.Fatal(err)
+	}
+	all, heads := map[string]string{}, map[string]string{}
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if !ref.Name().IsBranch() {
+			return nil
+		}
+		branch := ref.Name().Short()
+		commit, err := object.GetCommit(repo, ref.Hash())
+		if err != nil {
+			return err
+		}
+		heads[branch] = short(ref.Hash()) + " " + commit.Author.Name + " " + commit.Author.When.UTC().Format("15:04:05") +
+			parents(commit) + " " + strconv.Quote(commit.Message)
+		files, err := t.files(commit)
+		for path, hash := range files {
+			all[branch+":"+path] = hash
+		}
+		return err
+	})
+	if err != nil {
+		test.Fatal(err)
+	}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	t.changes("branches of "+name, heads)
+	t.changes("files of "+name, all)
+}
+
+// files returns the files of a commit: path → hash of the content.
+func (t *trace) files(commit *object.Commit) (map[string]string, error) {
+	if known := t.trees[commit.TreeHash]; known != nil {
+		return known, nil
+	}
+	tree, err := commit.Tree()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	t.trees[commit.TreeHash] = all
+	walker := object.NewTreeWalker(tree, true, nil)
+	defer walker.Close()
+	for {
+		path, entry, err := walker.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, err
+		case entry.Mode != filemode.Dir:
+			all[path] = short(entry.Hash)
+		}
+	}
+}
+
+func short(hash plumbing.Hash) string { return hash.String()[:8] }
+
+func parents(c *object.Commit) string {
+	var all strings.Builder
+	for _, p := range c.ParentHashes {
+		all.WriteString(" <" + short(p))
+	}
+	return all.String()
+}
+
+// pulls adds the pull requests of a repo.
+func (t *trace) pulls(repo *githubfake.Repo) {
+	all := map[string]string{}
+	for _, p := range repo.PullRequests() {
+		at := "#" + strconv.Itoa(p.Number) + " "
+		all[at+"state"] = p.State
+		all[at+"from"] = p.Head + " " + p.HeadCommit + " to " + p.Base
+		all[at+"title"] = strconv.Quote(p.Title)
+		all[at+"body"] = strconv.Quote(p.Body)
+		all[at+"author"] = p.Author
+		for name, value := range map[string]string{
+			"labels": strings.Join(p.Labels, ", "), "reviewers": strings.Join(p.Reviewers, ", "),
+			"teams": strings.Join(p.Teams, ", "), "auto-merge": p.AutoMerge, "merge commit": p.MergeCommit,
+		} {
+			if value != "" {
+				all[at+name] = value
+			}
+		}
+		if p.Draft {
+			all[at+"draft"] = "true"
+		}
+	}
+	t.changes("pull requests", all)
+}

@@ -1,0 +1,229 @@
+package corpus_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// args are arguments of a resource, or of an object in it.
+type args = map[string]any
+
+// world is what one story changes: a resource with its arguments, the state that Terraform keeps of it, and the repo
+// with its people.
+type world struct {
+	*rand.Rand
+	t    *testing.T
+	seed uint64
+	now  *time.Time
+	fake *githubfake.Server
+	git  *gitserver.Server // with the repos of stories that need no GitHub
+
+	repo string           // path of the bare repo
+	url  string           // of the repo
+	on   *githubfake.Repo // nil: the repo is on this machine
+	// other is the path of another bare repo to move to, and otherURL its URL; "": none.
+	other, otherURL string
+
+	resource protocol.Resource
+	args     args
+	yaml     []string // the kinds of objects that are in manifests
+	// unknown lists the arguments that are not known before the apply: the path, with dots.
+	unknown []string
+	// config changes the arguments before each plan, such as from a data source. It may be nil.
+	config func(s *protocol.Session)
+	// between is what others do between the plan and the apply. It may be nil.
+	between func()
+	failed  bool     // the last plan or apply
+	reports bool     // clusters report
+	verdict string   // of their reports
+	rules   args     // of a promotion
+	commits []string // of the control plane
+	schemas *protocol.Schemas
+	made    int // names and values that were made, so that none comes twice
+
+	trace *trace
+}
+
+// hourOf is how long a story waits for soaks.
+const hourOf = time.Hour
+
+// start is the time at which all stories begin.
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func (w *world) chance(percent int) bool { return w.IntN(100) < percent }
+
+func pick[T any](w *world, all ...T) T { return all[w.IntN(len(all))] }
+
+// name returns a name that did not come before.
+func (w *world) name(prefix string) string {
+	w.made++
+	return fmt.Sprintf("%s%d", prefix, w.made)
+}
+
+// did notes what a step changes, for the trace.
+func (w *world) did(format string, a ...any) { w.trace.line("- "+format, a...) }
+
+// session starts a provider, as each command of Terraform does.
+func (w *world) session() *protocol.Session {
+	w.t.Helper()
+	config := args{"commit_author": args{"name": "Platform", "email": "platform@acme.io"}}
+	if w.on != nil {
+		config["github"] = args{"base_url": w.fake.URL, "token": w.fake.Token}
+	}
+	server := provider.NewServer("test", provider.WithClock(func() time.Time { return *w.now }))
+	s, ds, err := w.schemas.Start(w.t.Context(), server, config)
+	if err != nil || ds.HasErrors() {
+		w.t.Fatalf("configure the provider: %v\n%s", err, ds)
+	}
+	return s
+}
+
+// step runs a refresh, a plan, and mostly an apply.
+func (w *world) step() {
+	w.t.Helper()
+	*w.now = w.now.Add(time.Minute)
+	ctx := w.t.Context()
+	s := w.session()
+	if !w.chance(8) {
+		ds, err := s.Refresh(ctx, &w.resource)
+		w.note("refresh", ds, err)
+	}
+	if w.config != nil {
+		w.config(s)
+	}
+	plan, ds, err := s.Plan(ctx, &w.resource, w.planned())
+	w.note("plan", ds, err)
+	if plan == nil {
+		w.trace.state("state", w.resource.State)
+		return
+	}
+	w.trace.plan(plan, w.resource.State)
+	switch {
+	case !plan.Changes():
+		return
+	case w.between != nil:
+		w.between()
+	case w.chance(10):
+		return
+	}
+	w.apply(ctx, plan)
+	w.unknown, w.between = nil, nil
+}
+
+// apply applies a plan with a provider of its own, as Terraform does.
+func (w *world) apply(ctx context.Context, plan *protocol.Plan) {
+	w.t.Helper()
+	config := w.given()
+	if plan.Planned.IsNull() {
+		config = nil
+	}
+	after, ds, err := w.session().Apply(ctx, plan, config)
+	w.note("apply", ds, err)
+	if after == nil {
+		return
+	}
+	w.resource = *after
+	w.trace.state("state", w.resource.State)
+}
+
+// note adds what an operation said to the trace.
+func (w *world) note(operation string, ds protocol.Diagnostics, err error) {
+	w.failed = w.failed || ds.HasErrors()
+	if err != nil {
+		w.trace.line("%s: FAULT %v", operation, err)
+	}
+	if len(ds) > 0 {
+		w.trace.line("%s:\n%s", operation, ds)
+	}
+}
+
+// planned returns the arguments of the plan, in which some are not known yet.
+func (w *world) planned() args {
+	planned := w.given()
+	if planned == nil {
+		return nil
+	}
+	for _, path := range w.unknown {
+		planned = hide(planned, strings.Split(path, ".")).(args)
+	}
+	return planned
+}
+
+// hide returns a value with an unknown part.
+func hide(v any, path []string) any {
+	if len(path) == 0 {
+		return protocol.Unknown
+	}
+	object, ok := v.(args)
+	if !ok {
+		return v
+	}
+	next := args{}
+	for name, part := range object {
+		next[name] = part
+	}
+	if part, there := next[path[0]]; there || len(path) == 1 {
+		next[path[0]] = hide(part, path[1:])
+	}
+	return next
+}
+
+// attribute returns an attribute of the state as a string; "" without one.
+func (w *world) attribute(name string) string {
+	var all map[string]tftypes.Value
+	var text string
+	if !w.resource.Exists() || w.resource.State.As(&all) != nil || all[name].IsNull() || !all[name].IsKnown() ||
+		all[name].As(&text) != nil {
+		return ""
+	}
+	return text
+}
+
+// template is an empty bare repo that stories copy, since git init costs a process.
+func template(t *testing.T) string {
+	t.Helper()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "hello\n", "apps/a.yaml": "a: 1\n"})
+	gitserver.Git(t, repo, "branch", "live", "dev")
+	return repo
+}
+
+func copyRepo(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onGit gives the world a repo, and another one to move to.
+func (w *world) onGit(template string) {
+	folder := fmt.Sprint(w.seed)
+	w.repo, w.other = filepath.Join(w.git.Root, folder, "gitops.git"), filepath.Join(w.git.Root, folder, "other.git")
+	copyRepo(w.t, template, w.repo)
+	copyRepo(w.t, template, w.other)
+	w.url, w.otherURL = w.git.URL+"/"+folder+"/gitops.git", w.git.URL+"/"+folder+"/other.git"
+	w.trace.replace(w.git.URL, "https://git.test", strings.TrimPrefix(w.git.URL, "http://"), "git.test")
+}
+
+// head returns the commit of a destination's branch; "" without one.
+func (w *world) head(at args) string {
+	repo := w.repo
+	if at["repo"] != w.url {
+		repo = w.other
+	}
+	branch, _ := at["branch"].(string)
+	return gitserver.LooseRef(repo, branch)
+}

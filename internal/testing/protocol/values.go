@@ -1,0 +1,272 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+type unknown struct{}
+
+// Unknown stands for a value that is known after the apply of something else.
+var Unknown unknown
+
+// Value converts a Go value to one of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers int;
+// nil is null, and so is an attribute that an object does not have. Of an object of Terraform, it takes the attributes
+// that the type has, as Terraform does.
+func Value(of tftypes.Type, v any) (tftypes.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return tftypes.NewValue(of, nil), nil
+	case unknown:
+		return tftypes.NewValue(of, tftypes.UnknownValue), nil
+	case map[string]any:
+		return mapping(of, v)
+	case []any:
+		return sequence(of, v)
+	case tftypes.Value:
+		return convert(of, v)
+	case int:
+		return checked(of, big.NewFloat(float64(v)))
+	}
+	return checked(of, v)
+}
+
+// convert converts an object to an object with fewer attributes.
+func convert(of tftypes.Type, v tftypes.Value) (tftypes.Value, error) {
+	object, isObject := of.(tftypes.Object)
+	switch {
+	case !v.IsKnown():
+		return tftypes.NewValue(of, tftypes.UnknownValue), nil
+	case v.IsNull():
+		return tftypes.NewValue(of, nil), nil
+	case isObject || of.Is(tftypes.Map{}):
+		var parts map[string]tftypes.Value
+		if err := v.As(&parts); err != nil {
+			return tftypes.Value{}, err
+		}
+		given := map[string]any{}
+		for name, part := range parts {
+			if _, has := object.AttributeTypes[name]; has || !isObject {
+				given[name] = part
+			}
+		}
+		return mapping(of, given)
+	case of.Is(tftypes.List{}), of.Is(tftypes.Set{}):
+		var parts []tftypes.Value
+		if err := v.As(&parts); err != nil {
+			return tftypes.Value{}, err
+		}
+		given := make([]any, len(parts))
+		for i := range parts {
+			given[i] = parts[i]
+		}
+		return sequence(of, given)
+	}
+	return v, nil
+}
+
+func checked(of tftypes.Type, v any) (tftypes.Value, error) {
+	if err := tftypes.ValidateValue(of, v); err != nil {
+		return tftypes.Value{}, err
+	}
+	return tftypes.NewValue(of, v), nil
+}
+
+func mapping(of tftypes.Type, v map[string]any) (tftypes.Value, error) {
+	object, isObject := of.(tftypes.Object)
+	elements, isMap := of.(tftypes.Map)
+	if !isObject && !isMap {
+		return tftypes.Value{}, fmt.Errorf("a map for a %s", of)
+	}
+	values := map[string]tftypes.Value{}
+	for name, attribute := range object.AttributeTypes {
+		values[name] = tftypes.NewValue(attribute, nil)
+	}
+	for name, given := range v {
+		element := elements.ElementType
+		if isObject {
+			element = object.AttributeTypes[name]
+		}
+		if element == nil {
+			return tftypes.Value{}, fmt.Errorf("there is no attribute %q", name)
+		}
+		converted, err := Value(element, given)
+		if err != nil {
+			return tftypes.Value{}, fmt.Errorf("%s: %w", name, err)
+		}
+		values[name] = converted
+	}
+	return checked(of, values)
+}
+
+func sequence(of tftypes.Type, v []any) (tftypes.Value, error) {
+	var element tftypes.Type
+	switch of := of.(type) {
+	case tftypes.List:
+		element = of.ElementType
+	case tftypes.Set:
+		element = of.ElementType
+	default:
+		return tftypes.Value{}, fmt.Errorf("a list for a %s", of)
+	}
+	values := make([]tftypes.Value, len(v))
+	for i, given := range v {
+		converted, err := Value(element, given)
+		if err != nil {
+			return tftypes.Value{}, fmt.Errorf("%d: %w", i, err)
+		}
+		values[i] = converted
+	}
+	return checked(of, values)
+}
+
+func encode(v tftypes.Value) (*tfprotov6.DynamicValue, error) {
+	encoded, err := tfprotov6.NewDynamicValue(v.Type(), v)
+	return &encoded, err
+}
+
+func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.DynamicValue, error) {
+	v, err := Value(schema.ValueType(), config)
+	if err != nil {
+		return nil, err
+	}
+	return encode(v)
+}
+
+// propose returns the state that Terraform proposes to the provider: the configuration, and the prior values of computed
+// attributes that it does not set. No schema of ours has computed attributes below an argument; it is an error.
+func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) (tftypes.Value, error) {
+	given, was := map[string]tftypes.Value{}, map[string]tftypes.Value{}
+	if err := config.As(&given); err != nil {
+		return tftypes.Value{}, err
+	}
+	if !prior.IsNull() {
+		if err := prior.As(&was); err != nil {
+			return tftypes.Value{}, err
+		}
+	}
+	if len(schema.Block.BlockTypes) > 0 {
+		return tftypes.Value{}, errors.New("the schema has blocks")
+	}
+	proposed := maps.Clone(given)
+	for _, a := range schema.Block.Attributes {
+		if !a.Computed && a.NestedType != nil && computes(a.NestedType) {
+			return tftypes.Value{}, fmt.Errorf("argument %q has computed attributes", a.Name)
+		}
+		if before, there := was[a.Name]; a.Computed && given[a.Name].IsNull() && there {
+			proposed[a.Name] = before
+		}
+	}
+	return tftypes.NewValue(config.Type(), proposed), nil
+}
+
+func computes(o *tfprotov6.SchemaObject) bool {
+	return slices.ContainsFunc(o.Attributes, func(a *tfprotov6.SchemaAttribute) bool {
+		return a.Computed || a.NestedType != nil && computes(a.NestedType)
+	})
+}
+
+// conforms returns an error if a value that was planned and known is another one.
+func conforms(planned, actual tftypes.Value) error {
+	diffs, err := planned.Diff(actual)
+	if err != nil {
+		return err
+	}
+	for _, d := range diffs {
+		if d.Value1 == nil || !d.Value1.IsFullyKnown() && !holds(*d.Value1) || d.Value1.IsNull() && partOfUnknown(planned, d) {
+			continue
+		}
+		if d.Value1.IsKnown() && !d.Value1.IsFullyKnown() {
+			continue // its parts follow
+		}
+		return fmt.Errorf("%s was %s and is %s", d.Path, d.Value1, text(d.Value2))
+	}
+	return nil
+}
+
+func holds(v tftypes.Value) bool { return v.IsKnown() && v.IsFullyKnown() }
+
+func partOfUnknown(planned tftypes.Value, d tftypes.ValueDiff) bool {
+	_, rest, err := tftypes.WalkAttributePath(planned, d.Path)
+	return err != nil && rest != nil
+}
+
+func text(v *tftypes.Value) string {
+	if v == nil {
+		return "absent"
+	}
+	return v.String()
+}
+
+// Text returns a value as text, a line for each leaf, sorted: path = value.
+func Text(v tftypes.Value) string {
+	var b strings.Builder
+	write(&b, "", v)
+	return b.String()
+}
+
+func write(b *strings.Builder, at string, v tftypes.Value) {
+	line := func(value string) { fmt.Fprintf(b, "%s = %s\n", strings.TrimPrefix(at, "."), value) }
+	switch {
+	case !v.IsKnown():
+		line("(known after apply)")
+		return
+	case v.IsNull():
+		return
+	}
+	switch {
+	case v.Type().Is(tftypes.Object{}), v.Type().Is(tftypes.Map{}):
+		parts := map[string]tftypes.Value{}
+		if err := v.As(&parts); err != nil {
+			line(err.Error())
+			return
+		}
+		if len(parts) == 0 {
+			line("{}")
+		}
+		for _, name := range slices.Sorted(maps.Keys(parts)) {
+			write(b, at+"."+name, parts[name])
+		}
+	case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Set{}):
+		var parts []tftypes.Value
+		if err := v.As(&parts); err != nil {
+			line(err.Error())
+			return
+		}
+		if len(parts) == 0 {
+			line("[]")
+		}
+		for i, part := range parts {
+			write(b, at+"["+strconv.Itoa(i)+"]", part)
+		}
+	case v.Type().Is(tftypes.String):
+		var s string
+		if err := v.As(&s); err != nil {
+			line(err.Error())
+			return
+		}
+		line(strconv.Quote(s))
+	case v.Type().Is(tftypes.Number):
+		n := &big.Float{}
+		if err := v.As(&n); err != nil {
+			line(err.Error())
+			return
+		}
+		line(n.Text('g', -1))
+	default:
+		var is bool
+		if err := v.As(&is); err != nil {
+			line(err.Error())
+			return
+		}
+		line(strconv.FormatBool(is))
+	}
+}
