@@ -2,10 +2,7 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
 
 var (
@@ -70,7 +68,7 @@ func (r *commitStatus) identify(
 	}
 	var m commitStatusModel
 	diags.Append(state.Get(ctx, &m)...)
-	if commit := m.targetCommit(); commit != "" {
+	if commit := m.arguments(ctx).Target(); commit != "" {
 		diags.Append(to.SetAttribute(ctx, path.Root("commit"), commit)...)
 	}
 }
@@ -83,8 +81,8 @@ func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureReques
 	r.data, _ = req.ProviderData.(*providerData)
 }
 
-// ModifyPlan reports errors that it can find without a request. It plans a new status if the status changes, or if the
-// last one was older than renew_after when it was read. Otherwise it keeps the state, including the deployment.
+// ModifyPlan reports errors that it can find without a request. It plans a new status if one is due. Otherwise it keeps
+// the state, including the deployment.
 func (r *commitStatus) ModifyPlan(
 	ctx context.Context,
 	req resource.ModifyPlanRequest,
@@ -98,7 +96,8 @@ func (r *commitStatus) ModifyPlan(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	checkStatus(plan, &resp.Diagnostics)
+	wanted := plan.arguments(ctx)
+	appendProblems(&resp.Diagnostics, wanted.Check())
 	if r.data != nil && r.data.known && plan.Repo.ValueString() != "" {
 		r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
 	}
@@ -107,47 +106,23 @@ func (r *commitStatus) ModifyPlan(
 	}
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	known, ds := req.Private.GetKey(ctx, statusTimesKey)
+	times, ds := req.Private.GetKey(ctx, statusTimesKey)
 	resp.Diagnostics.Append(ds...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	plan.SetAt = types.StringUnknown()
-	if plan.isKnown() && plan.identity() == state.identity() && !isDue(known, plan.RenewAfter.ValueString()) {
+	if !wanted.Due(state.arguments(ctx), status.ParseTimes(times)) {
 		plan.SetAt = state.SetAt
-		if plan.hasDeployment() {
+		if wanted.Deployment != nil {
 			plan.Deployment = state.Deployment
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 }
 
-// statusTimesKey is the key in private state of the times when the last status was set and read, by the host's clock. A
-// plan makes no requests.
+// statusTimesKey is the key of [status.Times] in private state.
 const statusTimesKey = "times"
-
-type statusTimes struct {
-	SetAt  time.Time `json:"set_at"`
-	SeenAt time.Time `json:"seen_at"`
-}
-
-func encodeTimes(s hosting.Status) []byte {
-	text, err := json.Marshal(statusTimes{s.SetAt, s.SeenAt})
-	if err != nil {
-		panic(err) // times marshal
-	}
-	return text
-}
-
-// isDue reports whether the last status was older than renew_after when it was read.
-func isDue(times []byte, renewAfter string) bool {
-	after, err := time.ParseDuration(renewAfter)
-	if err != nil {
-		return false
-	}
-	var t statusTimes
-	return json.Unmarshal(times, &t) == nil && !t.SetAt.IsZero() && t.SeenAt.Sub(t.SetAt) > after
-}
 
 func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
@@ -194,23 +169,24 @@ func (r *commitStatus) set(
 	diags *diag.Diagnostics,
 ) []byte {
 	plan.SetAt = types.StringNull()
-	checkStatus(*plan, diags)
-	repo := r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), diags)
-	if diags.HasError() || plan.targetCommit() == "" {
-		return encodeTimes(hosting.Status{})
+	wanted := plan.arguments(ctx)
+	appendProblems(diags, wanted.Check())
+	repo := r.data.hostedRepo(wanted.Repo, path.Root("repo"), diags)
+	if diags.HasError() || wanted.Target() == "" {
+		return status.Times{}.Encode()
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	set, err := repo.SetStatus(ctx, plan.targetCommit(), plan.toStatus())
+	set, err := repo.SetStatus(ctx, wanted.Target(), wanted.Status())
 	if err != nil {
 		appendHostError(diags, path.Root("repo"), err)
 		return nil
 	}
 	plan.SetAt = nullableTime(set.SetAt)
 	tflog.Info(ctx, "set the commit's status", map[string]any{
-		"commit": plan.targetCommit(), "context": plan.Context.ValueString(), "state": string(plan.toStatus().State),
+		"commit": wanted.Target(), "context": wanted.Context, "state": string(wanted.Status().State),
 	})
-	return encodeTimes(set)
+	return status.TimesOf(set).Encode()
 }
 
 // Read reads the last status in the context, whoever posted it. It removes the resource from state if there is no
@@ -219,10 +195,11 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.known || state.targetCommit() == "" {
+	last := state.arguments(ctx)
+	if resp.Diagnostics.HasError() || !r.data.known || last.Target() == "" {
 		return
 	}
-	repo := r.data.hostedRepo(state.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
+	repo := r.data.hostedRepo(last.Repo, path.Root("repo"), &resp.Diagnostics)
 	limit, ds := state.Timeouts.Read(ctx, statusTimeout)
 	resp.Diagnostics.Append(ds...)
 	if resp.Diagnostics.HasError() {
@@ -230,7 +207,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, err := repo.Status(ctx, state.targetCommit(), state.Context.ValueString())
+	found, err := repo.Status(ctx, last.Target(), last.Context)
 	switch {
 	case errors.Is(err, hosting.ErrCommitNotFound):
 		resp.Diagnostics.AddAttributeWarning(
@@ -244,9 +221,9 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	case found == nil:
 		resp.State.RemoveResource(ctx)
 	default:
-		state.fromStatus(*found)
+		state.observe(ctx, *found)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, encodeTimes(*found))...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, status.TimesOf(*found).Encode())...)
 	}
 }
 
@@ -255,11 +232,6 @@ func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *
 	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
 }
 
-// statusImportForm is the form of an import ID. Repos may contain an @, contexts a #.
-const statusImportForm = "<repo>@<commit>#<context>"
-
-var statusImportID = regexp.MustCompile(`^(.+?)@([0-9a-f]{40})#(.+)$`)
-
 func (r *commitStatus) ImportState(
 	ctx context.Context,
 	req resource.ImportStateRequest,
@@ -267,14 +239,11 @@ func (r *commitStatus) ImportState(
 ) {
 	id := req.ID
 	if given := commitStatusIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
-		id = fmt.Sprintf("%s@%s#%s", given["repo"], given["commit"], given["context"])
+		id = status.ImportID(given["repo"], given["commit"], given["context"])
 	}
-	parts := statusImportID.FindStringSubmatch(id)
-	if parts == nil {
-		resp.Diagnostics.AddError(
-			"Invalid import ID",
-			fmt.Sprintf("%q is not of the form %s, with the commit's full hash.", id, statusImportForm),
-		)
+	repo, commit, statusContext, err := status.ParseImportID(id)
+	if err != nil {
+		resp.Diagnostics.AddError("Invalid import ID", fleet.Sentence(err))
 		return
 	}
 	if !r.data.known {
@@ -284,7 +253,7 @@ func (r *commitStatus) ImportState(
 		)
 		return
 	}
-	for i, attribute := range []string{"repo", "commit", "context"} {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), parts[i+1])...)
-	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("repo"), repo)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("commit"), commit)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("context"), statusContext)...)
 }

@@ -3,17 +3,13 @@ package provider_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-testing/config"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -66,113 +62,77 @@ func (s *statusRoot) expectStatus(context, state string, posted int) {
 	}
 }
 
-// A status is created, planned without changes, updated in place, imported and corrected after others changed it.
-// Destroy leaves it.
-func TestAccCommitStatus(t *testing.T) {
-	needTerraform(t)
-	fake := githubfake.New(t)
-	on := fake.AddRepo(t, "acme/control-plane")
-	commit := gitserver.Seed(t, on.Path, "main", map[string]string{"README.md": "hello\n"})
-	check := func(want string, posted int) func(*testing.T) {
-		return func(t *testing.T) {
-			t.Helper()
-			if got, n := on.Status(commit, "kalypso/dev"); got != want || n != posted {
-				t.Errorf("the status is %q, set %d times, want %q and %d", got, n, want, posted)
-			}
-		}
-	}
-	step := func(before func(), action plancheck.ResourceActionType, state string,
-		more config.Variables) resource.TestStep {
-		variables := config.Variables{
-			"github": config.ObjectVariable(
-				map[string]config.Variable{"base_url": config.StringVariable(fake.URL), "token": config.StringVariable(fake.Token)},
-			),
-			"repo": config.StringVariable(
-				on.URL + ".git",
-			),
-			"commit": config.StringVariable(commit),
-			"state":  config.StringVariable(state),
-		}
-		for name, v := range more {
-			variables[name] = v
-		}
-		return resource.TestStep{
-			// The configuration has a provider block, so the step needs the provider.
-			ProtoV6ProviderFactories: factories,
-			PreConfig:                before,
-			ConfigDirectory:          config.StaticDirectory("testdata/TestAccCommitStatus"),
-			ConfigVariables:          variables,
-			ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(statusAddress, action)},
-				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			},
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue(statusAddress, tfjsonpath.New("state"), knownvalue.StringExact(state)),
-			},
-		}
-	}
-	told := config.Variables{
-		"description": config.StringVariable("Rolled out"),
-		"target_url":  config.StringVariable("https://ci.acme.io/runs/1"),
-	}
-	import1 := step(nil, plancheck.ResourceActionNoop, "success", told)
-	import1.ConfigPlanChecks, import1.ConfigStateChecks = resource.ConfigPlanChecks{}, nil
-	import1.ResourceName, import1.ImportState = statusAddress, true
-	import1.ImportStateVerify, import1.ImportStateVerifyIdentifierAttribute = true, "commit"
-	import1.ImportStateId = on.URL + ".git@" + commit + "#kalypso/dev"
-	wrong := import1
-	wrong.ImportStateVerify, wrong.ImportStateId = false, on.URL+"@main#kalypso/dev"
-	wrong.ExpectError = says("Invalid import ID")
-	absent := wrong
-	absent.ImportStateId, absent.ExpectError = on.URL+"@"+commit+"#another", says(
-		"Cannot import non-existent remote object",
-	)
-	resource.Test(t, resource.TestCase{
-		Steps: []resource.TestStep{
-			step(nil, plancheck.ResourceActionCreate, "pending", nil),
-			step(func() { check("pending", 1)(t) }, plancheck.ResourceActionNoop, "pending", nil),
-			step(nil, plancheck.ResourceActionUpdate, "success", told),
-			import1,
-			wrong,
-			absent,
-			// Somebody else sets it, in different case.
-			step(
-				func() { check("success", 2)(t); on.SetStatus(commit, "Kalypso/DEV", "failure") },
-				plancheck.ResourceActionUpdate,
-				"success",
-				told,
-			),
-			step(func() { check("success", 3)(t) }, plancheck.ResourceActionNoop, "success", told),
-		},
-	})
-	check("success", 3)(t)
-	gitserver.Fsck(t, on.Path)
+// attributes returns the status in the state of the module.
+func (s *statusRoot) attributes() map[string]any {
+	s.t.Helper()
+	return s.stateFile().Resources[0].Instances[0].Attributes
 }
 
-// A new commit, context or repo is an update: nothing is replaced, and the old status stays. New timeouts set no
-// status.
-func TestAccCommitStatusMoves(t *testing.T) {
+// changes fails the test unless an apply changes the status in place.
+func (s *statusRoot) changes() {
+	s.t.Helper()
+	if o := s.apply(); !strings.Contains(o.text(), "0 added, 1 changed, 0 destroyed") {
+		s.t.Errorf("the apply: %s", o.text())
+	}
+}
+
+// A status is created, planned without changes, updated in place, imported and corrected after others changed it. A new
+// commit or context is an update too: nothing is replaced, and the old status stays. New timeouts set no status.
+// Destroy leaves it.
+func TestAccCommitStatusLife(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
-	s.apply()
+	s.set("repo", s.on.URL+".git")
+	if o := s.apply(); !strings.Contains(o.text(), "1 added, 0 changed, 0 destroyed") {
+		t.Errorf("the apply: %s", o.text())
+	}
 	s.expectStatus("kalypso/dev", "pending", 1)
+	s.expectEmptyPlan()
+
+	s.set("state", "success", "description", "Rolled out", "target_url", "https://ci.acme.io/runs/1")
+	s.changes()
+	s.expectStatus("kalypso/dev", "success", 2)
+	s.expectEmptyPlan()
+
+	was := s.attributes()
+	if was["state"] != "success" {
+		t.Errorf("the state holds %v", was)
+	}
+	if err := os.Remove(filepath.Join(s.folder, "terraform.tfstate")); err != nil {
+		t.Fatal(err)
+	}
+	for id, said := range map[string]string{
+		s.on.URL + "@main#kalypso/dev":         "Invalid import ID",
+		s.on.URL + "@" + s.commit + "#another": "Cannot import non-existent remote object",
+	} {
+		s.expectError([]string{said}, "import", "-no-color", statusAddress, id)
+	}
+	s.succeed("import", "-no-color", statusAddress, s.on.URL+".git@"+s.commit+"#kalypso/dev")
+	if diff := cmp.Diff(was, s.attributes()); diff != "" {
+		t.Errorf("the import (-was +got):\n%s", diff)
+	}
+
+	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // somebody else, in different case
+	s.changes()
+	s.expectStatus("kalypso/dev", "success", 3)
+	s.expectEmptyPlan()
+
 	first := s.commit
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "two\n"})
 	s.set("commit", s.commit, "context", "kalypso/dev2")
-	if o := s.apply(); !strings.Contains(o.text(), "0 added, 1 changed, 0 destroyed") {
-		t.Errorf("the apply: %s", o.text())
-	}
-	s.expectStatus("kalypso/dev2", "pending", 1)
-	if state, n := s.on.Status(first, "kalypso/dev"); state != "pending" || n != 1 {
+	s.changes()
+	s.expectStatus("kalypso/dev2", "success", 1)
+	if state, n := s.on.Status(first, "kalypso/dev"); state != "success" || n != 3 {
 		t.Errorf("the old commit's status is %q, set %d times", state, n)
 	}
 	s.set("timeouts", map[string]any{"create": "5m", "read": "5m", "update": "5m"})
 	s.apply()
-	s.expectStatus("kalypso/dev2", "pending", 1)
+	s.expectStatus("kalypso/dev2", "success", 1)
 	s.set("github", map[string]any{"base_url": s.fake.URL + "/api/v3/", "token": s.fake.Token})
 	s.expectEmptyPlan()
 	s.succeed("destroy", "-no-color", "-auto-approve")
-	s.expectStatus("kalypso/dev2", "pending", 1)
+	s.expectStatus("kalypso/dev2", "success", 1)
+	gitserver.Fsck(t, s.on.Path)
 }
 
 // A status whose commit no longer exists is planned again. A repo that is not visible is an error.
@@ -240,10 +200,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 		"-no-color",
 		"-auto-approve",
 	)
-	if plan := s.terraform("plan", "-no-color", "-detailed-exitcode"); plan.code != 2 {
-		t.Errorf("the failed update was stored: %s", plan.text())
-	}
-	s.apply()
+	s.changes() // the failed updates were not stored
 	s.expectStatus("kalypso/dev", "success", 2)
 	s.expectEmptyPlan()
 	s.expectNoCanary()
@@ -293,6 +250,8 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 		strings.Repeat("ü", 141),
 		"target_url",
 		"ci.acme.io",
+		"renew_after",
+		"soon",
 	)
 	s.expectError([]string{
 		"contains a user name or password",
@@ -301,31 +260,15 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 		`"pending" "success" "failure" "error"`,
 		"between 1 and 140, got: 141",
 		"An absolute URL is required",
+		`"soon" is not a duration`,
 	}, "plan", "-no-color")
-	s.set(
-		"repo",
-		"https://github.com/acme/control-plane",
-		"commit",
-		s.commit,
-		"context",
-		"x",
-		"state",
-		"success",
-		"description",
-		nil,
-		"target_url",
-		nil,
-	)
-	s.expectError(
-		[]string{
-			"Repo is not on the GitHub server",
-			"Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL,
-		},
-		"plan",
-		"-no-color",
-	)
-	s.set("repo", s.on.URL, "commit", nil)
-	s.expectError([]string{"Missing commit", "Set commit and state, or deployment"}, "plan", "-no-color")
+	s.set("repo", "https://github.com/acme/control-plane", "commit", nil, "context", "x", "state", "success",
+		"description", nil, "target_url", nil, "renew_after", nil)
+	s.expectError([]string{
+		"Repo is not on the GitHub server",
+		"Find https://github.com/acme/control-plane on the GitHub server " + s.fake.URL,
+		"Missing commit", "Set commit and state, or deployment",
+	}, "plan", "-no-color")
 	if n := len(s.fake.Requests()); n != 0 {
 		t.Errorf("GitHub was asked %d times", n)
 	}
@@ -374,8 +317,8 @@ func deployment(commit any, verdict, summary string) map[string]any {
 }
 
 // The verdict of a deployment becomes the status of its promoted commit. Values that change with every check change
-// nothing. Another verdict, another commit or a status of others sets a new one. Without a promoted commit, no status
-// is set.
+// nothing. Another commit or a status of others sets a new one. Without a promoted commit, no status is set. Package
+// status has the rules; here they pass through plans, the state and GitHub.
 func TestAccCommitStatusDeployment(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -388,39 +331,28 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.set("deployment", deployment(s.commit, "pending", "1 of 2 clusters current."))
 	s.apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
-	// Another time and other counts with the same verdict change nothing.
 	s.set("deployment", deployment(s.commit, "pending", "2 of 3 clusters current."))
-	s.expectEmptyPlan()
-	s.apply()
-	s.expectStatus("kalypso/dev", "pending", 1)
-	long := strings.Repeat("ü", 200)
-	s.set("deployment", deployment(s.commit, "success", long))
-	s.apply()
-	s.expectStatus("kalypso/dev", "success", 2)
-	s.set("deployment", deployment(s.commit, "success", "3 of 3 clusters current."))
 	s.expectEmptyPlan()
 
 	s.on.SetStatus(s.commit, "kalypso/dev", "failure") // somebody else
 	s.apply()
-	s.expectStatus("kalypso/dev", "success", 4)
+	s.expectStatus("kalypso/dev", "pending", 3)
 	first := s.commit
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "two\n"})
-	s.set("deployment", deployment(s.commit, "failure", "0 of 3 clusters current."))
+	s.set("deployment", deployment(s.commit, "success", strings.Repeat("ü", 200))) // longer than GitHub takes
 	s.apply()
-	s.expectStatus("kalypso/dev", "failure", 1)
-	if state, n := s.on.Status(first, "kalypso/dev"); state != "success" || n != 4 {
+	s.expectStatus("kalypso/dev", "success", 1)
+	if state, n := s.on.Status(first, "kalypso/dev"); state != "pending" || n != 3 {
 		t.Errorf("the commit before has %q, set %d times", state, n)
 	}
 
-	s.set("commit", s.commit, "description", "x")
-	s.expectError(
-		[]string{"Two statuses", "commit is set and comes from deployment too",
-			"description is set and comes from deployment too"},
-		"plan",
-		"-no-color",
-	)
-	s.set("commit", nil, "description", nil, "deployment", deployment("v1.2", "success", ""))
-	s.expectError([]string{"Invalid promoted commit", "A full commit hash is required"}, "plan", "-no-color")
+	s.set("commit", s.commit, "description", "x", "deployment", deployment("v1.2", "success", ""))
+	s.expectError([]string{
+		"Two statuses",
+		"commit is set and comes from deployment too",
+		"description is set and comes from deployment too",
+		"Invalid promoted commit", "A full commit hash is required",
+	}, "plan", "-no-color")
 }
 
 // A status that is older than renew_after when plan reads it, by the host's clock, is set again; a younger one is not.
@@ -429,23 +361,10 @@ func TestAccCommitStatusRenews(t *testing.T) {
 	s := newStatusRoot(t)
 	s.set("renew_after", "1h")
 	s.apply()
-	s.expectEmptyPlan()
 	s.on.AgeStatuses(s.commit, 59*time.Minute)
 	s.expectEmptyPlan()
 	s.on.AgeStatuses(s.commit, 2*time.Minute)
-	if out := s.apply().text(); !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
-		t.Errorf("the apply: %s", out)
-	}
+	s.changes()
 	s.expectStatus("kalypso/dev", "pending", 2)
 	s.expectEmptyPlan()
-
-	s.set("commit", nil, "state", nil, "deployment", deployment(s.commit, "success", "All."))
-	s.apply()
-	s.expectStatus("kalypso/dev", "success", 3)
-	s.on.AgeStatuses(s.commit, 2*time.Hour)
-	s.apply()
-	s.expectStatus("kalypso/dev", "success", 4)
-	s.expectEmptyPlan()
-	s.set("renew_after", "soon")
-	s.expectError([]string{`"soon" is not a duration`}, "plan", "-no-color")
 }

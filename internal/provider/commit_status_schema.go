@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
 
 func commitStatusSchema(ctx context.Context) schema.Schema {
@@ -48,9 +49,9 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				Required: true,
 				MarkdownDescription: fmt.Sprintf(
 					"Name of the status, unique per commit. GitHub ignores its case. At most %d characters.",
-					hosting.MaxStatusContext,
+					status.MaxContext,
 				),
-				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, hosting.MaxStatusContext)},
+				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, status.MaxContext)},
 			},
 			"state": schema.StringAttribute{
 				Optional: true,
@@ -64,14 +65,14 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				Optional: true,
 				MarkdownDescription: fmt.Sprintf(
 					"A short text shown with the state. At most %d characters.",
-					hosting.MaxStatusDescription,
+					status.MaxDescription,
 				),
-				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, hosting.MaxStatusDescription)},
+				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, status.MaxDescription)},
 			},
 			"target_url": schema.StringAttribute{
 				Optional:            true,
 				MarkdownDescription: "URL of a page with details, such as the pipeline's run.",
-				Validators:          []validator.String{valid{"target URL", hosting.CheckTargetURL}},
+				Validators:          []validator.String{valid{"target URL", status.CheckTargetURL}},
 			},
 			"deployment": schema.SingleNestedAttribute{
 				Optional: true,

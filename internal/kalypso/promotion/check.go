@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
 
 // Check reports errors in the rules themselves. [fleet.Unknown] stands for a text that is not known yet.
@@ -28,8 +29,8 @@ func (r Rules) Check() (ps fleet.Problems) {
 				fmt.Sprintf("The context %q is the one of environment %q itself. Name that of the environment before it.",
 					g.Context, r.Environment), append(at, fleet.Attr("context"))...)
 		}
-		if len([]rune(g.Context)) > hosting.MaxStatusContext {
-			report("Invalid context", fmt.Sprintf("A context has at most %d characters.", hosting.MaxStatusContext),
+		if len([]rune(g.Context)) > status.MaxContext {
+			report("Invalid context", fmt.Sprintf("A context has at most %d characters.", status.MaxContext),
 				append(at, fleet.Attr("context"))...)
 		}
 	}

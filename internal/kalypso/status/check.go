@@ -1,0 +1,77 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// The maximum lengths of texts, in characters: the smallest of all hosts.
+const (
+	MaxContext     = 255
+	MaxDescription = 140
+)
+
+// shorten cuts a description to [MaxDescription], and marks the cut.
+func shorten(description string) string {
+	if text := []rune(description); len(text) > MaxDescription {
+		return string(text[:MaxDescription-1]) + "…"
+	}
+	return description
+}
+
+// CheckTargetURL returns an error if a text is not the URL of a web page.
+func CheckTargetURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("an absolute URL is required, such as https://ci.acme.io/runs/1")
+	case u.User != nil:
+		return errors.New("the URL contains a user name or password, which everybody with access to the repo would see")
+	}
+	return nil
+}
+
+// Check reports arguments that conflict, are missing or set no status.
+func (a Arguments) Check() (ps fleet.Problems) {
+	report := func(severity fleet.Severity, argument, summary, detail string) {
+		path := []fleet.Step{fleet.Attr(argument)}
+		ps = append(ps, fleet.Problem{Severity: severity, Path: path, Summary: summary, Detail: detail})
+	}
+	for _, argument := range []struct {
+		name, value string
+		required    bool
+	}{
+		{"commit", a.Commit, true},
+		{"state", a.State, true},
+		{"description", a.Description, false},
+	} {
+		switch {
+		case a.Deployment != nil && argument.value != "":
+			report(fleet.Error, argument.name, "Two statuses",
+				argument.name+" is set and comes from deployment too. Remove one of the two.")
+		case a.Deployment == nil && argument.value == "" && argument.required:
+			report(fleet.Error, argument.name, "Missing "+argument.name,
+				"Set commit and state, or deployment, which contains both.")
+		}
+	}
+	if a.Deployment == nil {
+		return ps
+	}
+	switch commit := a.Deployment.PromotedCommit; {
+	case fleet.IsUnknown(commit):
+	case commit != "":
+		if err := hosting.CheckCommit(commit); err != nil {
+			report(fleet.Error, "deployment", "Invalid promoted commit",
+				fmt.Sprintf("%q: %s", commit, fleet.Sentence(err)))
+		}
+	case a.known():
+		report(fleet.Warning, "deployment", "No status is set",
+			"The deployment has no promoted commit: nothing was promoted there yet, or the branch contains no rendering. The "+
+				"status is set once it has one.")
+	}
+	return ps
+}

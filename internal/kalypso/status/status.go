@@ -1,0 +1,93 @@
+// Package status decides what the status of a commit says, when it is due, and which changes of others count. All of it
+// is pure functions of the arguments, of the last status that was read, and of its times. [hosting] reads and writes.
+package status
+
+import (
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Arguments describe a status. An empty text is null, and [fleet.Unknown] stands for a text that is not known yet.
+type Arguments struct {
+	Repo        string // URL
+	Commit      string // full hash
+	Context     string
+	State       string
+	Description string
+	TargetURL   string
+	Deployment  *Deployment   // replaces Commit, State and Description; nil: it is not set
+	RenewAfter  time.Duration // the age from which on the status is set again; 0: never
+}
+
+// Deployment is the state of a deployment, as far as a status tells it.
+type Deployment struct {
+	PromotedCommit string // "": nothing was promoted yet
+	Verdict        string
+	Summary        string
+}
+
+// Target returns the commit that gets the status, or "" if the deployment has none.
+func (a Arguments) Target() string {
+	if a.Deployment != nil {
+		return a.Deployment.PromotedCommit
+	}
+	return a.Commit
+}
+
+// Status returns the status to set. It keeps the case of the context, and shortens the summary of a deployment.
+func (a Arguments) Status() hosting.Status {
+	s := hosting.Status{
+		Context: a.Context, State: hosting.StatusState(a.State), Description: a.Description, TargetURL: a.TargetURL,
+	}
+	if d := a.Deployment; d != nil {
+		s.State, s.Description = hosting.StatusState(d.Verdict), shorten(d.Summary)
+	}
+	return s
+}
+
+// known reports whether all that the status says is known.
+func (a Arguments) known() bool {
+	said := []string{a.Repo, a.Commit, a.Context, a.State, a.Description, a.TargetURL}
+	if d := a.Deployment; d != nil {
+		said = append(said, d.PromotedCommit, d.Verdict, d.Summary)
+	}
+	return !slices.ContainsFunc(said, fleet.IsUnknown)
+}
+
+// Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the
+// last one was older than RenewAfter when it was read.
+func (a Arguments) Due(prior Arguments, last Times) bool {
+	return !a.known() || a.identity() != prior.identity() || a.RenewAfter > 0 && last.age() > a.RenewAfter
+}
+
+// identity holds what needs a new status if it changes.
+type identity struct {
+	repo, commit string
+	status       hosting.Status
+}
+
+// identity includes the verdict of a deployment, but not its summary, whose counts change with every check.
+func (a Arguments) identity() identity {
+	s := a.Status()
+	if a.Deployment != nil {
+		s.Description = ""
+	}
+	return identity{a.Repo, a.Target(), s}
+}
+
+// Observe returns the arguments that ask for a status as the host has it, whoever set it: what differs is drift. The
+// case of the context and, of a deployment, the description are none.
+func (a Arguments) Observe(found hosting.Status) Arguments {
+	a.TargetURL = found.TargetURL
+	if a.Deployment == nil {
+		a.State, a.Description = string(found.State), found.Description
+		return a
+	}
+	d := *a.Deployment
+	d.Verdict = string(found.State)
+	a.Deployment = &d
+	return a
+}

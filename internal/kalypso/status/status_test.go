@@ -1,0 +1,233 @@
+package status_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+)
+
+var (
+	first  = strings.Repeat("0a", 20)
+	second = strings.Repeat("0b", 20)
+)
+
+// given returns arguments with all that they may say themselves.
+func given() status.Arguments {
+	return status.Arguments{
+		Repo: "https://github.com/acme/gitops", Commit: first, Context: "kalypso/dev", State: "pending",
+		Description: "Rolling out", TargetURL: "https://ci.acme.io/runs/1",
+	}
+}
+
+// deployed returns arguments with a deployment.
+func deployed() status.Arguments {
+	return status.Arguments{
+		Repo: "https://github.com/acme/gitops", Context: "kalypso/dev", TargetURL: "https://ci.acme.io/runs/1",
+		Deployment: &status.Deployment{PromotedCommit: first, Verdict: "pending", Summary: "1 of 2 clusters current."},
+	}
+}
+
+func with(a status.Arguments, change func(*status.Arguments)) status.Arguments {
+	change(&a)
+	return a
+}
+
+// TestDueAfterChange: a change of what identifies a status or of what it says sets a new one, and so does a value that
+// is not known yet. What changes with every check of a deployment does not.
+func TestDueAfterChange(t *testing.T) {
+	for name, tc := range map[string]struct {
+		prior  func() status.Arguments
+		change func(*status.Arguments)
+		due    bool
+	}{
+		"nothing":         {given, func(*status.Arguments) {}, false},
+		"repo":            {given, func(a *status.Arguments) { a.Repo += ".git" }, true},
+		"commit":          {given, func(a *status.Arguments) { a.Commit = second }, true},
+		"context":         {given, func(a *status.Arguments) { a.Context = "kalypso/prod" }, true},
+		"case of context": {given, func(a *status.Arguments) { a.Context = "Kalypso/dev" }, true},
+		"state":           {given, func(a *status.Arguments) { a.State = "success" }, true},
+		"description":     {given, func(a *status.Arguments) { a.Description = "Rolled out" }, true},
+		"no description":  {given, func(a *status.Arguments) { a.Description = "" }, true},
+		"URL":             {given, func(a *status.Arguments) { a.TargetURL = "" }, true},
+		"age to renew at": {given, func(a *status.Arguments) { a.RenewAfter = time.Hour }, false},
+
+		"unknown repo":        {given, func(a *status.Arguments) { a.Repo = fleet.Unknown }, true},
+		"unknown commit":      {given, func(a *status.Arguments) { a.Commit = fleet.Unknown }, true},
+		"unknown context":     {given, func(a *status.Arguments) { a.Context = fleet.Unknown }, true},
+		"unknown state":       {given, func(a *status.Arguments) { a.State = fleet.Unknown }, true},
+		"unknown description": {given, func(a *status.Arguments) { a.Description = fleet.Unknown }, true},
+		"unknown URL":         {given, func(a *status.Arguments) { a.TargetURL = fleet.Unknown }, true},
+
+		"same deployment":     {deployed, func(*status.Arguments) {}, false},
+		"promoted commit":     {deployed, func(a *status.Arguments) { a.Deployment.PromotedCommit = second }, true},
+		"no promoted commit":  {deployed, func(a *status.Arguments) { a.Deployment.PromotedCommit = "" }, true},
+		"verdict":             {deployed, func(a *status.Arguments) { a.Deployment.Verdict = "success" }, true},
+		"summary":             {deployed, func(a *status.Arguments) { a.Deployment.Summary = "2 of 2." }, false},
+		"URL of a deployment": {deployed, func(a *status.Arguments) { a.TargetURL = "" }, true},
+
+		"unknown promoted commit": {
+			deployed, func(a *status.Arguments) { a.Deployment.PromotedCommit = fleet.Unknown }, true,
+		},
+		"unknown verdict": {deployed, func(a *status.Arguments) { a.Deployment.Verdict = fleet.Unknown }, true},
+		"unknown summary": {deployed, func(a *status.Arguments) { a.Deployment.Summary = fleet.Unknown }, true},
+
+		"a deployment that says the same": {
+			func() status.Arguments { return with(given(), func(a *status.Arguments) { a.Description = "" }) },
+			func(a *status.Arguments) { a.Commit, a.State, a.Deployment = "", "", deployed().Deployment }, false,
+		},
+		"a deployment in place of a description": {
+			given,
+			func(a *status.Arguments) {
+				a.Commit, a.State, a.Description, a.Deployment = "", "", "", deployed().Deployment
+			},
+			true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wanted := with(tc.prior(), tc.change)
+			if got := wanted.Due(tc.prior(), status.Times{}); got != tc.due {
+				t.Errorf("due is %v, want %v", got, tc.due)
+			}
+		})
+	}
+}
+
+// TestDueByAge: a status is set again if it was older than the age to renew at when it was read, and not at that age.
+func TestDueByAge(t *testing.T) {
+	set := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		after time.Duration
+		times status.Times
+		due   bool
+	}{
+		"younger":           {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(59 * time.Minute)}, false},
+		"of that age":       {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour)}, false},
+		"older":             {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour + time.Second)}, true},
+		"never renewed":     {0, status.Times{SetAt: set, SeenAt: set.Add(1000 * time.Hour)}, false},
+		"no status":         {time.Hour, status.Times{}, false},
+		"no time of itself": {time.Hour, status.Times{SeenAt: set}, false},
+		"no time of answer": {time.Hour, status.Times{SetAt: set}, false},
+		"set in the future": {time.Hour, status.Times{SetAt: set.Add(2 * time.Hour), SeenAt: set}, false},
+	} {
+		for kind, a := range map[string]status.Arguments{"given": given(), "deployed": deployed()} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				a.RenewAfter = tc.after
+				if got := a.Due(a, tc.times); got != tc.due {
+					t.Errorf("due is %v, want %v", got, tc.due)
+				}
+			})
+		}
+	}
+}
+
+// TestDueAfterDrift: another state, description or URL that others set is drift. The case of the context and, of a
+// deployment, the description are none. Who set the status does not matter.
+func TestDueAfterDrift(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change          func(*hosting.Status)
+		given, deployed bool // due
+	}{
+		"nothing":         {func(*hosting.Status) {}, false, false},
+		"case of context": {func(s *hosting.Status) { s.Context = "Kalypso/DEV" }, false, false},
+		"state":           {func(s *hosting.Status) { s.State = hosting.Errored }, true, true},
+		"description":     {func(s *hosting.Status) { s.Description = "Overruled" }, true, false},
+		"no description":  {func(s *hosting.Status) { s.Description = "" }, true, false},
+		"URL":             {func(s *hosting.Status) { s.TargetURL = "https://acme.io" }, true, true},
+		"no URL":          {func(s *hosting.Status) { s.TargetURL = "" }, true, true},
+		"creator":         {func(s *hosting.Status) { s.Creator = "eve" }, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for a, due := range map[*status.Arguments]bool{new(given()): tc.given, new(deployed()): tc.deployed} {
+				found := a.Status()
+				tc.change(&found)
+				if got := a.Due(a.Observe(found), status.Times{}); got != due {
+					t.Errorf("due is %v, want %v, for %+v", got, due, *a)
+				}
+			}
+		})
+	}
+}
+
+// TestObserve: the observed arguments hold what the host says, and leave the given ones as they are.
+func TestObserve(t *testing.T) {
+	found := hosting.Status{Context: "KALYPSO/dev", State: hosting.Failure, Description: "Overruled", Creator: "eve"}
+	want := with(given(), func(a *status.Arguments) {
+		a.State, a.Description, a.TargetURL = "failure", "Overruled", ""
+	})
+	if diff := cmp.Diff(want, given().Observe(found)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	before := deployed()
+	want = with(deployed(), func(a *status.Arguments) { a.TargetURL, a.Deployment.Verdict = "", "failure" })
+	if diff := cmp.Diff(want, before.Observe(found)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(deployed(), before); diff != "" {
+		t.Errorf("the given arguments changed:\n%s", diff)
+	}
+	imported := status.Arguments{Repo: given().Repo, Commit: first, Context: "kalypso/dev"}
+	if diff := cmp.Diff(given(), imported.Observe(given().Status())); diff != "" {
+		t.Errorf("the import of what was set (-want +got):\n%s", diff)
+	}
+}
+
+// TestStatus: the status says what the arguments or the deployment say. Only the summary of a deployment is shortened,
+// by characters and with a mark.
+func TestStatus(t *testing.T) {
+	full := strings.Repeat("ü", status.MaxDescription)
+	summed := func(summary string) status.Arguments {
+		return with(deployed(), func(a *status.Arguments) { a.Deployment.Summary = summary })
+	}
+	told := func(description string) hosting.Status {
+		return hosting.Status{
+			Context: "kalypso/dev", State: hosting.Pending, Description: description, TargetURL: "https://ci.acme.io/runs/1",
+		}
+	}
+	for name, tc := range map[string]struct {
+		given  status.Arguments
+		target string
+		want   hosting.Status
+	}{
+		"given":        {given(), first, told("Rolling out")},
+		"given alone":  {status.Arguments{Commit: first, State: "error"}, first, hosting.Status{State: hosting.Errored}},
+		"deployed":     {deployed(), first, told("1 of 2 clusters current.")},
+		"full summary": {summed(full), first, told(full)},
+		"long summary": {summed(full + "ü"), first, told(strings.Repeat("ü", status.MaxDescription-1) + "…")},
+		"nothing promoted": {
+			status.Arguments{Commit: second, Deployment: &status.Deployment{Verdict: "pending"}}, "",
+			hosting.Status{State: hosting.Pending},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.given.Status()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got := tc.given.Target(); got != tc.target {
+				t.Errorf("the target is %q, want %q", got, tc.target)
+			}
+		})
+	}
+}
+
+// TestTimes: times that are kept are read back. Text that holds none gives none.
+func TestTimes(t *testing.T) {
+	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	times := status.TimesOf(hosting.Status{SetAt: at, SeenAt: at.Add(time.Minute)})
+	if text := string(times.Encode()); text != `{"set_at":"2025-03-01T12:00:00Z","seen_at":"2025-03-01T12:01:00Z"}` {
+		t.Errorf("encoded: %s", text)
+	}
+	if got := status.ParseTimes(times.Encode()); got != times {
+		t.Errorf("read back: %v", got)
+	}
+	for _, text := range []string{"", "{", `{"set_at":"2025-03-01T12:00:00Z","seen_at":"soon"}`} {
+		if got := status.ParseTimes([]byte(text)); got != (status.Times{}) {
+			t.Errorf("%q is read as %v", text, got)
+		}
+	}
+}

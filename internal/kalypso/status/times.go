@@ -1,0 +1,43 @@
+package status
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Times are when the last status was set and read, by the host's clock. A read keeps them for the plan, which makes no
+// requests. The zero value stands for no status, or for a host that reports no times.
+type Times struct {
+	SetAt  time.Time `json:"set_at"`
+	SeenAt time.Time `json:"seen_at"`
+}
+
+// TimesOf returns the times of a status.
+func TimesOf(s hosting.Status) Times { return Times{s.SetAt, s.SeenAt} }
+
+// ParseTimes parses what [Times.Encode] returns. Other text gives the zero value.
+func ParseTimes(text []byte) (t Times) {
+	if json.Unmarshal(text, &t) != nil {
+		return Times{}
+	}
+	return t
+}
+
+// Encode returns the times as JSON.
+func (t Times) Encode() []byte {
+	text, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // times marshal
+	}
+	return text
+}
+
+// age returns how old the status was when it was read, or 0 if that is unknown.
+func (t Times) age() time.Duration {
+	if t.SetAt.IsZero() {
+		return 0
+	}
+	return t.SeenAt.Sub(t.SetAt)
+}
