@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // assignments returns the schedule of a fleet with its reasons. It contacts nothing.
@@ -32,7 +33,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var ofArguments fleet.Problems
+	var ofArguments problem.Problems
 	d := decoder{arguments: values, problems: &ofArguments}
 	f, _ := readFleet(ctx, d, fleet.Limits{})
 	withValues, _ := d.bool("explain")
@@ -54,7 +55,7 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 	}
 	results, err := outcome.values(ctx)
 	if err != nil {
-		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Values can't be shown", fleet.Sentence(err))
+		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Values can't be shown", problem.Sentence(err))
 		return
 	}
 	maps.Copy(values, results)

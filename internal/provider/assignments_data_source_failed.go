@@ -27,7 +27,7 @@ func (o *assignmentsOutcome) failed() []values {
 			all = append(all, values{
 				"cluster_type":      orNil(target.ClusterType),
 				"deployment_target": target.Name,
-				"kind":              string(p.Kind),
+				"kind":              p.Kind,
 				"object":            p.Name,
 				"origin":            p.Origin.Key,
 				"reason":            p.Summary + ": " + cmp.Or(p.Cause, p.Detail),

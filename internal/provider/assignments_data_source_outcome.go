@@ -11,7 +11,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // assignmentsOutcome holds the data source's result for a fleet.
@@ -25,12 +27,12 @@ type assignmentsOutcome struct {
 }
 
 // checkTargets reports explained targets that don't exist.
-func (o *assignmentsOutcome) checkTargets() (ps fleet.Problems) {
+func (o *assignmentsOutcome) checkTargets() (ps problem.Problems) {
 	for i, name := range o.only {
 		there := slices.ContainsFunc(o.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == name })
-		if !there && !fleet.IsUnknown(name) { // null is reported already
-			ps = append(ps, fleet.Problem{
-				Path:    []fleet.Step{fleet.Attr("explain_targets"), fleet.Index(i)},
+		if !there && !unknown.Is(name) { // null is reported already
+			ps = append(ps, problem.Problem{
+				Path:    []problem.Step{problem.Attr("explain_targets"), problem.Index(i)},
 				Summary: "No such deployment target",
 				Detail: fmt.Sprintf("Environment %q has no deployment target %q. The name has the form <workload>-<target>.",
 					o.fleet.Environment, name),

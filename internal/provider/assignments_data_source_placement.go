@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 const recordAttribute = "record"
@@ -53,7 +53,7 @@ func readRecord(d decoder) (record delivery.Record) {
 	record, err := delivery.ParseRecord([]byte(text))
 	if err != nil {
 		d.report("Invalid record", fmt.Sprintf("The text is not the record of a rendering: %s.", err),
-			fleet.Attr(recordAttribute))
+			problem.Attr(recordAttribute))
 	}
 	return record
 }
@@ -61,7 +61,7 @@ func readRecord(d decoder) (record delivery.Record) {
 // targetsInWhy returns the deployment targets in why.
 func targetsInWhy(d decoder) (names []string) {
 	quiet := d
-	quiet.problems = new(fleet.Problems) // the answers report them
+	quiet.problems = new(problem.Problems) // the answers report them
 	for _, asked := range quiet.objects("why") {
 		if !asked.unknown {
 			names = append(names, asked.string("target"))

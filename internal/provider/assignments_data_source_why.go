@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // maxWhy limits the pairs in why.
@@ -72,10 +72,10 @@ func (o *assignmentsOutcome) answer(d decoder) {
 		case errors.Is(err, explain.ErrNoTarget):
 			asked.report("No such deployment target", fmt.Sprintf(
 				"Environment %q has no deployment target %q. Its name is the workload's, a dash, and the target's.",
-				o.fleet.Environment, target), fleet.Attr("target"))
+				o.fleet.Environment, target), problem.Attr("target"))
 		case err != nil:
 			asked.report("No such cluster type", fmt.Sprintf("There is no cluster type %q.", clusterType),
-				fleet.Attr("cluster_type"))
+				problem.Attr("cluster_type"))
 		default:
 			o.answers = append(o.answers, answer)
 		}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	promotions "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -46,7 +46,7 @@ func (m *baseRepoModel) known(ctx context.Context) bool {
 
 // desired converts the arguments, and reports errors in the known ones.
 func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *baserepo.Desired {
-	var ps fleet.Problems
+	var ps problem.Problems
 	promotion := readPromotion(decoder{arguments: map[string]attr.Value{"promotion": m.Promotion}, problems: &ps})
 	given := nested[pullRequestModel](ctx, m.Delivery)
 	d := &baserepo.Desired{
@@ -57,10 +57,10 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 		PullRequest: given.settings(),
 	}
 	if promotion == nil {
-		ps = append(ps, fleet.Problem{
+		ps = append(ps, problem.Problem{
 			Summary: "Missing promotion",
 			Detail:  "promotion names the commit to promote. Pass a kalypso_promotion, or an object with commit.",
-			Path:    []fleet.Step{fleet.Attr("promotion")},
+			Path:    []problem.Step{problem.Attr("promotion")},
 		})
 	} else {
 		d.Commit, d.Summary = promotion.Commit, promotion.Summary

@@ -16,9 +16,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var (
@@ -122,7 +122,7 @@ func (r *baseRepo) report(
 		appendBaseRepoError(diags, d.At, decision.Err)
 	}
 	if decision.Drifted {
-		appendProblems(diags, fleet.Problems{baserepo.DriftProblem(d, before)})
+		appendProblems(diags, problem.Problems{baserepo.DriftProblem(d, before)})
 	}
 	if decision.Closed != 0 {
 		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
@@ -268,7 +268,7 @@ func (r *baseRepo) ImportState(
 	} else {
 		var err error
 		if at, err = parseBaseRepoID(req.ID); err != nil {
-			diags.AddError("Invalid import ID", fleet.Sentence(err))
+			diags.AddError("Invalid import ID", problem.Sentence(err))
 			return
 		}
 	}
@@ -303,10 +303,10 @@ func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.Branch, err error)
 	var host *hosting.Error
 	switch {
 	case errors.Is(err, errGitHubSettings):
-		diags.AddError("GitHub can't be used", fleet.Sentence(err))
+		diags.AddError("GitHub can't be used", problem.Sentence(err))
 	case errors.As(err, &host):
 		appendHostError(diags, path.Root("repo"), err)
 	default:
-		appendProblems(diags, fleet.Problems{baserepo.NewProblem(at, err)})
+		appendProblems(diags, problem.Problems{baserepo.NewProblem(at, err)})
 	}
 }

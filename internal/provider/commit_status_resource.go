@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
 
@@ -213,7 +213,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 		resp.Diagnostics.AddAttributeWarning(
 			path.Root("commit"),
 			"The commit is gone",
-			fleet.Sentence(err)+" A new status is planned.",
+			problem.Sentence(err)+" A new status is planned.",
 		)
 		resp.State.RemoveResource(ctx)
 	case err != nil:
@@ -243,7 +243,7 @@ func (r *commitStatus) ImportState(
 	}
 	repo, commit, statusContext, err := status.ParseImportID(id)
 	if err != nil {
-		resp.Diagnostics.AddError("Invalid import ID", fleet.Sentence(err))
+		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
 		return
 	}
 	if !r.data.known {

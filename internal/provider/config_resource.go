@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // isPlatformConfig is the label value that marks a ConfigMap as platform configuration.
@@ -66,15 +67,15 @@ var configModel = &model{
 // the name marks it. It adds nothing to unknown labels. With an unknown name, the label's value is unknown.
 func withPlatformConfigLabel(name string, labels map[string]string) map[string]string {
 	_, given := labels[fleet.PlatformConfigLabel]
-	_, unknown := labels[fleet.Unknown]
-	if given || unknown || strings.HasPrefix(name, fleet.AzureAppConfigPrefix) {
+	_, maybe := labels[unknown.Text]
+	if given || maybe || strings.HasPrefix(name, fleet.AzureAppConfigPrefix) {
 		return labels
 	}
 	all := map[string]string{}
 	maps.Copy(all, labels)
 	all[fleet.PlatformConfigLabel] = isPlatformConfig
-	if fleet.IsUnknown(name) {
-		all[fleet.PlatformConfigLabel] = fleet.Unknown
+	if unknown.Is(name) {
+		all[fleet.PlatformConfigLabel] = unknown.Text
 	}
 	return all
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 var (
@@ -45,7 +46,7 @@ func (c *controlPlane) Configure(
 func (c *controlPlane) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
-	var ps fleet.Problems
+	var ps problem.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
 	checkControlPlane(d)
 	appendProblems(&resp.Diagnostics, ps)
@@ -59,42 +60,42 @@ func checkControlPlane(d decoder) {
 			"Neither repo nor directory is set. Set repo for a control plane in Git, with branch or commit, or directory for "+
 				"a folder.")
 	case repo != "" && directory != "" && !anyUnknown(repo, directory):
-		d.report("Two control planes", "Both repo and directory are set. Remove one of them.", fleet.Attr("directory"))
+		d.report("Two control planes", "Both repo and directory are set. Remove one of them.", problem.Attr("directory"))
 	case repo != "" && branch == "" && commit == "":
-		d.report("Missing branch", "Set branch, whose head is read, or commit.", fleet.Attr("branch"))
+		d.report("Missing branch", "Set branch, whose head is read, or commit.", problem.Attr("branch"))
 	}
 	if directory != "" && repo == "" {
 		for _, name := range []string{"branch", "commit", "path"} {
-			if value := d.string(name); value != "" && !fleet.IsUnknown(value) {
+			if value := d.string(name); value != "" && !unknown.Is(value) {
 				d.report("Argument of a repo",
-					name+" is for a control plane in Git, but directory is a folder. Remove one of them.", fleet.Attr(name))
+					name+" is for a control plane in Git, but directory is a folder. Remove one of them.", problem.Attr(name))
 			}
 		}
 	}
 	if base := d.string("base_directory"); base != "" && repo != "" && !anyUnknown(base, repo) {
 		d.report("Argument of a folder", "base_directory needs directory. In Git, the BaseRepo names the base.",
-			fleet.Attr("base_directory"))
+			problem.Attr("base_directory"))
 	}
 	if d.promotes() {
 		if follow, known := d.bool("follow_base_repo"); known && !follow && !isNull(d.arguments["follow_base_repo"]) {
 			d.report("Promotion without a base",
 				"promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
-				fleet.Attr("promotion"))
+				problem.Attr("promotion"))
 		}
 		if base := d.string("base_directory"); base != "" {
 			d.report("Promotion without a base",
 				"promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
-				fleet.Attr("promotion"))
+				problem.Attr("promotion"))
 		}
 	}
-	if repo != "" && !fleet.IsUnknown(repo) {
+	if repo != "" && !unknown.Is(repo) {
 		if _, err := gitremote.ParseURL(repo); err != nil {
-			d.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
+			d.report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
 		}
 	}
-	if branch != "" && !fleet.IsUnknown(branch) {
+	if branch != "" && !unknown.Is(branch) {
 		if err := gitops.CheckName(branch); err != nil {
-			d.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))
+			d.report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
 		}
 	}
 }
@@ -105,7 +106,7 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	d := decoder{arguments: arguments, problems: &ps}
 	request := c.request(d)
 	appendProblems(&resp.Diagnostics, ps)

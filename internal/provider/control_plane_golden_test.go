@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
@@ -80,7 +81,7 @@ func (h *gitHost) goldenRepos(g *golden.Fleet) (promoted string) {
 		}
 	}
 	for path, text := range base {
-		objects, _, ps := fleet.ParseYAML(h.t.Context(), fleet.Origin{Key: path}, text)
+		objects, _, ps := fleet.ParseYAML(h.t.Context(), problem.Origin{Key: path}, text)
 		if err := ps.Err(); err != nil {
 			h.t.Fatal(err)
 		}

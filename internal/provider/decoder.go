@@ -9,21 +9,22 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // decoder reads the arguments of one object: of a resource, of an object nested in a map, or of a value of a dynamic
-// type. An unknown value becomes [fleet.Unknown], a null one the zero value. A value of a wrong type becomes a
+// type. An unknown value becomes [unknown.Text], a null one the zero value. A value of a wrong type becomes a
 // problem at its path.
 type decoder struct {
 	arguments map[string]attr.Value
 	unknown   bool // nothing of the object is known
-	path      []fleet.Step
-	problems  *fleet.Problems
+	path      []problem.Step
+	problems  *problem.Problems
 }
 
 // newDecoder reads the object v, or a map of one type. It adds what is wrong to problems.
-func newDecoder(v attr.Value, problems *fleet.Problems, path ...fleet.Step) decoder {
+func newDecoder(v attr.Value, problems *problem.Problems, path ...problem.Step) decoder {
 	d := decoder{path: path, problems: problems}
 	v = underlying(v)
 	switch {
@@ -41,11 +42,11 @@ func newDecoder(v attr.Value, problems *fleet.Problems, path ...fleet.Step) deco
 }
 
 // report adds an error at the path below the object.
-func (d decoder) report(summary, detail string, steps ...fleet.Step) {
-	*d.problems = append(*d.problems, fleet.Problem{Summary: summary, Detail: detail, Path: d.at(steps...)})
+func (d decoder) report(summary, detail string, steps ...problem.Step) {
+	*d.problems = append(*d.problems, problem.Problem{Summary: summary, Detail: detail, Path: d.at(steps...)})
 }
 
-func (d decoder) at(steps ...fleet.Step) []fleet.Step {
+func (d decoder) at(steps ...problem.Step) []problem.Step {
 	return append(slices.Clone(d.path), steps...)
 }
 
@@ -64,13 +65,13 @@ func (d decoder) isUnknown(name string) bool {
 // string reads a string.
 func (d decoder) string(name string) string {
 	if d.isUnknown(name) {
-		return fleet.Unknown
+		return unknown.Text
 	}
 	v, ok := d.argument(name)
 	if !ok {
 		return ""
 	}
-	return d.text(v, fleet.Attr(name))
+	return d.text(v, problem.Attr(name))
 }
 
 // bool reads a bool, and whether it is known.
@@ -84,7 +85,7 @@ func (d decoder) bool(name string) (value, known bool) {
 	}
 	b, ok := v.(basetypes.BoolValue)
 	if !ok {
-		d.report("Wrong type", "Expected a bool.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a bool.", problem.Attr(name))
 	}
 	return b.ValueBool(), true
 }
@@ -97,17 +98,17 @@ func (d decoder) int(name string) *int {
 	}
 	number, ok := v.(basetypes.Int64Value)
 	if !ok {
-		d.report("Wrong type", "Expected a whole number.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a whole number.", problem.Attr(name))
 		return nil
 	}
 	n := int(number.ValueInt64())
 	return &n
 }
 
-// number is int for a domain that marks an unknown number by [fleet.UnknownNumber].
+// number is int for a domain that marks an unknown number by [unknown.Number].
 func (d decoder) number(name string) *int {
 	if d.isUnknown(name) {
-		return new(fleet.UnknownNumber)
+		return new(unknown.Number)
 	}
 	return d.int(name)
 }
@@ -123,7 +124,7 @@ func (d decoder) numberOr(name string, otherwise int) int {
 // strings reads a list of strings.
 func (d decoder) strings(name string) []string {
 	if d.isUnknown(name) {
-		return []string{fleet.Unknown}
+		return []string{unknown.Text}
 	}
 	v, ok := d.argument(name)
 	if !ok {
@@ -131,11 +132,11 @@ func (d decoder) strings(name string) []string {
 	}
 	list, ok := elements(v)
 	if !ok {
-		d.report("Wrong type", "Expected a list of strings.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a list of strings.", problem.Attr(name))
 	}
 	var all []string
 	for i, e := range list {
-		all = append(all, d.text(e, fleet.Attr(name), fleet.Index(i)))
+		all = append(all, d.text(e, problem.Attr(name), problem.Index(i)))
 	}
 	return all
 }
@@ -143,7 +144,7 @@ func (d decoder) strings(name string) []string {
 // stringMap reads a map of strings.
 func (d decoder) stringMap(name string) map[string]string {
 	if d.isUnknown(name) {
-		return map[string]string{fleet.Unknown: fleet.Unknown}
+		return map[string]string{unknown.Text: unknown.Text}
 	}
 	v, ok := d.argument(name)
 	if !ok {
@@ -151,14 +152,14 @@ func (d decoder) stringMap(name string) map[string]string {
 	}
 	set, ok := members(v)
 	if !ok {
-		d.report("Wrong type", "Expected a map of strings.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a map of strings.", problem.Attr(name))
 	}
 	if len(set) == 0 {
 		return nil
 	}
 	all := make(map[string]string, len(set))
 	for _, k := range slices.Sorted(maps.Keys(set)) {
-		all[k] = d.text(set[k], fleet.Attr(name), fleet.Key(k))
+		all[k] = d.text(set[k], problem.Attr(name), problem.Key(k))
 	}
 	return all
 }
@@ -166,16 +167,16 @@ func (d decoder) stringMap(name string) map[string]string {
 // object reads a nested object. ok is false if it is null.
 func (d decoder) object(name string) (nested decoder, ok bool) {
 	if d.isUnknown(name) {
-		return decoder{unknown: true, path: d.at(fleet.Attr(name)), problems: d.problems}, true
+		return decoder{unknown: true, path: d.at(problem.Attr(name)), problems: d.problems}, true
 	}
 	v, ok := d.argument(name)
-	return newDecoder(v, d.problems, d.at(fleet.Attr(name))...), ok
+	return newDecoder(v, d.problems, d.at(problem.Attr(name))...), ok
 }
 
 // objects reads a list of objects. An unknown list has one unknown element.
 func (d decoder) objects(name string) []decoder {
 	if d.isUnknown(name) {
-		return []decoder{{unknown: true, path: d.at(fleet.Attr(name), fleet.Index(0)), problems: d.problems}}
+		return []decoder{{unknown: true, path: d.at(problem.Attr(name), problem.Index(0)), problems: d.problems}}
 	}
 	v, ok := d.argument(name)
 	if !ok {
@@ -183,17 +184,17 @@ func (d decoder) objects(name string) []decoder {
 	}
 	list, ok := elements(v)
 	if !ok {
-		d.report("Wrong type", "Expected a list of objects.", fleet.Attr(name))
+		d.report("Wrong type", "Expected a list of objects.", problem.Attr(name))
 	}
 	var all []decoder
 	for i, e := range list {
 		if isNull(underlying(e)) {
-			d.reportNull(fleet.Attr(name), fleet.Index(i))
+			d.reportNull(problem.Attr(name), problem.Index(i))
 			// It keeps its index, and causes no further problems.
-			all = append(all, decoder{unknown: true, path: d.at(fleet.Attr(name), fleet.Index(i)), problems: d.problems})
+			all = append(all, decoder{unknown: true, path: d.at(problem.Attr(name), problem.Index(i)), problems: d.problems})
 			continue
 		}
-		all = append(all, newDecoder(e, d.problems, d.at(fleet.Attr(name), fleet.Index(i))...))
+		all = append(all, newDecoder(e, d.problems, d.at(problem.Attr(name), problem.Index(i))...))
 	}
 	return all
 }
@@ -202,13 +203,13 @@ func (d decoder) objects(name string) []decoder {
 func (d decoder) objectMap(name string) map[string]decoder {
 	nested, _ := d.object(name)
 	if nested.unknown {
-		return map[string]decoder{fleet.Unknown: nested}
+		return map[string]decoder{unknown.Text: nested}
 	}
 	all := make(map[string]decoder, len(nested.arguments))
 	for _, k := range slices.Sorted(maps.Keys(nested.arguments)) {
-		e := decoder{unknown: true, path: nested.at(fleet.Key(k)), problems: d.problems}
+		e := decoder{unknown: true, path: nested.at(problem.Key(k)), problems: d.problems}
 		if isNull(underlying(nested.arguments[k])) {
-			nested.reportNull(fleet.Key(k)) // the element causes no further problems
+			nested.reportNull(problem.Key(k)) // the element causes no further problems
 		} else {
 			e = newDecoder(nested.arguments[k], d.problems, e.path...)
 		}
@@ -221,40 +222,40 @@ func (d decoder) objectMap(name string) map[string]decoder {
 func (d decoder) allow(names ...string) {
 	for _, k := range slices.Sorted(maps.Keys(d.arguments)) {
 		if !slices.Contains(names, k) {
-			d.report("Unsupported argument", fmt.Sprintf("%q is not one of %s.", k, strings.Join(names, ", ")), fleet.Attr(k))
+			d.report("Unsupported argument", fmt.Sprintf("%q is not one of %s.", k, strings.Join(names, ", ")), problem.Attr(k))
 		}
 	}
 }
 
 // text reads a string, or a value that Terraform converts to one. It reports any other value, and returns
-// [fleet.Unknown].
-func (d decoder) text(v attr.Value, steps ...fleet.Step) string {
+// [unknown.Text].
+func (d decoder) text(v attr.Value, steps ...problem.Step) string {
 	v = underlying(v)
 	switch v := v.(type) {
 	case nil:
 	case basetypes.StringValue:
 		if v.IsUnknown() {
-			return fleet.Unknown
+			return unknown.Text
 		}
 		if !v.IsNull() {
 			return v.ValueString()
 		}
 	default:
 		if v.IsUnknown() {
-			return fleet.Unknown
+			return unknown.Text
 		}
 		if text, ok := scalarText(v); ok {
 			return text
 		}
 		if !v.IsNull() {
 			d.report("Wrong type", "Expected a string.", steps...)
-			return fleet.Unknown
+			return unknown.Text
 		}
 	}
 	d.reportNull(steps...)
-	return fleet.Unknown
+	return unknown.Text
 }
 
-func (d decoder) reportNull(steps ...fleet.Step) {
+func (d decoder) reportNull(steps ...problem.Step) {
 	d.report("Null element", "An element of this list or map is null. Give it a value, or remove it.", steps...)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 func unknownOf(t *testing.T, argumentType attr.Type) tftypes.Value {
@@ -23,8 +25,8 @@ func stringList(all ...attr.Value) types.List { return types.ListValueMust(types
 func stringMap(all map[string]attr.Value) types.Map { return types.MapValueMust(types.StringType, all) }
 
 func TestDecode(t *testing.T) {
-	null, unknown := types.StringNull(), types.StringUnknown()
-	var ps fleet.Problems
+	null, later := types.StringNull(), types.StringUnknown()
+	var ps problem.Problems
 	d := newDecoder(types.ObjectValueMust(
 		map[string]attr.Type{
 			"null": types.StringType, "unknown": types.StringType, "set": types.StringType,
@@ -32,29 +34,29 @@ func TestDecode(t *testing.T) {
 			"map": types.MapType{ElemType: types.StringType}, "unknownMap": types.MapType{ElemType: types.StringType},
 		},
 		map[string]attr.Value{
-			"null": null, "unknown": unknown, "set": types.StringValue("s"),
-			"list":        stringList(types.StringValue("a"), unknown, null),
+			"null": null, "unknown": later, "set": types.StringValue("s"),
+			"list":        stringList(types.StringValue("a"), later, null),
 			"unknownList": types.ListUnknown(types.StringType),
-			"map":         stringMap(map[string]attr.Value{"a": types.StringValue("b"), "u": unknown, "n": null}),
+			"map":         stringMap(map[string]attr.Value{"a": types.StringValue("b"), "u": later, "n": null}),
 			"unknownMap":  types.MapUnknown(types.StringType),
-		}), &ps, fleet.Attr("at"))
+		}), &ps, problem.Attr("at"))
 
-	for name, want := range map[string]string{"null": "", "missing": "", "unknown": fleet.Unknown, "set": "s"} {
+	for name, want := range map[string]string{"null": "", "missing": "", "unknown": unknown.Text, "set": "s"} {
 		if got := d.string(name); got != want {
 			t.Errorf("string %s: got %q, want %q", name, got, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"a", fleet.Unknown, fleet.Unknown}, d.strings("list")); diff != "" {
+	if diff := cmp.Diff([]string{"a", unknown.Text, unknown.Text}, d.strings("list")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{fleet.Unknown}, d.strings("unknownList")); diff != "" {
+	if diff := cmp.Diff([]string{unknown.Text}, d.strings("unknownList")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]string{"a": "b", "u": fleet.Unknown, "n": fleet.Unknown},
+	if diff := cmp.Diff(map[string]string{"a": "b", "u": unknown.Text, "n": unknown.Text},
 		d.stringMap("map")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]string{fleet.Unknown: fleet.Unknown}, d.stringMap("unknownMap")); diff != "" {
+	if diff := cmp.Diff(map[string]string{unknown.Text: unknown.Text}, d.stringMap("unknownMap")); diff != "" {
 		t.Error(diff)
 	}
 	var at []string
@@ -67,15 +69,17 @@ func TestDecode(t *testing.T) {
 }
 
 func TestPathOf(t *testing.T) {
-	steps := []fleet.Step{fleet.Attr("deployment_targets"), fleet.Index(1), fleet.Attr("labels"), fleet.Key("a/b")}
-	for want, p := range map[string]fleet.Problem{
+	steps := []problem.Step{
+		problem.Attr("deployment_targets"), problem.Index(1), problem.Attr("labels"), problem.Key("a/b"),
+	}
+	for want, p := range map[string]problem.Problem{
 		``:                                    {},
 		`deployment_targets[1].labels["a/b"]`: {Path: steps},
 		`workloads["hello"].deployment_targets[1].labels["a/b"]`: {Path: steps,
-			Origin: fleet.Origin{Attribute: "workloads", Key: "hello"}},
-		`environment`:         {Origin: fleet.Origin{Attribute: "environment"}},
-		`manifests["f.yaml"]`: {Path: steps, Origin: fleet.Origin{Key: "f.yaml", Document: 2, Line: 7}},
-		`labels`:              {Path: []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.Unknown)}},
+			Origin: problem.Origin{Attribute: "workloads", Key: "hello"}},
+		`environment`:         {Origin: problem.Origin{Attribute: "environment"}},
+		`manifests["f.yaml"]`: {Path: steps, Origin: problem.Origin{Key: "f.yaml", Document: 2, Line: 7}},
+		`labels`:              {Path: []problem.Step{problem.Attr("labels"), problem.Key(unknown.Text)}},
 	} {
 		if got := pathOf(p).String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -86,19 +90,19 @@ func TestPathOf(t *testing.T) {
 // Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and says the
 // rest.
 func TestDiagnostic(t *testing.T) {
-	p := fleet.Problem{
-		Kind: fleet.KindWorkload, Name: "w", Summary: "S", Detail: "D.",
-		Path: []fleet.Step{fleet.Attr("deployment_targets"), fleet.Index(1), fleet.Attr("labels"), fleet.Key("a")},
+	p := problem.Problem{
+		Kind: string(fleet.KindWorkload), Name: "w", Summary: "S", Detail: "D.",
+		Path: []problem.Step{problem.Attr("deployment_targets"), problem.Index(1), problem.Attr("labels"), problem.Key("a")},
 	}
 	const object = "D.\n\nObject: Workload \"w\""
 	nested := p
-	nested.Origin = fleet.Origin{Attribute: "workloads", Key: "k"}
+	nested.Origin = problem.Origin{Attribute: "workloads", Key: "k"}
 	warning := p
-	warning.Severity, warning.Path = fleet.Warning, nil
+	warning.Severity, warning.Path = problem.Warning, nil
 	own := p
-	own.Path = []fleet.Step{fleet.Attr("labels"), fleet.Key("a")}
+	own.Path = []problem.Step{problem.Attr("labels"), problem.Key("a")}
 	for name, test := range map[string]struct {
-		problem fleet.Problem
+		problem problem.Problem
 		want    diag.Diagnostic
 	}{
 		"of the resource": {own, diag.NewAttributeErrorDiagnostic(path.Root("labels").AtMapKey("a"), "S",
@@ -107,7 +111,7 @@ func TestDiagnostic(t *testing.T) {
 			object+"\nAttribute: deployment_targets[1].labels[\"a\"]")},
 		"in a map of a rendering": {nested, diag.NewAttributeErrorDiagnostic(path.Root("workloads").AtMapKey("k"), "S",
 			object+" from workloads[\"k\"]\nAttribute: workloads[\"k\"].deployment_targets[1].labels[\"a\"]")},
-		"nowhere": {fleet.Problem{Summary: "S", Detail: "D."}, diag.NewErrorDiagnostic("S", "D.")},
+		"nowhere": {problem.Problem{Summary: "S", Detail: "D."}, diag.NewErrorDiagnostic("S", "D.")},
 		"warning": {warning, diag.NewWarningDiagnostic("S", object)},
 	} {
 		if got := diagnostic(test.problem); !got.Equal(test.want) {

@@ -16,8 +16,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // defaultReadTimeout is the default of timeouts.read of kalypso_deployment_state.
@@ -155,10 +156,10 @@ func (p *providerData) readDeployment(d decoder) deploymentRequest {
 	v, _ := d.argument("expected")
 	set, _ := members(v)
 	for name, e := range set {
-		at := newDecoder(e, d.problems, d.at(fleet.Attr("expected"), fleet.Key(name))...)
+		at := newDecoder(e, d.problems, d.at(problem.Attr("expected"), problem.Key(name))...)
 		expected := deployment.Expectation{Clusters: at.strings("clusters"), Minimum: at.int("minimum")}
 		if expected.Minimum != nil && *expected.Minimum < 0 {
-			at.report("Invalid minimum", "minimum must be 0 or more.", fleet.Attr("minimum"))
+			at.report("Invalid minimum", "minimum must be 0 or more.", problem.Attr("minimum"))
 		}
 		request.Rules.Expected[name] = expected
 	}
@@ -231,13 +232,13 @@ func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kub
 	named := d.strings("clusters")
 	if len(named) == 0 {
 		d.report("Missing clusters", "kubernetes lists no clusters. List names from clusters of the provider.",
-			fleet.Attr("clusters"))
+			problem.Attr("clusters"))
 	}
 	for i, name := range named {
-		if fleet.IsUnknown(name) || p == nil {
+		if unknown.Is(name) || p == nil {
 			continue
 		}
-		at := []fleet.Step{fleet.Attr("clusters"), fleet.Index(i)}
+		at := []problem.Step{problem.Attr("clusters"), problem.Index(i)}
 		connection, there := p.clusters.known[name]
 		switch {
 		case p.clusters.allUnknown || p.clusters.unknown[name]:
@@ -252,7 +253,7 @@ func (p *providerData) readKubernetes(d decoder, request *deploymentRequest) kub
 			continue
 		}
 		if err := connection.Check(); err != nil {
-			d.report("The cluster can't be used", fmt.Sprintf("Cluster %q: %s", name, fleet.Sentence(err)), at...)
+			d.report("The cluster can't be used", fmt.Sprintf("Cluster %q: %s", name, problem.Sentence(err)), at...)
 		}
 		source[name] = connection
 	}
@@ -281,14 +282,14 @@ func readReports(d decoder) observe.Recorded {
 				r.report(
 					"Incomplete report",
 					"A report needs cluster, folder and state; "+argument.name+" is not set.",
-					fleet.Attr(argument.name),
+					problem.Attr(argument.name),
 				)
 			}
 		}
-		if text := r.string("time"); text != "" && !fleet.IsUnknown(text) {
+		if text := r.string("time"); text != "" && !unknown.Is(text) {
 			at, err := time.Parse(time.RFC3339, text)
 			if err != nil {
-				r.report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), fleet.Attr("time"))
+				r.report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr("time"))
 			}
 			report.Time = at
 		}

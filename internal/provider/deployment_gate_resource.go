@@ -16,7 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var (
@@ -95,7 +95,7 @@ func (g *deploymentGate) read(
 	from getter,
 	diags *diag.Diagnostics,
 ) (map[string]attr.Value, gateRequest) {
-	var ps fleet.Problems
+	var ps problem.Problems
 	arguments := getObject(ctx, from, diags)
 	d := decoder{arguments: arguments, problems: &ps}
 	request := gateRequest{g.data.readDeployment(d), readDuration(d, "poll_interval", defaultPollInterval)}
@@ -105,7 +105,7 @@ func (g *deploymentGate) read(
 			"Nothing to wait for",
 			"Both tree_hash and commit are null. The rendering's commit_sha is null until its pull request is "+
 				"merged: create the gate after that, such as with count.",
-			fleet.Attr("commit"),
+			problem.Attr("commit"),
 		)
 	}
 	if len(request.Sources) == 1 {
@@ -114,7 +114,7 @@ func (g *deploymentGate) read(
 				"Reports do not change",
 				"source contains only reports, which don't change while the gate waits. Use kalypso_deployment_state for them, "+
 					"or add another source.",
-				fleet.Attr("source"),
+				problem.Attr("source"),
 			)
 		}
 	}
@@ -222,14 +222,14 @@ func describeState(seen *observe.Observation) string {
 	}
 	text := seen.Summary
 	if seen.Awaits != "" {
-		text += " " + fleet.Sentence(errors.New(seen.Awaits))
+		text += " " + problem.Sentence(errors.New(seen.Awaits))
 	}
 	var lines []string
 	for _, p := range seen.Problems {
 		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
 	}
 	if len(lines) > 0 {
-		text += "\n" + fleet.IndentedList(lines, maxGateProblems) + "\n"
+		text += "\n" + problem.IndentedList(lines, maxGateProblems) + "\n"
 	}
 	return text
 }

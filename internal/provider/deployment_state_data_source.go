@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var (
@@ -54,7 +54,7 @@ func (s *deploymentState) ValidateConfig(
 	req datasource.ValidateConfigRequest,
 	resp *datasource.ValidateConfigResponse,
 ) {
-	var ps fleet.Problems
+	var ps problem.Problems
 	s.data.readDeployment(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
 	appendProblems(&resp.Diagnostics, ps)
 }
@@ -65,7 +65,7 @@ func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	d := decoder{arguments: arguments, problems: &ps}
 	request := s.data.readDeployment(d)
 	detail := details.or(d.string("detail"))
@@ -111,7 +111,7 @@ func (p *providerData) observeDeployment(
 		return nil
 	}
 	for _, silent := range seen.Unanswered {
-		diags.AddAttributeWarning(path.Root("source"), "A source did not answer", fleet.Sentence(silent)+
+		diags.AddAttributeWarning(path.Root("source"), "A source did not answer", problem.Sentence(silent)+
 			" The verdict is pending. The next run asks again.")
 	}
 	tflog.Info(ctx, "read the deployment state", map[string]any{
@@ -126,10 +126,10 @@ func appendDeploymentError(diags *diag.Diagnostics, at delivery.Destination, err
 	var source *observe.SourceError
 	switch {
 	case errors.As(err, &source):
-		diags.AddAttributeError(path.Root("source"), "A source can't be used", fleet.Sentence(err))
+		diags.AddAttributeError(path.Root("source"), "A source can't be used", problem.Sentence(err))
 	case errors.As(err, &remote):
 		appendDeliveryError(diags, at, err)
 	default:
-		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", fleet.Sentence(err))
+		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", problem.Sentence(err))
 	}
 }

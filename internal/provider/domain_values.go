@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // nested reads the attributes of a nested object. If the object is unknown, all of them are.
@@ -34,10 +34,10 @@ func nested[T any](ctx context.Context, object types.Object) (attributes T) {
 	return attributes
 }
 
-// text returns a string for the domain: [fleet.Unknown] if it is unknown, empty if it is null.
+// text returns a string for the domain: [unknown.Text] if it is unknown, empty if it is null.
 func text(v types.String) string {
 	if v.IsUnknown() {
-		return fleet.Unknown
+		return unknown.Text
 	}
 	return v.ValueString()
 }
@@ -46,7 +46,7 @@ func text(v types.String) string {
 func number(v types.Int64) string {
 	switch {
 	case v.IsUnknown():
-		return fleet.Unknown
+		return unknown.Text
 	case v.IsNull():
 		return ""
 	}
@@ -56,7 +56,7 @@ func number(v types.Int64) string {
 // texts returns the strings of a set. An unknown set has one unknown element.
 func texts(set types.Set) (all []string) {
 	if set.IsUnknown() {
-		return []string{fleet.Unknown}
+		return []string{unknown.Text}
 	}
 	for _, v := range set.Elements() {
 		s, _ := v.(types.String)
@@ -68,7 +68,7 @@ func texts(set types.Set) (all []string) {
 // textMap returns the strings of a map. An unknown map has one unknown element.
 func textMap(m types.Map) map[string]string {
 	if m.IsUnknown() {
-		return map[string]string{fleet.Unknown: fleet.Unknown}
+		return map[string]string{unknown.Text: unknown.Text}
 	}
 	all := make(map[string]string, len(m.Elements()))
 	for k, v := range m.Elements() {

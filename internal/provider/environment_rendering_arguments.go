@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // defaultBranchPrefix is the default of delivery.branch_prefix.
@@ -43,10 +43,10 @@ func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desir
 			MaxKept:      delivery.Limit(text(guardrails.MaxKept)),
 			AllowEmpty:   guardrails.AllowEmpty.ValueBool(),
 			RequireKnown: guardrails.RequireKnown.ValueBool(),
-			Unscheduled:  fleet.Reaction(reactions.or(text(guardrails.Unscheduled))),
-			Unsatisfied:  fleet.Reaction(reactions.or(text(guardrails.Unsatisfied))),
-			Secrets:      fleet.Reaction(clearSecrets.or(text(guardrails.Secrets))),
-			Moved:        fleet.Reaction(reactions.or(text(guardrails.Moved))),
+			Unscheduled:  problem.Reaction(reactions.or(text(guardrails.Unscheduled))),
+			Unsatisfied:  problem.Reaction(reactions.or(text(guardrails.Unsatisfied))),
+			Secrets:      problem.Reaction(clearSecrets.or(text(guardrails.Secrets))),
+			Moved:        problem.Reaction(reactions.or(text(guardrails.Moved))),
 		},
 		PullRequest: given.settings(),
 		Review:      delivery.Review{Detail: delivery.Detail(descriptions.or(text(given.Describe)))},
@@ -72,7 +72,7 @@ func (m pullRequestModel) settings() delivery.PullRequestSettings {
 }
 
 // rendering converts all arguments of a plan. It reports the invalid ones; it does not validate the fleet.
-func (m *environmentRenderingModel) rendering(ctx context.Context, data *providerData) (*rendering, fleet.Problems) {
+func (m *environmentRenderingModel) rendering(ctx context.Context, data *providerData) (*rendering, problem.Problems) {
 	r := &rendering{Desired: m.desired(ctx), preview: previews.or(text(m.Preview))}
 	ps := r.Validate()
 	limits, invalid := nested[limitsModel](ctx, m.Limits).limits()
@@ -100,7 +100,7 @@ func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 	}
 	if text(promotedCommit) != "" {
 		d.report("Two promoted commits", "Both promoted_commit and promotion name the promoted commit. Remove one of them.",
-			fleet.Attr("promoted_commit"))
+			problem.Attr("promoted_commit"))
 	}
 	if p.Decision != "" || p.Summary != "" || p.RolledBack != "" {
 		r.Promotion = &delivery.Promotion{Decision: p.Decision, Summary: p.Summary, RolledBack: p.RolledBack}

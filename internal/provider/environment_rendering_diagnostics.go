@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // appendDeliveryError reports an error of reading or writing a destination, or of its host.
@@ -16,10 +16,10 @@ func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err e
 	var host *hosting.Error
 	switch {
 	case errors.Is(err, errGitHubSettings):
-		diags.AddError("GitHub can't be used", fleet.Sentence(err))
+		diags.AddError("GitHub can't be used", problem.Sentence(err))
 	case errors.As(err, &host):
 		appendHostError(diags, path.Root("gitops_repo"), err)
 	default:
-		appendProblems(diags, fleet.Problems{delivery.NewProblem(at, err)})
+		appendProblems(diags, problem.Problems{delivery.NewProblem(at, err)})
 	}
 }

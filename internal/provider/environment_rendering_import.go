@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // renderingIdentity identifies a rendering by its environment and destination.
@@ -34,7 +34,7 @@ func (r *environmentRendering) ImportState(
 		at.Path, err = delivery.CleanPath(given["path"])
 	}
 	if err != nil {
-		resp.Diagnostics.AddError("Invalid import ID", fleet.Sentence(err))
+		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
 		return
 	}
 	if !r.data.known {

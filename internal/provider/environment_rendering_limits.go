@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var _ resource.ResourceWithValidateConfig = (*environmentRendering)(nil)
@@ -49,7 +50,7 @@ type limitsModel struct {
 	Manifests          types.String `tfsdk:"manifests"`
 }
 
-func (m limitsModel) limits() (fleet.Limits, fleet.Problems) {
+func (m limitsModel) limits() (fleet.Limits, problem.Problems) {
 	return fleet.ParseLimits(number(m.Assignments), number(m.TargetsPerWorkload), text(m.FileSize), text(m.Manifests))
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // environmentRenderingModel is a plan or a state of the resource. Large collections keep the framework's own types. So
@@ -176,7 +176,7 @@ func (m *environmentRenderingModel) keep(
 		planned *types.Map
 		prior   types.Map
 	}{{&m.Sources, state.Sources}, {&m.Manifests, state.Manifests}} {
-		if !a.planned.IsNull() && !fleet.AnyUnknown(textMap(*a.planned)) && !a.prior.IsNull() {
+		if !a.planned.IsNull() && !unknown.Any(textMap(*a.planned)) && !a.prior.IsNull() {
 			*a.planned = a.prior
 		}
 	}
@@ -212,7 +212,7 @@ func (m *environmentRenderingModel) keepResults(
 	switch detail := d.Review.Detail; {
 	case detail == delivery.NoDescription:
 		m.Description = types.StringNull()
-	case fleet.IsUnknown(string(detail)) && !m.Description.IsNull():
+	case unknown.Is(string(detail)) && !m.Description.IsNull():
 		m.Description = types.StringUnknown()
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var (
@@ -145,8 +145,8 @@ func (r *environmentRendering) rendered(
 	}
 	o, ps := plan.rendering(ctx, r.data)
 	ps = append(ps, o.Render(ctx, prior, before, logProgress(ctx, logEvery))...)
-	appendProblems(diags, slices.DeleteFunc(ps, func(p fleet.Problem) bool {
-		return p.Severity == fleet.Warning // the plan has shown it
+	appendProblems(diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
+		return p.Severity == problem.Warning // the plan has shown it
 	}))
 	return o
 }

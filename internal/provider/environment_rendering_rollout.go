@@ -16,9 +16,10 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // readRollout reads the argument rollout.
@@ -30,13 +31,13 @@ func (r *rendering) readRollout(d decoder) {
 	r.Rollout = &rollout.Rollout{
 		StagesUnknown: given.isUnknown("stages") || r.Fleet.Incomplete, Skip: given.string("skip"),
 	}
-	if r.Rollout.SkipUnknown = fleet.IsUnknown(r.Rollout.Skip); r.Rollout.SkipUnknown {
+	if r.Rollout.SkipUnknown = unknown.Is(r.Rollout.Skip); r.Rollout.SkipUnknown {
 		r.Rollout.Skip = ""
 	}
 	if skip := r.Rollout.Skip; skip != "" && !treeHash.MatchString(skip) {
 		given.report("Invalid hash",
 			fmt.Sprintf("%q is not the hash of a tree. Set the target_tree_hash that all cluster types get at once.", skip),
-			fleet.Attr("skip"))
+			problem.Attr("skip"))
 	}
 	before := len(*d.problems)
 	for _, stage := range given.objects("stages") {
@@ -45,7 +46,7 @@ func (r *rendering) readRollout(d decoder) {
 			stage.isUnknown("soak") || stage.isUnknown("max_concurrency")
 	}
 	if len(*d.problems) == before {
-		*d.problems = append(*d.problems, r.Rollout.Validate(r.Fleet.ClusterTypes, fleet.Attr("rollout"))...)
+		*d.problems = append(*d.problems, r.Rollout.Validate(r.Fleet.ClusterTypes, problem.Attr("rollout"))...)
 	}
 	r.readObserved(given)
 }
@@ -54,21 +55,21 @@ var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func readStage(d decoder) rollout.Stage {
 	stage := rollout.Stage{Name: d.string("name"), Selector: requiredSelector(d, "cluster_type_selector", false).labels}
-	if text := d.string("max_concurrency"); text != "" && !fleet.IsUnknown(text) {
+	if text := d.string("max_concurrency"); text != "" && !unknown.Is(text) {
 		most, err := limit.Parse(text)
 		if err != nil {
-			d.report("Invalid limit", fleet.Sentence(err), fleet.Attr("max_concurrency"))
+			d.report("Invalid limit", problem.Sentence(err), problem.Attr("max_concurrency"))
 		}
 		stage.MaxConcurrency = &most
 	}
-	if text := d.string("soak"); text != "" && !fleet.IsUnknown(text) {
+	if text := d.string("soak"); text != "" && !unknown.Is(text) {
 		soak, err := time.ParseDuration(text)
 		switch {
 		case err != nil:
 			d.report("Invalid duration", fmt.Sprintf("%q is not a duration, such as \"90s\", \"15m\" or \"1h\".", text),
-				fleet.Attr("soak"))
+				problem.Attr("soak"))
 		case soak < 0:
-			d.report("Invalid duration", fmt.Sprintf("%q is negative. Set a duration from \"0s\".", text), fleet.Attr("soak"))
+			d.report("Invalid duration", fmt.Sprintf("%q is negative. Set a duration from \"0s\".", text), problem.Attr("soak"))
 		}
 		stage.Soak = soak
 	}
@@ -89,22 +90,22 @@ func (r *rendering) readObserved(d decoder) {
 	if at := readDestination(given); at.Repo == "" {
 		given.report("Missing GitOps repo", "observed lacks gitops_repo. Pass a kalypso_deployment_state as a whole, or "+
 			"its gitops_repo, observed_at, folders and problems.",
-			fleet.Attr("gitops_repo"))
+			problem.Attr("gitops_repo"))
 	} else if r.Delivers() && r.Located() && !at.Same(r.Destination) {
 		given.report("Observation of another location",
 			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
-				"latter.", at, r.Destination), fleet.Attr("gitops_repo"))
+				"latter.", at, r.Destination), problem.Attr("gitops_repo"))
 	}
 	seen := &rollout.Observation{At: readTime(given, "observed_at"), Folders: map[string]deployment.FolderState{}}
 	if text := given.string("observed_at"); text == "" {
 		given.report("Missing time", "observed lacks observed_at, the time of the observation.",
-			fleet.Attr("observed_at"))
+			problem.Attr("observed_at"))
 	}
 	folders, _ := given.argument("folders")
 	all, _ := members(folders)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		seen.Folders[name] = readFolderState(newDecoder(all[name], d.problems, given.at(fleet.Attr("folders"),
-			fleet.Key(name))...))
+		seen.Folders[name] = readFolderState(newDecoder(all[name], d.problems, given.at(problem.Attr("folders"),
+			problem.Key(name))...))
 	}
 	for _, p := range given.objects("problems") {
 		seen.Problems = append(seen.Problems, deployment.Problem{
@@ -130,7 +131,7 @@ func readFolderState(d decoder) deployment.FolderState {
 	}
 	if !slices.Contains(verdicts, f.Verdict) {
 		d.report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
-			fleet.Attr("verdict"))
+			problem.Attr("verdict"))
 	}
 	return f
 }
@@ -143,7 +144,7 @@ func readTime(d decoder, name string) time.Time {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		d.report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), fleet.Attr(name))
+		d.report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
 	}
 	return at
 }
@@ -214,11 +215,11 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
 			"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
 			"these folders. To write all folders at once, set rollout.skip = %q.",
-			step.Stage, fleet.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
+			step.Stage, problem.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
 	case decision.Action == delivery.Keep && len(step.Waiting) > 0:
 		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
 			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
-			step.Stage, fleet.IndentedList(step.Waiting, shown), o.TargetTreeHash()))
+			step.Stage, problem.IndentedList(step.Waiting, shown), o.TargetTreeHash()))
 	}
 }
 

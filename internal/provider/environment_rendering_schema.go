@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // enumeration lists the values of a string argument. The first one is the default.
@@ -24,8 +24,8 @@ var (
 	strategies       = enumeration{string(delivery.Push), string(delivery.PullRequest), string(delivery.ComputeOnly)}
 	driftReactions   = enumeration{string(delivery.DriftFail), string(delivery.DriftOverwrite)}
 	previews         = enumeration{previewAssignments, previewNone, previewManifests}
-	reactions        = enumeration(fleet.Reactions)
-	clearSecrets     = enumeration{string(fleet.Fail), string(fleet.Warn), string(fleet.Ignore)}
+	reactions        = enumeration(problem.Reactions)
+	clearSecrets     = enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
 	descriptions     = enumeration{string(delivery.NoDescription), string(delivery.Keys), string(delivery.Values)}
 	destructions     = enumeration{destroyRemove, destroyKeep}
 	moves            = enumeration{moveRemove, moveKeep}

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // mapOfStrings is the type of the deployment targets of a cluster type: the name of each → the hash of its folder.
@@ -48,7 +48,7 @@ func (r *rendering) assignments() types.Map {
 	switch {
 	case r.preview == previewNone:
 		return types.MapNull(mapOfStrings)
-	case r.Tree == nil || !r.Certain() || fleet.IsUnknown(r.preview):
+	case r.Tree == nil || !r.Certain() || unknown.Is(r.preview):
 		return types.MapUnknown(mapOfStrings)
 	}
 	return assignmentsOf(r.Inventory())
@@ -86,7 +86,7 @@ func (r *rendering) folders() types.Map {
 	}
 	all := make(map[string]attr.Value, len(r.Fleet.ClusterTypes))
 	for _, ct := range r.Fleet.ClusterTypes {
-		if fleet.IsUnknown(ct.Name) {
+		if unknown.Is(ct.Name) {
 			return types.MapUnknown(folderType)
 		}
 		all[ct.Name] = folderValue(r.Destination, ct.Name, types.StringUnknown(), types.Int64Unknown())
@@ -112,7 +112,7 @@ func foldersOf(at delivery.Destination, inv delivery.Inventory) types.Map {
 
 func folderValue(at delivery.Destination, name string, hash types.String, assignments types.Int64) attr.Value {
 	path := types.StringValue(at.Join(name))
-	if fleet.IsUnknown(at.Path) {
+	if unknown.Is(at.Path) {
 		path = types.StringUnknown()
 	}
 	return types.ObjectValueMust(folderType.AttrTypes, map[string]attr.Value{
@@ -122,14 +122,14 @@ func folderValue(at delivery.Destination, name string, hash types.String, assign
 
 // The attribute files is unknown as a whole if unknown values may decide whether a file exists.
 func (r *rendering) files(ctx context.Context, state *environmentRenderingModel) (types.Map, error) {
-	unknown := types.MapUnknown(types.StringType)
+	notKnown := types.MapUnknown(types.StringType)
 	switch {
-	case fleet.IsUnknown(r.preview):
-		return unknown, nil
+	case unknown.Is(r.preview):
+		return notKnown, nil
 	case r.preview != previewManifests:
 		return types.MapNull(types.StringType), nil
 	case r.Tree == nil || !r.Certain() || anyUnknown(r.Destination.Path, r.AppliedPromotedCommit()):
-		return unknown, nil
+		return notKnown, nil
 	}
 	all := map[string]attr.Value{}
 	if promoted := r.AppliedPromotedCommit(); promoted != "" {
@@ -146,17 +146,17 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 		case applied.Hash != r.Target()[folder.ClusterType].Hash:
 			continue // a later wave
 		case applied.Undecided:
-			return unknown, nil
+			return notKnown, nil
 		}
 		for f := range r.Tree.Files(i) {
 			path := r.Destination.Join(folder.ClusterType + "/" + f.Path)
 			switch {
 			case f.MayBeAbsent:
-				return unknown, nil
+				return notKnown, nil
 			case f.Unknown:
 				all[path] = types.StringUnknown()
 			case !utf8.Valid(f.Content):
-				return unknown, fmt.Errorf(
+				return notKnown, fmt.Errorf(
 					"the file %s is not UTF-8 text, and Terraform can't show it; use another preview than %q", path, previewManifests)
 			default:
 				all[path] = types.StringValue(string(f.Content))

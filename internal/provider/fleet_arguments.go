@@ -10,6 +10,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // fleetArguments returns the arguments that make up a fleet.
@@ -66,11 +68,11 @@ func readFleet(ctx context.Context, d decoder, limits fleet.Limits) (f *fleet.Fl
 		return f, nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		if fleet.IsUnknown(key) || fleet.IsUnknown(texts[key]) {
+		if unknown.Is(key) || unknown.Is(texts[key]) {
 			f.Incomplete = true
 			continue
 		}
-		objects, _, ps := fleet.ParseYAML(ctx, fleet.Origin{Attribute: yamlAttribute, Key: key}, texts[key])
+		objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Attribute: yamlAttribute, Key: key}, texts[key])
 		if ctx.Err() != nil {
 			f.Incomplete = true
 			break

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // model describes one kind of Kalypso object: its schema, and the two conversions between Terraform's values and the
@@ -30,7 +31,7 @@ type model struct {
 	// encode returns the arguments of the object, with name and labels.
 	encode func(o fleet.Object) values
 	// argument maps a problem's path in the domain to the argument; may be nil.
-	argument func(d decoder, path []fleet.Step) []fleet.Step
+	argument func(d decoder, path []problem.Step) []problem.Step
 	// importable returns why a document can't be imported; may be nil.
 	importable func(o fleet.Object) error
 }
@@ -92,19 +93,11 @@ func (m *model) argumentTypes() map[string]attr.Type {
 
 // object converts the arguments v, of a resource or nested, into the domain's object. It returns only problems of the
 // conversion; [engine.Check] validates the object.
-func (m *model) object(origin fleet.Origin, v attr.Value) (fleet.Object, fleet.Problems) {
-	var ps fleet.Problems
+func (m *model) object(origin problem.Origin, v attr.Value) (fleet.Object, problem.Problems) {
+	var ps problem.Problems
 	d := newDecoder(v, &ps)
 	o := m.decode(fleet.Meta{Name: d.string("name"), Labels: d.stringMap("labels"), Origin: origin}, d)
-	return o, problemsOf(o, ps)
-}
-
-// problemsOf adds the object to problems.
-func problemsOf(o fleet.Object, ps fleet.Problems) fleet.Problems {
-	for i := range ps {
-		ps[i].Kind, ps[i].Name, ps[i].Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
-	}
-	return ps
+	return o, fleet.ProblemsOf(o, ps)
 }
 
 // values converts the domain's object into the arguments of its resource.
@@ -119,21 +112,21 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 
 // objectsOf converts the objects of a rendering's argument, in the order of their keys. An unknown map has one unknown
 // object. The problems are those of the conversion only.
-func objectsOf(attribute string, v types.Map) ([]fleet.Object, fleet.Problems) {
+func objectsOf(attribute string, v types.Map) ([]fleet.Object, problem.Problems) {
 	m := modelOf(attribute)
 	if v.IsUnknown() {
-		o, ps := m.object(fleet.Origin{Attribute: attribute}, types.ObjectUnknown(m.argumentTypes()))
+		o, ps := m.object(problem.Origin{Attribute: attribute}, types.ObjectUnknown(m.argumentTypes()))
 		return []fleet.Object{o}, ps
 	}
 	var objects []fleet.Object
-	var ps fleet.Problems
+	var ps problem.Problems
 	set := v.Elements()
 	for _, key := range slices.Sorted(maps.Keys(set)) {
-		origin := fleet.Origin{Attribute: attribute, Key: key}
+		origin := problem.Origin{Attribute: attribute, Key: key}
 		if isNull(set[key]) {
-			ps = append(ps, fleet.Problem{
+			ps = append(ps, problem.Problem{
 				Origin:  origin,
-				Kind:    m.kind,
+				Kind:    string(m.kind),
 				Summary: "Null object",
 				Detail:  "This element is null. Give it a value, or remove it.",
 			})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // ImportState implements resource.ResourceWithImportState. The ID is the path of a Kalypso YAML file, relative to
@@ -35,7 +36,7 @@ func (r *modelResource) ImportState(
 	}
 	arguments := r.values(found)
 	// The manifest is computed from the arguments, as in every plan.
-	o, ps := r.object(fleet.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
+	o, ps := r.object(problem.Origin{}, types.ObjectValueMust(r.argumentTypes(), arguments))
 	if err := ps.Err(); err != nil {
 		resp.Diagnostics.AddError("Cannot import "+id, printable.Text(err.Error()))
 		return
@@ -52,7 +53,7 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 		return nil, err
 	}
 	// Errors in other documents of the file don't matter if the object is found.
-	objects, _, ps := fleet.ParseYAML(ctx, fleet.Origin{Key: file}, text)
+	objects, _, ps := fleet.ParseYAML(ctx, problem.Origin{Key: file}, text)
 	broken := ps.Err()
 	ofKind := slices.DeleteFunc(slices.Clone(objects), func(o fleet.Object) bool { return o.Kind() != m.kind })
 	candidates := ofKind

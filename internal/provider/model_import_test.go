@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // resourceOf is the resource of each kind.
@@ -31,7 +32,7 @@ var resourceOf = map[fleet.Kind]string{
 func TestAccImportGeneratesConfiguration(t *testing.T) {
 	const file = "control-plane.yaml"
 	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
-	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Key: file}, text)
+	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	r.expectEmptyPlan()
 
 	for address, manifest := range r.manifests() {
-		objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, manifest)
+		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, manifest)
 		if len(ps) > 0 || len(objects) != 1 {
 			t.Fatalf("%s: %v\n%s", address, ps, manifest)
 		}
@@ -73,7 +74,7 @@ func TestAccImportBlocksOfEverything(t *testing.T) {
 	t.Parallel()
 	const file = "control-plane/control-plane.yaml"
 	text := readFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", "control-plane.yaml"))
-	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Key: file}, text)
+	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Key: file}, text)
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func (r *root) manifests() map[string]string {
 
 // said normalises an object: it removes differences in how a document may be written.
 func said(o fleet.Object) fleet.Object {
-	o.Metadata().Origin = fleet.Origin{}
+	o.Metadata().Origin = problem.Origin{}
 	if len(o.Metadata().Labels) == 0 {
 		o.Metadata().Labels = nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var (
@@ -56,13 +57,13 @@ func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp
 // read converts the arguments of a request to the domain's object.
 func (r *modelResource) read(
 	ctx context.Context, from getter, diags *diag.Diagnostics,
-) (types.Object, fleet.Object, fleet.Problems) {
+) (types.Object, fleet.Object, problem.Problems) {
 	var v types.Object
 	diags.Append(from.Get(ctx, &v)...)
 	if diags.HasError() {
 		return v, nil, nil
 	}
-	o, ps := r.object(fleet.Origin{}, v)
+	o, ps := r.object(problem.Origin{}, v)
 	return v, o, ps
 }
 
@@ -78,18 +79,18 @@ func (r *modelResource) ValidateConfig(
 	ps = append(ps, engine.Check(o)...)
 	ps.Sort()
 	if r.argument != nil {
-		d := newDecoder(v, new(fleet.Problems))
+		d := newDecoder(v, new(problem.Problems))
 		for i := range ps {
 			ps[i].Path = r.argument(d, ps[i].Path)
 		}
 	}
-	ps = slices.DeleteFunc(ps, func(p fleet.Problem) bool { return missingRequired(r.attributes(), v, p.Path) })
+	ps = slices.DeleteFunc(ps, func(p problem.Problem) bool { return missingRequired(r.attributes(), v, p.Path) })
 	appendProblems(&resp.Diagnostics, ps)
 }
 
 // missingRequired reports whether a problem is about a required argument that is null. The framework reports that
 // itself.
-func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps []fleet.Step) bool {
+func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps []problem.Step) bool {
 	arguments, ok := members(v)
 	if !ok || len(steps) == 0 {
 		return false

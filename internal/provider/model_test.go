@@ -13,6 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // awkward is a string with all that Terraform, YAML and JSON treat specially.
@@ -114,7 +116,7 @@ func TestModelRoundTrip(t *testing.T) {
 		}
 		for _, want := range objects[m.name] {
 			arguments := m.values(want)
-			got, ps := m.object(fleet.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
+			got, ps := m.object(problem.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
 			if diff := cmp.Diff(want, got); diff != "" || len(ps) > 0 {
 				t.Errorf("%s: problems %v; the object changed (-want +got):\n%s", m.name, ps, diff)
 			}
@@ -145,17 +147,17 @@ func TestObjectsOf(t *testing.T) {
 			"c": types.ObjectUnknown(m.argumentTypes()),
 		})
 		got, ps := objectsOf(m.attribute, v)
-		if len(got) != 2 || len(ps) != 1 || ps[0].Origin != (fleet.Origin{Attribute: m.attribute, Key: "a"}) {
+		if len(got) != 2 || len(ps) != 1 || ps[0].Origin != (problem.Origin{Attribute: m.attribute, Key: "a"}) {
 			t.Fatalf("%s: got %d objects, problems %v", m.name, len(got), ps)
 		}
-		if origin := got[0].Metadata().Origin; origin != (fleet.Origin{Attribute: m.attribute, Key: "b"}) {
+		if origin := got[0].Metadata().Origin; origin != (problem.Origin{Attribute: m.attribute, Key: "b"}) {
 			t.Errorf("%s: its origin is %v", m.name, origin)
 		}
-		got[0].Metadata().Origin = fleet.Origin{}
+		got[0].Metadata().Origin = problem.Origin{}
 		if diff := cmp.Diff(want, got[0]); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", m.name, diff)
 		}
-		if o := got[1]; !fleet.IsUnknown(o.Metadata().Name) || len(o.Validate()) > 0 {
+		if o := got[1]; !unknown.Is(o.Metadata().Name) || len(o.Validate()) > 0 {
 			t.Errorf("%s: an unknown object is %v, which is judged: %v", m.name, o, o.Validate())
 		}
 	}
@@ -167,7 +169,7 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 			continue
 		}
 		got, ps := objectsOf(m.attribute, types.MapUnknown(types.ObjectType{AttrTypes: m.argumentTypes()}))
-		if len(got) != 1 || len(ps) > 0 || !fleet.IsUnknown(got[0].Metadata().Name) || len(got[0].Validate()) > 0 {
+		if len(got) != 1 || len(ps) > 0 || !unknown.Is(got[0].Metadata().Name) || len(got[0].Validate()) > 0 {
 			t.Errorf("%s: an unknown map is %v, with %v", m.name, got, ps)
 		}
 		if ps := engine.Check(got[0]); len(ps) > 0 {
@@ -194,7 +196,7 @@ func TestModelUnknownArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			arguments[name] = unknown
-			o, ps := m.object(fleet.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
+			o, ps := m.object(problem.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
 			ps = append(ps, engine.Check(o)...)
 			if len(ps) > 0 || !fleet.HasUnknown(o) {
 				t.Errorf("%s.%s: it has something unknown: %v; problems: %v", m.name, name, fleet.HasUnknown(o), ps)

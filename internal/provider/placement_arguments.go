@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 func optionalText(description string) schema.StringAttribute {
@@ -131,7 +131,7 @@ func decodePlacement(d decoder) *placement.Spec {
 			Weight: p.numberOr("weight", placement.DefaultWeight)}
 		balance, known := p.bool("balance")
 		if preference.Balance = balance; !known {
-			preference.Property = fleet.Unknown
+			preference.Property = unknown.Text
 		}
 		s.Prefer = append(s.Prefer, preference)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -24,10 +25,10 @@ func TestPrintableDiagnostics(t *testing.T) {
 			appendSourceProblems(d, source.Problems{{Registration: evil, File: evil, Summary: "Invalid YAML", Detail: evil}})
 		},
 		"problem of an object": func(d *diag.Diagnostics) {
-			appendProblems(d, fleet.Problems{{Kind: fleet.KindWorkload, Name: evil, Summary: "Wrong", Detail: evil}})
+			appendProblems(d, problem.Problems{{Kind: string(fleet.KindWorkload), Name: evil, Summary: "Wrong", Detail: evil}})
 		},
 		"problem with a list": func(d *diag.Diagnostics) {
-			appendProblems(d, fleet.Problems{{Summary: "Wrong", Detail: fleet.IndentedList([]string{evil, "x\ny"}, 5)}})
+			appendProblems(d, problem.Problems{{Summary: "Wrong", Detail: problem.IndentedList([]string{evil, "x\ny"}, 5)}})
 		},
 		"API":            func(d *diag.Diagnostics) { appendHostError(d, path.Root("repo"), host) },
 		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Destination{}, host) },

@@ -10,6 +10,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // yamlAttribute names the argument that takes Kalypso YAML.
@@ -21,7 +23,7 @@ const maxProblems = 50
 // appendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an
 // object in a map of a rendering, or of the YAML text that contains the object. Beyond [maxProblems], one more counts
 // the rest.
-func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
+func appendProblems(diags *diag.Diagnostics, ps problem.Problems) {
 	ps = slices.Clone(ps)
 	ps.Sort()
 	for _, p := range ps[:min(len(ps), maxProblems)] {
@@ -29,16 +31,16 @@ func appendProblems(diags *diag.Diagnostics, ps fleet.Problems) {
 	}
 	if len(ps) > maxProblems {
 		rest := ps[maxProblems:]
-		diags.Append(diagnostic(fleet.Problem{
+		diags.Append(diagnostic(problem.Problem{
 			Severity: rest[0].Severity,
-			Summary:  fleet.Count(len(rest), "more problem"),
+			Summary:  problem.Count(len(rest), "more problem"),
 			Detail: fmt.Sprintf("The first %d of %d are shown. Fix them, and plan again to see the rest.", maxProblems,
 				len(ps)),
 		}))
 	}
 }
 
-func diagnostic(p fleet.Problem) diag.Diagnostic {
+func diagnostic(p problem.Problem) diag.Diagnostic {
 	at := shownPath(p)
 	var facts []string
 	switch subject := p.Subject(); {
@@ -48,7 +50,7 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 	default:
 		facts = append(facts, "Object: "+subject)
 	}
-	if field := p.YAMLPath(); field != "" {
+	if field := fleet.YAMLPath(p); field != "" {
 		facts = append(facts, "Field: "+field)
 	}
 	if whole := pathOf(p); len(whole.Steps()) > 1 { // Terraform names the resource's attribute alone
@@ -59,7 +61,7 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 		detail = strings.Join(append([]string{detail + "\n"}, facts...), "\n")
 	}
 	detail = printable.Text(detail)
-	warning, nowhere := p.Severity == fleet.Warning, at.Equal(path.Empty())
+	warning, nowhere := p.Severity == problem.Warning, at.Equal(path.Empty())
 	switch {
 	case warning && nowhere:
 		return diag.NewWarningDiagnostic(p.Summary, detail)
@@ -72,10 +74,10 @@ func diagnostic(p fleet.Problem) diag.Diagnostic {
 }
 
 // pathOf returns the path of the attribute that p is about.
-func pathOf(p fleet.Problem) path.Path {
+func pathOf(p problem.Problem) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {
-		if s.Key == fleet.Unknown {
+		if s.Key == unknown.Text {
 			break
 		}
 		at = step(at, s)
@@ -85,12 +87,12 @@ func pathOf(p fleet.Problem) path.Path {
 
 // shownPath returns the part of [pathOf] that Terraform can show: the attribute of the resource, and the element in it.
 // For a path to a nested attribute, Terraform would show the resource's own attribute of the same name, or none.
-func shownPath(p fleet.Problem) path.Path {
+func shownPath(p problem.Problem) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {
 		nested := false
 		s.Visit(func(string) { nested = !at.Equal(path.Empty()) }, func(int) {}, func(string) {})
-		if nested || s.Key == fleet.Unknown {
+		if nested || s.Key == unknown.Text {
 			break
 		}
 		at = step(at, s)
@@ -99,7 +101,7 @@ func shownPath(p fleet.Problem) path.Path {
 }
 
 // rootOf returns the argument that the object came from, and the remaining steps of the path.
-func rootOf(p fleet.Problem) (path.Path, []fleet.Step) {
+func rootOf(p problem.Problem) (path.Path, []problem.Step) {
 	o := p.Origin
 	switch {
 	case o.Document > 0 && o.Attribute == "":
@@ -114,7 +116,7 @@ func rootOf(p fleet.Problem) (path.Path, []fleet.Step) {
 	return path.Empty(), p.Path
 }
 
-func step(at path.Path, s fleet.Step) path.Path {
+func step(at path.Path, s problem.Step) path.Path {
 	s.Visit(
 		func(name string) { at = at.AtName(name) },
 		func(i int) { at = at.AtListIndex(i) },

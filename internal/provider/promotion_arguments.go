@@ -11,11 +11,12 @@ import (
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // promotionArgument is the argument that takes a kalypso_promotion.
@@ -97,11 +98,11 @@ func readPromotion(d decoder) *chosenPromotion {
 			cmp.Or(p.Summary, "The commit of promotion is null.")+"\n\nUntil there is a commit, leave this out: "+
 				"count = data.kalypso_promotion.<name>.commit == null ? 0 : 1.",
 		)
-	case !fleet.IsUnknown(p.Commit) && !oneLine.MatchString(p.Commit):
+	case !unknown.Is(p.Commit) && !oneLine.MatchString(p.Commit):
 		given.report(
 			"Invalid promoted commit",
 			"promotion.commit must be one line without spaces. Usually it is a commit's hash.",
-			fleet.Attr("commit"),
+			problem.Attr("commit"),
 		)
 	}
 	return p
@@ -117,7 +118,7 @@ func readPromotionRequest(d decoder) lookup.Request {
 	v, _ := d.argument("after")
 	set, _ := members(v)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		at := newDecoder(set[name], d.problems, d.at(fleet.Attr("after"), fleet.Key(name))...)
+		at := newDecoder(set[name], d.problems, d.at(problem.Attr("after"), problem.Key(name))...)
 		request.Rules.After = append(request.Rules.After, readGate(at, name))
 	}
 	for _, p := range request.Rules.Check() {
@@ -144,7 +145,7 @@ func readGate(d decoder, name string) promotion.Gate {
 			d.report(
 				"Argument of a status",
 				fmt.Sprintf("%s belongs to a status, but deployed passes a state instead. Remove one of them.", name),
-				fleet.Attr(name),
+				problem.Attr(name),
 			)
 		}
 	}
@@ -158,17 +159,17 @@ func readControlPlaneBranch(d decoder) lookup.ControlPlane {
 	}
 	at := lookup.ControlPlane{Repo: given.string("repo"), Branch: given.string("branch")}
 	if at.Repo == "" {
-		given.report("Missing repo", "control_plane needs repo and branch.", fleet.Attr("repo"))
-	} else if !fleet.IsUnknown(at.Repo) {
+		given.report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
+	} else if !unknown.Is(at.Repo) {
 		if _, err := gitremote.ParseURL(at.Repo); err != nil {
-			given.report("Invalid repo URL", fleet.Sentence(err), fleet.Attr("repo"))
+			given.report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
 		}
 	}
 	if at.Branch == "" {
-		given.report("Missing branch", "control_plane needs repo and branch.", fleet.Attr("branch"))
-	} else if !fleet.IsUnknown(at.Branch) {
+		given.report("Missing branch", "control_plane needs repo and branch.", problem.Attr("branch"))
+	} else if !unknown.Is(at.Branch) {
 		if err := gitops.CheckName(at.Branch); err != nil {
-			given.report("Invalid branch name", fleet.Sentence(err), fleet.Attr("branch"))
+			given.report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
 		}
 	}
 	return at
@@ -185,7 +186,7 @@ func readRejected(d decoder) map[string]string {
 	for commit, good := range set {
 		rejected[commit] = ""
 		if !isNull(good) {
-			rejected[commit] = d.text(good, fleet.Attr("rejected"), fleet.Key(commit))
+			rejected[commit] = d.text(good, problem.Attr("rejected"), problem.Key(commit))
 		}
 	}
 	return rejected

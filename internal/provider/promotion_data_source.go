@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
 )
@@ -48,7 +48,7 @@ func (p *promotionData) Configure(
 func (p *promotionData) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
-	var ps fleet.Problems
+	var ps problem.Problems
 	readPromotionRequest(decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps})
 	appendProblems(&resp.Diagnostics, ps)
 }
@@ -60,7 +60,7 @@ func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, re
 	if diags.HasError() {
 		return
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	request := readPromotionRequest(decoder{arguments: arguments, problems: &ps})
 	appendProblems(diags, ps)
 	if diags.HasError() {
@@ -102,7 +102,7 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 	switch {
 	case errors.Is(err, promotion.ErrNotOnBranch):
 		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch",
-			fleet.Sentence(err)+" Name the full hash of a commit that "+
+			problem.Sentence(err)+" Name the full hash of a commit that "+
 				"was merged to the branch, and not one of a pull request or a fork.")
 	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, hosting.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
@@ -112,11 +112,11 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 	case errors.As(err, &current) && errors.As(err, &remote):
 		appendDeliveryError(diags, request.GitOps, remote)
 	case errors.As(err, &current):
-		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", fleet.Sentence(err)+
+		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", problem.Sentence(err)+
 			" Nothing is promoted from there: restore it from the branch's history.")
 	case errors.As(err, &remote):
-		diags.AddAttributeError(controlPlane, "The control plane can't be read", fleet.Sentence(err))
+		diags.AddAttributeError(controlPlane, "The control plane can't be read", problem.Sentence(err))
 	default:
-		diags.AddAttributeError(controlPlane, "No promotion can be decided", fleet.Sentence(err))
+		diags.AddAttributeError(controlPlane, "No promotion can be decided", problem.Sentence(err))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // azureAttribute configures access to Azure.
@@ -102,7 +102,7 @@ func readAzure(d decoder) azureSettings {
 		return all
 	}
 	if err := all.Check(); err != nil {
-		given.report("Azure can't be used", fleet.Sentence(err))
+		given.report("Azure can't be used", problem.Sentence(err))
 	}
 	return all
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // clustersAttribute configures access to clusters.
@@ -54,14 +54,15 @@ func readClusters(d decoder) clusterSettings {
 	v, _ := d.argument("clusters")
 	set, _ := members(v)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		given := newDecoder(set[name], d.problems, d.at(fleet.Attr("clusters"), fleet.Key(name))...)
+		given := newDecoder(set[name], d.problems, d.at(problem.Attr("clusters"), problem.Key(name))...)
 		allow, allowKnown := given.bool("allow_exec")
 		c := kubernetes.Connection{Kubeconfig: given.string("kubeconfig"), Context: given.string("context"), AllowExec: allow}
 		switch {
 		case given.unknown || !allowKnown || anyUnknown(c.Kubeconfig, c.Context):
 			all.unknown[name] = true
 		case c.Kubeconfig == "":
-			given.report("Missing kubeconfig", "A cluster needs kubeconfig: its content or its path.", fleet.Attr("kubeconfig"))
+			given.report("Missing kubeconfig", "A cluster needs kubeconfig: its content or its path.",
+				problem.Attr("kubeconfig"))
 		default:
 			all.known[name] = c
 		}

@@ -11,11 +11,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // githubTokenVariable names the environment variable with the token for github.com if none is configured.
@@ -54,7 +55,7 @@ var defaultAuthor = commitAuthor{Name: "Kalypso", Email: "kalypso@localhost"}
 
 // readProviderData reads the provider's configuration. It reports errors on their attributes, without the values.
 func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *providerData {
-	var ps fleet.Problems
+	var ps problem.Problems
 	d := newDecoder(v, &ps)
 	data := &providerData{author: readAuthor(d), now: now, github: readGitHub(d)}
 	credentials := readCredentials(d)
@@ -90,8 +91,8 @@ func readAuthor(d decoder) commitAuthor {
 		if value == "" {
 			continue
 		}
-		if err := gitops.CheckAuthor(value); err != nil && !fleet.IsUnknown(value) {
-			given.report("Invalid commit author", fleet.Sentence(err), fleet.Attr(attribute))
+		if err := gitops.CheckAuthor(value); err != nil && !unknown.Is(value) {
+			given.report("Invalid commit author", problem.Sentence(err), problem.Attr(attribute))
 		}
 		*field = value
 	}
@@ -127,7 +128,7 @@ func readMirrors(d decoder) (mirrors gitremote.Mirrors, known bool) {
 	var all gitremote.MirrorErrors
 	if errors.As(err, &all) {
 		for _, e := range all { // the path has no key, which may be a URL with a password
-			d.report("Invalid mirror", fleet.Sentence(e), fleet.Attr("git_mirrors"))
+			d.report("Invalid mirror", problem.Sentence(e), problem.Attr("git_mirrors"))
 		}
 	}
 	return mirrors, true
@@ -148,7 +149,7 @@ func credentialUnknown(c gitremote.Credential) bool {
 
 func anyUnknown(all ...string) bool {
 	for _, s := range all {
-		if fleet.IsUnknown(s) {
+		if unknown.Is(s) {
 			return true
 		}
 	}
@@ -162,10 +163,10 @@ func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 	case err == nil:
 	case errors.As(err, &all):
 		for _, e := range all {
-			appendProblems(diags, fleet.Problems{{
+			appendProblems(diags, problem.Problems{{
 				Summary: "Invalid credential",
 				Detail:  string(e.Field) + ": " + e.Reason + ".",
-				Path:    []fleet.Step{fleet.Attr("git_credentials"), fleet.Index(e.Index), fleet.Attr(string(e.Field))},
+				Path:    []problem.Step{problem.Attr("git_credentials"), problem.Index(e.Index), problem.Attr(string(e.Field))},
 				Err:     e,
 			}})
 		}

@@ -7,7 +7,8 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // githubSettings configures the GitHub API.
@@ -43,7 +44,7 @@ func readGitHub(d decoder) githubSettings {
 			g.App = readApp(app)
 		}
 		if g.App != nil && g.Token != "" && !given.unknown {
-			given.report("Token and app", "Both token and app are set. Remove one of them.", fleet.Attr("app"))
+			given.report("Token and app", "Both token and app are set. Remove one of them.", problem.Attr("app"))
 		}
 	}
 	if g.Token == "" && g.App == nil && g.BaseURL == "" {
@@ -63,36 +64,36 @@ func readApp(d decoder) *githubApp {
 	} {
 		if argument.value == "" {
 			d.report("Incomplete GitHub App", argument.name+" is not set. An app needs id, installation_id and private_key.",
-				fleet.Attr(argument.name))
+				problem.Attr(argument.name))
 		}
 	}
 	if _, err := strconv.ParseUint(app.InstallationID, 10, 63); err != nil && app.InstallationID != "" &&
-		!fleet.IsUnknown(app.InstallationID) {
-		d.report("Invalid installation ID", "installation_id is not a number.", fleet.Attr("installation_id"))
+		!unknown.Is(app.InstallationID) {
+		d.report("Invalid installation ID", "installation_id is not a number.", problem.Attr("installation_id"))
 	}
 	if block, _ := pem.Decode([]byte(app.PrivateKey)); block == nil && app.PrivateKey != "" &&
-		!fleet.IsUnknown(app.PrivateKey) {
+		!unknown.Is(app.PrivateKey) {
 		d.report("Invalid private key", `private_key is not in PEM format ("-----BEGIN RSA PRIVATE KEY-----").`,
-			fleet.Attr("private_key"))
+			problem.Attr("private_key"))
 	}
 	return app
 }
 
 // checkBaseURL reports a URL that must not receive a token.
 func checkBaseURL(d decoder, text string) {
-	if text == "" || fleet.IsUnknown(text) {
+	if text == "" || unknown.Is(text) {
 		return
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "":
 		d.report("Invalid base URL", "base_url is not an absolute URL, such as https://github.acme.io/.",
-			fleet.Attr("base_url"))
+			problem.Attr("base_url"))
 	case u.User != nil:
-		d.report("Invalid base URL", "base_url holds a user name or a password. Set token instead.", fleet.Attr("base_url"))
+		d.report("Invalid base URL", "base_url holds a user name or a password. Set token instead.", problem.Attr("base_url"))
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
 		d.report("Invalid base URL", "base_url is not an https URL. The token would be sent in plain text.",
-			fleet.Attr("base_url"))
+			problem.Attr("base_url"))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // TestGitHubTokenOfTheEnvironment says where GITHUB_TOKEN stands in: never where a token would go to another host.
@@ -25,7 +25,7 @@ func TestGitHubTokenOfTheEnvironment(t *testing.T) {
 				}
 				return types.StringValue(s)
 			}
-			var ps fleet.Problems
+			var ps problem.Problems
 			github := types.ObjectValueMust(map[string]attr.Type{"token": types.StringType, "base_url": types.StringType},
 				map[string]attr.Value{"token": text(test.token), "base_url": text(test.baseURL)})
 			got := readGitHub(decoder{arguments: map[string]attr.Value{"github": github}, problems: &ps})

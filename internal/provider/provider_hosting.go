@@ -12,10 +12,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // hostOnce creates the host once. All resources share it and its tokens.
@@ -41,7 +42,7 @@ func (d *providerData) hosting() (hosting.Host, error) {
 // review returns how a change of a repo is described: with links to the configured host. It contacts no server. d is
 // nil before the provider is configured.
 func (d *providerData) review(repo string, detail delivery.Detail) delivery.Review {
-	if d == nil || fleet.IsUnknown(d.github.BaseURL) {
+	if d == nil || unknown.Is(d.github.BaseURL) {
 		return delivery.Review{Detail: detail, Incomplete: true}
 	}
 	host, err := newHost(githubSettings{BaseURL: d.github.BaseURL}, nil)
@@ -86,7 +87,7 @@ func logWait(ctx context.Context, reason error, wait time.Duration) {
 func (d *providerData) hostFor(diags *diag.Diagnostics) hosting.Host {
 	host, err := d.hosting()
 	if err != nil {
-		diags.AddError("GitHub can't be used", fleet.Sentence(err))
+		diags.AddError("GitHub can't be used", problem.Sentence(err))
 		return nil
 	}
 	return host
@@ -131,7 +132,7 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		}
 	}
 	say := func(summary, advice string) {
-		diags.AddAttributeError(repo, summary, fleet.Sentence(err)+" "+advice+attribute)
+		diags.AddAttributeError(repo, summary, problem.Sentence(err)+" "+advice+attribute)
 	}
 	switch {
 	case errors.Is(err, hosting.ErrOtherHost):
@@ -150,7 +151,7 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrBranchNotFound), errors.Is(err, hosting.ErrNothingToMerge):
 		say("GitHub has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
 	case errors.Is(err, hosting.ErrExists): // whose it is, and what to do, is in the error
-		diags.AddAttributeError(repo, "The branch has another pull request", fleet.Sentence(err))
+		diags.AddAttributeError(repo, "The branch has another pull request", problem.Sentence(err))
 	case errors.Is(err, hosting.ErrRateLimited):
 		say("GitHub's rate limit", "Apply again later, or raise timeouts.")
 	case errors.Is(err, hosting.ErrUnavailable):

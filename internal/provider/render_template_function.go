@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
@@ -53,7 +54,7 @@ func (renderTemplateFunction) Run(ctx context.Context, req function.RunRequest, 
 	if resp.Error = req.Arguments.Get(ctx, &templateValue, &dataValue); resp.Error != nil {
 		return
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	template := templateOf(templateValue, &ps)
 	if resp.Error = argumentError(0, ps); resp.Error != nil {
 		return
@@ -72,7 +73,7 @@ func (renderTemplateFunction) Run(ctx context.Context, req function.RunRequest, 
 }
 
 // templateOf reads a template: a string, or an object.
-func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
+func templateOf(v types.Dynamic, ps *problem.Problems) *fleet.Template {
 	t := &fleet.Template{Meta: fleet.Meta{Name: "template"}}
 	if text, ok := underlying(v).(basetypes.StringValue); ok {
 		t.Manifests = []string{text.ValueString()}
@@ -86,13 +87,13 @@ func templateOf(v types.Dynamic, ps *fleet.Problems) *fleet.Template {
 	t.Manifests = d.strings("manifests")
 	if len(*ps) == 0 && len(t.Manifests) == 0 {
 		d.report("Missing manifests", "The template is neither a string nor an object with manifests.",
-			fleet.Attr("manifests"))
+			problem.Attr("manifests"))
 	}
 	return t
 }
 
 // dataOf reads the data of a template, with the names that templates use.
-func dataOf(v types.Dynamic, ps *fleet.Problems) render.Data {
+func dataOf(v types.Dynamic, ps *problem.Problems) render.Data {
 	d := newDecoder(v, ps)
 	d.allow("DeploymentTargetName", "Namespace", "Environment", "Workspace", "Workload", "ClusterType",
 		"ClusterTypeLabels", "Labels", "Manifests", "ConfigData", "SecretData")

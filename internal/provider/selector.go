@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // selector is a selector in HCL form.
@@ -62,7 +64,7 @@ func requiredSelector(d decoder, name string, workspaces bool) selector {
 	nested, ok := d.object(name)
 	if !ok {
 		d.report("Missing selector", name+" is not set. Set what to select, or match_all = true to select everything.",
-			fleet.Attr(name))
+			problem.Attr(name))
 	}
 	if !ok {
 		return selector{}
@@ -95,12 +97,12 @@ func decodeSelector(d decoder, workspaces bool) selector {
 	switch {
 	case len(*d.problems) > before:
 	case !known && empty && s.workspace == "":
-		s.labels.MatchLabels = map[string]string{fleet.Unknown: fleet.Unknown}
+		s.labels.MatchLabels = map[string]string{unknown.Text: unknown.Text}
 	case !known:
 	case all && certain:
 		d.report("Contradictory selector",
 			"match_all = true selects everything, but match_labels or match_expressions do not. Remove one of them.",
-			fleet.Attr("match_all"))
+			problem.Attr("match_all"))
 	case !all && empty && s.workspace == "":
 		d.report("Selector selects everything",
 			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+

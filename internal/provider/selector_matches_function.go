@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 type selectorMatchesFunction struct{}
@@ -50,13 +51,13 @@ func (selectorMatchesFunction) Run(ctx context.Context, req function.RunRequest,
 	if resp.Error = req.Arguments.Get(ctx, &selectorValue, &labelsValue); resp.Error != nil {
 		return
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	s := decodeSelector(newDecoder(selectorValue, &ps), true)
 	ps = append(ps, fleet.ValidateSelector(&s.labels)...)
 	if resp.Error = argumentError(0, ps); resp.Error != nil {
 		return
 	}
-	var labelProblems fleet.Problems
+	var labelProblems problem.Problems
 	labels := labelsOf(labelsValue, &labelProblems)
 	if resp.Error = argumentError(1, labelProblems); resp.Error != nil {
 		return
@@ -70,14 +71,14 @@ func (selectorMatchesFunction) Run(ctx context.Context, req function.RunRequest,
 }
 
 // labelsOf reads labels from an argument.
-func labelsOf(v types.Dynamic, ps *fleet.Problems) map[string]string {
+func labelsOf(v types.Dynamic, ps *problem.Problems) map[string]string {
 	const name = "labels"
 	d := decoder{arguments: map[string]attr.Value{name: v}, problems: ps}
 	return d.stringMap(name)
 }
 
 // argumentError returns all errors of a function's argument as one, or nil.
-func argumentError(argument int64, ps fleet.Problems) *function.FuncError {
+func argumentError(argument int64, ps problem.Problems) *function.FuncError {
 	if !ps.HasErrors() {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -36,7 +36,7 @@ func appendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
 		}
 		detail := printable.Text(strings.Join(details, "\n\n"))
-		if first.Severity == fleet.Warning {
+		if first.Severity == problem.Warning {
 			diags.AddWarning(summary, detail)
 		} else {
 			diags.AddError(summary, detail)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // valid validates a string with a function of the domain.
@@ -25,7 +25,7 @@ func (v valid) ValidateString(_ context.Context, req validator.StringRequest, re
 		return
 	}
 	if err := v.check(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid "+v.what, fleet.Sentence(err))
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid "+v.what, problem.Sentence(err))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 var workloadModel = &model{
@@ -42,10 +44,10 @@ var workloadModel = &model{
 	},
 	decode: decodeWorkload,
 	encode: encodeWorkload,
-	argument: func(d decoder, path []fleet.Step) []fleet.Step {
-		if slices.Equal(path, []fleet.Step{fleet.Attr("labels"), fleet.Key(fleet.WorkspaceLabel)}) &&
+	argument: func(d decoder, path []problem.Step) []problem.Step {
+		if slices.Equal(path, []problem.Step{problem.Attr("labels"), problem.Key(fleet.WorkspaceLabel)}) &&
 			d.string("workspace") != "" {
-			return []fleet.Step{fleet.Attr("workspace")}
+			return []problem.Step{problem.Attr("workspace")}
 		}
 		return path
 	},
@@ -100,13 +102,13 @@ func decodeWorkload(m fleet.Meta, d decoder) fleet.Object {
 // withWorkspaceLabel adds the workspace as a label, as the document has it.
 func withWorkspaceLabel(labels map[string]string, d decoder) map[string]string {
 	workspace := d.string("workspace")
-	if _, unknown := labels[fleet.Unknown]; unknown || workspace == "" {
+	if _, maybe := labels[unknown.Text]; maybe || workspace == "" {
 		return labels
 	}
 	given, twice := labels[fleet.WorkspaceLabel]
-	if twice && given != workspace && !fleet.IsUnknown(given) && !fleet.IsUnknown(workspace) {
+	if twice && given != workspace && !unknown.Is(given) && !unknown.Is(workspace) {
 		d.report("Two workspaces", fmt.Sprintf("The workspace is %q and the label %s is %q. Remove one of them.",
-			workspace, fleet.WorkspaceLabel, given), fleet.Attr("workspace"))
+			workspace, fleet.WorkspaceLabel, given), problem.Attr("workspace"))
 	}
 	all := map[string]string{}
 	maps.Copy(all, labels)

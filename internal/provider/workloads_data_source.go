@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -81,19 +82,19 @@ func (w *workloads) Configure(_ context.Context, req datasource.ConfigureRequest
 func (w *workloads) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
-	var ps fleet.Problems
+	var ps problem.Problems
 	d := decoder{arguments: getObject(ctx, req.Config, &resp.Diagnostics), problems: &ps}
 	if repo, ok := d.object("gitops_repo"); ok {
 		for _, name := range []string{"repo", "branch"} {
 			if repo.string(name) == "" {
-				repo.report("Missing "+name, "gitops_repo needs repo and branch.", fleet.Attr(name))
+				repo.report("Missing "+name, "gitops_repo needs repo and branch.", problem.Attr(name))
 			}
 		}
 	} else if d.string("on_error") == errorsLastGood {
 		d.report(
 			"Missing GitOps repo",
 			`on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`,
-			fleet.Attr("gitops_repo"),
+			problem.Attr("gitops_repo"),
 		)
 	}
 	appendProblems(&resp.Diagnostics, ps)
@@ -105,7 +106,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	d := decoder{arguments: arguments, problems: &ps}
 	registrations := readRegistrations(d)
 	follow := source.FollowOptions{Pins: readPins(d), AllowLocal: w.data.allowLocal}
@@ -139,10 +140,10 @@ func readRegistrations(d decoder) []*fleet.WorkloadRegistration {
 	set, _ := members(v)
 	var all []*fleet.WorkloadRegistration
 	for _, key := range slices.Sorted(maps.Keys(set)) {
-		origin := fleet.Origin{Attribute: "registrations", Key: key}
+		origin := problem.Origin{Attribute: "registrations", Key: key}
 		if isNull(set[key]) {
-			d.report("Null object", "This element is null. Give it a value, or remove it.", fleet.Attr("registrations"),
-				fleet.Key(key))
+			d.report("Null object", "This element is null. Give it a value, or remove it.", problem.Attr("registrations"),
+				problem.Key(key))
 			continue
 		}
 		o, ps := workloadRegistrationModel.object(origin, set[key])

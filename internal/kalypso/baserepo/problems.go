@@ -6,23 +6,23 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // NewProblem returns an error of a branch as a problem of the argument that fixes it.
-func NewProblem(at Branch, err error) fleet.Problem {
-	p := func(argument, summary, format string, args ...any) fleet.Problem {
-		return fleet.Problem{
-			Summary: summary, Detail: fmt.Sprintf(format, args...), Path: []fleet.Step{fleet.Attr(argument)}, Err: err,
+func NewProblem(at Branch, err error) problem.Problem {
+	p := func(argument, summary, format string, args ...any) problem.Problem {
+		return problem.Problem{
+			Summary: summary, Detail: fmt.Sprintf(format, args...), Path: []problem.Step{problem.Attr(argument)}, Err: err,
 		}
 	}
 	var ownership *delivery.OwnershipError
 	var review *delivery.ReviewError
 	var rejected *gitremote.RejectedError
-	text := fleet.Sentence(err)
+	text := problem.Sentence(err)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
@@ -56,7 +56,7 @@ func NewProblem(at Branch, err error) fleet.Problem {
 }
 
 // DriftProblem reports the changes of others: as an error, or as a warning if the apply overwrites them.
-func DriftProblem(d *Desired, s *State) fleet.Problem {
+func DriftProblem(d *Desired, s *State) problem.Problem {
 	d = d.staying(s)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", File, s.At,
@@ -69,9 +69,9 @@ func DriftProblem(d *Desired, s *State) fleet.Problem {
 		fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", drift.Commit, printable.Line(drift.Author), drift.Time,
 			printable.Line(drift.Subject))
 	}
-	p := fleet.Problem{Summary: "Others changed the BaseRepo", Path: []fleet.Step{fleet.Attr("on_drift")}}
+	p := problem.Problem{Summary: "Others changed the BaseRepo", Path: []problem.Step{problem.Attr("on_drift")}}
 	if d.OnDrift == delivery.DriftOverwrite {
-		p.Severity, p.Summary = fleet.Warning, "Changes of others are overwritten"
+		p.Severity, p.Summary = problem.Warning, "Changes of others are overwritten"
 		p.Detail = b.String() + fmt.Sprintf("\nThe apply sets it to %s.", d.Commit)
 		return p
 	}

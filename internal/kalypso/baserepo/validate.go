@@ -3,23 +3,24 @@ package baserepo
 import (
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Validate reports what is invalid, each at its argument. An empty commit is none.
-func (d *Desired) Validate() fleet.Problems {
+func (d *Desired) Validate() problem.Problems {
 	ps := d.PullRequest.Validate()
 	add := func(argument, summary, detail string) {
-		ps = append(ps, fleet.Problem{Summary: summary, Detail: detail, Path: []fleet.Step{fleet.Attr(argument)}})
+		ps = append(ps, problem.Problem{Summary: summary, Detail: detail, Path: []problem.Step{problem.Attr(argument)}})
 	}
 	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
 		add("commit_message", "Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument.")
 	}
-	if err := hosting.CheckCommit(d.Commit); err != nil && d.Commit != "" && !fleet.IsUnknown(d.Commit) {
-		add("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", d.Commit, fleet.Sentence(err)))
+	if err := hosting.CheckCommit(d.Commit); err != nil && d.Commit != "" && !unknown.Is(d.Commit) {
+		add("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", d.Commit, problem.Sentence(err)))
 	}
 	return ps
 }

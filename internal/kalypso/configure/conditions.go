@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // condition is a label value that a config, a schema or a key of an azure-app-config requires of an assignment.
@@ -25,11 +26,11 @@ func (c *conditions) numbersOf(labels map[string]string) []int {
 	var needs []int
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		switch label {
-		case fleet.PlatformConfigLabel, fleet.FluxOwnerLabel, fleet.FluxNamespaceLabel, fleet.Unknown:
+		case fleet.PlatformConfigLabel, fleet.FluxOwnerLabel, fleet.FluxNamespaceLabel, unknown.Text:
 			continue
 		}
 		cond := condition{label, labels[label]}
-		if fleet.IsUnknown(cond.value) {
+		if unknown.Is(cond.value) {
 			continue
 		}
 		n, ok := c.numbers[cond]
@@ -72,10 +73,10 @@ func (c *conditions) ofTarget(t *fleet.DeploymentTarget) matchedConditions {
 	})
 }
 
-// valueOf returns the value of a label: [fleet.Unknown] if it is not known.
+// valueOf returns the value of a label: [unknown.Text] if it is not known.
 func valueOf(labels map[string]string, label string) string {
-	if _, unknown := labels[fleet.Unknown]; unknown {
-		return fleet.Unknown
+	if _, maybe := labels[unknown.Text]; maybe {
+		return unknown.Text
 	}
 	return labels[label]
 }
@@ -88,7 +89,7 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 		v, ok := value(label)
 		switch n, asked := c.numbers[condition{label, v}]; {
 		case !ok:
-		case fleet.IsUnknown(v):
+		case unknown.Is(v):
 			for cond, n := range c.numbers {
 				if cond.label == label {
 					h.maybe = append(h.maybe, n)

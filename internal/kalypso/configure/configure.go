@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Configuration is the platform configuration of a schedule's assignments. It is safe for concurrent use.
@@ -24,7 +26,7 @@ type AssignmentConfig struct {
 
 // New configures the assignments of a valid fleet's schedule. It parses each config and schema once, and reports all
 // invalid schemas, including those that apply to no assignment, and the references that an assignment can't use.
-func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, fleet.Problems) {
+func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, problem.Problems) {
 	f.Sort()
 	r := newResolver()
 	problems := slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
@@ -42,8 +44,8 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 }
 
 // Check reports the schemas of an object that can't be used, and its config values that are out of bounds.
-func Check(o fleet.Object) fleet.Problems {
-	f := &fleet.Fleet{Environment: fleet.Unknown} // an unknown environment includes all targets
+func Check(o fleet.Object) problem.Problems {
+	f := &fleet.Fleet{Environment: unknown.Text} // an unknown environment includes all targets
 	f.Add(o)
 	r := newResolver()
 	ctx := context.Background() // one object takes little time

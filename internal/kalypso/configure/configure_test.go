@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
@@ -166,61 +167,61 @@ func TestUnknownValues(t *testing.T) {
 		configs []*fleet.Config
 		want    []string
 	}{
-		{"value", []*fleet.Config{platform("1", data{"A": fleet.Unknown, "B": "b"})}, []string{"A"}},
+		{"value", []*fleet.Config{platform("1", data{"A": unknown.Text, "B": "b"})}, []string{"A"}},
 		{
 			"value that text replaces",
-			[]*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "a"})},
+			[]*fleet.Config{platform("1", data{"A": unknown.Text}), platform("2", data{"A": "a"})},
 			nil,
 		},
 		{
 			"value that a map merges onto",
-			[]*fleet.Config{platform("1", data{"A": fleet.Unknown}), platform("2", data{"A": "{a: 1}"})},
+			[]*fleet.Config{platform("1", data{"A": unknown.Text}), platform("2", data{"A": "{a: 1}"})},
 			[]string{"A"},
 		},
 		{
 			"value onto text",
-			[]*fleet.Config{platform("1", data{"A": "a"}), platform("2", data{"A": fleet.Unknown})},
+			[]*fleet.Config{platform("1", data{"A": "a"}), platform("2", data{"A": unknown.Text})},
 			[]string{"A"},
 		},
 		{
 			"value of a config that does not apply",
-			[]*fleet.Config{platform("1", data{"A": fleet.Unknown}, "region", "east")},
+			[]*fleet.Config{platform("1", data{"A": unknown.Text}, "region", "east")},
 			nil,
 		},
 		{
 			"label of a config",
-			[]*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"B": "b"})},
+			[]*fleet.Config{platform("1", data{"A": "a"}, "size", unknown.Text), platform("2", data{"B": "b"})},
 			[]string{"A"},
 		},
 		{
 			"label of a config that does not apply anyway",
-			[]*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown, "region", "east")},
+			[]*fleet.Config{platform("1", data{"A": "a"}, "size", unknown.Text, "region", "east")},
 			nil,
 		},
 		{
 			"label of a config whose values text replaces",
-			[]*fleet.Config{platform("1", data{"A": "a"}, "size", fleet.Unknown), platform("2", data{"A": "b"})},
+			[]*fleet.Config{platform("1", data{"A": "a"}, "size", unknown.Text), platform("2", data{"A": "b"})},
 			nil,
 		},
 		{
 			"platform-config label",
-			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, fleet.Unknown)},
+			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, unknown.Text)},
 			[]string{"A"},
 		},
 		{
 			"no platform config",
-			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, "false", "size", fleet.Unknown)},
+			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, "false", "size", unknown.Text)},
 			nil,
 		},
-		{"key", []*fleet.Config{platform("1", data{fleet.Unknown: "a", "B": "b"})}, []string{fleet.Unknown}},
-		{"data", []*fleet.Config{platform("1", data{fleet.Unknown: fleet.Unknown})}, []string{fleet.Unknown}},
-		{"name", []*fleet.Config{platform(fleet.Unknown, data{"A": "a"}, "region", "east")}, []string{fleet.Unknown}},
+		{"key", []*fleet.Config{platform("1", data{unknown.Text: "a", "B": "b"})}, []string{unknown.Text}},
+		{"data", []*fleet.Config{platform("1", data{unknown.Text: unknown.Text})}, []string{unknown.Text}},
+		{"name", []*fleet.Config{platform(unknown.Text, data{"A": "a"}, "region", "east")}, []string{unknown.Text}},
 		{
 			"value of an azure-app-config",
 			[]*fleet.Config{
 				{
 					Meta: fleet.Meta{Name: "azure-app-config"},
-					Data: data{"region.west.A": fleet.Unknown, "region.east.B": fleet.Unknown},
+					Data: data{"region.west.A": unknown.Text, "region.east.B": unknown.Text},
 				},
 			},
 			[]string{"A"},

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // resolver finds the configs, schemas and secrets that apply to assignments.
@@ -92,7 +94,7 @@ func newResolver() *resolver {
 }
 
 // addConfigs adds the configs of a sorted fleet in merge order, and reports values that are too large.
-func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
+func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems problem.Problems) {
 	var sources []*source
 	var needs [][]int // by source
 	for _, config := range f.Configs {
@@ -131,12 +133,12 @@ func (r *resolver) addSecrets(f *fleet.Fleet) {
 // labelConditions returns the conditions of a source: the labels of its object.
 func (r *resolver) labelConditions(s *source) []int {
 	m := s.object.Metadata()
-	if fleet.IsUnknown(m.Name) { // its merge order and the meaning of its keys are unknown
+	if unknown.Is(m.Name) { // its merge order and the meaning of its keys are unknown
 		s.optional = true
-		s.markUnknown(fleet.Unknown)
+		s.markUnknown(unknown.Text)
 		return nil
 	}
-	if fleet.AnyUnknown(m.Labels) { // it may not apply
+	if unknown.Any(m.Labels) { // it may not apply
 		s.markOptional()
 	}
 	return r.conditions.numbersOf(m.Labels)
@@ -160,9 +162,9 @@ func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, need
 	return sources, needs
 }
 
-func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fleet.Problems) {
-	compile := func(o fleet.Object, text string, path ...fleet.Step) *compiledSchema {
-		if fleet.IsUnknown(text) || ctx.Err() != nil {
+func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems problem.Problems) {
+	compile := func(o fleet.Object, text string, path ...problem.Step) *compiledSchema {
+		if unknown.Is(text) || ctx.Err() != nil {
 			return nil
 		}
 		if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {
@@ -173,13 +175,11 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 		}
 		schema, err := compileSchema(text)
 		if err != nil {
-			m := o.Metadata()
-			p := fleet.Problem{
-				Kind: o.Kind(), Name: m.Name, Origin: m.Origin, Path: path,
-				Summary: "Invalid JSON Schema", Detail: fleet.Sentence(err), Err: err,
-			}
+			p := fleet.ProblemOf(o, problem.Problem{
+				Path: path, Summary: "Invalid JSON Schema", Detail: problem.Sentence(err), Err: err,
+			})
 			if o.Kind() == fleet.KindWorkload {
-				p.Fault = fleet.TeamFault
+				p.Fault = problem.TeamFault
 			}
 			problems = append(problems, p)
 			return nil
@@ -189,8 +189,8 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 	}
 	var needs [][]int
 	for _, s := range f.ConfigSchemas {
-		schema := compile(s, s.Schema, fleet.Attr("schema"))
-		if schema == nil || fleet.AnyUnknown(s.Labels) {
+		schema := compile(s, s.Schema, problem.Attr("schema"))
+		if schema == nil || unknown.Any(s.Labels) {
 			continue
 		}
 		r.schemas = append(r.schemas, platformSchema{s, schema})
@@ -200,14 +200,15 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems fle
 	for _, w := range f.Workloads {
 		before := len(problems)
 		for i, text := range w.ConfigSchemas {
-			compile(w, text, fleet.Attr("config_schemas"), fleet.Index(i))
+			compile(w, text, problem.Attr("config_schemas"), problem.Index(i))
 		}
 		for n, t := range w.Targets {
 			if !f.MayRender(&t) {
 				continue
 			}
 			for i, text := range t.ConfigSchemas {
-				compile(w, text, fleet.Attr("deployment_targets"), fleet.Index(n), fleet.Attr("config_schemas"), fleet.Index(i))
+				compile(w, text,
+					problem.Attr("deployment_targets"), problem.Index(n), problem.Attr("config_schemas"), problem.Index(i))
 			}
 		}
 		f.SetAffected(w, problems[before:])

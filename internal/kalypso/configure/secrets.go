@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // noValues are the values of no object.
@@ -23,7 +25,7 @@ const (
 func newSecretSource(secret *fleet.Secret) *source {
 	s := &source{object: secret, references: make(map[string]any, len(secret.Data))}
 	for k, reference := range secret.Data {
-		if fleet.IsUnknown(k) || reference.HasUnknown() {
+		if unknown.Is(k) || reference.HasUnknown() {
 			s.markUnknown(k)
 			continue
 		}
@@ -109,19 +111,18 @@ func (c conflicts) add(found []conflict, a *schedule.Assignment) {
 // maxListedAssignments limits the assignments that an error names.
 const maxListedAssignments = 20
 
-func (c conflicts) problems() (all fleet.Problems) {
+func (c conflicts) problems() (all problem.Problems) {
 	for one, assignments := range c {
 		slices.Sort(assignments)
-		p := fleet.Problem{
-			Kind: one.secret.Kind(), Name: one.secret.Name, Origin: one.secret.Origin,
-			Path: []fleet.Step{fleet.Attr("data"), fleet.Key(one.key)},
+		p := fleet.ProblemOf(one.secret, problem.Problem{
+			Path: []problem.Step{problem.Attr("data"), problem.Key(one.key)},
 			Summary: cmp.Or(map[string]string{propertyField: "Reference to two stores"}[one.field],
 				"Secret and config of one key"),
 			Detail: fmt.Sprintf("%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
-				one.detail, len(assignments), fleet.IndentedList(assignments, maxListedAssignments)),
-		}
+				one.detail, len(assignments), problem.IndentedList(assignments, maxListedAssignments)),
+		})
 		if one.field != "" {
-			p.Path = append(p.Path, fleet.Attr(one.field))
+			p.Path = append(p.Path, problem.Attr(one.field))
 		}
 		all = append(all, p)
 	}

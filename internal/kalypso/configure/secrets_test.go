@@ -9,7 +9,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // references are those of a secret by key, each as "store key property".
@@ -25,7 +27,7 @@ func secretOf(name string, labels map[string]string, data references) *fleet.Sec
 }
 
 // configured configures one target on the cluster type "large" in the region "west".
-func configured(t *testing.T, f *fleet.Fleet) (configure.AssignmentConfig, fleet.Problems) {
+func configured(t *testing.T, f *fleet.Fleet) (configure.AssignmentConfig, problem.Problems) {
 	t.Helper()
 	f.Environment = "dev"
 	f.Policies = []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}}
@@ -109,7 +111,7 @@ func TestReferenceConflicts(t *testing.T) {
 	config := func(name string, labels map[string]string, data map[string]string) *fleet.Config {
 		labels[fleet.PlatformConfigLabel] = "true"
 		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels,
-			Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
+			Origin: problem.Origin{Attribute: "configs", Key: name}}, Data: data}
 	}
 	on := "\n\nAffected assignments (1), as cluster type / deployment target:\n  large / app-web"
 	for name, tt := range map[string]struct {
@@ -138,7 +140,7 @@ func TestReferenceConflicts(t *testing.T) {
 			`or let the two objects apply to different assignments.` + on}},
 		"a config that may not apply": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
-			Configs: []*fleet.Config{config("c", map[string]string{"region": fleet.Unknown}, map[string]string{"K": "v"})},
+			Configs: []*fleet.Config{config("c", map[string]string{"region": unknown.Text}, map[string]string{"K": "v"})},
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +149,7 @@ func TestReferenceConflicts(t *testing.T) {
 			var got []string
 			for _, p := range problems {
 				got = append(got, p.Error())
-				if p.Severity != fleet.Error || len(p.Path) < 2 || p.Path[1].Key != "K" {
+				if p.Severity != problem.Error || len(p.Path) < 2 || p.Path[1].Key != "K" {
 					t.Errorf("severity %d, path %v", p.Severity, p.Path)
 				}
 			}

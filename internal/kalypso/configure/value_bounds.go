@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // maxValueDepth limits the nesting depth of a config value.
@@ -14,7 +15,7 @@ const maxValueDepth = 100
 
 // checkValues reports values that exceed most bytes once their aliases are expanded, or are nested too deep. It marks
 // them as unknown, so later stages do not report them again.
-func (s *source) checkValues(most int64) (problems fleet.Problems) {
+func (s *source) checkValues(most int64) (problems problem.Problems) {
 	var refused []string
 	for _, k := range slices.Sorted(maps.Keys(s.texts)) {
 		err := checkValue(s.texts[k], most)
@@ -26,15 +27,12 @@ func (s *source) checkValues(most int64) (problems fleet.Problems) {
 		if s.path != "" {
 			key = s.path
 		}
-		problems = append(problems, fleet.Problem{
-			Kind:    s.object.Kind(),
-			Name:    s.object.Metadata().Name,
-			Origin:  s.object.Metadata().Origin,
-			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(key)},
+		problems = append(problems, fleet.ProblemOf(s.object, problem.Problem{
+			Path:    []problem.Step{problem.Attr("data"), problem.Key(key)},
 			Summary: "Config value too large",
 			Detail:  fmt.Sprintf("The value of %q %s.", key, err),
 			Err:     err,
-		})
+		}))
 	}
 	if len(refused) > 0 {
 		s.texts = maps.Clone(s.texts)

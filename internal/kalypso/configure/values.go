@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Values holds the platform configuration values of a set of configs, or the references of a set of secrets.
@@ -28,7 +29,7 @@ type Merged struct {
 	// Data maps keys to values: strings, maps (map[string]any) and lists ([]any) of YAML's types. A reference is a map
 	// with the keys store, key and property.
 	Data map[string]any
-	// Unknown holds the keys whose values or presence are unknown. If it contains [fleet.Unknown], nothing is known.
+	// Unknown holds the keys whose values or presence are unknown. If it contains [unknown.Text], nothing is known.
 	Unknown map[string]bool
 	// Certain reports whether there is at least one key, whatever the unknown values will be.
 	Certain bool
@@ -43,7 +44,7 @@ type source struct {
 	references map[string]any
 	// optional means that it is unknown whether the source applies.
 	optional bool
-	// unknown holds the keys with unknown values. If it contains fleet.Unknown, any key may exist.
+	// unknown holds the keys with unknown values. If it contains unknown.Text, any key may exist.
 	unknown []string
 
 	once   sync.Once
@@ -52,12 +53,12 @@ type source struct {
 
 func newSource(config *fleet.Config, path string, data map[string]string) *source {
 	s := &source{object: config, path: path, texts: data}
-	if !fleet.AnyUnknown(data) {
+	if !unknown.Any(data) {
 		return s
 	}
 	s.texts = map[string]string{}
 	for k, v := range data {
-		if fleet.IsUnknown(k) || fleet.IsUnknown(v) {
+		if unknown.Is(k) || unknown.Is(v) {
 			s.unknown = append(s.unknown, k)
 		} else {
 			s.texts[k] = v
@@ -89,7 +90,7 @@ func (s *source) unsure() *source {
 
 // hasKey reports whether s certainly applies and has a key.
 func (s *source) hasKey() bool {
-	isKey := func(k string) bool { return !fleet.IsUnknown(k) }
+	isKey := func(k string) bool { return !unknown.Is(k) }
 	return !s.optional && (len(s.values()) > 0 || slices.ContainsFunc(s.unknown, isKey))
 }
 

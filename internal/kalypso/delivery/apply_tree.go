@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // applyTree is the tree of this apply: what it leaves at the destination, and what the record says of it. It is the
@@ -128,7 +128,7 @@ func (d *Desired) resolve(p *Prior, s *State) {
 	case !d.inWaves():
 		d.setApply(d.wholeTree())
 		d.apply.uncertain, d.apply.unread = unread, unread
-	case fleet.IsUnknown(string(d.Strategy)):
+	case unknown.Is(string(d.Strategy)):
 		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, step: &rollout.Step{Uncertain: true}})
 	case unread || !s.Current() && (d.Adopt || d.Incomplete || d.recovers(p, s)):
 		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, unread: true, step: &rollout.Step{Uncertain: true}})

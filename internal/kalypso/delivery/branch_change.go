@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -132,7 +132,7 @@ func (c *BranchChange) Lines(most int) []string {
 	var lines []string
 	for i, ct := range c.ClusterTypes {
 		if i == most {
-			lines = append(lines, fmt.Sprintf("and %s", fleet.Count(len(c.ClusterTypes)-most, "more cluster type")))
+			lines = append(lines, fmt.Sprintf("and %s", problem.Count(len(c.ClusterTypes)-most, "more cluster type")))
 			break
 		}
 		lines = append(lines, ct.lines()...)
@@ -170,14 +170,14 @@ func (ct *ClusterTypeChange) lines() []string {
 	add("removed files", ct.Files)
 	for i, difference := range ct.Differences {
 		if i == maxDifferences {
-			lines = append(lines, fmt.Sprintf("  and %s", fleet.Count(len(ct.Differences)-i, "more difference")))
+			lines = append(lines, fmt.Sprintf("  and %s", problem.Count(len(ct.Differences)-i, "more difference")))
 			break
 		}
-		on := fleet.Count(difference.Targets, "deployment target")
+		on := problem.Count(difference.Targets, "deployment target")
 		lines = append(lines, fmt.Sprintf("  %s (%s)", difference.Text, on))
 	}
 	if ct.NotCompared > 0 {
-		targets := fleet.Count(ct.NotCompared, "changed deployment target")
+		targets := problem.Count(ct.NotCompared, "changed deployment target")
 		lines = append(lines, fmt.Sprintf("  %s not compared file by file", targets))
 	}
 	return lines

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Claims records the destinations of the renderings of one run of Terraform. It finds two renderings that would write
@@ -35,7 +35,7 @@ func (e *NestedError) Unwrap() error { return ErrNested }
 // Plan claims the destination of a planned rendering. It returns a *NestedError if another rendering has claimed an
 // equal or nested path. It skips destinations that are not known yet.
 func (c *Claims) Plan(d *Desired, create bool) error {
-	if !d.Delivers() || !d.Located() || fleet.IsUnknown(d.Environment) {
+	if !d.Delivers() || !d.Located() || unknown.Is(d.Environment) {
 		return nil
 	}
 	claimed := claim{at: d.Destination, environment: d.Environment, create: create}

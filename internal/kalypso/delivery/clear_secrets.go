@@ -10,7 +10,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/secretscan"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // ClearSecrets lists the config values that are plainly secrets. A delivery would commit them in plain text.
@@ -40,31 +42,30 @@ func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 
 // Problems returns an error for each value that is new, or that changed since the last delivery or proposal. The errors
 // do not contain the values.
-func (s ClearSecrets) Problems(before *State) (ps fleet.Problems) {
+func (s ClearSecrets) Problems(before *State) (ps problem.Problems) {
 	for _, c := range s {
 		if before.hasValue(c.config, c.key) {
 			continue
 		}
-		ps = append(ps, fleet.Problem{
-			Kind: c.config.Kind(), Name: c.config.Name, Origin: c.config.Origin,
-			Path:    []fleet.Step{fleet.Attr("data"), fleet.Key(c.key)},
+		ps = append(ps, fleet.ProblemOf(c.config, problem.Problem{
+			Path:    []problem.Step{problem.Attr("data"), problem.Key(c.key)},
 			Summary: "Secret in clear",
 			Detail: fmt.Sprintf("The value of %q holds %s, and config values are committed to Git in plain text. Put it into "+
 				"a secret store, and refer to it by kalypso_secret. Or encrypt it: SOPS ciphertext and SealedSecrets pass. If "+
 				"Git may contain it, set guardrails.secrets to \"warn\" or \"ignore\".", c.key, c.is),
-		})
+		}))
 	}
 	return ps
 }
 
 // CheckSecrets reports config values that are plainly secrets, unless the branch already holds them, or the apply
 // delivers nothing. It removes all of them from the problems in found, which it returns too.
-func (d *Desired) CheckSecrets(found fleet.Problems, p *Prior, s *State) fleet.Problems {
+func (d *Desired) CheckSecrets(found problem.Problems, p *Prior, s *State) problem.Problems {
 	secrets := FindClearSecrets(d.Fleet.Configs)
 	secrets.Hide(found)
 	secrets.Hide(d.failed)
 	reaction := d.Guardrails.Secrets
-	if len(secrets) == 0 || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) ||
+	if len(secrets) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
 		d.Tree != nil && Decide(d, p, s).Action == Keep {
 		return found
 	}
@@ -94,7 +95,7 @@ func (s *State) hasValue(config *fleet.Config, key string) bool {
 const hidden = "(secret)"
 
 // Hide removes the secrets from problems. Templates, schemas and their functions may put values into their errors.
-func (s ClearSecrets) Hide(ps fleet.Problems) {
+func (s ClearSecrets) Hide(ps problem.Problems) {
 	var pairs []string
 	hide := func(text string) {
 		const shortest = 4 // bytes; shorter lines tell nothing

@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 func configWith(name string, data map[string]string) *fleet.Config {
-	return &fleet.Config{Meta: fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "configs", Key: name}}, Data: data}
+	return &fleet.Config{Meta: fleet.Meta{Name: name, Origin: problem.Origin{Attribute: "configs", Key: name}}, Data: data}
 }
 
 // TestClearSecrets: what is new or changed since the last delivery or proposal is reported, by config and key, and
@@ -47,7 +48,7 @@ func TestClearSecrets(t *testing.T) {
 			for _, p := range FindClearSecrets(configs).Problems(tt.before) {
 				got = append(got, p.Name+" "+p.Path[1].Key)
 				if text := p.Error(); strings.Contains(text, token) || strings.Contains(text, "hunter2") ||
-					p.Severity != fleet.Error {
+					p.Severity != problem.Error {
 					t.Errorf("severity %d: %s", p.Severity, text)
 				}
 			}
@@ -63,7 +64,7 @@ func TestClearSecretsHidden(t *testing.T) {
 	t.Parallel()
 	key := "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE" + " KEY-----\n"
 	configs := []*fleet.Config{configWith("a", map[string]string{"KEY": key, "OTHER": "text"})}
-	problems := fleet.Problems{
+	problems := problem.Problems{
 		{Detail: "it is " + key}, {Detail: `it is "-----BEGIN PRIVATE` + ` KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE` +
 			` KEY-----\n"`},
 		{Detail: "line 2: MIIEvQ\"IBADANB is text"},

@@ -1,8 +1,8 @@
 package delivery
 
 import (
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Action is what an apply does.
@@ -113,7 +113,7 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	if d.Strategy == PullRequest && d.Located() {
 		decision.OldKeptForNow = destinations(d.oldLocations(s))
 	}
-	if s.Current() && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment {
+	if s.Current() && !unknown.Is(d.Environment) && s.desiredEnvironment() != d.Environment {
 		decision.Replaced = s.desiredEnvironment()
 	}
 	decision.Comparable = decision.Action == Write && d.Known() && d.canCompare(s)
@@ -136,13 +136,13 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 func (d *Desired) action(p *Prior, s *State) Action {
 	current := s.Current()
 	switch {
-	case fleet.IsUnknown(string(d.Strategy)):
+	case unknown.Is(string(d.Strategy)):
 		return Undecided
 	case d.Strategy == Push && (p.Commit == "" || !current || s.Drifted()),
 		d.Strategy == PullRequest && (!current || d.needsProposal(p, s)),
 		d.Strategy == ComputeOnly && (p.Commit != "" || s != nil && s.Proposal != nil),
 		d.Known() && p.TreeHash != d.Inventory().TreeHash().String(),
-		current && !fleet.IsUnknown(d.Environment) && s.desiredEnvironment() != d.Environment,
+		current && !unknown.Is(d.Environment) && s.desiredEnvironment() != d.Environment,
 		current && d.Located() && !s.Destination.Same(d.Destination),
 		d.recordChanges(p, s),
 		d.failuresChange(s),
@@ -150,7 +150,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 		return Write
 	case d.Strategy == Push && d.Located() && len(d.oldLocations(s)) > 0:
 		return Write
-	case !d.Known(), !d.Tree.Unknown && !d.decisionsKnown(), !d.Located(), fleet.IsUnknown(d.AppliedPromotedCommit()):
+	case !d.Known(), !d.Tree.Unknown && !d.decisionsKnown(), !d.Located(), unknown.Is(d.AppliedPromotedCommit()):
 		return Undecided
 	case d.Strategy == PullRequest:
 		open, closing := d.removals(s, p.Commit != "" && s.Proposal == nil)
@@ -168,7 +168,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 // recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
 func (d *Desired) recordChanges(p *Prior, s *State) bool {
 	if d.Tree == nil || !d.Certain() {
-		return d.Rollout == nil && !fleet.IsUnknown(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit
+		return d.Rollout == nil && !unknown.Is(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit
 	}
 	last, promoted := s, d.AppliedPromotedCommit()
 	if s != nil && s.Proposal != nil {
@@ -177,7 +177,7 @@ func (d *Desired) recordChanges(p *Prior, s *State) bool {
 	switch {
 	case last.Current() && last.Rollout.UnderWay() != d.applied().rollout.UnderWay():
 		return true
-	case fleet.IsUnknown(promoted):
+	case unknown.Is(promoted):
 		return false
 	case d.Rollout != nil && last.Current():
 		return promoted != last.PromotedCommit

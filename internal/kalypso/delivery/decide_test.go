@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // The tables below specify what happens to a rendering. A row changes one part of the usual case, in which nothing has
@@ -189,7 +190,7 @@ func kindOf(err error) string {
 
 // TestDecide: what an apply does, by the configuration and by what the last run left.
 func TestDecide(t *testing.T) {
-	const unknown = fleet.Unknown
+	const unknown = unknown.Text
 	for _, test := range []struct {
 		rule string
 		with func(*situation)

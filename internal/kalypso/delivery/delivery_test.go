@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -57,7 +58,7 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 				fmt.Sprintf(`{deploymentTargets: [{name: x, environment: %s, labels: {on: %s}}]}`, environment, clusterType))
 		}
 	}
-	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "test"}, text.String())
+	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
 	made, problems := engine.Run(t.Context(), f, nil)

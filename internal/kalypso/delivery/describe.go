@@ -21,7 +21,7 @@ type Review struct {
 	Max        int // in characters, as the host allows; 0: [describe.DefaultMaxLength], which is the maximum too
 }
 
-// Detail says how much of the changed configs the description shows. [fleet.Unknown] means that it is not known yet.
+// Detail says how much of the changed configs the description shows. [unknown.Text] means that it is not known yet.
 type Detail string
 
 // The details.

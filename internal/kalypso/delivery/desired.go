@@ -10,21 +10,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Strategy says how the tree is delivered to its branch.
 type Strategy string
 
-// The strategies. [fleet.Unknown] says that the strategy is not known yet.
+// The strategies. [unknown.Text] says that the strategy is not known yet.
 const (
 	Push        Strategy = "push"         // commits to the branch
 	PullRequest Strategy = "pull_request" // commits to a branch of its own, and opens a pull request
 	ComputeOnly Strategy = "none"         // contacts no server and writes nothing
 )
 
-// Desired is a rendering as it is configured. A string that is not known yet is [fleet.Unknown].
+// Desired is a rendering as it is configured. A string that is not known yet is [unknown.Text].
 type Desired struct {
 	Strategy       Strategy
 	Destination    Destination
@@ -60,10 +62,10 @@ type Desired struct {
 	// OnAssignmentError is the reaction to deployment targets that fail to render.
 	OnAssignmentError OnAssignmentError
 
-	failed    fleet.Problems // why deployment targets are not in the tree
-	inventory Inventory      // cached by [Desired.rendered]
-	kept      *keptTree      // nil if nothing fails to render: see [Desired.Target]
-	apply     *applyTree     // the tree of this apply: see [Desired.Inventory]
+	failed    problem.Problems // why deployment targets are not in the tree
+	inventory Inventory        // cached by [Desired.rendered]
+	kept      *keptTree        // nil if nothing fails to render: see [Desired.Target]
+	apply     *applyTree       // the tree of this apply: see [Desired.Inventory]
 
 	inventoryOf, keptOf, applyOf *tree.Tree // the trees that they belong to
 }
@@ -92,34 +94,34 @@ func (d *Desired) Delivers() bool { return d.Strategy == Push || d.Strategy == P
 // Located reports whether the destination is known.
 func (d *Desired) Located() bool {
 	at := d.Destination
-	return !fleet.IsUnknown(at.Repo) && !fleet.IsUnknown(at.Branch) && !fleet.IsUnknown(at.Path)
+	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
 }
 
 // describable reports whether everything is known that [Desired.Describe] describes.
 func (d *Desired) describable() bool {
-	if !d.Known() || d.Strategy != ComputeOnly && !d.Located() || d.Review.Incomplete || fleet.AnyUnknown(d.Sources) {
+	if !d.Known() || d.Strategy != ComputeOnly && !d.Located() || d.Review.Incomplete || unknown.Any(d.Sources) {
 		return false
 	}
 	for _, text := range []string{string(d.Strategy), d.Environment, d.PromotedCommit, string(d.Review.Detail)} {
-		if fleet.IsUnknown(text) {
+		if unknown.Is(text) {
 			return false
 		}
 	}
 	return !slices.ContainsFunc(d.Fleet.Configs, func(c *fleet.Config) bool {
-		return fleet.IsUnknown(c.Name) || fleet.AnyUnknown(c.Labels) || fleet.AnyUnknown(c.Data)
+		return unknown.Is(c.Name) || unknown.Any(c.Labels) || unknown.Any(c.Data)
 	}) && !slices.ContainsFunc(d.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
-		!slices.ContainsFunc(d.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return fleet.IsUnknown(p.Name) })
+		!slices.ContainsFunc(d.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }
 
 // Render renders the fleet. It reports the problems of the fleet, and what the guardrails forbid. It drops the
 // sources that contain no origin.
 //
 // p and s say what was delivered before, so that placement keeps its decisions. For a create, both are nil.
-func (d *Desired) Render(ctx context.Context, p *Prior, s *State, progress Progress) fleet.Problems {
+func (d *Desired) Render(ctx context.Context, p *Prior, s *State, progress Progress) problem.Problems {
 	if ps := d.setEarlier(p, s); len(ps) > 0 {
 		return ps
 	}
-	if !fleet.AnyUnknown(d.Sources) {
+	if !unknown.Any(d.Sources) {
 		d.Sources = d.Sources.Of(d.Origins)
 	}
 	d.Fleet.LeaveOutFailed = d.KeepsFailed()

@@ -8,9 +8,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Destination is the location of a tree: a path on a branch of a repo.
@@ -23,7 +23,7 @@ type Destination struct {
 // NewDestination returns a destination with the path in the form of [CleanPath]. It keeps an invalid path as it is, for
 // [Destination.Validate].
 func NewDestination(repo, branch, path string) Destination {
-	if clean, err := CleanPath(path); err == nil && !fleet.IsUnknown(path) {
+	if clean, err := CleanPath(path); err == nil && !unknown.Is(path) {
 		path = clean
 	}
 	return Destination{Repo: repo, Branch: branch, Path: path}

@@ -8,7 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Guardrails limit what a change may do.
@@ -23,13 +25,13 @@ type Guardrails struct {
 	// RequireKnown refuses a plan whose assignments are not known yet.
 	RequireKnown bool
 	// Unscheduled is the reaction to deployment targets that no policy assigns.
-	Unscheduled fleet.Reaction
+	Unscheduled problem.Reaction
 	// Unsatisfied is the reaction to deployment targets that get fewer cluster types than their policy asks for.
-	Unsatisfied fleet.Reaction
+	Unsatisfied problem.Reaction
 	// Moved is the reaction to deployment targets that move between cluster types.
-	Moved fleet.Reaction
+	Moved problem.Reaction
 	// Secrets is the reaction to config values that are plainly secrets.
-	Secrets fleet.Reaction
+	Secrets problem.Reaction
 }
 
 // Limit is a number, such as "12", or a percentage of a total, such as "50%". If it is empty or not known yet, it is
@@ -43,7 +45,7 @@ const DefaultLimit Limit = "50%"
 const DefaultMaxKept Limit = "10%"
 
 func (g Guardrails) maxKept() Limit {
-	if g.MaxKept == "" || fleet.IsUnknown(string(g.MaxKept)) {
+	if g.MaxKept == "" || unknown.Is(string(g.MaxKept)) {
 		return DefaultMaxKept
 	}
 	return g.MaxKept
@@ -51,7 +53,7 @@ func (g Guardrails) maxKept() Limit {
 
 // String returns the limit as written, or the default.
 func (l Limit) String() string {
-	if l == "" || fleet.IsUnknown(string(l)) {
+	if l == "" || unknown.Is(string(l)) {
 		return string(DefaultLimit)
 	}
 	return string(l)
@@ -70,24 +72,24 @@ func (l Limit) allows(removed, total int) bool {
 }
 
 // unknownProblem names what the assignments depend on and what is not known yet.
-func unknownProblem(f *fleet.Fleet) fleet.Problem {
-	return problem("Assignments not known", fmt.Sprintf(
+func unknownProblem(f *fleet.Fleet) problem.Problem {
+	return argumentProblem("Assignments not known", fmt.Sprintf(
 		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
 			"Apply the resources that give these values first, or use values that are known.",
-		fleet.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
+		problem.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
 }
 
 // checkUnscheduled reports the deployment targets that no policy assigns.
-func (g Guardrails) checkUnscheduled(f *fleet.Fleet, s *schedule.Schedule) fleet.Problems {
-	if len(s.Unscheduled) == 0 || g.Unscheduled == fleet.Ignore || fleet.IsUnknown(string(g.Unscheduled)) {
+func (g Guardrails) checkUnscheduled(f *fleet.Fleet, s *schedule.Schedule) problem.Problems {
+	if len(s.Unscheduled) == 0 || g.Unscheduled == problem.Ignore || unknown.Is(string(g.Unscheduled)) {
 		return nil
 	}
 	names := unscheduledNames(s)
-	list := fleet.IndentedList(names, maxListed)
+	list := problem.IndentedList(names, maxListed)
 	detail := fmt.Sprintf(
 		"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
 			"policies' %s, and the labels of the cluster types with %s.",
-		len(names), fleet.Count(len(s.Targets), "deployment target"), f.Environment, list,
+		len(names), problem.Count(len(s.Targets), "deployment target"), f.Environment, list,
 		f.PolicyField("deployment_target_selector"), f.PolicyField("cluster_type_selector"))
 	if len(f.Policies) == 0 {
 		detail = fmt.Sprintf(
@@ -95,7 +97,7 @@ func (g Guardrails) checkUnscheduled(f *fleet.Fleet, s *schedule.Schedule) fleet
 	}
 	p := warning("Deployment targets that no policy places", detail, "unscheduled")
 	p.Severity = g.Unscheduled.Severity()
-	return fleet.Problems{p}
+	return problem.Problems{p}
 }
 
 // Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
@@ -123,7 +125,7 @@ func (e *GuardrailError) Error() string {
 	if len(e.Removed) == 0 {
 		return e.Reason
 	}
-	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, fleet.IndentedList(e.Removed, maxListed))
+	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, maxListed))
 }
 
 // CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content.
@@ -159,7 +161,7 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 	case !g.MaxRemoved.allows(len(removed), total):
 		return &GuardrailError{removed, total, fmt.Sprintf(
 			"The change removes %d of %s, and guardrails.max_removed is %q. If this is intended, raise it.",
-			len(removed), fleet.Count(total, "deployment target folder"), g.MaxRemoved)}
+			len(removed), problem.Count(total, "deployment target folder"), g.MaxRemoved)}
 	}
 	return nil
 }

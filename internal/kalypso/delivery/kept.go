@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // OnAssignmentError is the reaction to deployment targets that fail to render by a fault of their team. If it is not
@@ -45,7 +46,7 @@ func (f FailedAssignment) String() string {
 // type.
 type failures map[string]map[string]bool
 
-func failuresOf(ps fleet.Problems) failures {
+func failuresOf(ps problem.Problems) failures {
 	f := failures{}
 	for _, p := range ps {
 		for _, t := range p.Affects {
@@ -219,7 +220,7 @@ func (d *Desired) resolveKept(p *Prior, s *State) (unread bool) {
 		if s != nil && s.Version == stateVersion && s.Engine == engineVersion {
 			d.kept = f.keep(rendered, s.Ours(), s.Delivered)
 		}
-	case fleet.IsUnknown(string(d.Strategy)), !d.Located() && s.Current(),
+	case unknown.Is(string(d.Strategy)), !d.Located() && s.Current(),
 		!s.Current() && (d.Adopt || d.Incomplete || d.recovers(p, s)):
 		d.kept = f.keep(rendered, nil, nil)
 		return true
@@ -299,7 +300,8 @@ func (d *Desired) keptErrors() (errs []error) {
 		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
-			len(k.kept), fleet.Count(k.held, "deployment target folder"), most, fleet.IndentedList(texts(k.kept), maxListed))})
+			len(k.kept), problem.Count(k.held, "deployment target folder"), most,
+			problem.IndentedList(texts(k.kept), maxListed))})
 	}
 	return errs
 }
@@ -364,7 +366,7 @@ type KeptMoveError struct {
 func (e *KeptMoveError) Error() string {
 	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
 		"holds them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
-		e.To, fleet.IndentedList(texts(e.Kept), maxListed))
+		e.To, problem.IndentedList(texts(e.Kept), maxListed))
 }
 
 // LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
@@ -378,5 +380,5 @@ type LeftOutError struct {
 func (e *LeftOutError) Error() string {
 	return fmt.Sprintf("At %s, the branch holds the folders of these deployment targets, which fail to render:\n%s\n"+
 		"A create does not know the branch, so it would remove them.",
-		e.Destination, strings.TrimRight(fleet.IndentedList(texts(e.Held), maxListed), "\n"))
+		e.Destination, strings.TrimRight(problem.IndentedList(texts(e.Held), maxListed), "\n"))
 }

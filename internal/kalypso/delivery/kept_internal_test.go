@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
@@ -20,12 +20,12 @@ import (
 func (s *situation) fail(rendersTo, failing string) {
 	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), AssignmentErrorKeep
 	s.desired.Guardrails.MaxKept = "100%"
-	p := fleet.Problem{Fault: fleet.TeamFault, Summary: "Template rendering failed"}
+	p := problem.Problem{Fault: problem.TeamFault, Summary: "Template rendering failed"}
 	for _, entry := range strings.Fields(failing) {
 		ct, name, _ := strings.Cut(entry, "/")
-		p.Affects = append(p.Affects, fleet.AffectedTarget{ClusterType: strings.TrimPrefix(ct, "*"), Name: name})
+		p.Affects = append(p.Affects, problem.AffectedTarget{ClusterType: strings.TrimPrefix(ct, "*"), Name: name})
 	}
-	s.desired.failed = fleet.Problems{p}
+	s.desired.failed = problem.Problems{p}
 }
 
 // shortHashes is a state that was written without on_assignment_error.
@@ -299,7 +299,7 @@ func TestKeptErrors(t *testing.T) {
 	all := []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 	for _, err := range []error{&KeptMoveError{usualDestination, all}, &LeftOutError{usualDestination, "dev", all}} {
 		p := NewProblem(usualDestination, err)
-		if !strings.Contains(p.Detail, "large / a") || p.Severity != fleet.Error || !errors.Is(p, err) ||
+		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||
 			strings.Contains(p.Summary, "can't be used") {
 			t.Errorf("%T: %v", err, p)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
@@ -361,7 +362,7 @@ func (m *keptModel) desired(which string) *Desired {
 	d := &Desired{
 		Strategy: Push, Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: DriftOverwrite,
 		OnAssignmentError: AssignmentErrorKeep,
-		Guardrails:        Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%", Unscheduled: fleet.Ignore},
+		Guardrails:        Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%", Unscheduled: problem.Ignore},
 	}
 	d.Author.When = time.Unix(1_800_000_000, 0)
 	if ps := d.Render(m.Context(), m.prior, m.state, func(string, int, int) {}); ps.HasErrors() {

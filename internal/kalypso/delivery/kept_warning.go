@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // maxFailedListed limits the assignments and the reasons that the warning lists.
@@ -14,7 +14,7 @@ const maxFailedListed = 100
 
 // failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
 // reason and time.
-func (d *Desired) failureProblems() fleet.Problems {
+func (d *Desired) failureProblems() problem.Problems {
 	k := d.keptTree()
 	if k == nil {
 		return nil
@@ -24,14 +24,14 @@ func (d *Desired) failureProblems() fleet.Problems {
 		"The next good render puts it right.\n")
 	for i, p := range d.failed {
 		if i == maxFailedListed {
-			fmt.Fprintf(&b, "\nAnd %s.\n", fleet.Count(len(d.failed)-i, "more reason"))
+			fmt.Fprintf(&b, "\nAnd %s.\n", problem.Count(len(d.failed)-i, "more reason"))
 			break
 		}
 		reason := strings.TrimRight(cmp.Or(p.Cause, p.Detail), "\n")
 		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
-			fleet.IndentedList(k.lines(p, d.applied().uncertain), maxFailedListed))
+			problem.IndentedList(k.lines(p, d.applied().uncertain), maxFailedListed))
 	}
-	return fleet.Problems{warning(fmt.Sprintf("%s to render", fails(len(k.kept)+len(k.leftOut))), b.String(),
+	return problem.Problems{warning(fmt.Sprintf("%s to render", fails(len(k.kept)+len(k.leftOut))), b.String(),
 		"on_assignment_error")}
 }
 
@@ -43,8 +43,8 @@ func fails(n int) string {
 }
 
 // lines describes what happens to the assignments that a problem affects.
-func (k *keptTree) lines(p fleet.Problem, uncertain bool) (lines []string) {
-	affected := failuresOf(fleet.Problems{p})
+func (k *keptTree) lines(p problem.Problem, uncertain bool) (lines []string) {
+	affected := failuresOf(problem.Problems{p})
 	names := map[string]bool{}
 	for _, t := range p.Affects {
 		names[t.Name] = true

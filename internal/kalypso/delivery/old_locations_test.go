@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
@@ -80,7 +80,7 @@ func TestOldLocations(t *testing.T) {
 		{"whether it is to be kept is not known yet",
 			func(s *situation) { s.leftBehind("old", 0); s.desired.Incomplete = true }, "undecided, leaves [old]"},
 		{"pushes remove it at once", func(s *situation) { s.leftBehind("old", 8); s.desired.Strategy = Push }, "write"},
-		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = fleet.Unknown },
+		{"the strategy is not known yet", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = unknown.Text },
 			"undecided"},
 		{"only computed", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = ComputeOnly }, "write"},
 	} {

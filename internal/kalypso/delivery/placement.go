@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
 // keeps its decisions.
-func (d *Desired) setEarlier(p *Prior, s *State) fleet.Problems {
+func (d *Desired) setEarlier(p *Prior, s *State) problem.Problems {
 	if p == nil || !schedule.Places(d.Fleet) {
 		return nil
 	}
@@ -21,7 +22,7 @@ func (d *Desired) setEarlier(p *Prior, s *State) fleet.Problems {
 	case known:
 		d.Fleet.Earlier = earlier
 	case p.Commit != "" && schedule.KeepsEarlier(d.Fleet):
-		return fleet.Problems{{
+		return problem.Problems{{
 			Summary: "Earlier placement decisions can't be read",
 			Detail: "The private state of the rendering is missing, or another version of the provider wrote it. Without the " +
 				"earlier decisions, placement would decide again and move deployment targets. Plan with a refresh, which reads " +
@@ -158,8 +159,8 @@ func (d *Desired) Moves(s *State) (all []Move) {
 
 // checkMoves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
 // inWaves says that a rollout commits them wave by wave.
-func checkMoves(moves []Move, reaction fleet.Reaction, inWaves bool) fleet.Problems {
-	if len(moves) == 0 || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
+func checkMoves(moves []Move, reaction problem.Reaction, inWaves bool) problem.Problems {
+	if len(moves) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) {
 		return nil
 	}
 	lines := make([]string, len(moves))
@@ -171,15 +172,15 @@ func checkMoves(moves []Move, reaction fleet.Reaction, inWaves bool) fleet.Probl
 		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
 			"late one is nowhere in between."
 	}
-	return fleet.Problems{{
+	return problem.Problems{{
 		Severity: reaction.Severity(),
-		Path:     []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("moved")},
+		Path:     []problem.Step{problem.Attr("guardrails"), problem.Attr("moved")},
 		Summary:  "Deployment targets move between cluster types",
 		Detail: fmt.Sprintf(
 			"%s while joining others:\n%s\n%s To move in two steps, let the target join first: select both cluster types, or "+
 				"raise number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the "+
 				"old one.",
-			leaves(len(moves)), fleet.IndentedList(lines, maxListed), when),
+			leaves(len(moves)), problem.IndentedList(lines, maxListed), when),
 	}}
 }
 

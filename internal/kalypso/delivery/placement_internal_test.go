@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -163,9 +164,9 @@ func TestMoves(t *testing.T) {
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}
-		warnings, errs := checkMoves(moves, fleet.Warn, false), checkMoves(moves, fleet.Fail, true)
+		warnings, errs := checkMoves(moves, problem.Warn, false), checkMoves(moves, problem.Fail, true)
 		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) ||
-			len(checkMoves(moves, fleet.Ignore, false)) > 0 {
+			len(checkMoves(moves, problem.Ignore, false)) > 0 {
 			t.Errorf("%s: %v, %v", name, warnings, errs)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // NewProblem returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
 // it. at is the destination. Errors of a host of pull requests are not its concern.
-func NewProblem(at Destination, err error) fleet.Problem {
+func NewProblem(at Destination, err error) problem.Problem {
 	p := ownProblem(at, err)
 	if p.Summary == "" {
 		p = repoProblem(at, err)
@@ -24,7 +24,7 @@ func NewProblem(at Destination, err error) fleet.Problem {
 }
 
 // ownProblem returns an error of this package as a problem. For another error, its Summary is empty.
-func ownProblem(at Destination, err error) fleet.Problem {
+func ownProblem(at Destination, err error) problem.Problem {
 	text := printable.Text(err.Error())
 	var (
 		exists    *ExistsError
@@ -42,50 +42,50 @@ func ownProblem(at Destination, err error) fleet.Problem {
 	)
 	switch {
 	case errors.As(err, &exists):
-		return problem("The branch holds a rendering of this environment: import it, or adopt it", fmt.Sprintf(
+		return argumentProblem("The branch holds a rendering of this environment: import it, or adopt it", fmt.Sprintf(
 			"%s\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and its "+
 				"state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or set adopt = true "+
 				"to adopt the rendering.",
 			text, exists.Destination.ImportID(exists.Environment)), "gitops_repo")
 	case errors.As(err, &decisions):
-		return problem("The branch holds other placement decisions: import the rendering", fmt.Sprintf(
+		return argumentProblem("The branch holds other placement decisions: import the rendering", fmt.Sprintf(
 			"%s\nImport the rendering: the import takes the decisions from the record. adopt = true can't. The ID of the "+
 				"import is\n  %s",
 			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		return problem("Folders are not this rendering's", fleet.Sentence(err), "gitops_repo")
+		return argumentProblem("Folders are not this rendering's", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &ownership):
-		return problem("Destination is not this rendering's", fleet.Sentence(err), "gitops_repo")
+		return argumentProblem("Destination is not this rendering's", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &moved):
-		return problem("The branch moved after the plan was made", fleet.Sentence(err))
+		return argumentProblem("The branch moved after the plan was made", problem.Sentence(err))
 	case errors.As(err, &drifted):
 		return drifted.State.driftProblem(DriftFail)
 	case errors.As(err, &guardrail):
-		return problem("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
+		return argumentProblem("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
 		return review.problem(at)
 	case errors.As(err, &reviewers):
-		return problem("Reviewers that can't be asked", fleet.Sentence(err), "delivery")
+		return argumentProblem("Reviewers that can't be asked", problem.Sentence(err), "delivery")
 	case errors.As(err, &moves):
-		return problem("A rollout is under way", fleet.Sentence(err), "gitops_repo")
+		return argumentProblem("A rollout is under way", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &keptMove):
-		return problem("Deployment targets that can't be kept", fleet.Sentence(err), "on_assignment_error")
+		return argumentProblem("Deployment targets that can't be kept", problem.Sentence(err), "on_assignment_error")
 	case errors.As(err, &leftOut):
-		return problem("Deployment targets that can't be kept", fmt.Sprintf(
+		return argumentProblem("Deployment targets that can't be kept", fmt.Sprintf(
 			"%s Fix the targets, or import the rendering with the ID\n  %s",
 			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
 	case errors.As(err, &nested):
-		return problem("Two renderings at one destination", text, "gitops_repo")
+		return argumentProblem("Two renderings at one destination", text, "gitops_repo")
 	case errors.Is(err, ErrNoRendering):
-		return problem("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
+		return argumentProblem("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
 			"gitops_repo")
 	}
-	return fleet.Problem{}
+	return problem.Problem{}
 }
 
-func (e *ReviewError) problem(at Destination) fleet.Problem {
+func (e *ReviewError) problem(at Destination) problem.Problem {
 	if e.Closed {
-		return problem("The pull request was closed", fmt.Sprintf(
+		return argumentProblem("The pull request was closed", fmt.Sprintf(
 			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, e),
 			"delivery")
 	}
@@ -97,13 +97,13 @@ func (e *ReviewError) problem(at Destination) fleet.Problem {
 				"its branch and its description. If you abandon the rendering, close it.",
 			e.PullRequest.Number)
 	}
-	return problem("The pull request is not merged yet", detail, "delivery")
+	return argumentProblem("The pull request is not merged yet", detail, "delivery")
 }
 
 // repoProblem returns an error of a Git server as a problem of the argument gitops_repo.
-func repoProblem(at Destination, err error) fleet.Problem {
+func repoProblem(at Destination, err error) problem.Problem {
 	var rejected *gitremote.RejectedError
-	sentence := fleet.Sentence(err)
+	sentence := problem.Sentence(err)
 	summary, detail := gitremote.Summary(err), sentence
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):
@@ -127,7 +127,7 @@ func repoProblem(at Destination, err error) fleet.Problem {
 		summary = "GitOps repo can't be reached"
 		detail = sentence + " Check the URL, the network and the server, and plan again."
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem("Out of time", fmt.Sprintf(
+		return argumentProblem("Out of time", fmt.Sprintf(
 			"At %s: %s. Raise timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
 	case summary == "":
 		summary = "GitOps repo can't be used"
@@ -135,5 +135,5 @@ func repoProblem(at Destination, err error) fleet.Problem {
 			detail = fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), "."))
 		}
 	}
-	return problem(summary, detail, "gitops_repo")
+	return argumentProblem(summary, detail, "gitops_repo")
 }

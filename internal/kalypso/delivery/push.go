@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // Progress receives the progress of long work. A total of 0 means that the total is not known.
@@ -33,7 +33,7 @@ type Result struct {
 	Removals    []Removal
 	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
 	Kept     *Destination
-	Warnings fleet.Problems
+	Warnings problem.Problems
 }
 
 // Check reads the branch. It returns what the apply would change there that the state does not know, and an error if

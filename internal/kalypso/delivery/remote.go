@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // Remote reads and writes branches and pull requests for Terraform's operations: [Remote.Check] for a plan,
@@ -56,7 +56,7 @@ func (r Remote) CheckReviewers(d *Desired) error {
 // apply would change there, and an error if the apply would fail. It writes nothing.
 func (r Remote) Check(
 	ctx context.Context, d *Desired, p *Prior, s *State, decision *Decision,
-) (ps fleet.Problems, err error) {
+) (ps problem.Problems, err error) {
 	if decision.Unreadable {
 		if s, ps, err = r.recoverForChange(ctx, d, p); err != nil {
 			return ps, err
@@ -88,7 +88,7 @@ func (r Remote) Check(
 // Apply does what [Decide] decides. With an error, it may have written a part of it: then applying again completes it.
 func (r Remote) Apply(ctx context.Context, d *Desired, p *Prior, s *State) (*Result, error) {
 	decision := Decide(d, p, s)
-	var recovered fleet.Problems
+	var recovered problem.Problems
 	var result *Result
 	var err error
 	switch {
@@ -161,7 +161,7 @@ type Refreshed struct {
 	Commit      string               // the commit on the branch that holds the tree; empty if none does
 	Delivered   bool                 // the branch still holds the tree
 	PullRequest *hosting.PullRequest // nil if none was read
-	Warnings    fleet.Problems
+	Warnings    problem.Problems
 }
 
 // Refresh reads what became of what was delivered or proposed. It returns nil if nothing was.
@@ -183,7 +183,7 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 	case errors.Is(err, ErrRemoved):
 		return &Refreshed{Gone: true}, nil
 	case errors.Is(err, gitops.ErrBranchNotFound):
-		return &Refreshed{Gone: true, Warnings: fleet.Problems{warning("The branch of a rendering is gone", fmt.Sprintf(
+		return &Refreshed{Gone: true, Warnings: problem.Problems{warning("The branch of a rendering is gone", fmt.Sprintf(
 			"Environment %q was rendered to %s. That branch no longer exists. The plan creates the rendering again.",
 			p.Environment, p.Destination))}}, nil
 	case errors.Is(err, ErrNoRendering):
@@ -207,7 +207,7 @@ func (r Remote) follow(ctx context.Context, s *State) (*State, *hosting.PullRequ
 }
 
 // Destroy removes what was delivered. It returns warnings, and with an error the state to keep, or nil.
-func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*State, fleet.Problems, error) {
+func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*State, problem.Problems, error) {
 	if d.KeepOnDestroy || !p.delivered() {
 		return nil, nil, nil
 	}
@@ -218,7 +218,7 @@ func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*S
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
 		detail := fmt.Sprintf(
 			"Another rendering of this configuration writes to %s. Nothing was removed there.", s.Destination)
-		return nil, fleet.Problems{warning("The tree was left to its new rendering", detail, "gitops_repo")}, nil
+		return nil, problem.Problems{warning("The tree was left to its new rendering", detail, "gitops_repo")}, nil
 	}
 	if d.Strategy == Push {
 		return nil, nil, Remove(ctx, r.Git, s, removalMessage(s), d.Author)
@@ -236,15 +236,15 @@ func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*S
 
 // recoverForChange is [Remote.recoverPrior] for a change. What others changed meanwhile is a warning, or a
 // *DriftError if d does not overwrite drift. The state is nil if nothing of the rendering is left.
-func (r Remote) recoverForChange(ctx context.Context, d *Desired, p *Prior) (*State, fleet.Problems, error) {
+func (r Remote) recoverForChange(ctx context.Context, d *Desired, p *Prior) (*State, problem.Problems, error) {
 	s, err := r.recoverPrior(ctx, p)
 	gone := errors.Is(err, gitops.ErrBranchNotFound) || errors.Is(err, ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
 	}
-	var ps fleet.Problems
+	var ps problem.Problems
 	if s != nil && s.Drifted() {
-		ps = fleet.Problems{s.driftProblem(d.OnDrift)}
+		ps = problem.Problems{s.driftProblem(d.OnDrift)}
 		if ps.HasErrors() {
 			return nil, nil, &DriftError{s}
 		}

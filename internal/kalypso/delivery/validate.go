@@ -7,28 +7,29 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Validate reports invalid arguments. It skips arguments that are not known yet. It does not validate the fleet.
-func (d *Desired) Validate() fleet.Problems {
+func (d *Desired) Validate() problem.Problems {
 	ps := d.Destination.Validate(d.Delivers())
 	if err := d.Guardrails.MaxRemoved.check(); err != nil {
-		ps = append(ps, problem("Invalid limit", fleet.Sentence(err), "guardrails", "max_removed"))
+		ps = append(ps, argumentProblem("Invalid limit", problem.Sentence(err), "guardrails", "max_removed"))
 	}
 	if err := d.Guardrails.maxKept().check(); err != nil {
-		ps = append(ps, problem("Invalid limit", fleet.Sentence(err), "guardrails", "max_kept"))
+		ps = append(ps, argumentProblem("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
 	if d.PromotedCommit != "" && d.Promotion == nil && !oneWord(d.PromotedCommit) {
-		ps = append(ps, problem("Invalid promoted commit",
+		ps = append(ps, argumentProblem("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
 	}
 	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
-		ps = append(ps, problem("Invalid commit message",
+		ps = append(ps, argumentProblem("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
@@ -36,72 +37,72 @@ func (d *Desired) Validate() fleet.Problems {
 }
 
 // validateTree reports what the guardrails and the path forbid of the rendered tree.
-func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) fleet.Problems {
+func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) problem.Problems {
 	switch {
 	case !assignmentsKnown && d.Guardrails.RequireKnown:
-		return fleet.Problems{unknownProblem(d.Fleet)}
+		return problem.Problems{unknownProblem(d.Fleet)}
 	case d.Tree == nil:
 		return nil
 	}
 	ps := d.Guardrails.checkUnscheduled(d.Fleet, d.Tree.Schedule)
 	ps = append(ps, d.Tree.Schedule.CheckUnsatisfied(ctx, d.Fleet, d.Guardrails.Unsatisfied)...)
-	if fleet.IsUnknown(d.Destination.Path) || fleet.IsUnknown(d.PromotedCommit) {
+	if unknown.Is(d.Destination.Path) || unknown.Is(d.PromotedCommit) {
 		return ps
 	}
 	if err := d.checkPromotedCommit(); err != nil {
-		ps = append(ps, problem("Path of the promoted commit", fleet.Sentence(err), "gitops_repo", "path"))
+		ps = append(ps, argumentProblem("Path of the promoted commit", problem.Sentence(err), "gitops_repo", "path"))
 	}
 	return ps
 }
 
 // ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no
 // protection.
-func (d *Desired) ValidateDestroy() fleet.Problems {
+func (d *Desired) ValidateDestroy() problem.Problems {
 	if !d.Protected || d.Strategy == ComputeOnly {
 		return nil
 	}
-	return fleet.Problems{problem("The rendering is protected", fmt.Sprintf(
+	return problem.Problems{argumentProblem("The rendering is protected", fmt.Sprintf(
 		"The rendering of environment %q must not be destroyed: clusters sync from its folders. If this is intended, set "+
 			"deletion_protection = false, apply, and then destroy.", d.Environment), "deletion_protection")}
 }
 
-// problem returns an error at an argument of the rendering.
-func problem(summary, detail string, argument ...string) fleet.Problem {
-	p := fleet.Problem{Summary: summary, Detail: detail}
+// argumentProblem returns an error at an argument of the rendering.
+func argumentProblem(summary, detail string, argument ...string) problem.Problem {
+	p := problem.Problem{Summary: summary, Detail: detail}
 	for _, name := range argument {
-		p.Path = append(p.Path, fleet.Attr(name))
+		p.Path = append(p.Path, problem.Attr(name))
 	}
 	return p
 }
 
-// warning is [problem] with the severity of a warning.
-func warning(summary, detail string, argument ...string) fleet.Problem {
-	p := problem(summary, detail, argument...)
-	p.Severity = fleet.Warning
+// warning is [argumentProblem] with the severity of a warning.
+func warning(summary, detail string, argument ...string) problem.Problem {
+	p := argumentProblem(summary, detail, argument...)
+	p.Severity = problem.Warning
 	return p
 }
 
 var word = regexp.MustCompile(`^\S+$`)
 
-func oneWord(text string) bool { return fleet.IsUnknown(text) || word.MatchString(text) }
+func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
 
 // Validate reports an invalid repo, branch or path of the argument gitops_repo, and a missing one if it is required.
-func (p Destination) Validate(required bool) (ps fleet.Problems) {
+func (p Destination) Validate(required bool) (ps problem.Problems) {
 	add := func(attribute, summary, detail string) {
-		ps = append(ps, problem(summary, detail, "gitops_repo", attribute))
+		ps = append(ps, argumentProblem(summary, detail, "gitops_repo", attribute))
 	}
 	check := func(attribute, summary, value string, check func(string) error) {
-		if value == "" || fleet.IsUnknown(value) {
+		if value == "" || unknown.Is(value) {
 			return
 		}
 		if err := check(value); err != nil {
-			add(attribute, summary, fleet.Sentence(err))
+			add(attribute, summary, problem.Sentence(err))
 		}
 	}
 	switch {
 	case !required:
 	case p.Repo == "" && p.Branch == "":
-		ps = append(ps, problem("Missing GitOps repo",
+		ps = append(ps, argumentProblem("Missing GitOps repo",
 			"gitops_repo is required, with repo and branch.", "gitops_repo"))
 	case p.Repo == "":
 		add("repo", "Missing repo", "gitops_repo needs the URL of the repo.")
@@ -120,37 +121,37 @@ var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?
 const maxLabel = 50 // characters, as GitHub allows
 
 // Validate reports invalid settings of the argument delivery. It skips settings that are not known yet.
-func (s PullRequestSettings) Validate() (ps fleet.Problems) {
+func (s PullRequestSettings) Validate() (ps problem.Problems) {
 	add := func(attribute, summary, detail string) {
-		ps = append(ps, problem(summary, detail, "delivery", attribute))
+		ps = append(ps, argumentProblem(summary, detail, "delivery", attribute))
 	}
-	if err := checkBranchPrefix(s.BranchPrefix); err != nil && !fleet.IsUnknown(s.BranchPrefix) {
-		add("branch_prefix", "Invalid branch prefix", fleet.Sentence(err))
+	if err := checkBranchPrefix(s.BranchPrefix); err != nil && !unknown.Is(s.BranchPrefix) {
+		add("branch_prefix", "Invalid branch prefix", problem.Sentence(err))
 	}
 	for _, label := range s.Labels {
-		if !fleet.IsUnknown(label) && (label == "" || len([]rune(label)) > maxLabel) {
+		if !unknown.Is(label) && (label == "" || len([]rune(label)) > maxLabel) {
 			add("labels", "Invalid label", fmt.Sprintf("%q is not a label. A label has 1 to %d characters.", label, maxLabel))
 		}
 	}
 	for _, name := range s.Reviewers {
-		if !fleet.IsUnknown(name) && !reviewer.MatchString(name) {
+		if !unknown.Is(name) && !reviewer.MatchString(name) {
 			add("reviewers", "Invalid reviewer",
 				fmt.Sprintf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\".", name))
 		}
 	}
-	if s.Draft && s.AutoMerge != "" && !fleet.IsUnknown(string(s.AutoMerge)) {
+	if s.Draft && s.AutoMerge != "" && !unknown.Is(string(s.AutoMerge)) {
 		add("auto_merge", "Draft and auto-merge", "GitHub does not merge drafts. Set draft or auto_merge, not both.")
 	}
 	return ps
 }
 
 // validateSources reports sources of another form than the data sources write.
-func validateSources(sources origin.Sources) (ps fleet.Problems) {
-	if fleet.AnyUnknown(sources) {
+func validateSources(sources origin.Sources) (ps problem.Problems) {
+	if unknown.Any(sources) {
 		return nil
 	}
 	for _, location := range slices.Sorted(maps.Keys(sources)) {
-		p := fleet.Problem{Path: []fleet.Step{fleet.Attr("sources"), fleet.Key(location)}}
+		p := problem.Problem{Path: []problem.Step{problem.Attr("sources"), problem.Key(location)}}
 		switch commit := sources[location]; {
 		case !origin.IsLocation(location):
 			p.Summary = "Invalid source"

@@ -9,12 +9,14 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // reported lists problems as "severity path: summary".
-func reported(ps fleet.Problems) []string {
+func reported(ps problem.Problems) []string {
 	var all []string
 	for _, p := range ps {
 		var at []string
@@ -25,7 +27,7 @@ func reported(ps fleet.Problems) []string {
 				func(key string) { at = append(at, fmt.Sprintf("[%s]", key)) },
 			)
 		}
-		severity := map[fleet.Severity]string{fleet.Error: "error", fleet.Warning: "warning"}[p.Severity]
+		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
 		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)
 	}
 	return all
@@ -39,7 +41,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"valid": {func(*Desired) {}, nil},
 		"nothing known": {func(d *Desired) {
-			const u = fleet.Unknown
+			const u = unknown.Text
 			d.Strategy, d.Destination = u, Destination{u, u, u}
 			d.PromotedCommit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
 			d.PullRequest = PullRequestSettings{
@@ -100,7 +102,7 @@ func TestValidate(t *testing.T) {
 // TestLimit reads limits as a user writes them.
 func TestLimit(t *testing.T) {
 	for text, most := range map[Limit]int{
-		"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, fleet.Unknown: 5,
+		"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, unknown.Text: 5,
 	} {
 		for removed := range 20 {
 			if got := text.allows(removed, 10); got != (removed <= most) && removed <= 10 {
@@ -129,13 +131,13 @@ func TestValidateTree(t *testing.T) {
 	}{
 		"all assigned": {true, func(d *Desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
 		"unscheduled":  {true, func(*Desired) {}, []string{"warning " + unscheduled}},
-		"ignored":      {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Ignore }, nil},
-		"refused": {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Fail },
+		"ignored":      {true, func(d *Desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
+		"refused": {true, func(d *Desired) { d.Guardrails.Unscheduled = problem.Fail },
 			[]string{"error " + unscheduled}},
-		"not decided yet": {true, func(d *Desired) { d.Guardrails.Unscheduled = fleet.Unknown }, nil},
-		"not known":       {false, func(d *Desired) { d.Tree, d.Fleet.Environment = nil, fleet.Unknown }, nil},
+		"not decided yet": {true, func(d *Desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
+		"not known":       {false, func(d *Desired) { d.Tree, d.Fleet.Environment = nil, unknown.Text }, nil},
 		"has to be known": {false, func(d *Desired) {
-			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, fleet.Unknown, true
+			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, unknown.Text, true
 		}, []string{"error guardrails.require_known: Assignments not known"}},
 		"an error instead": {true, func(d *Desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
 		"one is not known": {false, func(d *Desired) { d.Guardrails.RequireKnown = true },

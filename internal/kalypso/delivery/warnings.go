@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Problems returns why the apply can't be made, and what a reviewer of the plan has to know besides what changes.
 // before is the state that the decision was made from.
-func (decision *Decision) Problems(d *Desired, before *State) (ps fleet.Problems) {
+func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Problems) {
 	for _, err := range decision.Errors {
 		ps = append(ps, NewProblem(d.Destination, err))
 	}
@@ -27,7 +28,7 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps fleet.Problems
 	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
 	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil)...)
 	if decision.Replaced != "" && d.Delivers() {
-		folders := fleet.Count(before.Ours().Count(), "deployment target folder")
+		folders := problem.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, warning("The environment is replaced", fmt.Sprintf(
 			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
 				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
@@ -42,7 +43,7 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps fleet.Problems
 }
 
 // oldLocationProblems warns about what other branches keep for now, or lose.
-func (decision *Decision) oldLocationProblems(d *Desired) (ps fleet.Problems) {
+func (decision *Decision) oldLocationProblems(d *Desired) (ps problem.Problems) {
 	for _, at := range decision.OldRemoved {
 		ps = append(ps, warning("The old location is due to be removed", fmt.Sprintf(
 			"%s now holds the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
@@ -61,7 +62,7 @@ func (decision *Decision) oldLocationProblems(d *Desired) (ps fleet.Problems) {
 }
 
 // computeOnlyProblems warns about what stays behind once a delivered tree is only computed.
-func (decision *Decision) computeOnlyProblems(before *State) (ps fleet.Problems) {
+func (decision *Decision) computeOnlyProblems(before *State) (ps problem.Problems) {
 	if n := decision.LeftPullRequest; n != 0 {
 		ps = append(ps, warning("The pull request stays open", fmt.Sprintf(
 			"With the strategy none, the provider ignores pull request %d to %s from now on. Close it, or merge it.",
@@ -81,7 +82,7 @@ func (decision *Decision) computeOnlyProblems(before *State) (ps fleet.Problems)
 // OnDrift is the reaction to changes of others in the rendering's folders.
 type OnDrift string
 
-// The reactions. [fleet.Unknown] says that the reaction is not known yet.
+// The reactions. [unknown.Text] says that the reaction is not known yet.
 const (
 	DriftFail      OnDrift = "fail"      // the plan fails
 	DriftOverwrite OnDrift = "overwrite" // the apply overwrites the changes
@@ -98,7 +99,7 @@ func (e *DriftError) Error() string {
 }
 
 // driftProblem returns the drift of s with its commits and paths.
-func (s *State) driftProblem(reaction OnDrift) fleet.Problem {
+func (s *State) driftProblem(reaction OnDrift) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Destination)
 	for _, d := range s.Drift {
@@ -121,34 +122,34 @@ func (s *State) driftProblem(reaction OnDrift) fleet.Problem {
 		return warning("Changes of others are overwritten", b.String()+"\nThe apply puts the rendered tree back.", "on_drift")
 	case reaction == driftNamed:
 		return warning(summary, b.String(), "on_drift")
-	case fleet.IsUnknown(string(reaction)):
+	case unknown.Is(string(reaction)):
 		return warning(summary, b.String()+
 			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
 	}
-	return problem(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or set "+
-		"on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")
+	return argumentProblem(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, "+
+		"or set on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")
 }
 
 // problems warns about the folders of others that the rendering adopts. rest continues the text.
-func (a Adoption) problems(at Destination, rest string) fleet.Problems {
+func (a Adoption) problems(at Destination, rest string) problem.Problems {
 	if len(a.Adopted) == 0 {
 		return nil
 	}
 	detail := fmt.Sprintf(
 		"At %s, this rendering adopts these folders. The apply removes what is in them and not rendered:\n%s",
-		at, fleet.IndentedList(a.Adopted, maxListed))
+		at, problem.IndentedList(a.Adopted, maxListed))
 	if len(a.Removed) > 0 {
-		detail += "\nThese belong to no cluster type and are removed:\n" + fleet.IndentedList(a.Removed, maxListed)
+		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(a.Removed, maxListed)
 	}
-	return fleet.Problems{warning("Folders are adopted", detail+rest, "adopt")}
+	return problem.Problems{warning("Folders are adopted", detail+rest, "adopt")}
 }
 
 // Problems warns about a change of a branch of which the state knows nothing.
-func (c *BranchChange) Problems(at Destination) fleet.Problems {
+func (c *BranchChange) Problems(at Destination) problem.Problems {
 	told := ""
 	if lines := c.Lines(maxListed); len(lines) > 0 {
 		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
-			fleet.IndentedList(lines, len(lines))
+			problem.IndentedList(lines, len(lines))
 	}
 	switch {
 	case told == "":
@@ -156,13 +157,13 @@ func (c *BranchChange) Problems(at Destination) fleet.Problems {
 	case len(c.Adoption.Adopted) > 0:
 		return c.Adoption.problems(at, "\n"+told)
 	}
-	return fleet.Problems{warning("The branch holds folders of this rendering", fmt.Sprintf(
+	return problem.Problems{warning("The branch holds folders of this rendering", fmt.Sprintf(
 		"At %s, the branch holds folders that belong to this rendering by their record. The state does not know them. %s",
 		at, told), "gitops_repo")}
 }
 
 // warnings returns what the apply left undone, and what people did meanwhile.
-func (r *Result) warnings(d *Desired) (ps fleet.Problems) {
+func (r *Result) warnings(d *Desired) (ps problem.Problems) {
 	if r.Kept != nil {
 		ps = append(ps, warning("The old location was not cleaned up", fmt.Sprintf(
 			"%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
@@ -181,7 +182,7 @@ func (r *Result) warnings(d *Desired) (ps fleet.Problems) {
 }
 
 // closedProblem warns that people closed the pull request.
-func (s *State) closedProblem() fleet.Problem {
+func (s *State) closedProblem() problem.Problem {
 	return warning("The pull request was closed", fmt.Sprintf(
 		"Pull request %d to %s was closed without being merged, or was changed to merge into another branch. The branch "+
 			"does not hold the tree. The next different tree opens a new pull request; "+
@@ -190,7 +191,7 @@ func (s *State) closedProblem() fleet.Problem {
 }
 
 // removalProblems warns about pull requests that remove what was delivered and that are not merged yet.
-func removalProblems(removals []Removal) (ps fleet.Problems) {
+func removalProblems(removals []Removal) (ps problem.Problems) {
 	for _, removal := range removals {
 		if pr := removal.PullRequest; pr.State != hosting.Merged {
 			ps = append(ps, warning("A pull request removes the rendering", fmt.Sprintf(
@@ -202,7 +203,7 @@ func removalProblems(removals []Removal) (ps fleet.Problems) {
 }
 
 // openProblem warns that the apply of a create continues with a pull request that the state does not know.
-func openProblem(at Destination, pr *hosting.PullRequest) fleet.Problem {
+func openProblem(at Destination, pr *hosting.PullRequest) problem.Problem {
 	return warning("A pull request is open already", fmt.Sprintf(
 		"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
 		pr.Number, pr.URL, at), "delivery")

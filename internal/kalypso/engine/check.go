@@ -3,12 +3,13 @@ package engine
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
 // Check returns the sorted problems of one object by itself: invalid fields, templates and schemas. [Run] finds the
 // same problems, and those between objects.
-func Check(o fleet.Object) fleet.Problems {
+func Check(o fleet.Object) problem.Problems {
 	problems := append(o.Validate(), configure.Check(o)...)
 	if t, ok := o.(*fleet.Template); ok {
 		problems = append(problems, render.Check(t)...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // TestClusterTypeLabels renders the labels of cluster types, of which one is not known yet.
@@ -21,7 +22,7 @@ func TestClusterTypeLabels(t *testing.T) {
 	f := &fleet.Fleet{
 		Environment: "dev",
 		ClusterTypes: []*fleet.ClusterType{clusterType("a", "west"), clusterType("b", "east"),
-			clusterType("c", fleet.Unknown)},
+			clusterType("c", unknown.Text)},
 		Templates: []*fleet.Template{
 			{Meta: fleet.Meta{Name: "r"}, Type: "reconciler", Manifests: []string{"region: {{ .ClusterTypeLabels.region }}"}},
 			{Meta: fleet.Meta{Name: "n"}, Type: "namespace",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -23,19 +24,19 @@ type Result struct {
 	Tree *tree.Tree
 	// LeftOut lists why deployment targets are not in the tree, sorted. It is empty unless the fleet leaves them out: see
 	// [fleet.Fleet].LeaveOutFailed.
-	LeftOut fleet.Problems
+	LeftOut problem.Problems
 }
 
 // Run sorts the fleet and runs all stages on all CPUs. It reports the problems of all stages, sorted: an error in one
 // stage does not stop the next. If no assignments are known, it only checks the objects. It calls progress, if
 // not nil, after each folder, from one goroutine at a time. Once ctx is done, it stops with an error among the
 // problems.
-func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, fleet.Problems) {
+func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, problem.Problems) {
 	problems := f.Validate(ctx)
 
 	assignments, some, all := &schedule.Schedule{}, false, false
 	if schedule.NamesKnown(f) {
-		var ps fleet.Problems
+		var ps problem.Problems
 		assignments, ps = schedule.New(ctx, f)
 		problems = append(problems, ps...)
 		some, all = assignments.Known()

@@ -11,12 +11,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // TestRun pins how far a run gets, and that each stage reports its problems regardless of the problems of earlier
 // stages.
 func TestRun(t *testing.T) {
-	unknown := func(f *fleet.Fleet) { f.Environment = fleet.Unknown }
+	unknown := func(f *fleet.Fleet) { f.Environment = unknown.Text }
 	fails := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ .Labels.none }}"} }
 	parses := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ end }}"} }
 	schema := func(f *fleet.Fleet) {

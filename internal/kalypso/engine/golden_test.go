@@ -10,12 +10,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // build runs a fleet and returns its tree.
-func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, fleet.Problems) {
+func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, problem.Problems) {
 	made, problems := engine.Run(ctx, f, nil)
 	return made.Tree, problems
 }

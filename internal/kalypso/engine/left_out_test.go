@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // TestLeaveOutFailed pins which faults are a team's, what they affect, and that the rest of the tree is the one of the
@@ -147,7 +148,7 @@ func twoTeams() *fleet.Fleet {
 }
 
 // affected lists what problems affect, as cluster type/target; "-" if that is nothing.
-func affected(ps fleet.Problems) string {
+func affected(ps problem.Problems) string {
 	var all []string
 	for _, p := range ps {
 		for _, a := range p.Affects {

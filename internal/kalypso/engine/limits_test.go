@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // TestQuotas pins that a fleet within its limits renders, and that one beyond them is an error that names object,
@@ -90,7 +91,7 @@ func TestParseYAMLStops(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	objects, _, problems := fleet.ParseYAML(ctx, fleet.Origin{Key: "many.yaml"}, text)
+	objects, _, problems := fleet.ParseYAML(ctx, problem.Origin{Key: "many.yaml"}, text)
 	if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || len(objects) > 0 {
 		t.Errorf("%d objects, %.500v", len(objects), problems)
 	}

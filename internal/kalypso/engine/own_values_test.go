@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -75,7 +76,7 @@ func BenchmarkBuildOwnValues(b *testing.B) {
 			assignments := 0
 			var built *tree.Tree
 			for b.Loop() {
-				var problems fleet.Problems
+				var problems problem.Problems
 				if built, problems = build(b.Context(), f); problems.HasErrors() {
 					b.Fatal(problems)
 				}

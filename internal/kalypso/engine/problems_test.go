@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 var update = flag.Bool("update", false, "write what is expected anew")
@@ -124,7 +125,7 @@ func TestProblems(t *testing.T) {
 		}
 		var got strings.Builder
 		for _, p := range problems {
-			if p.Severity == fleet.Warning {
+			if p.Severity == problem.Warning {
 				got.WriteString("warning: ")
 			}
 			got.WriteString(p.Error() + "\n\n")

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // randomFleet is a small fleet that touches every rule: the same for the same seed.
@@ -140,7 +141,7 @@ func randomFleet(seed uint64) *fleet.Fleet {
 }
 
 func meta(attribute, name string, labels map[string]string) fleet.Meta {
-	return fleet.Meta{Name: name, Labels: labels, Origin: fleet.Origin{Attribute: attribute, Key: name}}
+	return fleet.Meta{Name: name, Labels: labels, Origin: problem.Origin{Attribute: attribute, Key: name}}
 }
 
 type fleetGenerator struct{ *rand.Rand }

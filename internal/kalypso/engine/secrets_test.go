@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
 )
 
@@ -280,15 +281,15 @@ func TestUnknownReferences(t *testing.T) {
 		want string // the file's name, with ? where it may be absent
 	}{
 		"a key": {func(s *fleet.Secret) {
-			s.Data["A"] = fleet.SecretReference{Store: "v", Key: fleet.Unknown}
+			s.Data["A"] = fleet.SecretReference{Store: "v", Key: unknown.Text}
 		}, "platform-secret.yaml"},
-		"a name":  {func(s *fleet.Secret) { s.Name = fleet.Unknown }, "platform-secret.yaml?"},
-		"a label": {func(s *fleet.Secret) { s.Labels = map[string]string{"size": fleet.Unknown} }, "platform-secret.yaml?"},
-		"all data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{fleet.Unknown: {}} },
+		"a name":  {func(s *fleet.Secret) { s.Name = unknown.Text }, "platform-secret.yaml?"},
+		"a label": {func(s *fleet.Secret) { s.Labels = map[string]string{"size": unknown.Text} }, "platform-secret.yaml?"},
+		"all data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{unknown.Text: {}} },
 			"platform-secret.yaml?"},
 		"a label that is known not to hold": {func(s *fleet.Secret) {
 			s.Labels = map[string]string{"size": "small"}
-			s.Data["A"] = fleet.SecretReference{Store: "v", Key: fleet.Unknown}
+			s.Data["A"] = fleet.SecretReference{Store: "v", Key: unknown.Text}
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
@@ -31,7 +32,7 @@ func TestUnknownsTellTheTruth(t *testing.T) {
 			i := r.IntN(len(all))
 			chosen = append(chosen, i)
 			names = append(names, all[i].name)
-			all[i].set(fleet.Unknown)
+			all[i].set(unknown.Text)
 		}
 		made, problems := engine.Run(t.Context(), planned, nil)
 		known := made.Tree
@@ -166,32 +167,32 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 		{"nothing", func(*fleet.Fleet) {}, nil},
 		{
 			"a config value",
-			func(f *fleet.Fleet) { f.Configs[0].Data["A"] = fleet.Unknown },
+			func(f *fleet.Fleet) { f.Configs[0].Data["A"] = unknown.Text },
 			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"},
 		},
 		{
-			"a config value that no template reads", func(f *fleet.Fleet) { f.Configs[0].Data["X"] = fleet.Unknown },
+			"a config value that no template reads", func(f *fleet.Fleet) { f.Configs[0].Data["X"] = unknown.Text },
 			[]string{"east/app-one/platform-config.yaml", "east/app-two/platform-config.yaml"},
 		},
-		{"a config value that text replaces", func(f *fleet.Fleet) { f.Configs[1].Data["A"] = fleet.Unknown }, nil},
+		{"a config value that text replaces", func(f *fleet.Fleet) { f.Configs[1].Data["A"] = unknown.Text }, nil},
 		{
 			"a key that one template reads",
-			func(f *fleet.Fleet) { f.Configs[3].Data["B"] = fleet.Unknown },
+			func(f *fleet.Fleet) { f.Configs[3].Data["B"] = unknown.Text },
 			[]string{"west/app-one/platform-config.yaml"},
 		},
-		{"a key that no template reads", func(f *fleet.Fleet) { f.Configs[3].Data["C"] = fleet.Unknown }, nil},
+		{"a key that no template reads", func(f *fleet.Fleet) { f.Configs[3].Data["C"] = unknown.Text }, nil},
 		{
-			"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = fleet.Unknown },
+			"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = unknown.Text },
 			[]string{"east/app-one/reconciler.yaml", "west/app-one/reconciler.yaml"},
 		},
 		{
 			"the storage that no template reads",
-			func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = fleet.Unknown },
+			func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = unknown.Text },
 			nil,
 		},
 		{
 			"a manifest",
-			func(f *fleet.Fleet) { f.Templates[0].Manifests[0] = fleet.Unknown },
+			func(f *fleet.Fleet) { f.Templates[0].Manifests[0] = unknown.Text },
 			[]string{
 				"east/app-one/reconciler.yaml",
 				"east/app-two/reconciler.yaml",
@@ -200,42 +201,42 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 			},
 		},
 		{
-			"a template's content type", func(f *fleet.Fleet) { f.Templates[3].ContentType = fleet.Unknown },
+			"a template's content type", func(f *fleet.Fleet) { f.Templates[3].ContentType = unknown.Text },
 			[]string{"west/app-one/platform-config.yaml?", "west/app-two/platform-config.yaml?"},
 		},
 		{
-			"a cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = fleet.Unknown },
+			"a cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = unknown.Text },
 			[]string{"east/app-one/platform-config.yaml?", "east/app-two/platform-config.yaml?"},
 		},
 		{
 			"the whole data of a config",
-			func(f *fleet.Fleet) { f.Configs[3].Data = map[string]string{fleet.Unknown: fleet.Unknown} },
+			func(f *fleet.Fleet) { f.Configs[3].Data = map[string]string{unknown.Text: unknown.Text} },
 			[]string{"west/app-one/platform-config.yaml"},
 		},
-		{"a policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = fleet.Unknown }, nil},
+		{"a policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = unknown.Text }, nil},
 		{
 			"the label of a cluster type that configs select by",
 			func(f *fleet.Fleet) {
 				f.Configs[0].Data["B"] = "east"
-				f.ClusterTypes[1].Labels["region"] = fleet.Unknown
+				f.ClusterTypes[1].Labels["region"] = unknown.Text
 			},
 			[]string{"west/app-one/platform-config.yaml", "west/app-two/platform-config.yaml"},
 		},
 		{
 			"the label of a cluster type that nothing selects by",
-			func(f *fleet.Fleet) { f.ClusterTypes[1].Labels["zone"] = fleet.Unknown },
+			func(f *fleet.Fleet) { f.ClusterTypes[1].Labels["zone"] = unknown.Text },
 			nil,
 		},
 		{"the label of a cluster type that a policy selects by", func(f *fleet.Fleet) {
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"region": "east"}
-			f.ClusterTypes[1].Labels["region"] = fleet.Unknown
+			f.ClusterTypes[1].Labels["region"] = unknown.Text
 		}, []string{"west"}},
 		{"all labels of a cluster type", func(f *fleet.Fleet) {
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"region": "east"}
-			f.ClusterTypes[1].Labels = map[string]string{fleet.Unknown: fleet.Unknown}
+			f.ClusterTypes[1].Labels = map[string]string{unknown.Text: unknown.Text}
 		}, []string{"west"}},
 		{"the label of a target that nothing looks at", func(f *fleet.Fleet) {
-			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": fleet.Unknown}
+			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": unknown.Text}
 		}, nil},
 		{"the label of a target that a policy for one cluster type selects by", func(f *fleet.Fleet) {
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
@@ -243,23 +244,23 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 				DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"tier": "gold"}},
 				ClusterTypes:      fleet.Selector{MatchLabels: map[string]string{"region": "west"}},
 			})
-			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": fleet.Unknown}
+			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": unknown.Text}
 		}, []string{"west"}},
 		{"the label of a target that a template reads", func(f *fleet.Fleet) {
 			f.Templates[1].Manifests[0] += "\ntier: {{ .Labels.tier }}"
-			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": fleet.Unknown}
+			f.Workloads[0].Targets[0].Labels = map[string]string{"tier": unknown.Text}
 			f.Workloads[0].Targets[1].Labels = map[string]string{"tier": "gold"}
 		}, []string{"east/app-one/namespace.yaml", "west/app-one/namespace.yaml"}},
 		{"the selector of a policy that may only concern one cluster type", func(f *fleet.Fleet) {
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
 				Meta:              meta("scheduling_policies", "late", nil),
-				DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"tier": fleet.Unknown}},
+				DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"tier": unknown.Text}},
 				ClusterTypes:      fleet.Selector{MatchLabels: map[string]string{"region": "east"}},
 			})
 		}, []string{"east"}},
 		{
 			"the label of a target of another environment",
-			func(f *fleet.Fleet) { f.Workloads[0].Targets[2].Labels = map[string]string{"a": fleet.Unknown} },
+			func(f *fleet.Fleet) { f.Workloads[0].Targets[2].Labels = map[string]string{"a": unknown.Text} },
 			nil,
 		},
 	}
@@ -296,7 +297,7 @@ func TestUnknownsStayWhereTheyAre(t *testing.T) {
 					{Meta: meta("configs", "1", map[string]string{"platform-config": "true"}), Data: map[string]string{"B": "b"}},
 					{
 						Meta: meta("configs", "3", map[string]string{"platform-config": "true", "region": "north"}),
-						Data: map[string]string{"A": fleet.Unknown},
+						Data: map[string]string{"A": unknown.Text},
 					},
 					{
 						Meta: meta(

@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
@@ -17,7 +18,7 @@ type Explanation struct {
 	Schedule     *schedule.Schedule
 	Unscheduled  []UnscheduledTarget // in the order of the schedule
 	IdlePolicies []IdlePolicy        // sorted by policy
-	Failed       fleet.Problems      // why deployment targets fail to render, by faults of teams
+	Failed       problem.Problems    // why deployment targets fail to render, by faults of teams
 
 	configuration *configure.Configuration
 	policies      []policy
@@ -29,7 +30,7 @@ type Explanation struct {
 // explanation if an error affects the schedule or the values. A failing template, a schema violation or another fault
 // of a team is only a warning: the explanation shows the values that cause it.
 // [Explanation.Why] may be asked about the targets.
-func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, fleet.Problems) {
+func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, problem.Problems) {
 	f.LeaveOutFailed = true
 	made, problems := engine.Run(ctx, f, nil)
 	failed := slices.Clone(made.LeftOut)
@@ -39,8 +40,8 @@ func New(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, 
 		return nil, problems
 	}
 	for i, p := range problems {
-		if p.Severity == fleet.Error {
-			problems[i].Severity = fleet.Warning
+		if p.Severity == problem.Error {
+			problems[i].Severity = problem.Warning
 			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are " +
 				"the ones it fails with."
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 const templates = `
@@ -51,7 +52,7 @@ func read(t testing.TB, texts ...string) *fleet.Fleet {
 	t.Helper()
 	f := &fleet.Fleet{Environment: "dev"}
 	objects, _, problems := fleet.ParseYAML(
-		t.Context(), fleet.Origin{Attribute: "manifests", Key: "fleet.yaml"},
+		t.Context(), problem.Origin{Attribute: "manifests", Key: "fleet.yaml"},
 		templates+strings.Join(texts, ""),
 	)
 	if err := problems.Err(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // TestProblems pins which problems stop an explanation.
@@ -74,7 +75,7 @@ func TestProblems(t *testing.T) {
 			var got []string
 			for _, p := range problems {
 				severity := "error"
-				if p.Severity == fleet.Warning {
+				if p.Severity == problem.Warning {
 					severity = "warning"
 				}
 				got = append(got, severity+": "+p.Summary)

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // DeploymentTarget is a target of a Workload in the fleet's environment.
@@ -20,7 +23,7 @@ type DeploymentTarget struct {
 // DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. If two Workloads
 // resolve to the same name, it reports an error that names both. It omits targets with invalid text, so that no
 // template ever sees them, and those that [Fleet.Validate] refused.
-func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
+func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
 	var targets []*DeploymentTarget
 	omitted := map[*DeploymentTarget]bool{} // only their names count: they may collide
 	workspaces := f.workspaces()
@@ -57,16 +60,16 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 		}
 		return strings.Compare(a.Workload.Name, b.Workload.Name)
 	})
-	var ps Problems
+	var ps problem.Problems
 	for i := 1; i < len(targets); i++ {
 		a, b := targets[i-1], targets[i]
 		if a.Name == b.Name && a.Workload.Name != b.Workload.Name {
-			ps = append(ps, Problems{{
+			ps = append(ps, ProblemOf(b.Workload, problem.Problem{
 				Summary: "Two workloads resolve to the same deployment target",
 				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both define the deployment target %q. Rename one of the "+
 					"workloads or targets.",
 					a.Workload.Name, originText(a.Workload), b.Workload.Name, originText(b.Workload), a.Name),
-			}}.forObject(b.Workload)...)
+			}))
 		}
 	}
 	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return omitted[t] || t.hasInvalidText() })
@@ -76,12 +79,12 @@ func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, Problems) {
 // MayRender reports whether t is, or may become, a target of the fleet's environment. Targets of other environments
 // are ignored.
 func (f *Fleet) MayRender(t *Target) bool {
-	return t.Environment == f.Environment || IsUnknown(t.Environment) || IsUnknown(f.Environment)
+	return t.Environment == f.Environment || unknown.Is(t.Environment) || unknown.Is(f.Environment)
 }
 
 // CheckEnvironment warns if Workloads have deployment targets, and none for the fleet's environment: its name may be
 // wrong.
-func (f *Fleet) CheckEnvironment() Problems {
+func (f *Fleet) CheckEnvironment() problem.Problems {
 	named := map[string]bool{}
 	for _, w := range f.Workloads {
 		for i := range w.Targets {
@@ -96,13 +99,13 @@ func (f *Fleet) CheckEnvironment() Problems {
 	if len(named) == 0 {
 		return nil
 	}
-	return Problems{{
-		Severity: Warning,
-		Path:     []Step{Attr("environment")},
+	return problem.Problems{{
+		Severity: problem.Warning,
+		Path:     []problem.Step{problem.Attr("environment")},
 		Summary:  "Environment that no workload names",
 		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Those that are named:\n%s\nCheck the "+
 			"spelling, or add targets.",
-			f.Environment, IndentedList(slices.Sorted(maps.Keys(named)), mostListed)),
+			f.Environment, problem.IndentedList(slices.Sorted(maps.Keys(named)), mostListed)),
 	}}
 }
 
@@ -117,24 +120,24 @@ func (f *Fleet) workspaces() workspaces {
 	ws := workspaces{f.Environment + "-", make(map[string]*WorkloadRegistration, len(f.Registrations)), false}
 	for _, r := range f.Registrations {
 		ws.registrations[r.Name] = r
-		ws.unnamed = ws.unnamed || IsUnknown(r.Name)
+		ws.unnamed = ws.unnamed || unknown.Is(r.Name)
 	}
 	return ws
 }
 
 // of returns the workspace of the registration that the Workload came from. The Workload's Flux owner label names it:
-// <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts. It is [Unknown]
-// if one of these is.
+// <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts. It is
+// [unknown.Text] if one of these is.
 func (ws workspaces) of(w *Workload) string {
-	if _, unknown := w.Labels[Unknown]; unknown || IsUnknown(w.Labels[FluxOwnerLabel]) {
-		return Unknown
+	if _, maybe := w.Labels[unknown.Text]; maybe || unknown.Is(w.Labels[FluxOwnerLabel]) {
+		return unknown.Text
 	}
 	if name, ok := strings.CutPrefix(w.Labels[FluxOwnerLabel], ws.prefix); ok {
 		if r, ok := ws.registrations[name]; ok {
 			return r.Workspace
 		}
 		if ws.unnamed {
-			return Unknown
+			return unknown.Text
 		}
 	}
 	return w.Labels[WorkspaceLabel]

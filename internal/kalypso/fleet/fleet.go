@@ -9,14 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
-
-// Unknown stands for a string that Terraform learns during apply. In an unknown map or list, it is the only key, value
-// or element. Everything that depends on it is unknown too; see [IsUnknown].
-const Unknown = "\x00kalypso:unknown:1f0c1a52-6f2d-4f6b-9d6c-4a3b9a1a7c55\x00"
-
-// IsUnknown reports whether s is [Unknown].
-func IsUnknown(s string) bool { return s == Unknown }
 
 // Kind is the kind of a Kalypso object, as in YAML.
 type Kind string
@@ -71,7 +66,7 @@ type Meta struct {
 	Name   string
 	Labels map[string]string
 	// Origin is the source of the object.
-	Origin Origin
+	Origin problem.Origin
 }
 
 // Metadata returns the object's name, labels and origin.
@@ -81,8 +76,8 @@ func (m *Meta) Metadata() *Meta { return m }
 type Object interface {
 	Kind() Kind
 	Metadata() *Meta
-	// Validate returns the problems of the object by itself. It ignores [Unknown] values.
-	Validate() Problems
+	// Validate returns the problems of the object by itself. It ignores [unknown.Text] values.
+	Validate() problem.Problems
 }
 
 // ClusterType is a set of clusters that host the same workloads with the same platform configuration.
@@ -125,8 +120,8 @@ func (c *Config) IsPlatformConfig() bool {
 
 // MayBePlatformConfig reports whether c is a platform config, or may become one once its unknown values are known.
 func (c *Config) MayBePlatformConfig() bool {
-	_, unknownLabel := c.Labels[Unknown]
-	return unknownLabel || IsUnknown(c.Name) || c.IsPlatformConfig() || IsUnknown(c.Labels[PlatformConfigLabel])
+	_, unknownLabel := c.Labels[unknown.Text]
+	return unknownLabel || unknown.Is(c.Name) || c.IsPlatformConfig() || unknown.Is(c.Labels[PlatformConfigLabel])
 }
 
 // IsAzureAppConfig reports whether each key is a path that selects the assignments its value applies to.
@@ -212,7 +207,7 @@ type Fleet struct {
 	Earlier placement.Earlier
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool
-	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [TeamFault], instead of failing.
+	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [problem.TeamFault], instead of failing.
 	LeaveOutFailed bool
 
 	refused map[string]bool // the deployment targets that [Fleet.Validate] refused
@@ -280,31 +275,31 @@ func (f *Fleet) Sort() {
 func sortByName[O Object](objects []O) {
 	slices.SortStableFunc(objects, func(a, b O) int {
 		x, y := a.Metadata(), b.Metadata()
-		return cmp.Or(cmp.Compare(x.Name, y.Name), x.Origin.compare(y.Origin))
+		return cmp.Or(cmp.Compare(x.Name, y.Name), x.Origin.Compare(y.Origin))
 	})
 }
 
 // unknownTemplate is a template with only unknown fields.
 var unknownTemplate = &Template{
-	Meta:        Meta{Name: Unknown},
-	Type:        Unknown,
-	ContentType: Unknown,
-	Manifests:   []string{Unknown},
+	Meta:        Meta{Name: unknown.Text},
+	Type:        unknown.Text,
+	ContentType: unknown.Text,
+	Manifests:   []string{unknown.Text},
 }
 
 // Template returns the template with that name, or nil. It returns a template with only unknown fields if the name is
-// [Unknown], or if no template has the name but one has an unknown name.
+// [unknown.Text], or if no template has the name but one has an unknown name.
 func (f *Fleet) Template(name string) *Template {
 	var found *Template
 	for _, t := range f.Templates {
 		switch {
-		case t.Name == name && !IsUnknown(name):
+		case t.Name == name && !unknown.Is(name):
 			return t
-		case IsUnknown(t.Name):
+		case unknown.Is(t.Name):
 			found = unknownTemplate
 		}
 	}
-	if IsUnknown(name) {
+	if unknown.Is(name) {
 		return unknownTemplate
 	}
 	return found

@@ -9,6 +9,9 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Limits limits the size of a fleet, so that one team can't block the others. Zero means the default.
@@ -24,18 +27,18 @@ var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileS
 
 // ParseLimits parses configured limits. An empty text means the default. The apply checks limits that are not known
 // yet.
-func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps Problems) {
+func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps problem.Problems) {
 	invalid := func(attribute string, err error) {
-		ps = append(
-			ps,
-			Problem{Summary: "Invalid limit", Detail: Sentence(err), Path: []Step{Attr("limits"), Attr(attribute)}},
-		)
+		ps = append(ps, problem.Problem{
+			Summary: "Invalid limit", Detail: problem.Sentence(err),
+			Path: []problem.Step{problem.Attr("limits"), problem.Attr(attribute)},
+		})
 	}
 	count := func(attribute, text string) int {
 		switch {
 		case text == "":
 			return 0
-		case IsUnknown(text):
+		case unknown.Is(text):
 			return math.MaxInt
 		}
 		n, err := strconv.Atoi(text)
@@ -44,12 +47,12 @@ func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l
 		}
 		return n
 	}
-	size := func(attribute, text string, unknown int64) int64 {
+	size := func(attribute, text string, ifUnknown int64) int64 {
 		switch {
 		case text == "":
 			return 0
-		case IsUnknown(text):
-			return unknown
+		case unknown.Is(text):
+			return ifUnknown
 		}
 		n, err := ParseBytes(text)
 		if err != nil {
@@ -81,7 +84,7 @@ func (l Limits) WithDefaults() Limits {
 }
 
 // checkTargetsPerWorkload reports Workloads with too many deployment targets in the environment.
-func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
+func (f *Fleet) checkTargetsPerWorkload() (ps problem.Problems) {
 	most := f.Limits.WithDefaults().TargetsPerWorkload
 	for _, w := range f.Workloads {
 		targets := 0
@@ -91,22 +94,22 @@ func (f *Fleet) checkTargetsPerWorkload() (ps Problems) {
 			}
 		}
 		if targets > most {
-			ps = append(ps, Problems{{
-				Fault:   TeamFault,
+			ps = append(ps, ProblemOf(w, problem.Problem{
+				Fault:   problem.TeamFault,
 				Affects: f.affected(w),
-				Path:    []Step{Attr("deployment_targets")},
+				Path:    []problem.Step{problem.Attr("deployment_targets")},
 				Summary: "Too many deployment targets",
 				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload "+
 					"allows %d. "+
 					"Split the workload, or raise the limit.", targets, f.Environment, most),
-			}}.forObject(w)...)
+			}))
 		}
 	}
 	return ps
 }
 
 // CheckManifests reports Kalypso YAML that exceeds the limit in bytes, with the keys of its texts.
-func (l Limits) CheckManifests(texts map[string]string) Problems {
+func (l Limits) CheckManifests(texts map[string]string) problem.Problems {
 	var size int64
 	for _, text := range texts {
 		size += int64(len(text))
@@ -122,12 +125,12 @@ func (l Limits) CheckManifests(texts map[string]string) Problems {
 		largest[i] = fmt.Sprintf("%q: %s", key, FormatBytes(int64(len(texts[key]))))
 	}
 	const shown = 5
-	return Problems{{
-		Path:    []Step{Attr("limits"), Attr("manifests")},
+	return problem.Problems{{
+		Path:    []problem.Step{problem.Attr("limits"), problem.Attr("manifests")},
 		Summary: "Too much Kalypso YAML",
 		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out what this environment "+
 			"does not use, or raise the limit. The largest:\n%s",
-			FormatBytes(size), FormatBytes(most), IndentedList(largest, shown)),
+			FormatBytes(size), FormatBytes(most), problem.IndentedList(largest, shown)),
 	}}
 }
 

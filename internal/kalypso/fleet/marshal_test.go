@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // JSON holds characters as they stand that YAML wants escaped.
@@ -18,11 +19,11 @@ func TestMarshalYAMLUnprintable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
+	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
 	if len(ps) > 0 || len(objects) != 1 {
 		t.Fatalf("%d objects, %v, of\n%s", len(objects), ps, text)
 	}
-	objects[0].Metadata().Origin = fleet.Origin{}
+	objects[0].Metadata().Origin = problem.Origin{}
 	if diff := cmp.Diff(fleet.Object(want), objects[0]); diff != "" {
 		t.Error(diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // TestMergeKeys pins that a map's own keys take precedence over those of a merge key, wherever the merge key is in the
@@ -31,7 +32,7 @@ spec:
     <<: [*second, {environment: stage}]
     manifests: {path: "<<", <<: [{branch: main}, *place]}
 `
-	objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
+	objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
 	if len(problems) > 0 || len(objects) != 1 {
 		t.Fatalf("%d objects, %v", len(objects), problems)
 	}
@@ -74,7 +75,7 @@ func TestMergeKeysStrict(t *testing.T) {
 		"a: <<\nb: 1\nb: 2\n": `line 3`,
 		"a: &a {x: 1}\nb: {<<: *a, x: 2}\nc: {<<: 3, x: 1, x: 2}\n": "line 3",
 	} {
-		_, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
+		_, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
 		if len(problems) != 1 || !strings.Contains(problems[0].Detail, want) {
 			t.Errorf("%q: %v, want %s", text, problems, want)
 		}

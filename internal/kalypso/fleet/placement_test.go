@@ -9,6 +9,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 const placedYAML = `apiVersion: scheduler.kalypso.io/v1alpha1
@@ -45,7 +47,7 @@ spec:
 `
 
 func TestPlacementYAML(t *testing.T) {
-	objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, placedYAML)
+	objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, placedYAML)
 	if len(ps) > 0 || len(objects) != 2 {
 		t.Fatalf("%d objects, %v", len(objects), ps)
 	}
@@ -68,7 +70,7 @@ func TestPlacementYAML(t *testing.T) {
 		}},
 	}
 	for i, o := range objects {
-		o.Metadata().Origin = fleet.Origin{}
+		o.Metadata().Origin = problem.Origin{}
 		if diff := cmp.Diff(want[i], o); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -76,11 +78,11 @@ func TestPlacementYAML(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
+		again, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
 		if len(ps) > 0 {
 			t.Fatalf("%v in:\n%s", ps, text)
 		}
-		again[0].Metadata().Origin = fleet.Origin{}
+		again[0].Metadata().Origin = problem.Origin{}
 		if diff := cmp.Diff(want[i], again[0]); diff != "" {
 			t.Errorf("written and read (-want +got):\n%s\n%s", diff, text)
 		}
@@ -105,7 +107,7 @@ func TestPlacementYAMLErrors(t *testing.T) {
 		text := fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata:\n  name: a\n  annotations:\n   "+
 			" %s\n",
 			kind, annotation)
-		objects, _, ps := fleet.ParseYAML(t.Context(), fleet.Origin{}, text)
+		objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
 		if len(objects) > 0 || !strings.Contains(ps.Error(), want) {
 			t.Errorf("%s: %d objects, %v; want %s", annotation, len(objects), ps, want)
 		}
@@ -188,12 +190,12 @@ func TestPlacementProblems(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.object.Metadata().Origin = fleet.Origin{Key: "a.yaml", Document: 1, Line: 1}
+			c.object.Metadata().Origin = problem.Origin{Key: "a.yaml", Document: 1, Line: 1}
 			ps := c.object.Validate()
 			if len(ps) != 1 || !strings.HasPrefix(ps[0].Summary, c.summary) || !strings.Contains(ps[0].Detail, c.more) {
 				t.Fatalf("%v", ps)
 			}
-			if field := ps[0].YAMLPath(); !strings.HasSuffix(field, c.field) ||
+			if field := fleet.YAMLPath(ps[0]); !strings.HasSuffix(field, c.field) ||
 				!strings.HasPrefix(field, "metadata.annotations[") {
 				t.Errorf("field %s, want %s", field, c.field)
 			}
@@ -223,7 +225,7 @@ func TestPlacementNamesWhatIsThere(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s\n%v", diff, ps)
 	}
-	f.ClusterTypes[0].Name = fleet.Unknown
+	f.ClusterTypes[0].Name = unknown.Text
 	if ps := f.Validate(t.Context()); len(ps) > 0 {
 		t.Errorf("with a name that is not known yet: %v", ps)
 	}

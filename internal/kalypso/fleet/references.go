@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // templateUse is a template that a cluster type names.
@@ -18,7 +21,7 @@ func (ct *ClusterType) templateUses() []templateUse {
 		{"config_type", ct.ConfigType, TemplateConfig},
 		{"secret_type", ct.SecretType, TemplateSecret},
 	}
-	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || IsUnknown(use.name) })
+	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || unknown.Is(use.name) })
 }
 
 // missingTemplate is a template that the fleet lacks, with the cluster types that name it.
@@ -31,10 +34,10 @@ type missingTemplate struct {
 
 // ValidateReferences returns the templates that are missing, each once with the cluster types that name it, and those
 // of another type than their use. A missing template is a warning if nothing is assigned to these cluster types.
-func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps Problems) {
+func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem.Problems) {
 	missing := map[string]*missingTemplate{}
 	for _, ct := range f.ClusterTypes {
-		var other Problems
+		var other objectProblems
 		attributes := map[string][]string{}
 		for _, use := range ct.templateUses() {
 			t := f.Template(use.name)
@@ -46,15 +49,15 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps Problem
 				attributes[use.name] = append(attributes[use.name], ct.field(use.attribute))
 			case t.Type != use.as && slices.Contains(TemplateTypes, t.Type):
 				other.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
-					ct.field(use.attribute), use.name, t.Type, use.as), Attr(use.attribute))
+					ct.field(use.attribute), use.name, t.Type, use.as), problem.Attr(use.attribute))
 			}
 		}
 		for name, named := range attributes {
 			m := missing[name]
 			m.needed = m.needed || assigned(ct)
-			m.lines = append(m.lines, fmt.Sprintf("%s: %s", display(ct.Name), strings.Join(named, ", ")))
+			m.lines = append(m.lines, fmt.Sprintf("%s: %s", unknown.Display(ct.Name), strings.Join(named, ", ")))
 		}
-		ps = append(ps, other.forObject(ct)...)
+		ps = append(ps, other.of(ct)...)
 	}
 	for name, m := range missing {
 		ps = append(ps, m.problem(name, f.templateNames()))
@@ -66,15 +69,15 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps Problem
 // mostListed limits the lines that an error lists.
 const mostListed = 20
 
-func (m *missingTemplate) problem(name, others string) Problem {
-	p := Problem{
-		Kind: KindTemplate, Name: name, Origin: m.first.Origin, Path: []Step{Attr(m.attribute)},
+func (m *missingTemplate) problem(name, others string) problem.Problem {
+	p := problem.Problem{
+		Kind: string(KindTemplate), Name: name, Origin: m.first.Origin, Path: []problem.Step{problem.Attr(m.attribute)},
 		Summary: "Missing template",
 		Detail: fmt.Sprintf("The template %q does not exist. These cluster types name it:\n%s\nAdd it, or use one of: %s.",
-			name, IndentedList(m.lines, mostListed), others),
+			name, problem.IndentedList(m.lines, mostListed), others),
 	}
 	if !m.needed {
-		p.Severity = Warning
+		p.Severity = problem.Warning
 		p.Detail += " Nothing is assigned to these cluster types. Once something is, this is an error."
 	}
 	return p
@@ -83,7 +86,7 @@ func (m *missingTemplate) problem(name, others string) Problem {
 func (f *Fleet) templateNames() string {
 	names := make([]string, 0, len(f.Templates))
 	for _, t := range f.Templates {
-		names = append(names, fmt.Sprintf("%q", display(t.Name)))
+		names = append(names, fmt.Sprintf("%q", unknown.Display(t.Name)))
 	}
 	if len(names) == 0 {
 		return "(there are none)"

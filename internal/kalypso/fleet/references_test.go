@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // TestValidateReferences: a template that is missing is one problem with the cluster types that name it, each in the
@@ -15,10 +17,10 @@ import (
 func TestValidateReferences(t *testing.T) {
 	t.Parallel()
 	hcl := func(name string) fleet.Meta {
-		return fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "cluster_types", Key: name}}
+		return fleet.Meta{Name: name, Origin: problem.Origin{Attribute: "cluster_types", Key: name}}
 	}
 	yaml := func(name string) fleet.Meta {
-		return fleet.Meta{Name: name, Origin: fleet.Origin{Key: name + ".yaml", Document: 1, Line: 1}}
+		return fleet.Meta{Name: name, Origin: problem.Origin{Key: name + ".yaml", Document: 1, Line: 1}}
 	}
 	f := &fleet.Fleet{
 		Environment: "dev",
@@ -26,7 +28,7 @@ func TestValidateReferences(t *testing.T) {
 		ClusterTypes: []*fleet.ClusterType{
 			{Meta: hcl("large"), Reconciler: "gone", NamespaceService: "gone", ConfigType: "flux"},
 			{Meta: yaml("small"), Reconciler: "flux", NamespaceService: "gone", ConfigType: "lost", SecretType: "flux"},
-			{Meta: yaml("tiny"), Reconciler: "flux", NamespaceService: "flux", ConfigType: fleet.Unknown},
+			{Meta: yaml("tiny"), Reconciler: "flux", NamespaceService: "flux", ConfigType: unknown.Text},
 		},
 	}
 	const missing = `Missing template: The template "%s" does not exist. These cluster types name it:`
@@ -55,8 +57,8 @@ Add it, or use one of: "flux".`,
 	} {
 		var got []string
 		for _, p := range f.ValidateReferences(func(ct *fleet.ClusterType) bool { return ct.Name == assigned }) {
-			severity := map[fleet.Severity]string{fleet.Error: "error", fleet.Warning: "warning"}[p.Severity]
-			if assigned == "" || p.Severity == fleet.Error {
+			severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
+			if assigned == "" || p.Severity == problem.Error {
 				got = append(got, severity+" "+p.Error())
 			}
 		}
@@ -70,7 +72,7 @@ Add it, or use one of: "flux".`,
 func TestYAMLPath(t *testing.T) {
 	t.Parallel()
 	f := fleet.Fleet{Environment: "dev"}
-	objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Key: "fleet.yaml"}, strings.Join([]string{
+	objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Key: "fleet.yaml"}, strings.Join([]string{
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: "no name", labels: {a b: c}}, ` +
 			`spec: {reconciler: r}}`,
 		`{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Workload, metadata: {name: app}, spec: {deploymentTargets: ` +
@@ -90,7 +92,7 @@ func TestYAMLPath(t *testing.T) {
 	f.Add(objects...)
 	var got []string
 	for _, p := range f.Validate(t.Context()) {
-		got = append(got, p.YAMLPath()+": "+p.Summary)
+		got = append(got, fleet.YAMLPath(p)+": "+p.Summary)
 	}
 	if diff := cmp.Diff([]string{
 		`metadata.labels["a b"]: Invalid label key`,
@@ -121,13 +123,13 @@ func TestCheckEnvironment(t *testing.T) {
   dev
   stage
 Check the spelling, or add targets.`
-	if ps := f.CheckEnvironment(); len(ps) != 1 || ps[0].Severity != fleet.Warning || ps[0].Error() != want {
+	if ps := f.CheckEnvironment(); len(ps) != 1 || ps[0].Severity != problem.Warning || ps[0].Error() != want {
 		t.Errorf("%v", ps)
 	}
 	for _, f := range []*fleet.Fleet{
 		{Environment: "dev", Workloads: f.Workloads}, {Environment: "dve"},
-		{Environment: fleet.Unknown, Workloads: f.Workloads},
-		{Environment: "dve", Workloads: []*fleet.Workload{{Targets: []fleet.Target{{Environment: fleet.Unknown},
+		{Environment: unknown.Text, Workloads: f.Workloads},
+		{Environment: "dve", Workloads: []*fleet.Workload{{Targets: []fleet.Target{{Environment: unknown.Text},
 			{Environment: "dev"}}}}},
 	} {
 		if ps := f.CheckEnvironment(); len(ps) > 0 {

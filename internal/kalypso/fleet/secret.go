@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Secret holds references to secrets in external stores, for the assignments that match its labels. It holds no secret.
@@ -39,28 +42,30 @@ func (r SecretReference) String() string {
 	return text
 }
 
-// HasUnknown reports whether a field of the reference is [Unknown].
-func (r SecretReference) HasUnknown() bool { return AnyUnknown(r.Fields()) }
+// HasUnknown reports whether a field of the reference is [unknown.Text].
+func (r SecretReference) HasUnknown() bool { return unknown.Any(r.Fields()) }
 
 // Kind implements [Object].
 func (*Secret) Kind() Kind { return KindSecret }
 
 // Validate implements [Object].
-func (s *Secret) Validate() Problems {
+func (s *Secret) Validate() problem.Problems {
 	ps := s.validateMeta()
 	for _, k := range slices.Sorted(maps.Keys(s.Data)) {
-		if IsUnknown(k) {
+		if unknown.Is(k) {
 			continue
 		}
-		at := func(field string) []Step { return []Step{Attr("data"), Key(k), Attr(field)} }
+		at := func(field string) []problem.Step {
+			return []problem.Step{problem.Attr("data"), problem.Key(k), problem.Attr(field)}
+		}
 		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
-			ps.add("Invalid secret key", validationDetail(k, msgs), Attr("data"), Key(k))
+			ps.add("Invalid secret key", validationDetail(k, msgs), problem.Attr("data"), problem.Key(k))
 		}
 		reference := s.Data[k]
 		switch msgs := validation.IsDNS1123Subdomain(reference.Store); {
 		case reference.Store == "":
 			ps.add("Missing store", fmt.Sprintf("The reference %q names no ClusterSecretStore.", k), at("store")...)
-		case len(msgs) > 0 && !IsUnknown(reference.Store):
+		case len(msgs) > 0 && !unknown.Is(reference.Store):
 			ps.add("Invalid store", fmt.Sprintf("A reference names one ClusterSecretStore. %s",
 				validationDetail(reference.Store, msgs)), at("store")...)
 		}
@@ -69,5 +74,5 @@ func (s *Secret) Validate() Problems {
 				at("key")...)
 		}
 	}
-	return ps.forObject(s)
+	return ps.of(s)
 }

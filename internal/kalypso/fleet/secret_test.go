@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // TestSecretProblems: each reference that External Secrets could not resolve is reported with its key and field.
@@ -30,13 +31,13 @@ func TestSecretProblems(t *testing.T) {
 		`"": {store: vault, key: k}`:                      `spec.data[""]: Invalid secret key`,
 		`A: {store: vault, key: k, property: {name: no}}`: ": Invalid YAML",
 	} {
-		objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Key: "s.yaml"}, head+data+"\n")
+		objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Key: "s.yaml"}, head+data+"\n")
 		for _, o := range objects {
 			problems = append(problems, o.Validate()...)
 		}
 		got := ""
 		for _, p := range problems {
-			got += p.YAMLPath() + ": " + p.Summary
+			got += fleet.YAMLPath(p) + ": " + p.Summary
 			if p.Summary != "Invalid YAML" && p.Subject() != `PlatformSecret "s" from s.yaml, document 1, line 1` {
 				t.Errorf("%s: the subject is %s", data, p.Subject())
 			}

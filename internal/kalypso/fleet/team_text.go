@@ -7,6 +7,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Teams write Workloads, and platforms do not trust them. Templates treat a Workload's text as data: it must not
@@ -14,13 +17,13 @@ import (
 
 // checkTeamTexts reports keys and values of a target's manifests that contain a template action, a line break or a
 // control character. Kubernetes' rules for names and labels are stricter.
-func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, path ...Step) {
+func (ps *objectProblems) checkTeamTexts(target string, manifests map[string]string, path ...problem.Step) {
 	for _, k := range slices.Sorted(maps.Keys(manifests)) {
 		check := func(what, text string) {
 			if reason := textViolation(text); reason != "" {
 				ps.add("Invalid text", fmt.Sprintf("The %s %.200q in the manifests of deployment target %q %s. Text of a "+
 					"Workload must be plain data on one line. Remove it.",
-					what, k, target, reason), append(slices.Clone(path), Key(k))...)
+					what, k, target, reason), append(slices.Clone(path), problem.Key(k))...)
 			}
 		}
 		check("key", k)
@@ -30,7 +33,7 @@ func (ps *Problems) checkTeamTexts(target string, manifests map[string]string, p
 
 // textViolation returns the reason why a team's text is invalid, or "".
 func textViolation(text string) string {
-	if IsPlainScalar(text) || IsUnknown(text) {
+	if IsPlainScalar(text) || unknown.Is(text) {
 		return ""
 	}
 	if strings.Contains(text, "{{") {
@@ -57,7 +60,7 @@ func (t *DeploymentTarget) hasInvalidText() bool {
 
 // HasPlainScalars reports whether all texts of the target are plain; see [IsPlainScalar].
 func (t *DeploymentTarget) HasPlainScalars() bool {
-	return !anyText(t, func(text string) bool { return !IsUnknown(text) && !IsPlainScalar(text) })
+	return !anyText(t, func(text string) bool { return !unknown.Is(text) && !IsPlainScalar(text) })
 }
 
 // WithPlaceholders returns the target with a [Placeholder] for each text that is not plain.
@@ -118,7 +121,7 @@ func IsPlainScalar(text string) bool {
 
 // Placeholder returns a plain text with as many characters as text. An x replaces each character that is not plain.
 func Placeholder(text string) string {
-	if IsUnknown(text) || IsPlainScalar(text) {
+	if unknown.Is(text) || IsPlainScalar(text) {
 		return text
 	}
 	plain := []rune(text)

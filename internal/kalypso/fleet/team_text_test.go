@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // TestTeamTextIsData refuses, on the Workload, what a template or YAML could take for more than data.
@@ -25,7 +27,7 @@ func TestTeamTextIsData(t *testing.T) {
 		{"a NUL", "path", "a\x00b", "control character (U+0000)"},
 		{"an escape", "path", "\x1b[31m", "control character (U+001B)"},
 		{"not valid UTF-8", "path", "a\xffb", "not valid UTF-8"},
-		{"not known yet", "path", Unknown, ""},
+		{"not known yet", "path", unknown.Text, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

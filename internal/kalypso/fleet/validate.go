@@ -10,15 +10,18 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
 // objects, Workloads with too many targets, and placements that name what no cluster type has. It stops once ctx is
 // done. [Fleet.ValidateReferences] checks the templates that cluster types name. From then on,
 // [Fleet.DeploymentTargets] omits the targets that Validate refused.
-func (f *Fleet) Validate(ctx context.Context) Problems {
+func (f *Fleet) Validate(ctx context.Context) problem.Problems {
 	f.Sort()
-	var ps Problems
+	var ps problem.Problems
 	ps = append(ps, validateEnvironment(f.Environment)...)
 	seen := map[string]Object{}
 	for _, o := range f.Objects() {
@@ -31,17 +34,17 @@ func (f *Fleet) Validate(ctx context.Context) Problems {
 		}
 		ps = append(ps, found...)
 		m := o.Metadata()
-		if IsUnknown(m.Name) {
+		if unknown.Is(m.Name) {
 			continue
 		}
 		id := string(o.Kind()) + "/" + m.Name
 		if first, twice := seen[id]; twice {
-			ps = append(ps, Problems{{
+			ps = append(ps, ProblemOf(o, problem.Problem{
 				Summary: "Duplicate object",
 				Detail: fmt.Sprintf("%s %q is defined twice: in %s and in %s. Rename or remove one of them.",
 					o.Kind(), m.Name, originText(first), originText(o)),
-				Path: []Step{Attr("name")},
-			}}.forObject(o)...)
+				Path: []problem.Step{problem.Attr("name")},
+			}))
 			continue
 		}
 		seen[id] = o
@@ -60,13 +63,13 @@ func originText(o Object) string {
 	return "an object without a key"
 }
 
-func validateEnvironment(name string) (ps Problems) {
-	if IsUnknown(name) {
+func validateEnvironment(name string) (ps problem.Problems) {
+	if unknown.Is(name) {
 		return nil
 	}
 	if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
-		ps = append(ps, Problem{
-			Path:    []Step{Attr("environment")},
+		ps = append(ps, problem.Problem{
+			Path:    []problem.Step{problem.Attr("environment")},
 			Summary: "Invalid environment name",
 			Detail:  validationDetail(name, msgs),
 		})
@@ -75,128 +78,130 @@ func validateEnvironment(name string) (ps Problems) {
 }
 
 // Validate implements [Object].
-func (ct *ClusterType) Validate() Problems {
+func (ct *ClusterType) Validate() problem.Problems {
 	ps := ct.validateMeta()
 	ps.require(&ct.Meta, "reconciler", ct.Reconciler)
 	ps.require(&ct.Meta, "namespace_service", ct.NamespaceService)
 	ps = append(ps, ct.validateTaints()...)
-	return ps.forObject(ct)
+	return ps.of(ct)
 }
 
 // Validate implements [Object]. The package render checks whether the manifests parse.
-func (t *Template) Validate() Problems {
+func (t *Template) Validate() problem.Problems {
 	ps := t.validateMeta()
 	inYAML := t.Origin.Document > 0
 	enum := func(attribute, value string, allowed []string) {
-		if IsUnknown(value) || slices.Contains(allowed, value) {
+		if unknown.Is(value) || slices.Contains(allowed, value) {
 			return
 		}
 		detail := fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", "))
 		if inYAML {
-			ps.warn("Unknown "+YAMLName(attribute), detail, Attr(attribute))
+			ps.warn("Unknown "+YAMLName(attribute), detail, problem.Attr(attribute))
 		} else {
-			ps.add("Invalid "+attribute, detail, Attr(attribute))
+			ps.add("Invalid "+attribute, detail, problem.Attr(attribute))
 		}
 	}
 	enum("type", t.Type, TemplateTypes)
 	if t.ContentType != "" {
 		enum("content_type", t.ContentType, ContentTypes)
 	}
-	return ps.forObject(t)
+	return ps.of(t)
 }
 
 // Validate implements [Object].
-func (c *Config) Validate() Problems {
+func (c *Config) Validate() problem.Problems {
 	ps := c.validateMeta()
 	for _, k := range slices.Sorted(maps.Keys(c.Data)) {
-		if IsUnknown(k) {
+		if unknown.Is(k) {
 			continue
 		}
 		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
-			ps.add("Invalid config key", validationDetail(k, msgs), Attr("data"), Key(k))
+			ps.add("Invalid config key", validationDetail(k, msgs), problem.Attr("data"), problem.Key(k))
 		}
 	}
-	return ps.forObject(c)
+	return ps.of(c)
 }
 
 // Validate implements [Object]. The package configure checks whether the schema compiles.
-func (s *ConfigSchema) Validate() Problems {
+func (s *ConfigSchema) Validate() problem.Problems {
 	ps := s.validateMeta()
 	ps.require(&s.Meta, "schema", s.Schema)
-	return ps.forObject(s)
+	return ps.of(s)
 }
 
 // Validate implements [Object].
-func (p *SchedulingPolicy) Validate() Problems {
+func (p *SchedulingPolicy) Validate() problem.Problems {
 	ps := p.validateMeta()
 	if p.Workspace != "" {
-		ps.labelValue(p.Workspace, "Invalid workspace", Attr("deployment_target_selector"), Attr("workspace"))
+		ps.labelValue(p.Workspace, "Invalid workspace", problem.Attr("deployment_target_selector"), problem.Attr("workspace"))
 	}
-	ps = append(ps, ValidateSelector(&p.DeploymentTargets, Attr("deployment_target_selector"))...)
-	ps = append(ps, ValidateSelector(&p.ClusterTypes, Attr("cluster_type_selector"))...)
+	ps = append(ps, ValidateSelector(&p.DeploymentTargets, problem.Attr("deployment_target_selector"))...)
+	ps = append(ps, ValidateSelector(&p.ClusterTypes, problem.Attr("cluster_type_selector"))...)
 	ps = append(ps, p.validatePlacement()...)
-	return ps.forObject(p)
+	return ps.of(p)
 }
 
 // Validate implements [Object].
-func (w *Workload) Validate() Problems {
-	var ps Problems
-	ps.name(w.Name, w.Name, "Invalid name", Attr("name"))
-	ps = append(ps, faults(func(ps *Problems) { ps.labels(w.Labels, Attr("labels")) })...)
+func (w *Workload) Validate() problem.Problems {
+	var ps objectProblems
+	ps.name(w.Name, w.Name, "Invalid name", problem.Attr("name"))
+	ps = append(ps, faults(func(ps *objectProblems) { ps.labels(w.Labels, problem.Attr("labels")) })...)
 	prefix := w.Name + "-"
 	if len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
 		prefix = "" // reported once, not for each target
 	}
 	seen := map[string]bool{}
 	for i, t := range w.Targets {
-		at := func(steps ...Step) []Step { return append([]Step{Attr("deployment_targets"), Index(i)}, steps...) }
-		ps.name(prefix+t.Name, t.Name, "Invalid deployment target name", at(Attr("name"))...)
-		ps = append(ps, faults(func(ps *Problems) {
-			ps.labels(t.Labels, at(Attr("labels"))...)
-			ps.checkTeamTexts(t.Name, t.Manifests, at(Attr("manifests"))...)
+		at := func(steps ...problem.Step) []problem.Step {
+			return append([]problem.Step{problem.Attr("deployment_targets"), problem.Index(i)}, steps...)
+		}
+		ps.name(prefix+t.Name, t.Name, "Invalid deployment target name", at(problem.Attr("name"))...)
+		ps = append(ps, faults(func(ps *objectProblems) {
+			ps.labels(t.Labels, at(problem.Attr("labels"))...)
+			ps.checkTeamTexts(t.Name, t.Manifests, at(problem.Attr("manifests"))...)
 			if t.Environment == "" {
 				ps.add(
 					"Missing environment",
 					fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
-					at(Attr("environment"))...)
+					at(problem.Attr("environment"))...)
 			}
 		})...)
 		// A duplicate name is one error in each environment.
 		id := t.Environment + "/" + t.Name
-		if seen[id] && !IsUnknown(t.Name) && !IsUnknown(t.Environment) {
+		if seen[id] && !unknown.Is(t.Name) && !unknown.Is(t.Environment) {
 			ps.add("Duplicate deployment target",
 				fmt.Sprintf("The workload has two targets named %q in environment %q. Rename or remove one of them.",
-					t.Name, t.Environment), at(Attr("name"))...)
+					t.Name, t.Environment), at(problem.Attr("name"))...)
 		}
 		seen[id] = true
 	}
-	return ps.forObject(w)
+	return ps.of(w)
 }
 
 // Validate implements [Object].
-func (r *WorkloadRegistration) Validate() Problems {
+func (r *WorkloadRegistration) Validate() problem.Problems {
 	ps := r.validateMeta()
-	ps.requireAt(r.Repo, "repo", Attr("workload"), Attr("repo"))
-	ps.requireAt(r.Branch, "branch", Attr("workload"), Attr("branch"))
+	ps.requireAt(r.Repo, "repo", problem.Attr("workload"), problem.Attr("repo"))
+	ps.requireAt(r.Branch, "branch", problem.Attr("workload"), problem.Attr("branch"))
 	if r.Workspace != "" {
-		ps.labelValue(r.Workspace, "Invalid workspace", Attr("workspace"))
+		ps.labelValue(r.Workspace, "Invalid workspace", problem.Attr("workspace"))
 	}
-	return ps.forObject(r)
+	return ps.of(r)
 }
 
-func (m *Meta) validateMeta() (ps Problems) {
-	ps.name(m.Name, m.Name, "Invalid name", Attr("name"))
-	ps.labels(m.Labels, Attr("labels"))
+func (m *Meta) validateMeta() (ps objectProblems) {
+	ps.name(m.Name, m.Name, "Invalid name", problem.Attr("name"))
+	ps.labels(m.Labels, problem.Attr("labels"))
 	return ps
 }
 
 // name checks that full is a DNS-1123 subdomain. shown is the part of it that the user wrote.
-func (ps *Problems) name(full, shown, summary string, path ...Step) {
+func (ps *objectProblems) name(full, shown, summary string, path ...problem.Step) {
 	if shown == "" {
 		ps.add("Missing name", "The name is empty or not set.", path...)
 		return
 	}
-	if IsUnknown(shown) || strings.Contains(full, Unknown) {
+	if unknown.Is(shown) || strings.Contains(full, unknown.Text) {
 		return
 	}
 	msgs := validation.IsDNS1123Subdomain(full)
@@ -220,25 +225,25 @@ func validationDetail(text string, msgs []string) string {
 
 var regexUsed = regexp.MustCompile(`(\(e\.g\. .*?), regex used for validation is '.*'(\))`)
 
-func (ps *Problems) labels(set map[string]string, path ...Step) {
+func (ps *objectProblems) labels(set map[string]string, path ...problem.Step) {
 	for _, k := range slices.Sorted(maps.Keys(set)) {
-		if IsUnknown(k) {
+		if unknown.Is(k) {
 			continue
 		}
-		at := append(slices.Clone(path), Key(k))
+		at := append(slices.Clone(path), problem.Key(k))
 		ps.labelKey(k, at...)
 		ps.labelValue(set[k], fmt.Sprintf("Invalid value of label %q", k), at...)
 	}
 }
 
-func (ps *Problems) labelKey(key string, path ...Step) {
+func (ps *objectProblems) labelKey(key string, path ...problem.Step) {
 	if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
 		ps.add("Invalid label key", validationDetail(key, msgs), path...)
 	}
 }
 
-func (ps *Problems) labelValue(value, summary string, path ...Step) {
-	if IsUnknown(value) {
+func (ps *objectProblems) labelValue(value, summary string, path ...problem.Step) {
+	if unknown.Is(value) {
 		return
 	}
 	if msgs := validation.IsValidLabelValue(value); len(msgs) > 0 {
@@ -246,22 +251,23 @@ func (ps *Problems) labelValue(value, summary string, path ...Step) {
 	}
 }
 
-func (ps *Problems) require(of *Meta, attribute, value string) {
-	ps.requireAt(value, of.field(attribute), Attr(attribute))
+func (ps *objectProblems) require(of *Meta, attribute, value string) {
+	ps.requireAt(value, of.field(attribute), problem.Attr(attribute))
 }
 
-func (ps *Problems) requireAt(value, attribute string, path ...Step) {
+func (ps *objectProblems) requireAt(value, attribute string, path ...problem.Step) {
 	if value == "" {
 		ps.add("Missing "+attribute, fmt.Sprintf("%s is empty or not set.", attribute), path...)
 	}
 }
 
 // ValidateSelector returns the problems of a selector by Kubernetes' rules, at paths below path.
-func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
-	ps.labels(s.MatchLabels, append(slices.Clone(path), Attr("match_labels"))...)
+func ValidateSelector(s *Selector, path ...problem.Step) problem.Problems {
+	var ps objectProblems
+	ps.labels(s.MatchLabels, append(slices.Clone(path), problem.Attr("match_labels"))...)
 	for i, e := range s.MatchExpressions {
-		at := append(slices.Clone(path), Attr("match_expressions"), Index(i))
-		if IsUnknown(e.Key) || IsUnknown(string(e.Operator)) || slices.Contains(e.Values, Unknown) {
+		at := append(slices.Clone(path), problem.Attr("match_expressions"), problem.Index(i))
+		if unknown.Is(e.Key) || unknown.Is(string(e.Operator)) || slices.Contains(e.Values, unknown.Text) {
 			continue
 		}
 		takesValues, known := operators[e.Operator]
@@ -269,28 +275,28 @@ func ValidateSelector(s *Selector, path ...Step) (ps Problems) {
 			ps.add(
 				"Invalid operator",
 				fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator),
-				append(at, Attr("operator"))...)
+				append(at, problem.Attr("operator"))...)
 			continue
 		}
-		ps.labelKey(e.Key, append(slices.Clone(at), Attr("key"))...)
+		ps.labelKey(e.Key, append(slices.Clone(at), problem.Attr("key"))...)
 		for j, value := range e.Values {
 			ps.labelValue(
 				value,
 				fmt.Sprintf("Invalid value of label %q", e.Key),
-				append(slices.Clone(at), Attr("values"), Index(j))...)
+				append(slices.Clone(at), problem.Attr("values"), problem.Index(j))...)
 		}
 		switch {
 		case takesValues && len(e.Values) == 0:
 			ps.add("Invalid selector requirement",
 				fmt.Sprintf("The operator %s on label %q needs values. Add them, or use Exists or DoesNotExist.",
-					e.Operator, e.Key), append(at, Attr("values"))...)
+					e.Operator, e.Key), append(at, problem.Attr("values"))...)
 		case !takesValues && len(e.Values) > 0:
 			ps.add("Invalid selector requirement",
 				fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or use In or NotIn.",
-					e.Operator, e.Key), append(at, Attr("values"))...)
+					e.Operator, e.Key), append(at, problem.Attr("values"))...)
 		}
 	}
-	return ps
+	return problem.Problems(ps)
 }
 
 // operators lists the selector operators and whether they take values.

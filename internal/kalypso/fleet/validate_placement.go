@@ -3,7 +3,6 @@ package fleet
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -11,28 +10,29 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// UnknownNumber stands for a whole number that Terraform learns during apply, as [Unknown] does for a string.
-const UnknownNumber = math.MinInt
-
 // validateTaints checks the taints of a cluster type, and that its properties are quantities.
-func (ct *ClusterType) validateTaints() (ps Problems) {
+func (ct *ClusterType) validateTaints() (ps objectProblems) {
 	for i, taint := range ct.Taints {
-		at := func(name string) []Step { return []Step{Attr("taints"), Index(i), Attr(name)} }
+		at := func(name string) []problem.Step {
+			return []problem.Step{problem.Attr("taints"), problem.Index(i), problem.Attr(name)}
+		}
 		ps.taintKey(taint.Key, at("key"))
 		ps.labelValue(taint.Value, fmt.Sprintf("Invalid value of taint %q", taint.Key), at("value")...)
 		ps.oneOf("effect", taint.Effect, placement.Effects, at("effect"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(ct.Properties)) {
-		at := []Step{Attr("properties"), Key(name)}
-		if IsUnknown(name) {
+		at := []problem.Step{problem.Attr("properties"), problem.Key(name)}
+		if unknown.Is(name) {
 			continue
 		}
 		if msgs := validation.IsQualifiedName(name); len(msgs) > 0 {
 			ps.add("Invalid property name", validationDetail(name, msgs), at...)
 		}
-		if text := ct.Properties[name]; !IsUnknown(text) {
+		if text := ct.Properties[name]; !unknown.Is(text) {
 			if _, err := resource.ParseQuantity(text); err != nil {
 				ps.add("Invalid quantity", fmt.Sprintf("The property %q is %q. A property is a Kubernetes quantity: a number with "+
 					"a suffix, such as 64, 500m or 256Gi.", name, text), at...)
@@ -42,9 +42,9 @@ func (ct *ClusterType) validateTaints() (ps Problems) {
 	return ps
 }
 
-func (ps *Problems) taintKey(key string, at []Step) {
+func (ps *objectProblems) taintKey(key string, at []problem.Step) {
 	switch {
-	case IsUnknown(key):
+	case unknown.Is(key):
 	case key == "":
 		ps.add("Missing key", "The taint has no key.", at...)
 	default:
@@ -55,9 +55,9 @@ func (ps *Problems) taintKey(key string, at []Step) {
 }
 
 // oneOf reports a value that is missing, or is not in the list.
-func (ps *Problems) oneOf(name, value string, allowed []string, at []Step) {
+func (ps *objectProblems) oneOf(name, value string, allowed []string, at []problem.Step) {
 	switch {
-	case IsUnknown(value) || slices.Contains(allowed, value):
+	case unknown.Is(value) || slices.Contains(allowed, value):
 	case value == "":
 		ps.add("Missing "+name, fmt.Sprintf("%s is not set. Set it to one of %s.", name, strings.Join(allowed, ", ")), at...)
 	default:
@@ -66,51 +66,53 @@ func (ps *Problems) oneOf(name, value string, allowed []string, at []Step) {
 }
 
 // validatePlacement checks the placement of a policy by itself.
-func (p *SchedulingPolicy) validatePlacement() (ps Problems) {
+func (p *SchedulingPolicy) validatePlacement() (ps objectProblems) {
 	s := p.Placement
 	if s == nil {
 		return nil
 	}
-	at := func(steps ...Step) []Step { return append([]Step{Attr("placement")}, steps...) }
+	at := func(steps ...problem.Step) []problem.Step {
+		return append([]problem.Step{problem.Attr("placement")}, steps...)
+	}
 	number := p.field("number_of_cluster_types")
-	if s.Number != nil && *s.Number < 1 && *s.Number != UnknownNumber {
+	if s.Number != nil && *s.Number < 1 && *s.Number != unknown.Number {
 		ps.add("Invalid number of cluster types",
 			fmt.Sprintf("%s is %d. It must be at least 1. Remove it to place on all cluster types that fit.", number, *s.Number),
-			at(Attr("number_of_cluster_types"))...)
+			at(problem.Attr("number_of_cluster_types"))...)
 	}
 	for i, name := range s.Names {
 		if name == "" {
-			ps.add("Missing name", "The name of a cluster type is empty.", at(Attr("names"), Index(i))...)
+			ps.add("Missing name", "The name of a cluster type is empty.", at(problem.Attr("names"), problem.Index(i))...)
 		}
 	}
 	for i, t := range s.Tolerations {
-		ps = append(ps, validateToleration(t, at(Attr("tolerations"), Index(i)))...)
+		ps = append(ps, validateToleration(t, at(problem.Attr("tolerations"), problem.Index(i)))...)
 	}
 	for i, preference := range s.Prefer {
-		ps = append(ps, validatePreference(preference, at(Attr("prefer"), Index(i)))...)
+		ps = append(ps, validatePreference(preference, at(problem.Attr("prefer"), problem.Index(i)))...)
 	}
 	first := map[string]bool{}
 	for i, spread := range s.Spread {
-		at := at(Attr("spread"), Index(i))
+		at := at(problem.Attr("spread"), problem.Index(i))
 		ps = append(ps, p.validateSpread(spread, at)...)
-		if first[spread.Key] && spread.Key != "" && !IsUnknown(spread.Key) {
+		if first[spread.Key] && spread.Key != "" && !unknown.Is(spread.Key) {
 			ps.add("Two spreads of one key", fmt.Sprintf("The label %q has two spreads. Remove one of them.", spread.Key),
-				append(at, Attr("key"))...)
+				append(at, problem.Attr("key"))...)
 		}
 		first[spread.Key] = true
 	}
 	return ps
 }
 
-func validateToleration(t placement.Toleration, at []Step) (ps Problems) {
-	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
+func validateToleration(t placement.Toleration, at []problem.Step) (ps objectProblems) {
+	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
 	if t.Operator != "" {
 		ps.oneOf("operator", t.Operator, placement.Operators, below("operator"))
 	}
 	if t.Effect != "" {
 		ps.oneOf("effect", t.Effect, placement.Effects, below("effect"))
 	}
-	if anyOf(IsUnknown, t.Key, t.Operator, t.Value) {
+	if anyOf(unknown.Is, t.Key, t.Operator, t.Value) {
 		return ps
 	}
 	switch {
@@ -130,14 +132,14 @@ func validateToleration(t placement.Toleration, at []Step) (ps Problems) {
 
 func anyOf(holds func(string) bool, texts ...string) bool { return slices.ContainsFunc(texts, holds) }
 
-func validatePreference(p placement.Preference, at []Step) (ps Problems) {
-	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
-	if (p.Weight < placement.MinWeight || p.Weight > placement.MaxWeight || p.Weight == 0) && p.Weight != UnknownNumber {
+func validatePreference(p placement.Preference, at []problem.Step) (ps objectProblems) {
+	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
+	if (p.Weight < placement.MinWeight || p.Weight > placement.MaxWeight || p.Weight == 0) && p.Weight != unknown.Number {
 		ps.add("Invalid weight", fmt.Sprintf("The weight is %d. It must be from %d to %d, and not 0.",
 			p.Weight, placement.MinWeight, placement.MaxWeight), below("weight")...)
 	}
 	switch {
-	case IsUnknown(p.Property):
+	case unknown.Is(p.Property):
 	case p.Property == "" && !p.Balance:
 		ps.add("Preference without a property", "Set property, or balance = true.", at...)
 	case p.Property != "" && p.Balance:
@@ -152,15 +154,15 @@ func validatePreference(p placement.Preference, at []Step) (ps Problems) {
 	return ps
 }
 
-func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []Step) (ps Problems) {
-	below := func(name string) []Step { return append(slices.Clone(at), Attr(name)) }
+func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []problem.Step) (ps objectProblems) {
+	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
 	switch {
 	case s.Key == "":
 		ps.add("Missing key", "The spread has no key. Set the label whose values it spreads over.", below("key")...)
-	case !IsUnknown(s.Key):
+	case !unknown.Is(s.Key):
 		ps.labelKey(s.Key, below("key")...)
 	}
-	if s.MaxSkew < 1 && s.MaxSkew != UnknownNumber {
+	if s.MaxSkew < 1 && s.MaxSkew != unknown.Number {
 		ps.add("Invalid maximum skew", fmt.Sprintf("%s is %d. It must be at least 1.", p.field("max_skew"), s.MaxSkew),
 			below("max_skew")...)
 	}
@@ -172,7 +174,7 @@ func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []Step) (ps Pro
 
 // checkPlacements reports names and spread keys in placements that no cluster type has. If no cluster type has a
 // preferred property, that is a warning.
-func (f *Fleet) checkPlacements() (ps Problems) {
+func (f *Fleet) checkPlacements() (ps problem.Problems) {
 	if f.Incomplete || slices.ContainsFunc(f.ClusterTypes, (*ClusterType).unnamed) {
 		return nil
 	}
@@ -183,40 +185,41 @@ func (f *Fleet) checkPlacements() (ps Problems) {
 		if p.Placement == nil {
 			continue
 		}
-		var of Problems
+		var own objectProblems
 		for i, name := range p.Placement.Names {
-			if name != "" && !IsUnknown(name) && !has(func(ct *ClusterType) bool { return ct.Name == name }) {
-				of.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the name. "+
-					"There are:\n%s", name, IndentedList(f.clusterTypeNames(), mostListed)),
-					Attr("placement"), Attr("names"), Index(i))
+			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return ct.Name == name }) {
+				own.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the name. "+
+					"There are:\n%s", name, problem.IndentedList(f.clusterTypeNames(), mostListed)),
+					problem.Attr("placement"), problem.Attr("names"), problem.Index(i))
 			}
 		}
 		for i, spread := range p.Placement.Spread {
 			key := spread.Key
-			if key != "" && !IsUnknown(key) && !has(func(ct *ClusterType) bool { return mayHave(ct.Labels, key) }) {
-				of.add("Unknown spread key", fmt.Sprintf("No cluster type has the label %q. Check the spelling, or set the label.",
-					key), Attr("placement"), Attr("spread"), Index(i), Attr("key"))
+			if key != "" && !unknown.Is(key) && !has(func(ct *ClusterType) bool { return mayHave(ct.Labels, key) }) {
+				own.add("Unknown spread key", fmt.Sprintf("No cluster type has the label %q. Check the spelling, or set the label.",
+					key), problem.Attr("placement"), problem.Attr("spread"), problem.Index(i), problem.Attr("key"))
 			}
 		}
 		for i, preference := range p.Placement.Prefer {
 			name := preference.Property
-			if name != "" && !IsUnknown(name) && !has(func(ct *ClusterType) bool { return mayHave(ct.Properties, name) }) {
-				of.warn("Unknown property", fmt.Sprintf("No cluster type has the property %q, so it decides nothing. Check the "+
-					"spelling, or set the property.", name), Attr("placement"), Attr("prefer"), Index(i), Attr("property"))
+			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return mayHave(ct.Properties, name) }) {
+				own.warn("Unknown property", fmt.Sprintf("No cluster type has the property %q, so it decides nothing. Check the "+
+					"spelling, or set the property.", name),
+					problem.Attr("placement"), problem.Attr("prefer"), problem.Index(i), problem.Attr("property"))
 			}
 		}
-		ps = append(ps, of.forObject(p)...)
+		ps = append(ps, own.of(p)...)
 	}
 	return ps
 }
 
-func (ct *ClusterType) unnamed() bool { return IsUnknown(ct.Name) }
+func (ct *ClusterType) unnamed() bool { return unknown.Is(ct.Name) }
 
 // mayHave reports whether the map has the key, or may have it once all is known.
 func mayHave(m map[string]string, key string) bool {
 	_, ok := m[key]
-	_, unknown := m[Unknown]
-	return ok || unknown
+	_, maybe := m[unknown.Text]
+	return ok || maybe
 }
 
 func (f *Fleet) clusterTypeNames() []string {
@@ -229,15 +232,15 @@ func (f *Fleet) clusterTypeNames() []string {
 
 // placementUnknown reports whether any taint or property is not known yet.
 func (ct *ClusterType) placementUnknown() bool {
-	return AnyUnknown(ct.Properties) || slices.ContainsFunc(ct.Taints, TaintUnknown)
+	return unknown.Any(ct.Properties) || slices.ContainsFunc(ct.Taints, TaintUnknown)
 }
 
 // TaintUnknown reports whether any field of a taint is not known yet.
-func TaintUnknown(t placement.Taint) bool { return anyOf(IsUnknown, t.Key, t.Value, t.Effect) }
+func TaintUnknown(t placement.Taint) bool { return anyOf(unknown.Is, t.Key, t.Value, t.Effect) }
 
 // TolerationUnknown reports whether any field of a toleration is not known yet.
 func TolerationUnknown(t placement.Toleration) bool {
-	return anyOf(IsUnknown, t.Key, t.Operator, t.Value, t.Effect)
+	return anyOf(unknown.Is, t.Key, t.Operator, t.Value, t.Effect)
 }
 
 // PlacementUnknown returns the attributes of the placement that are not known yet, such as .placement.names.
@@ -250,16 +253,16 @@ func (p *SchedulingPolicy) PlacementUnknown() (attributes []string) {
 		name    string
 		unknown bool
 	}{
-		{"number_of_cluster_types", s.Number != nil && *s.Number == UnknownNumber},
-		{"names", slices.ContainsFunc(s.Names, IsUnknown)},
+		{"number_of_cluster_types", s.Number != nil && *s.Number == unknown.Number},
+		{"names", slices.ContainsFunc(s.Names, unknown.Is)},
 		{"tolerations", slices.ContainsFunc(s.Tolerations, TolerationUnknown)},
 		{"prefer", slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool {
-			return IsUnknown(p.Property) || p.Weight == UnknownNumber
+			return unknown.Is(p.Property) || p.Weight == unknown.Number
 		})},
 		{"spread", slices.ContainsFunc(s.Spread, func(s placement.Spread) bool {
-			return IsUnknown(s.Key) || s.MaxSkew == UnknownNumber || IsUnknown(s.WhenUnsatisfiable)
+			return unknown.Is(s.Key) || s.MaxSkew == unknown.Number || unknown.Is(s.WhenUnsatisfiable)
 		})},
-		{"generation", IsUnknown(s.Generation)},
+		{"generation", unknown.Is(s.Generation)},
 	} {
 		if a.unknown {
 			attributes = append(attributes, ".placement."+a.name)

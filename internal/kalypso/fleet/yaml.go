@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // APIVersion is the API version of written objects. Any version of its group is read.
@@ -35,14 +36,16 @@ var ErrYAML = errors.New("invalid YAML")
 // ParseYAML reads the Kalypso objects of a YAML text with one or more documents, including Lists of objects. It skips
 // documents of other kinds and returns their number. It reports all invalid documents, and warns of unknown fields
 // and unknown Kalypso kinds. Once ctx is done, it stops with an error among the problems.
-func ParseYAML(ctx context.Context, origin Origin, text string) (objects []Object, skipped int, ps Problems) {
+func ParseYAML(
+	ctx context.Context, origin problem.Origin, text string,
+) (objects []Object, skipped int, ps problem.Problems) {
 	return ParseYAMLWith(ctx, nil, origin, text)
 }
 
 // ParseYAMLWith is [ParseYAML] with decoders for more kinds of the Kalypso API.
 func ParseYAMLWith(
-	ctx context.Context, more map[Kind]Decoder, origin Origin, text string,
-) (objects []Object, skipped int, ps Problems) {
+	ctx context.Context, more map[Kind]Decoder, origin problem.Origin, text string,
+) (objects []Object, skipped int, ps problem.Problems) {
 	docs := splitDocuments(text)
 	for _, r := range parallel.Map(len(docs), func(n int) documentParser {
 		r := documentParser{document: docs[n], at: origin, more: more}
@@ -61,7 +64,7 @@ func ParseYAMLWith(
 		objects, skipped, ps = append(objects, r.objects...), skipped+r.skipped, append(ps, r.problems...)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, 0, Problems{StoppedProblem(err)}
+		return nil, 0, problem.Problems{StoppedProblem(err)}
 	}
 	return objects, skipped, ps
 }
@@ -69,15 +72,15 @@ func ParseYAMLWith(
 // documentParser parses one document.
 type documentParser struct {
 	document
-	at       Origin
+	at       problem.Origin
 	more     map[Kind]Decoder
 	objects  []Object
 	skipped  int
-	problems Problems
+	problems problem.Problems
 }
 
 func (r *documentParser) addBroken(reason string) {
-	r.problems = append(r.problems, Problem{
+	r.problems = append(r.problems, problem.Problem{
 		Origin:  r.at,
 		Summary: "Invalid YAML",
 		Detail: fmt.Sprintf(
@@ -124,13 +127,13 @@ func (r *documentParser) read(data []byte) {
 	o.Metadata().Origin = r.at
 	r.objects = append(r.objects, o)
 	if len(unknown) > 0 {
-		r.problems = append(r.problems, Problems{{
-			Severity: Warning,
+		r.problems = append(r.problems, ProblemOf(o, problem.Problem{
+			Severity: problem.Warning,
 			Summary:  "Unknown fields",
 			Detail: fmt.Sprintf("A %s does not have these fields, so they are ignored:\n%s\n"+
 				"Check the spelling, including upper and lower case, or remove them.",
-				tm.Kind, IndentedList(unknown, len(unknown))),
-		}}.forObject(o)...)
+				tm.Kind, problem.IndentedList(unknown, len(unknown))),
+		}))
 	}
 }
 
@@ -149,5 +152,7 @@ func (r *documentParser) skip(kind Kind, data []byte) {
 }
 
 func (r *documentParser) warn(summary, detail string) {
-	r.problems = append(r.problems, Problem{Severity: Warning, Origin: r.at, Summary: summary, Detail: detail})
+	r.problems = append(r.problems, problem.Problem{
+		Severity: problem.Warning, Origin: r.at, Summary: summary, Detail: detail,
+	})
 }

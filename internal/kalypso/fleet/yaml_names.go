@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // YAMLName is the field of a Kalypso document that an attribute is, such as configType for config_type.
@@ -25,9 +27,9 @@ func (m *Meta) field(attribute string) string {
 	return attribute
 }
 
-// YAMLPath is the path of the problem in the document that holds the object, such as spec.deploymentTargets[0].name.
+// YAMLPath is the path of a problem in the document that holds the object, such as spec.deploymentTargets[0].name.
 // It is empty if the object is not from YAML, or the problem is with all of it.
-func (p Problem) YAMLPath() string {
+func YAMLPath(p problem.Problem) string {
 	if p.Origin.Document == 0 || len(p.Path) == 0 {
 		return ""
 	}
@@ -37,7 +39,7 @@ func (p Problem) YAMLPath() string {
 		b.WriteString("metadata")
 	case first == "taints", first == "properties", first == "placement":
 		b.WriteString("metadata.annotations[kalypso.io/" + first + "]")
-	case p.Kind == KindConfig:
+	case p.Kind == string(KindConfig):
 	default:
 		b.WriteString("spec")
 	}

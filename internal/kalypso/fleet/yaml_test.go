@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 const kalypso = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
@@ -81,7 +83,7 @@ func TestParseYAML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+			objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 				tt.text)
 			if len(problems) > 0 {
 				t.Fatal(problems)
@@ -142,7 +144,7 @@ func TestParseYAMLFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
+			objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"}, tt.text)
 			if len(objects) > 0 {
 				t.Errorf("objects were found: %v", objects)
 			}
@@ -197,7 +199,7 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 			if tt.kind == "ConfigMap" {
 				text = "apiVersion: v1\nkind: ConfigMap\n" + tt.text
 			}
-			objects, _, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
+			objects, _, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"}, text)
 			if len(objects) != 1 || problems.HasErrors() {
 				t.Fatalf("%d objects, problems %v", len(objects), problems)
 			}
@@ -232,7 +234,7 @@ func TestParseYAMLUnknownFields(t *testing.T) {
 // TestParseYAMLUnknownKind pins that a misspelt kind of Kalypso's, without which objects would go, is warned of, and
 // that kinds of the operator and of others are not.
 func TestParseYAMLUnknownKind(t *testing.T) {
-	objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
 	if len(objects) != 0 || skipped != 3 || len(problems) != 1 || problems.HasErrors() {
 		t.Fatalf("%d objects, %d skipped, problems %v", len(objects), skipped, problems)
@@ -245,7 +247,7 @@ func TestParseYAMLUnknownKind(t *testing.T) {
 
 // TestParseYAMLKindInOtherCase pins that a document which would be an object if case did not count is warned of.
 func TestParseYAMLKindInOtherCase(t *testing.T) {
-	objects, skipped, problems := fleet.ParseYAML(t.Context(), fleet.Origin{Attribute: "manifests", Key: "f.yaml"},
+	objects, skipped, problems := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+
 			"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
 	if len(objects) != 0 || skipped != 3 || len(problems) != 2 || problems.HasErrors() {
@@ -265,8 +267,8 @@ func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
 	f := &fleet.Fleet{}
 	for name, labels := range map[string]map[string]string{
 		"platform": {"platform-config": "true"}, "no": {"platform-config": "false"}, "other": nil, "azure-app-config-1": nil,
-		"label-unknown": {"platform-config": fleet.Unknown}, "labels-unknown": {fleet.Unknown: fleet.Unknown},
-		fleet.Unknown: nil,
+		"label-unknown": {"platform-config": unknown.Text}, "labels-unknown": {unknown.Text: unknown.Text},
+		unknown.Text: nil,
 	} {
 		f.Add(&fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels}})
 	}
@@ -276,7 +278,7 @@ func TestAddLeavesOthersConfigMapsOut(t *testing.T) {
 		got = append(got, c.Name)
 	}
 	if d := cmp.Diff(
-		[]string{fleet.Unknown, "azure-app-config-1", "label-unknown", "labels-unknown", "platform"},
+		[]string{unknown.Text, "azure-app-config-1", "label-unknown", "labels-unknown", "platform"},
 		got,
 	); d != "" {
 		t.Errorf("configs (-want +got):\n%s", d)

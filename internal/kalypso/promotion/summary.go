@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // shown limits the lines of a kind in a summary.
@@ -25,7 +25,7 @@ func (c *choice) summary() string {
 		lines = append(lines, "- "+c.taken.Override)
 	}
 	if c.waits > 0 {
-		lines = append(lines, fmt.Sprintf("%s wait%s:", fleet.Count(c.waits, "newer commit"), singular(c.waits)))
+		lines = append(lines, fmt.Sprintf("%s wait%s:", problem.Count(c.waits, "newer commit"), singular(c.waits)))
 		for i, w := range c.Waiting {
 			if i == shown {
 				lines = append(lines, "- and more")
@@ -35,7 +35,7 @@ func (c *choice) summary() string {
 		}
 	}
 	if c.skips > 0 {
-		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", fleet.Count(c.skips, "commit"),
+		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", problem.Count(c.skips, "commit"),
 			short(c.Skipped[0].Commit), c.Skipped[0].Reason))
 	}
 	for _, note := range c.notes() {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // scope is the set of inputs that a piece of a template depends on. The piece is rendered once for each combination
@@ -57,13 +57,13 @@ func (n needs) key(field, key string) {
 }
 
 // any reports whether n reads an unknown key.
-func (n needs) any(unknown map[string]map[string]bool) bool {
+func (n needs) any(missing map[string]map[string]bool) bool {
 	for field, keys := range n {
-		absent := unknown[field]
+		absent := missing[field]
 		if len(absent) == 0 {
 			continue
 		}
-		if keys == nil || absent[fleet.Unknown] {
+		if keys == nil || absent[unknown.Text] {
 			return true
 		}
 		for k := range keys {

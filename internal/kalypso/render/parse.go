@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // manifestName is the name of a manifest in errors of text/template.
@@ -178,7 +179,7 @@ func isNamespace(node parse.Node) bool {
 }
 
 // Check reports the manifests of a template that do not parse.
-func Check(t *fleet.Template) fleet.Problems {
+func Check(t *fleet.Template) problem.Problems {
 	_, problems := parseTemplate(t)
 	return problems
 }

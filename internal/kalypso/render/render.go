@@ -13,7 +13,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // The names of an assignment's files, without extension.
@@ -86,8 +88,8 @@ func New(
 	f *fleet.Fleet,
 	s *schedule.Schedule,
 	config *configure.Configuration,
-) (*Renderer, fleet.Problems) {
-	var problems fleet.Problems
+) (*Renderer, problem.Problems) {
+	var problems problem.Problems
 	r := &Renderer{
 		environment:   f.Environment,
 		fileSize:      f.Limits.WithDefaults().FileSize,
@@ -106,7 +108,7 @@ func New(
 	parse := func(t *fleet.Template) *parsed {
 		p, ok := byTemplate[t]
 		if !ok {
-			var ps fleet.Problems
+			var ps problem.Problems
 			p, ps = parseTemplate(t)
 			problems = append(problems, ps...)
 			byTemplate[t] = p
@@ -228,14 +230,14 @@ func (w *worker) assignment(a *schedule.Assignment, c configure.AssignmentConfig
 		more:                 More{ClusterTypeLabels: a.ClusterType.Labels, SecretData: references.Data},
 	}}
 	t, ct := a.Target, a.ClusterType
-	if len(merged.Unknown)+len(references.Unknown) > 0 || fleet.AnyUnknown(t.Manifests) || fleet.AnyUnknown(t.Labels) ||
-		fleet.AnyUnknown(ct.Labels) {
+	if len(merged.Unknown)+len(references.Unknown) > 0 || unknown.Any(t.Manifests) || unknown.Any(t.Labels) ||
+		unknown.Any(ct.Labels) {
 		s.unknown = map[string]map[string]bool{
 			"ConfigData": merged.Unknown, "SecretData": references.Unknown, "Manifests": unknownKeys(t.Manifests),
 			"Labels": unknownKeys(t.Labels), "ClusterTypeLabels": unknownKeys(ct.Labels),
 		}
-		if fleet.IsUnknown(t.Workspace) { // then the label of the workspace is unknown too
-			s.unknown["Workspace"] = map[string]bool{fleet.Unknown: true}
+		if unknown.Is(t.Workspace) { // then the label of the workspace is unknown too
+			s.unknown["Workspace"] = map[string]bool{unknown.Text: true}
 		}
 	}
 	parts := w.templates[a.ClusterType]
@@ -265,7 +267,7 @@ func mayBeAbsent(name string) bool { return name == PlatformConfigFile || name =
 func unknownKeys(m map[string]string) map[string]bool {
 	keys := map[string]bool{}
 	for k, v := range m {
-		if fleet.IsUnknown(k) || fleet.IsUnknown(v) {
+		if unknown.Is(k) || unknown.Is(v) {
 			keys[k] = true
 		}
 	}
@@ -276,7 +278,7 @@ func unknownKeys(m map[string]string) map[string]bool {
 // follows, and separates those of a YAML file by ---.
 func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failure) {
 	f := File{Name: name + "." + p.template.Extension()}
-	if fleet.IsUnknown(p.template.ContentType) {
+	if unknown.Is(p.template.ContentType) {
 		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil
 	}

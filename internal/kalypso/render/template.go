@@ -9,6 +9,8 @@ import (
 	"text/template"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Data is the data of a template. Its exported fields are those of the operator: a template that prints or hashes all
@@ -120,20 +122,20 @@ type parsed struct {
 	manifests []*manifest // nil if not known yet
 }
 
-func parseTemplate(t *fleet.Template) (*parsed, fleet.Problems) {
+func parseTemplate(t *fleet.Template) (*parsed, problem.Problems) {
 	p := &parsed{template: t}
-	var problems fleet.Problems
+	var problems problem.Problems
 	for i, text := range t.Manifests {
-		if fleet.IsUnknown(text) {
+		if unknown.Is(text) {
 			p.manifests = append(p.manifests, nil)
 			continue
 		}
 		m, err := parseManifest(text)
 		if err != nil {
-			problems = append(problems, fleet.Problem{
-				Kind: t.Kind(), Name: t.Name, Origin: t.Origin, Path: []fleet.Step{fleet.Attr("manifests"), fleet.Index(i)},
+			problems = append(problems, fleet.ProblemOf(t, problem.Problem{
+				Path:    []problem.Step{problem.Attr("manifests"), problem.Index(i)},
 				Summary: "Template does not parse", Detail: fmt.Sprintf("Manifest %d, %s.", i+1, err), Err: err,
-			})
+			}))
 		}
 		p.manifests = append(p.manifests, m)
 	}

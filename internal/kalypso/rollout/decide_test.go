@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -185,7 +186,7 @@ func TestNext(t *testing.T) {
 		},
 		"a label is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
-				s.Target["c"] = rollout.Folder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": fleet.Unknown}}
+				s.Target["c"] = rollout.Folder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": unknown.Text}}
 			}, "uncertain",
 		},
 	} {

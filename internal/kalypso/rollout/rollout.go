@@ -10,6 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Rollout configures how a tree reaches the cluster types: stage by stage, in waves.
@@ -88,40 +90,40 @@ func (s *State) Record() *Progress {
 const removalStage = "removed cluster types"
 
 // Validate checks the stages, and that each cluster type belongs to one. path leads to the rollout.
-func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...fleet.Step) (ps fleet.Problems) {
+func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...problem.Step) (ps problem.Problems) {
 	if r.StagesUnknown {
 		return nil
 	}
-	report := func(summary, detail string, steps ...fleet.Step) {
-		ps = append(ps, fleet.Problem{Summary: summary, Detail: detail, Path: slices.Concat(path, steps)})
+	report := func(summary, detail string, steps ...problem.Step) {
+		ps = append(ps, problem.Problem{Summary: summary, Detail: detail, Path: slices.Concat(path, steps)})
 	}
-	stages := fleet.Attr("stages")
+	stages := problem.Attr("stages")
 	if len(r.Stages) == 0 {
 		report("Missing stages", "A rollout needs at least one stage.", stages)
 		return ps
 	}
 	index := map[string]int{}
 	for i, s := range r.Stages {
-		at := []fleet.Step{stages, fleet.Index(i)}
+		at := []problem.Step{stages, problem.Index(i)}
 		other, twice := index[s.Name]
 		switch {
-		case fleet.IsUnknown(s.Name):
+		case unknown.Is(s.Name):
 		case strings.TrimSpace(s.Name) == "":
 			report("Missing name", "Each stage needs a name: plans and commit messages name it.",
-				append(at, fleet.Attr("name"))...)
+				append(at, problem.Attr("name"))...)
 		case twice:
 			report("Stage given twice", fmt.Sprintf("Stages %d and %d both have the name %q. Give each stage a name of its own.",
 				other+1, i+1, s.Name),
-				append(at, fleet.Attr("name"))...)
+				append(at, problem.Attr("name"))...)
 		default:
 			index[s.Name] = i
 		}
-		selector := slices.Concat(path, at, []fleet.Step{fleet.Attr("cluster_type_selector")})
+		selector := slices.Concat(path, at, []problem.Step{problem.Attr("cluster_type_selector")})
 		ps = append(ps, fleet.ValidateSelector(&s.Selector, selector...)...)
 		if l := s.MaxConcurrency; l != nil && l.Number == 0 {
 			report("Invalid limit",
 				"max_concurrency lets no cluster type change, so the rollout would never end. Set at least 1, or 1%.",
-				append(at, fleet.Attr("max_concurrency"))...)
+				append(at, problem.Attr("max_concurrency"))...)
 		}
 	}
 	if len(ps) > 0 {
@@ -137,7 +139,7 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...fleet.Step
 		slices.Sort(unmatched)
 		report("Cluster types in no stage", fmt.Sprintf("No stage selects these cluster types:\n%s\n"+
 			"Add a last stage with cluster_type_selector = { match_all = true }, or compare their labels with the selectors.",
-			fleet.IndentedList(unmatched, maxListed)), stages)
+			problem.IndentedList(unmatched, maxListed)), stages)
 	}
 	return ps
 }
@@ -146,7 +148,7 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...fleet.Step
 // yet.
 func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) {
 	for i, s := range r.Stages {
-		if selectorUnknown(&s.Selector) || fleet.AnyUnknown(labels) && selects(&s.Selector) {
+		if selectorUnknown(&s.Selector) || unknown.Any(labels) && selects(&s.Selector) {
 			return 0, false, false
 		}
 		if matches, err := fleet.SelectorMatches("", &s.Selector, labels); err == nil && matches {
@@ -160,11 +162,11 @@ func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) 
 func selects(s *fleet.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
 
 func selectorUnknown(s *fleet.Selector) bool {
-	if fleet.AnyUnknown(s.MatchLabels) {
+	if unknown.Any(s.MatchLabels) {
 		return true
 	}
 	for _, e := range s.MatchExpressions {
-		if fleet.IsUnknown(e.Key) || fleet.IsUnknown(string(e.Operator)) || slices.ContainsFunc(e.Values, fleet.IsUnknown) {
+		if unknown.Is(e.Key) || unknown.Is(string(e.Operator)) || slices.ContainsFunc(e.Values, unknown.Is) {
 			return true
 		}
 	}

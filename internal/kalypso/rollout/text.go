@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // awaited describes what a cluster type waits for.
@@ -27,7 +27,7 @@ func (w *wave) awaited(name string) string {
 	case o.Tree != w.Target[name].Hash:
 		return name + ": the branch held another tree of it when it was observed"
 	}
-	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, fleet.Count(o.Total, "cluster"), w.problemOf(name))
+	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, problem.Count(o.Total, "cluster"), w.problemOf(name))
 }
 
 // nothingReported reports whether the only news of a folder is that its clusters report nothing.
@@ -61,7 +61,7 @@ func (w *wave) problemOf(name string) string {
 // failure describes why a cluster type failed.
 func (w *wave) failure(name string) []string {
 	o := w.Observed.Folders[name]
-	lines := []string{fmt.Sprintf("%s: %d of %s current", name, o.Current, fleet.Count(o.Total, "cluster"))}
+	lines := []string{fmt.Sprintf("%s: %d of %s current", name, o.Current, problem.Count(o.Total, "cluster"))}
 	for _, p := range w.Observed.Problems {
 		if p.Folder == name {
 			lines = append(lines, "  "+problemText(p))

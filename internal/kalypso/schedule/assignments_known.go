@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // NamesKnown reports whether the names of all cluster types and deployment targets are known. Targets of other
@@ -46,14 +47,14 @@ func UnknownInputs(f *fleet.Fleet) []string {
 	}
 	targets, _ := f.DeploymentTargets()
 	for _, t := range targets {
-		inputs.addIf(workspaces && fleet.IsUnknown(t.Workspace), t.Workload, ", whose workspace or registration")
+		inputs.addIf(workspaces && unknown.Is(t.Workspace), t.Workload, ", whose workspace or registration")
 	}
 	if len(targets) > 0 {
 		for _, p := range f.Policies {
-			inputs.addIf(fleet.IsUnknown(p.Workspace), p, ".deployment_target_selector.workspace")
+			inputs.addIf(unknown.Is(p.Workspace), p, ".deployment_target_selector.workspace")
 			inputs.addIf(selectorUnknown(&p.DeploymentTargets), p, ".deployment_target_selector")
 			inputs.addIf(selectorUnknown(&p.ClusterTypes), p, ".cluster_type_selector")
-			inputs.addIf(fleet.IsUnknown(p.Name) && p.Placement.Decides(), p, ".name")
+			inputs.addIf(unknown.Is(p.Name) && p.Placement.Decides(), p, ".name")
 			for _, attribute := range p.PlacementUnknown() {
 				inputs.addIf(true, p, attribute)
 			}
@@ -69,11 +70,11 @@ func unknownNames(f *fleet.Fleet) (inputs unknownInputs) {
 	if f.Incomplete {
 		inputs = append(inputs, "manifests")
 	}
-	if fleet.IsUnknown(f.Environment) {
+	if unknown.Is(f.Environment) {
 		inputs = append(inputs, "environment")
 	}
 	for _, ct := range f.ClusterTypes {
-		inputs.addIf(fleet.IsUnknown(ct.Name), ct, ".name")
+		inputs.addIf(unknown.Is(ct.Name), ct, ".name")
 	}
 	for _, w := range f.Workloads {
 		for i := range w.Targets {
@@ -82,9 +83,9 @@ func unknownNames(f *fleet.Fleet) (inputs unknownInputs) {
 				continue
 			}
 			at := fmt.Sprintf(".deployment_targets[%d]", i)
-			inputs.addIf(fleet.IsUnknown(t.Name), w, at+".name")
-			inputs.addIf(fleet.IsUnknown(t.Environment), w, at+".environment")
-			inputs.addIf(fleet.IsUnknown(w.Name), w, ".name")
+			inputs.addIf(unknown.Is(t.Name), w, at+".name")
+			inputs.addIf(unknown.Is(t.Environment), w, at+".environment")
+			inputs.addIf(unknown.Is(w.Name), w, ".name")
 		}
 	}
 	return inputs
@@ -108,15 +109,15 @@ func (u *unknownInputs) addIf(unknown bool, o fleet.Object, attribute string) {
 func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[string]string, selected selectedKeys) {
 	for key, value := range labels {
 		switch {
-		case fleet.IsUnknown(key):
+		case unknown.Is(key):
 			u.addIf(len(selected) > 0, o, attribute)
-		case fleet.IsUnknown(value):
-			u.addIf(selected[key] || selected[fleet.Unknown], o, fmt.Sprintf("%s[%q]", attribute, key))
+		case unknown.Is(value):
+			u.addIf(selected[key] || selected[unknown.Text], o, fmt.Sprintf("%s[%q]", attribute, key))
 		}
 	}
 }
 
-// selectedKeys holds the keys of the labels that policies select by, and [fleet.Unknown] if one is unknown.
+// selectedKeys holds the keys of the labels that policies select by, and [unknown.Text] if one is unknown.
 type selectedKeys map[string]bool
 
 func (k *selectedKeys) add(s *fleet.Selector) {

@@ -7,13 +7,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // TestDecided makes one thing of a fleet unknown after another.
 func TestDecided(t *testing.T) {
-	unknown := map[string]string{"a": fleet.Unknown}
-	all := map[string]string{fleet.Unknown: fleet.Unknown}
+	one := map[string]string{"a": unknown.Text}
+	all := map[string]string{unknown.Text: unknown.Text}
 	tests := []struct {
 		name string
 		set  func(f *fleet.Fleet)
@@ -21,112 +23,112 @@ func TestDecided(t *testing.T) {
 	}{
 		{"nothing", func(*fleet.Fleet) {}, true},
 		{"YAML", func(f *fleet.Fleet) { f.Incomplete = true }, false},
-		{"environment", func(f *fleet.Fleet) { f.Environment = fleet.Unknown }, false},
-		{"cluster type's name", func(f *fleet.Fleet) { f.ClusterTypes[0].Name = fleet.Unknown }, false},
-		{"cluster type's label that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = unknown }, true},
+		{"environment", func(f *fleet.Fleet) { f.Environment = unknown.Text }, false},
+		{"cluster type's name", func(f *fleet.Fleet) { f.ClusterTypes[0].Name = unknown.Text }, false},
+		{"cluster type's label that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = one }, true},
 		{"cluster type's labels that nothing looks at", func(f *fleet.Fleet) { f.ClusterTypes[0].Labels = all }, true},
 		{"cluster type's label that a policy looks at", func(f *fleet.Fleet) {
-			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = unknown, map[string]string{"a": "b"}
+			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = one, map[string]string{"a": "b"}
 		}, false},
 		{"cluster type's label beside the one that a policy looks at", func(f *fleet.Fleet) {
-			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = unknown, map[string]string{"b": "b"}
+			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = one, map[string]string{"b": "b"}
 		}, true},
 		{"cluster type's labels, of which a policy looks at one", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels = all
 			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "DoesNotExist"}}
 		}, false},
 		{"cluster type's label that a config looks at", func(f *fleet.Fleet) {
-			f.ClusterTypes[0].Labels = unknown
+			f.ClusterTypes[0].Labels = one
 			f.Configs = []*fleet.Config{
 				{Meta: fleet.Meta{Name: "c", Labels: map[string]string{"platform-config": "true", "a": "b"}}},
 			}
 		}, true},
 		{"cluster type's label that the key of an azure-app-config looks at", func(f *fleet.Fleet) {
-			f.ClusterTypes[0].Labels = unknown
+			f.ClusterTypes[0].Labels = one
 			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"}, Data: map[string]string{"a.b.KEY": "1"}}}
 		}, true},
 		{"cluster type's label that a schema looks at", func(f *fleet.Fleet) {
-			f.ClusterTypes[0].Labels = unknown
+			f.ClusterTypes[0].Labels = one
 			f.ConfigSchemas = []*fleet.ConfigSchema{{Meta: fleet.Meta{Name: "s", Labels: map[string]string{"a": "b"}}}}
 		}, true},
-		{"cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].Reconciler = fleet.Unknown }, true},
+		{"cluster type's template", func(f *fleet.Fleet) { f.ClusterTypes[0].Reconciler = unknown.Text }, true},
 		{"template", func(f *fleet.Fleet) {
-			f.Templates = []*fleet.Template{{Meta: fleet.Meta{Name: fleet.Unknown}, Manifests: []string{fleet.Unknown}}}
+			f.Templates = []*fleet.Template{{Meta: fleet.Meta{Name: unknown.Text}, Manifests: []string{unknown.Text}}}
 		}, true},
 		{"config", func(f *fleet.Fleet) {
-			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: fleet.Unknown, Labels: all}, Data: all}}
+			f.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: unknown.Text, Labels: all}, Data: all}}
 		}, true},
-		{"policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = fleet.Unknown }, true},
-		{"policy's workspace", func(f *fleet.Fleet) { f.Policies[0].Workspace = fleet.Unknown }, false},
-		{"policy's label", func(f *fleet.Fleet) { f.Policies[0].ClusterTypes.MatchLabels = unknown }, false},
+		{"policy's name", func(f *fleet.Fleet) { f.Policies[0].Name = unknown.Text }, true},
+		{"policy's workspace", func(f *fleet.Fleet) { f.Policies[0].Workspace = unknown.Text }, false},
+		{"policy's label", func(f *fleet.Fleet) { f.Policies[0].ClusterTypes.MatchLabels = one }, false},
 		{"policy's labels", func(f *fleet.Fleet) { f.Policies[0].DeploymentTargets.MatchLabels = all }, false},
 		{"policy's operator", func(f *fleet.Fleet) {
 			f.Policies[0].DeploymentTargets.MatchExpressions = []metav1.LabelSelectorRequirement{
-				{Key: "a", Operator: fleet.Unknown},
+				{Key: "a", Operator: unknown.Text},
 			}
 		}, false},
 		{"policy's key", func(f *fleet.Fleet) {
 			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{
-				{Key: fleet.Unknown, Operator: "Exists"},
+				{Key: unknown.Text, Operator: "Exists"},
 			}
 		}, false},
 		{"policy's values", func(f *fleet.Fleet) {
 			f.Policies[0].ClusterTypes.MatchExpressions = []metav1.LabelSelectorRequirement{
-				{Key: "a", Operator: "In", Values: []string{"b", fleet.Unknown}},
+				{Key: "a", Operator: "In", Values: []string{"b", unknown.Text}},
 			}
 		}, false},
-		{"policy without targets", func(f *fleet.Fleet) { f.Policies[0].Workspace, f.Workloads = fleet.Unknown, nil }, true},
-		{"workload's name", func(f *fleet.Fleet) { f.Workloads[0].Name = fleet.Unknown }, false},
-		{"workload's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = fleet.Unknown }, true},
+		{"policy without targets", func(f *fleet.Fleet) { f.Policies[0].Workspace, f.Workloads = unknown.Text, nil }, true},
+		{"workload's name", func(f *fleet.Fleet) { f.Workloads[0].Name = unknown.Text }, false},
+		{"workload's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Labels["a"] = unknown.Text }, true},
 		{"workload's label that a policy looks at", func(f *fleet.Fleet) {
-			f.Workloads[0].Labels["a"] = fleet.Unknown
+			f.Workloads[0].Labels["a"] = unknown.Text
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 		}, false},
-		{"target's name", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Name = fleet.Unknown }, false},
-		{"target's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = unknown }, true},
+		{"target's name", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Name = unknown.Text }, false},
+		{"target's label that nothing looks at", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels = one }, true},
 		{"target's label that a policy looks at", func(f *fleet.Fleet) {
-			f.Workloads[0].Targets[0].Labels = unknown
+			f.Workloads[0].Targets[0].Labels = one
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 		}, false},
 		{"target's label that a policy looks at which another label keeps away", func(f *fleet.Fleet) {
-			f.Workloads[0].Targets[0].Labels = unknown
+			f.Workloads[0].Targets[0].Labels = one
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b", "tier": "gold"}
 		}, true},
 		{"target's label that a policy of no cluster type looks at", func(f *fleet.Fleet) {
-			f.Workloads[0].Targets[0].Labels = unknown
+			f.Workloads[0].Targets[0].Labels = one
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"tier": "gold"}
 		}, true},
 		{"target's storage", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests = all }, true},
-		{"target's environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Environment = fleet.Unknown }, false},
+		{"target's environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Environment = unknown.Text }, false},
 		{"target of another environment", func(f *fleet.Fleet) {
-			f.Workloads[0].Targets[1] = fleet.Target{Name: fleet.Unknown, Environment: "stage", Labels: all}
+			f.Workloads[0].Targets[1] = fleet.Target{Name: unknown.Text, Environment: "stage", Labels: all}
 		}, true},
 		{"workload of another environment", func(f *fleet.Fleet) {
 			f.Workloads[1] = &fleet.Workload{
-				Meta:    fleet.Meta{Name: fleet.Unknown, Labels: all},
+				Meta:    fleet.Meta{Name: unknown.Text, Labels: all},
 				Targets: []fleet.Target{{Environment: "stage"}},
 			}
 		}, true},
 		{"targets as a whole", func(f *fleet.Fleet) {
-			f.Workloads[0].Targets = []fleet.Target{{Name: fleet.Unknown, Environment: fleet.Unknown}}
+			f.Workloads[0].Targets = []fleet.Target{{Name: unknown.Text, Environment: unknown.Text}}
 		}, false},
 		{"workspace of the workload's registration that nothing looks at", func(f *fleet.Fleet) {
-			f.Registrations[0].Workspace = fleet.Unknown
+			f.Registrations[0].Workspace = unknown.Text
 		}, true},
 		{"workspace of the workload's registration that a policy looks at", func(f *fleet.Fleet) {
-			f.Registrations[0].Workspace, f.Policies[0].Workspace = fleet.Unknown, "team"
+			f.Registrations[0].Workspace, f.Policies[0].Workspace = unknown.Text, "team"
 		}, false},
 		{"owner of the workload, whose workspace a policy looks at", func(f *fleet.Fleet) {
-			f.Workloads[0].Labels[fleet.FluxOwnerLabel], f.Policies[0].Workspace = fleet.Unknown, "team"
+			f.Workloads[0].Labels[fleet.FluxOwnerLabel], f.Policies[0].Workspace = unknown.Text, "team"
 		}, false},
-		{"workspace of another registration", func(f *fleet.Fleet) { f.Registrations[1].Workspace = fleet.Unknown }, true},
-		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = fleet.Unknown }, true},
+		{"workspace of another registration", func(f *fleet.Fleet) { f.Registrations[1].Workspace = unknown.Text }, true},
+		{"name of the workload's registration", func(f *fleet.Fleet) { f.Registrations[0].Name = unknown.Text }, true},
 		{"name of the workload's registration, whose workspace a policy looks at", func(f *fleet.Fleet) {
-			f.Registrations[0].Name, f.Policies[0].Workspace = fleet.Unknown, "team"
+			f.Registrations[0].Name, f.Policies[0].Workspace = unknown.Text, "team"
 		}, false},
-		{"name of another registration", func(f *fleet.Fleet) { f.Registrations[1].Name = fleet.Unknown }, true},
-		{"repo of a registration", func(f *fleet.Fleet) { f.Registrations[0].Repo = fleet.Unknown }, true},
+		{"name of another registration", func(f *fleet.Fleet) { f.Registrations[1].Name = unknown.Text }, true},
+		{"repo of a registration", func(f *fleet.Fleet) { f.Registrations[0].Repo = unknown.Text }, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,21 +167,21 @@ func TestDecided(t *testing.T) {
 // TestUnknownInputs: each unknown input is listed once, by its attribute.
 func TestUnknownInputs(t *testing.T) {
 	t.Parallel()
-	from := func(attribute, key string) fleet.Origin { return fleet.Origin{Attribute: attribute, Key: key} }
+	from := func(attribute, key string) problem.Origin { return problem.Origin{Attribute: attribute, Key: key} }
 	f := &fleet.Fleet{
-		Environment: fleet.Unknown,
+		Environment: unknown.Text,
 		Incomplete:  true,
 		ClusterTypes: []*fleet.ClusterType{
 			{
 				Meta: fleet.Meta{
 					Name:   "new",
 					Origin: from("cluster_types", "new"),
-					Labels: map[string]string{"region": fleet.Unknown, "zone": fleet.Unknown},
+					Labels: map[string]string{"region": unknown.Text, "zone": unknown.Text},
 				},
 			},
 		},
 		Policies: []*fleet.SchedulingPolicy{{
-			Meta: fleet.Meta{Name: "west", Origin: from("scheduling_policies", "west")}, Workspace: fleet.Unknown,
+			Meta: fleet.Meta{Name: "west", Origin: from("scheduling_policies", "west")}, Workspace: unknown.Text,
 			ClusterTypes:      fleet.Selector{MatchLabels: map[string]string{"region": "west"}},
 			DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"tier": "gold"}},
 		}},
@@ -189,7 +191,7 @@ func TestUnknownInputs(t *testing.T) {
 					Name:        "a",
 					Environment: "dev",
 				},
-				{Name: "b", Environment: "dev", Labels: map[string]string{"tier": fleet.Unknown, "size": fleet.Unknown}},
+				{Name: "b", Environment: "dev", Labels: map[string]string{"tier": unknown.Text, "size": unknown.Text}},
 			}},
 		},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Places reports whether any placement or taint in the fleet may keep a policy from placing on all cluster types that
@@ -118,7 +119,7 @@ func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
 	unsure := make([][]bool, len(f.Policies))
 	keepersUnknown := slices.ContainsFunc(f.Policies, keepsUnknown)
-	balances, unknown := false, false
+	balances, numbers := false, false
 	for i, p := range f.Policies {
 		unsure[i] = make([]bool, len(f.ClusterTypes))
 		some := false
@@ -130,15 +131,15 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 				some = some || unsure[i][c]
 			}
 		}
-		some = some || len(p.PlacementUnknown()) > 0 || fleet.IsUnknown(p.Name) ||
+		some = some || len(p.PlacementUnknown()) > 0 || unknown.Is(p.Name) ||
 			keepersUnknown && s.takesOver(f, p, &selections[i])
 		if some && p.Placement.Decides() {
 			markSelected(unsure[i], f, i, &selections[i], clusterTypes)
 		}
-		unknown = unknown || some && hasNumber(p)
+		numbers = numbers || some && hasNumber(p)
 		balances = balances || hasBalance(p)
 	}
-	if balances && unknown {
+	if balances && numbers {
 		for i, p := range f.Policies {
 			if hasNumber(p) || hasBalance(p) {
 				markSelected(unsure[i], f, i, &selections[i], clusterTypes)
@@ -155,11 +156,11 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 	if !s.Decides() {
 		return false
 	}
-	surely := s.Number != nil && *s.Number != fleet.UnknownNumber || slices.ContainsFunc(s.Spread,
+	surely := s.Number != nil && *s.Number != unknown.Number || slices.ContainsFunc(s.Spread,
 		func(s placement.Spread) bool {
-			return s.WhenUnsatisfiable != placement.ScheduleAnyway && !fleet.IsUnknown(s.WhenUnsatisfiable)
+			return s.WhenUnsatisfiable != placement.ScheduleAnyway && !unknown.Is(s.WhenUnsatisfiable)
 		})
-	return fleet.IsUnknown(p.Name) || !surely
+	return unknown.Is(p.Name) || !surely
 }
 
 // takesOver reports whether the policy has no earlier decision for a deployment target that a cluster type holds. Then
@@ -192,7 +193,7 @@ func markSelected(marks []bool, f *fleet.Fleet, policy int, s *selection, cluste
 
 // mayName reports whether the names of a placement allow a cluster type, or may allow it once they are known.
 func mayName(s *placement.Spec, name string) bool {
-	return s == nil || s.Names == nil || slices.Contains(s.Names, name) || slices.ContainsFunc(s.Names, fleet.IsUnknown)
+	return s == nil || s.Names == nil || slices.Contains(s.Names, name) || slices.ContainsFunc(s.Names, unknown.Is)
 }
 
 // fitUnknown reports whether values that are not known yet decide whether a cluster type fits that the placement may
@@ -223,8 +224,8 @@ func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
 // scoreUnknown reports whether a property or label of a cluster type that the placement reads is not known yet.
 func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	unknown := func(m map[string]string, key string) bool {
-		_, whole := m[fleet.Unknown]
-		return whole || fleet.IsUnknown(m[key])
+		_, whole := m[unknown.Text]
+		return whole || unknown.Is(m[key])
 	}
 	return slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool {
 		return !p.Balance &&
@@ -248,7 +249,7 @@ func (s *Schedule) DecisionsKnown() bool { return !s.decisionsUnknown }
 
 func decisionsUnknown(f *fleet.Fleet, selections []selection, unsure [][]bool) bool {
 	for i, p := range f.Policies {
-		if p.Placement.Decides() && (fleet.IsUnknown(p.Name) || len(p.PlacementUnknown()) > 0 ||
+		if p.Placement.Decides() && (unknown.Is(p.Name) || len(p.PlacementUnknown()) > 0 ||
 			len(selections[i].maybe) > 0 || slices.Contains(unsure[i], true)) {
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
@@ -57,7 +58,7 @@ func policyOf(team string, s *placement.Spec) *fleet.SchedulingPolicy {
 // TestPlacementOfPolicies schedules with taints, numbers and earlier decisions, and with values that are not known yet.
 func TestPlacementOfPolicies(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
-	unknownTaint := placement.Taint{Key: "pci", Value: fleet.Unknown, Effect: placement.NoSelect}
+	unknownTaint := placement.Taint{Key: "pci", Value: unknown.Text, Effect: placement.NoSelect}
 	for name, c := range map[string]struct {
 		change func(f *fleet.Fleet)
 		want   map[string][]string
@@ -117,7 +118,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
 				f.Policies[0].Placement = &placement.Spec{
-					Tolerations: []placement.Toleration{{Key: "pci", Value: fleet.Unknown}}, Names: []string{"a", "b"},
+					Tolerations: []placement.Toleration{{Key: "pci", Value: unknown.Text}}, Names: []string{"a", "b"},
 				}
 				f.Policies[1].Placement = &placement.Spec{Names: []string{"c"}}
 			},
@@ -133,7 +134,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 		},
 		"an unknown property that one looks at": {
 			func(f *fleet.Fleet) {
-				f.ClusterTypes[0].Properties["cost"] = fleet.Unknown
+				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{
 					Number: new(1), Names: []string{"a", "b"}, Prefer: []placement.Preference{{Property: "cost", Weight: 1}},
 				}
@@ -143,14 +144,14 @@ func TestPlacementOfPolicies(t *testing.T) {
 		},
 		"an unknown property that nobody looks at": {
 			func(f *fleet.Fleet) {
-				f.ClusterTypes[0].Properties["cost"] = fleet.Unknown
+				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{Number: new(1)}
 			},
 			map[string][]string{"x-web": {"a"}, "y-web": {"a", "b", "c"}},
 		},
 		"an unknown property, and another policy that balances": {
 			func(f *fleet.Fleet) {
-				f.ClusterTypes[0].Properties["cost"] = fleet.Unknown
+				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{
 					Number: new(1), Names: []string{"a", "b"}, Prefer: []placement.Preference{{Property: "cost", Weight: 1}},
 				}
@@ -162,7 +163,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 		},
 		"an unknown label that a policy spreads over": {
 			func(f *fleet.Fleet) {
-				f.ClusterTypes[2].Labels["region"] = fleet.Unknown
+				f.ClusterTypes[2].Labels["region"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{
 					Number: new(1), Names: []string{"b", "c"}, Spread: []placement.Spread{{Key: "region", MaxSkew: 1}},
 				}
@@ -172,13 +173,13 @@ func TestPlacementOfPolicies(t *testing.T) {
 		},
 		"unknown names": {
 			func(f *fleet.Fleet) {
-				f.Policies[0].Placement = &placement.Spec{Names: []string{fleet.Unknown}}
+				f.Policies[0].Placement = &placement.Spec{Names: []string{unknown.Text}}
 				f.Policies[1].Placement = &placement.Spec{Names: []string{"a"}}
 			},
 			map[string][]string{"?": {"a", "b", "c"}},
 		},
 		"an unknown number": {
-			func(f *fleet.Fleet) { f.Policies[0].Placement = &placement.Spec{Number: new(fleet.UnknownNumber)} },
+			func(f *fleet.Fleet) { f.Policies[0].Placement = &placement.Spec{Number: new(unknown.Number)} },
 			map[string][]string{"?": {"a", "b", "c"}},
 		},
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/seeds"
 )
 
@@ -33,7 +34,7 @@ func inputOf[T any](name string, at *T, unknown T, values ...T) input {
 
 // placementInputs returns the inputs of a fleet's placement, in an order that is the same for equal fleets.
 func placementInputs(f *fleet.Fleet) (all []input) {
-	const u = fleet.Unknown
+	const u = unknown.Text
 	for _, ct := range f.ClusterTypes {
 		all = append(all,
 			inputOf(ct.Name+".taints", &ct.Taints, []placement.Taint{{Key: u, Value: u, Effect: u}}, nil,
@@ -53,19 +54,19 @@ func placementInputs(f *fleet.Fleet) (all []input) {
 	for _, p := range f.Policies {
 		s := p.Placement
 		all = append(all,
-			inputOf(p.Name+".number", &s.Number, new(fleet.UnknownNumber), nil, new(1), new(3)),
+			inputOf(p.Name+".number", &s.Number, new(unknown.Number), nil, new(1), new(3)),
 			inputOf(p.Name+".names", &s.Names, []string{u}, nil, []string{}, []string{"c0"}, []string{"c1", "c2"}),
 			inputOf(p.Name+".names[0]", &s.Names, []string{u, "c1"}, []string{"c0", "c1"}, []string{"c2", "c1"}),
 			inputOf(p.Name+".tolerations", &s.Tolerations, []placement.Toleration{{Key: u, Operator: u, Value: u, Effect: u}},
 				nil, []placement.Toleration{{Operator: placement.Exists}}, []placement.Toleration{{Key: "k", Value: "v"}}),
 			inputOf(p.Name+".tolerations[0]", &s.Tolerations, []placement.Toleration{{Key: "k", Value: u}},
 				[]placement.Toleration{{Key: "k"}}, []placement.Toleration{{Key: "k", Value: "v"}}),
-			inputOf(p.Name+".prefer", &s.Prefer, []placement.Preference{{Property: u, Weight: fleet.UnknownNumber}}, nil,
+			inputOf(p.Name+".prefer", &s.Prefer, []placement.Preference{{Property: u, Weight: unknown.Number}}, nil,
 				[]placement.Preference{{Balance: true, Weight: 1}}, []placement.Preference{{Property: "cost", Weight: 1}}),
-			inputOf(p.Name+".weight", &s.Prefer, []placement.Preference{{Property: "cost", Weight: fleet.UnknownNumber}},
+			inputOf(p.Name+".weight", &s.Prefer, []placement.Preference{{Property: "cost", Weight: unknown.Number}},
 				[]placement.Preference{{Property: "cost", Weight: 1}}, []placement.Preference{{Property: "cost", Weight: -1}}),
 			inputOf(p.Name+".spread", &s.Spread,
-				[]placement.Spread{{Key: u, MaxSkew: fleet.UnknownNumber, WhenUnsatisfiable: u}}, nil,
+				[]placement.Spread{{Key: u, MaxSkew: unknown.Number, WhenUnsatisfiable: u}}, nil,
 				[]placement.Spread{{Key: "region", MaxSkew: 1}},
 				[]placement.Spread{{Key: "region", MaxSkew: 1, WhenUnsatisfiable: placement.ScheduleAnyway}}),
 			inputOf(p.Name+".name", &p.Name, u, p.Name, "other"),

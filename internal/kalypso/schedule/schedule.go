@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // Schedule holds the assignments of a fleet, sorted by cluster type and deployment target.
@@ -50,7 +51,7 @@ type Assignment struct {
 // the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with an
 // invalid selector assigns nothing, and an object with an invalid name is not assigned. If the assignments exceed the
 // fleet's limit, New makes none. It stops once ctx is done.
-func New(ctx context.Context, f *fleet.Fleet) (*Schedule, fleet.Problems) {
+func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
 	problems = append(problems, f.CheckEnvironment()...)
@@ -155,7 +156,7 @@ func (q *quota) take(policiesOf [][]*fleet.SchedulingPolicy) bool {
 	return q.all <= q.most
 }
 
-func (q *quota) problems(policies []*fleet.SchedulingPolicy) fleet.Problems {
+func (q *quota) problems(policies []*fleet.SchedulingPolicy) problem.Problems {
 	if q.all <= q.most {
 		return nil
 	}
@@ -169,12 +170,12 @@ func (q *quota) problems(policies []*fleet.SchedulingPolicy) fleet.Problems {
 		lines[n] = fmt.Sprintf("%q: %d", policies[i].Name, q.by[i])
 	}
 	const shown = 5
-	return fleet.Problems{{
-		Path:    []fleet.Step{fleet.Attr("limits"), fleet.Attr("assignments")},
+	return problem.Problems{{
+		Path:    []problem.Step{problem.Attr("limits"), problem.Attr("assignments")},
 		Summary: "Too many assignments",
 		Detail: fmt.Sprintf("The policies make %d assignments; limits.assignments allows %d. Narrow their selectors, or "+
 			"raise the limit. "+
-			"The policies that make the most:\n%s", q.all, q.most, fleet.IndentedList(lines, shown)),
+			"The policies that make the most:\n%s", q.all, q.most, problem.IndentedList(lines, shown)),
 	}}
 }
 
@@ -183,8 +184,8 @@ func assign(
 	ct *fleet.ClusterType,
 	targets []*fleet.DeploymentTarget,
 	policiesOf [][]*fleet.SchedulingPolicy,
-) (Placement, fleet.Problems) {
-	var problems fleet.Problems
+) (Placement, problem.Problems) {
+	var problems problem.Problems
 	count := 0
 	for _, policies := range policiesOf {
 		if len(policies) > 0 {
@@ -199,10 +200,9 @@ func assign(
 		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
 		if err != nil {
 			if namesAreValid(environment, ct.Name, targets[i].Name) { // else the invalid name is reported by itself
-				problems = append(problems, fleet.Problem{
-					Kind: ct.Kind(), Name: ct.Name, Origin: ct.Origin,
-					Summary: "Invalid namespace", Detail: fleet.Sentence(err), Err: err,
-				})
+				problems = append(problems, fleet.ProblemOf(ct, problem.Problem{
+					Summary: "Invalid namespace", Detail: problem.Sentence(err), Err: err,
+				}))
 			}
 			continue
 		}

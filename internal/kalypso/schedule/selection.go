@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // selection is the result of a policy's selectors.
@@ -65,7 +66,7 @@ func matchWorkspace(selected, workspace string) certainty {
 	switch {
 	case selected == "":
 		return yes
-	case fleet.IsUnknown(selected) || fleet.IsUnknown(workspace):
+	case unknown.Is(selected) || unknown.Is(workspace):
 		return maybe
 	case selected == workspace:
 		return yes
@@ -87,7 +88,7 @@ func newSelector(s *fleet.Selector) (selector, error) {
 	rest := fleet.Selector{MatchLabels: maps.Clone(s.MatchLabels)}
 	maps.DeleteFunc(
 		rest.MatchLabels,
-		func(key, value string) bool { return fleet.IsUnknown(key) || fleet.IsUnknown(value) },
+		func(key, value string) bool { return unknown.Is(key) || unknown.Is(value) },
 	)
 	for _, r := range s.MatchExpressions {
 		if !requirementUnknown(r) {
@@ -99,11 +100,11 @@ func newSelector(s *fleet.Selector) (selector, error) {
 }
 
 func selectorUnknown(s *fleet.Selector) bool {
-	return fleet.AnyUnknown(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, requirementUnknown)
+	return unknown.Any(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, requirementUnknown)
 }
 
 func requirementUnknown(r metav1.LabelSelectorRequirement) bool {
-	return fleet.IsUnknown(r.Key) || fleet.IsUnknown(string(r.Operator)) || slices.ContainsFunc(r.Values, fleet.IsUnknown)
+	return unknown.Is(r.Key) || unknown.Is(string(r.Operator)) || slices.ContainsFunc(r.Values, unknown.Is)
 }
 
 // labelSet holds labels, some of which may not be known yet.
@@ -112,12 +113,12 @@ type labelSet struct {
 	partial bool // some are not known
 }
 
-func newLabelSet(all map[string]string) labelSet { return labelSet{all, fleet.AnyUnknown(all)} }
+func newLabelSet(all map[string]string) labelSet { return labelSet{all, unknown.Any(all)} }
 
 // unknown reports whether the value or the existence of a label is not known yet.
 func (l labelSet) unknown(key string) bool {
-	_, whole := l.Set[fleet.Unknown]
-	return whole || fleet.IsUnknown(l.Set[key])
+	_, whole := l.Set[unknown.Text]
+	return whole || unknown.Is(l.Set[key])
 }
 
 // match reports whether the selector matches labels. It ignores labels that it does not select by.

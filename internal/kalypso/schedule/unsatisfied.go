@@ -8,6 +8,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // shown limits the deployment targets that a problem lists.
@@ -16,30 +18,32 @@ const shown = 20
 // CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number. Targets that were
 // placed before and fit no cluster type any more are an error, unless the guardrail ignores them: a taint that was set
 // by mistake must not empty a fleet.
-func (s *Schedule) CheckUnsatisfied(ctx context.Context, f *fleet.Fleet, reaction fleet.Reaction) (ps fleet.Problems) {
-	if s.placement == nil || reaction == fleet.Ignore || fleet.IsUnknown(string(reaction)) {
+func (s *Schedule) CheckUnsatisfied(
+	ctx context.Context, f *fleet.Fleet, reaction problem.Reaction,
+) (ps problem.Problems) {
+	if s.placement == nil || reaction == problem.Ignore || unknown.Is(string(reaction)) {
 		return nil
 	}
-	at := []fleet.Step{fleet.Attr("guardrails"), fleet.Attr("unsatisfied")}
+	at := []problem.Step{problem.Attr("guardrails"), problem.Attr("unsatisfied")}
 	lost := s.lost()
 	if len(lost) > 0 {
-		ps = append(ps, fleet.Problem{
+		ps = append(ps, problem.Problem{
 			Path: at, Summary: "Deployment targets fit no cluster type any more",
 			Detail: fmt.Sprintf("%s of environment %q %s placed before, but no cluster type fits any more:\n%s\nRemove the "+
 				"taint, or tolerate it, or change the placement of the policies. To let them go, set guardrails.unsatisfied = "+
 				"\"ignore\".",
-				fleet.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
+				problem.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
 		})
 	}
 	short := slices.DeleteFunc(s.outcome.Shortfalls(), func(short placement.Shortfall) bool {
 		return slices.ContainsFunc(lost, func(l placement.Shortfall) bool { return l.Target == short.Target })
 	})
 	if len(short) > 0 {
-		ps = append(ps, fleet.Problem{
+		ps = append(ps, problem.Problem{
 			Severity: reaction.Severity(), Path: at, Summary: "Fewer cluster types than placement asks for",
 			Detail: fmt.Sprintf("%s of environment %q: %s is more than what fits.\n%s\nAdd cluster types, tolerate taints, or "+
 				"lower "+
-				"the number.", fleet.Count(len(short), "decision"), f.Environment, f.PolicyField("number_of_cluster_types"),
+				"the number.", problem.Count(len(short), "decision"), f.Environment, f.PolicyField("number_of_cluster_types"),
 				s.lines(ctx, short)),
 		})
 	}
@@ -106,7 +110,7 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 			all[i] += "; " + text
 		}
 	}
-	return fleet.IndentedList(all, shown)
+	return problem.IndentedList(all, shown)
 }
 
 // reasonsOff lists each reason once, with the cluster types that it kept off.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // problems returns the problems of a location that was read, except those of its documents.
@@ -20,7 +20,7 @@ func (c *contents) problems(registration string) Problems {
 	warn := func(paths []string, summary, detail string) {
 		if len(paths) > 0 {
 			fs = append(fs, Problem{
-				Severity:     fleet.Warning,
+				Severity:     problem.Warning,
 				Registration: registration,
 				Location:     c.location,
 				Summary:      summary,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // ControlPlaneRequest names the control plane to read, and what to follow from there.
@@ -121,7 +122,7 @@ func (r *Reader) layer(ctx context.Context, location Location, index int) *layer
 	}
 	l.problems = c.problems("")
 	for _, at := range c.files {
-		objects, passed, ps := fleet.ParseYAMLWith(ctx, controlPlaneKinds, fleet.Origin{Key: at}, c.text[at])
+		objects, passed, ps := fleet.ParseYAMLWith(ctx, controlPlaneKinds, problem.Origin{Key: at}, c.text[at])
 		if err := ctx.Err(); err != nil {
 			l.problems = append(l.problems, c.location.problem("", err))
 			return l
@@ -194,7 +195,8 @@ func (cp *ControlPlane) addManifests() {
 		text, err := fleet.MarshalYAML(o.Object)
 		if err != nil {
 			cp.Problems = append(cp.Problems, Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line,
-				Summary: "Object can't be written as YAML", Detail: fmt.Sprintf("%s %q: %s", o.Kind(), name, fleet.Sentence(err))})
+				Summary: "Object can't be written as YAML",
+				Detail:  fmt.Sprintf("%s %q: %s", o.Kind(), name, problem.Sentence(err))})
 			continue
 		}
 		var key string

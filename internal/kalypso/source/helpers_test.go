@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -46,7 +47,7 @@ func (s *server) commit(name, branch string, files map[string]string) string {
 
 func (s *server) registration(name, branch, path string) *fleet.WorkloadRegistration {
 	return &fleet.WorkloadRegistration{
-		Meta: fleet.Meta{Name: name, Origin: fleet.Origin{Attribute: "registrations", Key: name}},
+		Meta: fleet.Meta{Name: name, Origin: problem.Origin{Attribute: "registrations", Key: name}},
 		Repo: s.url(name), Branch: branch, Path: path, Workspace: "team-" + name,
 	}
 }
@@ -100,7 +101,7 @@ func said(fs source.Problems) []string {
 	var all []string
 	for _, f := range fs {
 		severity := "error"
-		if f.Severity == fleet.Warning {
+		if f.Severity == problem.Warning {
 			severity = "warning"
 		}
 		text := severity

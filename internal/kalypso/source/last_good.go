@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
@@ -40,7 +40,7 @@ func (r *Reader) readLastGood(
 	}
 	if err != nil {
 		for _, v := range broken {
-			v.addNote("The last good commit can't be determined: " + fleet.Sentence(err))
+			v.addNote("The last good commit can't be determined: " + problem.Sentence(err))
 		}
 		return
 	}
@@ -90,7 +90,7 @@ func (r *Reader) readLastGood(
 // addNote appends text to the detail of each error.
 func (v *registrationResult) addNote(text string) {
 	for i := range v.problems {
-		if v.problems[i].Severity == fleet.Error {
+		if v.problems[i].Severity == problem.Error {
 			v.problems[i].Detail += " " + text
 		}
 	}
@@ -98,9 +98,9 @@ func (v *registrationResult) addNote(text string) {
 
 // replace adopts the result of the last good commit, and turns the errors into warnings.
 func (v *registrationResult) replace(good *registrationResult) {
-	v.problems = slices.DeleteFunc(v.problems, func(f Problem) bool { return f.Severity != fleet.Error })
+	v.problems = slices.DeleteFunc(v.problems, func(f Problem) bool { return f.Severity != problem.Error })
 	for i := range v.problems {
-		v.problems[i].Severity = fleet.Warning
+		v.problems[i].Severity = problem.Warning
 		v.problems[i].Detail += fmt.Sprintf(" The last delivered commit %s is read instead.", good.location.Commit)
 	}
 	v.problems = append(v.problems, good.problems...)

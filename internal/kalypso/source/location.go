@@ -7,10 +7,10 @@ import (
 	"path"
 	"regexp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
@@ -166,7 +166,7 @@ func problemSummary(err error) string {
 }
 
 func problemDetail(p Location, err error) string {
-	text := fleet.Sentence(err)
+	text := problem.Sentence(err)
 	switch {
 	case errors.Is(err, gitops.ErrBranchNotFound):
 		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)

@@ -1,6 +1,9 @@
 package source
 
-import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
 
 // The kinds that name repos. They are not part of a fleet.
 const (
@@ -19,13 +22,12 @@ type repoObject struct {
 func (r *repoObject) Kind() fleet.Kind { return r.kind }
 
 // Validate implements fleet.Object.
-func (r *repoObject) Validate() (ps fleet.Problems) {
+func (r *repoObject) Validate() (ps problem.Problems) {
 	for _, field := range []struct{ name, value string }{{"repo", r.repo}, {"branch", r.branch}} {
 		if field.value == "" && (field.name == "repo" || r.commit == "") {
-			ps = append(ps, fleet.Problem{
-				Kind: r.kind, Name: r.Name, Origin: r.Origin, Summary: "Missing " + field.name,
-				Detail: "spec." + field.name + " is empty or not set.",
-			})
+			ps = append(ps, fleet.ProblemOf(r, problem.Problem{
+				Summary: "Missing " + field.name, Detail: "spec." + field.name + " is empty or not set.",
+			}))
 		}
 	}
 	return ps
@@ -37,8 +39,8 @@ type operatorObject struct {
 	kind fleet.Kind
 }
 
-func (o *operatorObject) Kind() fleet.Kind         { return o.kind }
-func (o *operatorObject) Validate() fleet.Problems { return nil }
+func (o *operatorObject) Kind() fleet.Kind           { return o.kind }
+func (o *operatorObject) Validate() problem.Problems { return nil }
 
 // controlPlaneKinds decode the kinds that a control plane may hold beside the objects of its fleet.
 var controlPlaneKinds = func() map[fleet.Kind]fleet.Decoder {

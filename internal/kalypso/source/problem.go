@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // Problem is a problem with what was read, and its place.
 type Problem struct {
-	Severity     fleet.Severity
+	Severity     problem.Severity
 	Registration string // the registration that was read; empty: the control plane itself
 	Location     Location
 	File         string // relative to the repo or folder; empty: the location as a whole
@@ -54,7 +54,7 @@ type Problems []Problem
 
 // HasErrors reports whether any problem is an error.
 func (fs Problems) HasErrors() bool {
-	return slices.ContainsFunc(fs, func(f Problem) bool { return f.Severity == fleet.Error })
+	return slices.ContainsFunc(fs, func(f Problem) bool { return f.Severity == problem.Error })
 }
 
 // Sort sorts errors first, then problems of the control plane, then by registration and location.
@@ -73,7 +73,7 @@ func (fs Problems) Sort() {
 }
 
 // fromFleetProblems converts the problems of objects or files.
-func fromFleetProblems(location Location, registration string, ps fleet.Problems) Problems {
+func fromFleetProblems(location Location, registration string, ps problem.Problems) Problems {
 	var fs Problems
 	for _, p := range ps {
 		detail := p.Detail

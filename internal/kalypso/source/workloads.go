@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // FollowOptions configures how registrations are followed.
@@ -201,7 +202,7 @@ func (v *registrationResult) problem(summary, detail string) Problem {
 }
 
 // validationProblems converts the problems of the registration itself.
-func (v *registrationResult) validationProblems(ps fleet.Problems) Problems {
+func (v *registrationResult) validationProblems(ps problem.Problems) Problems {
 	var fs Problems
 	for _, p := range ps {
 		f := v.problem(p.Summary, fmt.Sprintf("WorkloadRegistration %q: %s", v.registration.Name, p.Detail))
@@ -236,7 +237,7 @@ func (v *registrationResult) parse(ctx context.Context, c *contents) {
 	byName := map[string]*foundWorkload{}
 	others := 0
 	for _, at := range c.files {
-		objects, passed, ps := fleet.ParseYAML(ctx, fleet.Origin{Key: at}, c.text[at])
+		objects, passed, ps := fleet.ParseYAML(ctx, problem.Origin{Key: at}, c.text[at])
 		if err := ctx.Err(); err != nil {
 			v.problems = append(v.problems, c.location.problem(v.registration.Name, err))
 			return
@@ -274,7 +275,7 @@ func (v *registrationResult) skipped(o fleet.Object) Problem {
 	f := v.problem("Object skipped",
 		fmt.Sprintf("Only Workloads are read through a registration. The %s %q is skipped: it belongs in the control plane.",
 			o.Kind(), o.Metadata().Name))
-	f.Severity, f.File, f.Line = fleet.Warning, o.Metadata().Origin.Key, o.Metadata().Origin.Line
+	f.Severity, f.File, f.Line = problem.Warning, o.Metadata().Origin.Key, o.Metadata().Origin.Line
 	return f
 }
 
@@ -285,25 +286,22 @@ func (a *foundWorkload) prepare() Problems {
 	ps := w.Validate()
 	for i, schema := range allSchemas(w) {
 		if err := configure.CheckSchema(schema); err != nil {
-			ps = append(ps, fleet.Problem{
-				Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Invalid JSON Schema",
-				Detail: fmt.Sprintf("Schema %d (its targets' schemas first, then its own): %s", i+1, fleet.Sentence(err)), Err: err,
-			})
+			ps = append(ps, fleet.ProblemOf(w, problem.Problem{
+				Summary: "Invalid JSON Schema", Err: err,
+				Detail: fmt.Sprintf("Schema %d (its targets' schemas first, then its own): %s", i+1, problem.Sentence(err)),
+			}))
 		}
 	}
 	if claimed, ok := w.Labels[fleet.WorkspaceLabel]; ok && claimed != registration.Workspace {
-		ps = append(ps, fleet.Problem{
-			Severity: fleet.Warning,
-			Kind:     w.Kind(),
-			Name:     w.Name,
-			Origin:   w.Origin,
+		ps = append(ps, fleet.ProblemOf(w, problem.Problem{
+			Severity: problem.Warning,
 			Summary:  "Workspace claimed",
 			Detail: fmt.Sprintf(
 				"Its label names workspace %q. The registration's workspace %q is used instead.",
 				claimed,
 				registration.Workspace,
 			),
-		})
+		}))
 	}
 	labels := maps.Clone(w.Labels)
 	if labels == nil {
@@ -318,8 +316,9 @@ func (a *foundWorkload) prepare() Problems {
 	w.Labels = labels
 	text, err := fleet.MarshalYAML(w)
 	if err != nil {
-		ps = append(ps, fleet.Problem{Kind: w.Kind(), Name: w.Name, Origin: w.Origin, Summary: "Object can't be written as " +
-			"YAML", Detail: fleet.Sentence(err), Err: err})
+		ps = append(ps, fleet.ProblemOf(w, problem.Problem{
+			Summary: "Object can't be written as YAML", Detail: problem.Sentence(err), Err: err,
+		}))
 	}
 	a.text = text
 	return fromFleetProblems(a.via.location, registration.Name, ps)

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // The maximum lengths of texts, in characters: the smallest of all hosts.
@@ -36,10 +37,10 @@ func CheckTargetURL(text string) error {
 }
 
 // Check reports arguments that conflict, are missing or set no status.
-func (a Arguments) Check() (ps fleet.Problems) {
-	report := func(severity fleet.Severity, argument, summary, detail string) {
-		path := []fleet.Step{fleet.Attr(argument)}
-		ps = append(ps, fleet.Problem{Severity: severity, Path: path, Summary: summary, Detail: detail})
+func (a Arguments) Check() (ps problem.Problems) {
+	report := func(severity problem.Severity, argument, summary, detail string) {
+		path := []problem.Step{problem.Attr(argument)}
+		ps = append(ps, problem.Problem{Severity: severity, Path: path, Summary: summary, Detail: detail})
 	}
 	for _, argument := range []struct {
 		name, value string
@@ -51,10 +52,10 @@ func (a Arguments) Check() (ps fleet.Problems) {
 	} {
 		switch {
 		case a.Deployment != nil && argument.value != "":
-			report(fleet.Error, argument.name, "Two statuses",
+			report(problem.Error, argument.name, "Two statuses",
 				argument.name+" is set and comes from deployment too. Remove one of the two.")
 		case a.Deployment == nil && argument.value == "" && argument.required:
-			report(fleet.Error, argument.name, "Missing "+argument.name,
+			report(problem.Error, argument.name, "Missing "+argument.name,
 				"Set commit and state, or deployment, which contains both.")
 		}
 	}
@@ -62,14 +63,14 @@ func (a Arguments) Check() (ps fleet.Problems) {
 		return ps
 	}
 	switch commit := a.Deployment.PromotedCommit; {
-	case fleet.IsUnknown(commit):
+	case unknown.Is(commit):
 	case commit != "":
 		if err := hosting.CheckCommit(commit); err != nil {
-			report(fleet.Error, "deployment", "Invalid promoted commit",
-				fmt.Sprintf("%q: %s", commit, fleet.Sentence(err)))
+			report(problem.Error, "deployment", "Invalid promoted commit",
+				fmt.Sprintf("%q: %s", commit, problem.Sentence(err)))
 		}
 	case a.known():
-		report(fleet.Warning, "deployment", "No status is set",
+		report(problem.Warning, "deployment", "No status is set",
 			"The deployment has no promoted commit: nothing was promoted there yet, or the branch contains no rendering. The "+
 				"status is set once it has one.")
 	}

@@ -7,74 +7,75 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // TestCheck: the commit and the state come either from their arguments or from a deployment. A value that is not known
 // yet counts as set. Only a deployment may lack the commit; that is a warning.
 func TestCheck(t *testing.T) {
-	at := func(severity fleet.Severity, argument, summary, detail string) fleet.Problem {
-		return fleet.Problem{
-			Severity: severity, Path: []fleet.Step{fleet.Attr(argument)}, Summary: summary, Detail: detail,
+	at := func(severity problem.Severity, argument, summary, detail string) problem.Problem {
+		return problem.Problem{
+			Severity: severity, Path: []problem.Step{problem.Attr(argument)}, Summary: summary, Detail: detail,
 		}
 	}
-	missing := func(argument string) fleet.Problem {
-		return at(fleet.Error, argument, "Missing "+argument, "Set commit and state, or deployment, which contains both.")
+	missing := func(argument string) problem.Problem {
+		return at(problem.Error, argument, "Missing "+argument, "Set commit and state, or deployment, which contains both.")
 	}
-	twice := func(argument string) fleet.Problem {
-		return at(fleet.Error, argument, "Two statuses",
+	twice := func(argument string) problem.Problem {
+		return at(problem.Error, argument, "Two statuses",
 			argument+" is set and comes from deployment too. Remove one of the two.")
 	}
-	invalid := func(quoted string) fleet.Problem {
-		return at(fleet.Error, "deployment", "Invalid promoted commit",
+	invalid := func(quoted string) problem.Problem {
+		return at(problem.Error, "deployment", "Invalid promoted commit",
 			quoted+": A full commit hash is required: 40 digits and letters from a to f.")
 	}
-	none := at(fleet.Warning, "deployment", "No status is set",
+	none := at(problem.Warning, "deployment", "No status is set",
 		"The deployment has no promoted commit: nothing was promoted there yet, or the branch contains no rendering. "+
 			"The status is set once it has one.")
-	unknown := &status.Deployment{PromotedCommit: fleet.Unknown, Verdict: fleet.Unknown, Summary: fleet.Unknown}
+	unknown := &status.Deployment{PromotedCommit: unknown.Text, Verdict: unknown.Text, Summary: unknown.Text}
 	for name, tc := range map[string]struct {
 		given status.Arguments
-		want  fleet.Problems
+		want  problem.Problems
 	}{
 		"given":             {given(), nil},
 		"no description":    {with(given(), func(a *status.Arguments) { a.Description = "" }), nil},
-		"unknown arguments": {status.Arguments{Commit: fleet.Unknown, State: fleet.Unknown}, nil},
-		"no commit":         {with(given(), func(a *status.Arguments) { a.Commit = "" }), fleet.Problems{missing("commit")}},
-		"no state":          {with(given(), func(a *status.Arguments) { a.State = "" }), fleet.Problems{missing("state")}},
+		"unknown arguments": {status.Arguments{Commit: unknown.Text, State: unknown.Text}, nil},
+		"no commit":         {with(given(), func(a *status.Arguments) { a.Commit = "" }), problem.Problems{missing("commit")}},
+		"no state":          {with(given(), func(a *status.Arguments) { a.State = "" }), problem.Problems{missing("state")}},
 		"nothing": {
-			status.Arguments{Description: "x"}, fleet.Problems{missing("commit"), missing("state")},
+			status.Arguments{Description: "x"}, problem.Problems{missing("commit"), missing("state")},
 		},
 		"deployed":           {deployed(), nil},
 		"unknown deployment": {status.Arguments{Deployment: unknown}, nil},
 		"both": {
 			with(given(), func(a *status.Arguments) { a.Deployment = deployed().Deployment }),
-			fleet.Problems{twice("commit"), twice("state"), twice("description")},
+			problem.Problems{twice("commit"), twice("state"), twice("description")},
 		},
 		"both, not known yet": {
-			status.Arguments{Commit: fleet.Unknown, Description: fleet.Unknown, Deployment: unknown},
-			fleet.Problems{twice("commit"), twice("description")},
+			status.Arguments{Commit: unknown.Text, Description: unknown.Text, Deployment: unknown},
+			problem.Problems{twice("commit"), twice("description")},
 		},
 		"no promoted commit": {
-			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = "" }), fleet.Problems{none},
+			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = "" }), problem.Problems{none},
 		},
 		"no promoted commit, and no verdict yet": {
 			with(deployed(), func(a *status.Arguments) {
-				a.Deployment.PromotedCommit, a.Deployment.Verdict = "", fleet.Unknown
+				a.Deployment.PromotedCommit, a.Deployment.Verdict = "", unknown.Text
 			}), nil,
 		},
 		"promoted tag": {
 			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = "v1.2" }),
-			fleet.Problems{invalid(`"v1.2"`)},
+			problem.Problems{invalid(`"v1.2"`)},
 		},
 		"promoted hash with a line break": {
 			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = first + "\n" }),
-			fleet.Problems{invalid(`"` + first + `\n"`)},
+			problem.Problems{invalid(`"` + first + `\n"`)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.given.Check(), cmpopts.IgnoreUnexported(fleet.Step{})); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.given.Check(), cmpopts.IgnoreUnexported(problem.Step{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Arguments describe a status. An empty text is null, and [fleet.Unknown] stands for a text that is not known yet.
+// Arguments describe a status. An empty text is null, and [unknown.Text] stands for a text that is not known yet.
 type Arguments struct {
 	Repo        string // URL
 	Commit      string // full hash
@@ -54,7 +54,7 @@ func (a Arguments) known() bool {
 	if d := a.Deployment; d != nil {
 		said = append(said, d.PromotedCommit, d.Verdict, d.Summary)
 	}
-	return !slices.ContainsFunc(said, fleet.IsUnknown)
+	return !slices.ContainsFunc(said, unknown.Is)
 }
 
 // Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 var (
@@ -57,12 +57,12 @@ func TestDueAfterChange(t *testing.T) {
 		"URL":             {given, func(a *status.Arguments) { a.TargetURL = "" }, true},
 		"age to renew at": {given, func(a *status.Arguments) { a.RenewAfter = time.Hour }, false},
 
-		"unknown repo":        {given, func(a *status.Arguments) { a.Repo = fleet.Unknown }, true},
-		"unknown commit":      {given, func(a *status.Arguments) { a.Commit = fleet.Unknown }, true},
-		"unknown context":     {given, func(a *status.Arguments) { a.Context = fleet.Unknown }, true},
-		"unknown state":       {given, func(a *status.Arguments) { a.State = fleet.Unknown }, true},
-		"unknown description": {given, func(a *status.Arguments) { a.Description = fleet.Unknown }, true},
-		"unknown URL":         {given, func(a *status.Arguments) { a.TargetURL = fleet.Unknown }, true},
+		"unknown repo":        {given, func(a *status.Arguments) { a.Repo = unknown.Text }, true},
+		"unknown commit":      {given, func(a *status.Arguments) { a.Commit = unknown.Text }, true},
+		"unknown context":     {given, func(a *status.Arguments) { a.Context = unknown.Text }, true},
+		"unknown state":       {given, func(a *status.Arguments) { a.State = unknown.Text }, true},
+		"unknown description": {given, func(a *status.Arguments) { a.Description = unknown.Text }, true},
+		"unknown URL":         {given, func(a *status.Arguments) { a.TargetURL = unknown.Text }, true},
 
 		"same deployment":     {deployed, func(*status.Arguments) {}, false},
 		"promoted commit":     {deployed, func(a *status.Arguments) { a.Deployment.PromotedCommit = second }, true},
@@ -72,10 +72,10 @@ func TestDueAfterChange(t *testing.T) {
 		"URL of a deployment": {deployed, func(a *status.Arguments) { a.TargetURL = "" }, true},
 
 		"unknown promoted commit": {
-			deployed, func(a *status.Arguments) { a.Deployment.PromotedCommit = fleet.Unknown }, true,
+			deployed, func(a *status.Arguments) { a.Deployment.PromotedCommit = unknown.Text }, true,
 		},
-		"unknown verdict": {deployed, func(a *status.Arguments) { a.Deployment.Verdict = fleet.Unknown }, true},
-		"unknown summary": {deployed, func(a *status.Arguments) { a.Deployment.Summary = fleet.Unknown }, true},
+		"unknown verdict": {deployed, func(a *status.Arguments) { a.Deployment.Verdict = unknown.Text }, true},
+		"unknown summary": {deployed, func(a *status.Arguments) { a.Deployment.Summary = unknown.Text }, true},
 
 		"a deployment that says the same": {
 			func() status.Arguments { return with(given(), func(a *status.Arguments) { a.Description = "" }) },

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -20,41 +21,41 @@ type failure struct {
 const maxListedAssignments = 100
 
 // problemsOf groups the failures by cause, into one problem for each cause with all affected assignments.
-func problemsOf(failures []failure) (problems fleet.Problems) {
+func problemsOf(failures []failure) (problems problem.Problems) {
 	groups := map[string][]failure{}
 	for _, f := range failures {
 		groups[f.cause()] = append(groups[f.cause()], f)
 	}
 	for cause, group := range groups {
 		slices.SortFunc(group, func(a, b failure) int { return cmp.Compare(a.on(), b.on()) })
-		p := fleet.Problem{Summary: "Values violate their schema", Err: group[0].Err}
+		p := problem.Problem{Summary: "Values violate their schema", Err: group[0].Err}
 		if t := group[0].Template; t != nil {
-			p.Kind, p.Name, p.Origin, p.Summary = t.Kind(), t.Name, t.Origin, "Template rendering failed"
+			p = fleet.ProblemOf(t, p)
+			p.Summary = "Template rendering failed"
 			if !strings.HasPrefix(t.Name, "(") {
-				p.Path = []fleet.Step{fleet.Attr("manifests"), fleet.Index(group[0].Manifest)}
+				p.Path = []problem.Step{problem.Attr("manifests"), problem.Index(group[0].Manifest)}
 			}
 		} else {
-			o := group[0].Violation.Object
-			p.Kind, p.Name, p.Origin = o.Kind(), o.Metadata().Name, o.Metadata().Origin
+			p = fleet.ProblemOf(group[0].Violation.Object, p)
 		}
 		hit := make([]string, len(group))
 		ofTeam := group[0].ofTeam()
 		for i, f := range group {
 			hit[i] = f.on()
 			if ofTeam {
-				p.Affects = append(p.Affects, fleet.AffectedTarget{
+				p.Affects = append(p.Affects, problem.AffectedTarget{
 					ClusterType: f.assignment.ClusterType.Name, Name: f.assignment.Target.Name,
 				})
 			}
 		}
 		if ofTeam {
-			p.Fault, p.Cause = fleet.TeamFault, cause
+			p.Fault, p.Cause = problem.TeamFault, cause
 		}
 		p.Detail = fmt.Sprintf(
 			"%s\n\nAffected assignments (%d), as cluster type / deployment target:\n%s",
 			cause,
 			len(group),
-			fleet.IndentedList(hit, maxListedAssignments),
+			problem.IndentedList(hit, maxListedAssignments),
 		)
 		problems = append(problems, p)
 	}
@@ -79,5 +80,5 @@ func (f *failure) cause() string {
 			strings.Join(f.Violation.Keys, "\n  "),
 		)
 	}
-	return fleet.Sentence(fmt.Errorf("manifest %d of template %q, %w", f.Manifest+1, f.Template.Name, f.Err))
+	return problem.Sentence(fmt.Errorf("manifest %d of template %q, %w", f.Manifest+1, f.Template.Name, f.Err))
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
@@ -72,7 +72,7 @@ type File struct {
 // again. Build calls progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is done.
 func Build(
 	ctx context.Context, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool, progress func(done, total int),
-) (*Tree, fleet.Problems) {
+) (*Tree, problem.Problems) {
 	n := len(s.Placements)
 	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r, leftOut: leftOut}
 	failures := make([][]failure, n)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // Fleet is a golden fleet of one environment.
@@ -93,7 +94,7 @@ func (f *Fleet) FluxLabels(path string) map[string]string {
 func (f *Fleet) Read() (*fleet.Fleet, error) {
 	read := &fleet.Fleet{Environment: f.Summary.Environment}
 	for _, path := range slices.Sorted(maps.Keys(f.Objects)) {
-		from := fleet.Origin{Attribute: "manifests", Key: path}
+		from := problem.Origin{Attribute: "manifests", Key: path}
 		objects, _, problems := fleet.ParseYAML(context.Background(), from, f.Objects[path])
 		if err := problems.Err(); err != nil {
 			return nil, fmt.Errorf("golden fleet %s: %w", f.Name, err)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -82,7 +82,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 		case err == nil:
 			ledger.Statuses = *found
 		case req.Rules.UsesStatuses():
-			ledger.Silence = fleet.Sentence(err)
+			ledger.Silence = problem.Sentence(err)
 		}
 	}
 	for {
@@ -102,7 +102,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			ledger.Silence = fleet.Sentence(err)
+			ledger.Silence = problem.Sentence(err)
 		default:
 			ledger.Histories[commit] = promotion.StatusHistory{Statuses: statuses, Partial: more}
 		}

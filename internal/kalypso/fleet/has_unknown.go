@@ -3,12 +3,14 @@ package fleet
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// HasUnknown reports whether any value of o is [Unknown].
+// HasUnknown reports whether any value of o is [unknown.Text].
 func HasUnknown(o Object) bool {
 	m := o.Metadata()
-	if IsUnknown(m.Name) || AnyUnknown(m.Labels) {
+	if unknown.Is(m.Name) || unknown.Any(m.Labels) {
 		return true
 	}
 	switch o := o.(type) { // their annotations hold YAML, which escapes the sentinel
@@ -22,16 +24,6 @@ func HasUnknown(o Object) bool {
 		}
 	}
 	text, err := json.Marshal(documentOf(o))
-	quoted, _ := json.Marshal(Unknown)
+	quoted, _ := json.Marshal(unknown.Text)
 	return err != nil || strings.Contains(string(text), strings.Trim(string(quoted), `"`))
-}
-
-// AnyUnknown reports whether a key or a value of m is [Unknown].
-func AnyUnknown(m map[string]string) bool {
-	for k, v := range m {
-		if IsUnknown(k) || IsUnknown(v) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,9 +1,9 @@
-package fleet
+package problem
 
 // Reaction is what a guardrail does about what it finds.
 type Reaction string
 
-// The reactions. [Unknown] reports nothing, as [Ignore].
+// The reactions. [unknown.Text] reports nothing, as [Ignore].
 const (
 	Warn   Reaction = "warn"
 	Ignore Reaction = "ignore"

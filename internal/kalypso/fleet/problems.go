@@ -1,0 +1,50 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// objectProblems collects the problems of one object.
+type objectProblems problem.Problems
+
+// add appends an error at a path.
+func (ps *objectProblems) add(summary, detail string, path ...problem.Step) {
+	*ps = append(*ps, problem.Problem{Summary: summary, Detail: detail, Path: path})
+}
+
+// warn appends a warning at a path.
+func (ps *objectProblems) warn(summary, detail string, path ...problem.Step) {
+	*ps = append(*ps, problem.Problem{Severity: problem.Warning, Summary: summary, Detail: detail, Path: path})
+}
+
+// of returns the problems as those of object o; see [ProblemsOf].
+func (ps objectProblems) of(o Object) problem.Problems { return ProblemsOf(o, problem.Problems(ps)) }
+
+// ProblemOf returns p as a problem of object o: with its kind, name and origin.
+func ProblemOf(o Object, p problem.Problem) problem.Problem {
+	m := o.Metadata()
+	p.Kind, p.Name, p.Origin = string(o.Kind()), m.Name, m.Origin
+	return p
+}
+
+// ProblemsOf is [ProblemOf] for a list, which it changes.
+func ProblemsOf(o Object, ps problem.Problems) problem.Problems {
+	for i := range ps {
+		ps[i] = ProblemOf(o, ps[i])
+	}
+	return ps
+}
+
+// StoppedProblem reports that a run stopped, with the error of its context.
+func StoppedProblem(err error) problem.Problem {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return problem.Problem{
+			Summary: "Out of time", Err: err,
+			Detail: "Rendering took longer than timeouts allow. Raise timeouts, or check what takes so long.",
+		}
+	}
+	return problem.Problem{Summary: "Rendering was stopped", Detail: "The run was interrupted.", Err: err}
+}

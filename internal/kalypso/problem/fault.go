@@ -1,0 +1,44 @@
+package problem
+
+// Fault says who can cause a [Problem].
+type Fault int
+
+const (
+	// PlatformFault is the zero value: a fault of a platform object, or one that affects more than a few deployment
+	// targets, such as colliding names.
+	PlatformFault Fault = iota
+	// TeamFault is a fault in a team's data, or in the result of a template for that data. It only affects some deployment
+	// targets.
+	TeamFault
+)
+
+// AffectedTarget is a deployment target that a [TeamFault] affects.
+type AffectedTarget struct {
+	ClusterType string // empty: on every cluster type
+	Name        string // <workload>-<target>
+}
+
+// SplitTeamFaults returns the errors that are faults of teams, and all other problems.
+func (ps Problems) SplitTeamFaults() (ofTeams, others Problems) {
+	for _, p := range ps {
+		if p.Severity == Error && p.Fault == TeamFault {
+			ofTeams = append(ofTeams, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return ofTeams, others
+}
+
+// AffectedEverywhere returns the names of the deployment targets that faults of teams affect on every cluster type.
+func (ps Problems) AffectedEverywhere() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range ps {
+		for _, target := range p.Affects {
+			if target.ClusterType == "" {
+				names[target.Name] = true
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,113 @@
+// Package problem describes what is wrong with an input, and where: severity, path, sentence and origin. It also writes
+// the sentences, lists and counts that problems contain.
+package problem
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
+)
+
+// Severity is the severity of a [Problem].
+type Severity int
+
+// An Error blocks rendering. A Warning does not.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// Problem is a problem with an object, and what to do about it.
+type Problem struct {
+	Severity Severity
+	Kind     string // of the object, such as "Workload"; empty if there is none
+	Name     string // of the object
+	Origin   Origin
+	Path     []Step // within the object
+	Summary  string // one line, such as "Invalid label value"
+	Detail   string // what is wrong and what to do
+	Err      error  // the cause, for errors.Is; may be nil
+	// Fault says who can cause the problem. A [TeamFault] affects the listed deployment targets alone; Cause is then the
+	// Detail without that list.
+	Fault   Fault
+	Affects []AffectedTarget
+	Cause   string
+}
+
+// Subject names the object and its origin.
+func (p Problem) Subject() string {
+	var b strings.Builder
+	if p.Kind != "" {
+		fmt.Fprintf(&b, "%s %q", p.Kind, unknown.Display(p.Name))
+	}
+	if origin := p.Origin.String(); origin != "" {
+		if b.Len() > 0 {
+			b.WriteString(" from ")
+		}
+		b.WriteString(origin)
+	}
+	return b.String()
+}
+
+// Error implements error.
+func (p Problem) Error() string {
+	text := p.Summary + ": " + p.Detail
+	if s := p.Subject(); s != "" {
+		text = s + ": " + text
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (p Problem) Unwrap() error { return p.Err }
+
+// Problems is a list of problems.
+type Problems []Problem
+
+// HasErrors reports whether any problem is an error.
+func (ps Problems) HasErrors() bool {
+	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
+}
+
+// Err returns the problems as an error if any of them is an error, else nil.
+func (ps Problems) Err() error {
+	if !ps.HasErrors() {
+		return nil
+	}
+	return ps
+}
+
+// Error implements error, with one line for each problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns each problem, for errors.Is and errors.As.
+func (ps Problems) Unwrap() []error {
+	errs := make([]error, len(ps))
+	for i, p := range ps {
+		errs[i] = p
+	}
+	return errs
+}
+
+// Sort sorts errors first, then by kind, name, origin and text.
+func (ps Problems) Sort() {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Name, b.Name),
+			a.Origin.Compare(b.Origin),
+			cmp.Compare(a.Summary, b.Summary),
+			cmp.Compare(a.Detail, b.Detail),
+		)
+	})
+}

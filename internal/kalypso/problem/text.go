@@ -1,0 +1,49 @@
+package problem
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// Sentence returns the text of an error as a printable sentence for a [Problem]'s Detail. It capitalizes the first
+// word and ends with one full stop or question mark.
+func Sentence(err error) string {
+	text := strings.TrimRight(printable.Text(err.Error()), ".\n")
+	if first, size := utf8.DecodeRuneInString(text); unicode.IsLower(first) {
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
+
+// IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most most lines, and
+// counts the rest.
+func IndentedList(lines []string, most int) string {
+	more := len(lines) - most
+	if more > 0 {
+		lines = lines[:most]
+	}
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i] = printable.Line(lines[i])
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return "  " + strings.Join(lines, "\n  ")
+}
+
+// Count is a number with its noun: 1 assignment, 2 assignments.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
