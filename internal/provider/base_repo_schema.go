@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // baseRepoStrategies lists the strategies of a BaseRepo. The first one is the default.
@@ -37,7 +37,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",
 				Validators: []validator.String{valid{"repo URL", func(url string) error {
-					_, err := gitremote.ParseURL(url)
+					_, err := repourl.Parse(url)
 					return err
 				}}},
 			},

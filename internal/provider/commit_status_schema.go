@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/status"
 )
 
@@ -36,7 +36,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The " +
 					"repo must be on the server of the provider's `github.base_url`.",
 				Validators: []validator.String{valid{"repo URL", func(s string) error {
-					_, err := gitremote.ParseURL(s)
+					_, err := repourl.Parse(s)
 					return err
 				}}},
 			},

@@ -10,9 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -89,7 +89,7 @@ func checkControlPlane(d decoder) {
 		}
 	}
 	if repo != "" && !unknown.Is(repo) {
-		if _, err := gitremote.ParseURL(repo); err != nil {
+		if _, err := repourl.Parse(repo); err != nil {
 			d.report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -161,7 +161,7 @@ func readControlPlaneBranch(d decoder) lookup.ControlPlane {
 	if at.Repo == "" {
 		given.report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
 	} else if !unknown.Is(at.Repo) {
-		if _, err := gitremote.ParseURL(at.Repo); err != nil {
+		if _, err := repourl.Parse(at.Repo); err != nil {
 			given.report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
 		}
 	}

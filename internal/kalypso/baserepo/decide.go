@@ -8,7 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
@@ -42,13 +42,7 @@ func (b Branch) destination() delivery.Destination {
 }
 
 func (b Branch) same(other Branch) bool {
-	return b.Branch == other.Branch && sameRepo(b.Repo, other.Repo)
-}
-
-func sameRepo(a, b string) bool {
-	at, err := gitremote.ParseURL(a)
-	other, otherErr := gitremote.ParseURL(b)
-	return a == b || err == nil && otherErr == nil && at.Key() == other.Key()
+	return b.Branch == other.Branch && repourl.Same(b.Repo, other.Repo)
 }
 
 // State is what the provider wrote to a branch, and what it last read of it.
@@ -151,7 +145,7 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case d.Base.Repo != "" && !sameRepo(d.Base.Repo, found.Repo):
+	case d.Base.Repo != "" && !repourl.Same(d.Base.Repo, found.Repo):
 		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
 			found.Repo, d.Base.Repo)
 	}

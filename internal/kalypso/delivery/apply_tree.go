@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -322,7 +323,7 @@ func (d *Desired) Stored() []string {
 
 // mayStay returns why folders can't stay as they were delivered, or nil: another repo does not hold them.
 func (d *Desired) mayStay(s *State) error {
-	if !d.moves(s) || repoKey(s.Destination.Repo) == repoKey(d.Destination.Repo) {
+	if !d.moves(s) || repourl.Same(s.Destination.Repo, d.Destination.Repo) {
 		return nil
 	}
 	if names := d.Stored(); len(names) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Review configures how a change is described to reviewers.
@@ -89,7 +90,7 @@ func (d *Desired) Describe(before *State) string {
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = describe.Location{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
-		if repoKey(was.Repo) == repoKey(at.Repo) {
+		if repourl.Same(was.Repo, at.Repo) {
 			c.MovedFrom.Repo = ""
 		}
 	}
@@ -138,11 +139,11 @@ func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 	}
 	byRepo := map[string][]*fleet.WorkloadRegistration{}
 	for _, r := range d.Fleet.Registrations {
-		key := repoKey(r.Repo)
+		key := repourl.Key(r.Repo)
 		byRepo[key] = append(byRepo[key], r)
 	}
 	for i := range moves {
-		for _, r := range byRepo[repoKey(moves[i].Repo)] {
+		for _, r := range byRepo[repourl.Key(moves[i].Repo)] {
 			if slices.ContainsFunc(moves[i].Paths, func(file string) bool { return nested(path.Clean(r.Path), file) }) {
 				moves[i].Registrations = append(moves[i].Registrations, r.Name)
 			}

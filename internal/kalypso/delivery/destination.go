@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -36,19 +36,11 @@ func (p Destination) String() string {
 
 // SameBranch reports whether both destinations are on one branch. Different spellings of the repo's URL do not matter.
 func (p Destination) SameBranch(other Destination) bool {
-	return p.Branch == other.Branch && (p.Repo == other.Repo || repoKey(p.Repo) == repoKey(other.Repo))
+	return p.Branch == other.Branch && repourl.Same(p.Repo, other.Repo)
 }
 
 // Same reports whether both are the same location.
 func (p Destination) Same(other Destination) bool { return p.SameBranch(other) && p.Path == other.Path }
-
-func repoKey(repo string) string {
-	location, err := gitremote.ParseURL(repo)
-	if err != nil {
-		return repo
-	}
-	return location.Key()
-}
 
 // Join returns the path from the repo's root of name, which is relative to the destination.
 func (p Destination) Join(name string) string { return path.Join(p.Path, name) }

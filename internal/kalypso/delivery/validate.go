@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -109,7 +109,7 @@ func (p Destination) Validate(required bool) (ps problem.Problems) {
 	case p.Branch == "":
 		add("branch", "Missing branch", "gitops_repo needs the branch.")
 	}
-	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := gitremote.ParseURL(url); return err })
+	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := repourl.Parse(url); return err })
 	check("branch", "Invalid branch name", p.Branch, gitops.CheckName)
 	check("path", "Invalid path", p.Path, func(path string) error { _, err := CleanPath(path); return err })
 	return ps

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Client accesses repositories with its credentials. It is safe for concurrent use.
@@ -142,16 +143,16 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 const githubUser = "x-access-token"
 
 func githubToken(token string) *auth {
-	at := Location{Scheme: schemeHTTPS, Host: "github.com", Port: defaultPorts[schemeHTTPS]}
+	at := repourl.URL{Scheme: repourl.SchemeHTTPS, Host: "github.com", Port: 443}
 	return &auth{at: at, username: githubUser, password: token, fallback: true}
 }
 
 // findAuth returns the credential for a repository: the one with the longest path, and the first of several. It
 // returns nil if there is none.
-func (c *Client) findAuth(repo Location) *auth {
+func (c *Client) findAuth(repo repourl.URL) *auth {
 	var best *auth
 	for _, s := range c.credentials {
-		if s.at.covers(repo) && (best == nil || len(segments(s.at.Path)) > len(segments(best.at.Path))) {
+		if s.at.Covers(repo) && (best == nil || len(s.at.Segments()) > len(best.at.Segments())) {
 			best = s
 		}
 	}
@@ -163,8 +164,8 @@ func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.
 
 // askPassword returns the header for a repository without a credential, or an empty string. It sends no password over
 // plain HTTP, except to this machine.
-func (c *Client) askPassword(ctx context.Context, at Location) (header string, err error) {
-	if c.password == nil || at.ambiguous() || at.Scheme != schemeHTTPS && !at.loopback() {
+func (c *Client) askPassword(ctx context.Context, at repourl.URL) (header string, err error) {
+	if c.password == nil || at.Ambiguous() || at.Scheme != repourl.SchemeHTTPS && !at.IsLoopback() {
 		return "", nil
 	}
 	username, password, err := c.password(ctx, at.String())
@@ -174,15 +175,15 @@ func (c *Client) askPassword(ctx context.Context, at Location) (header string, e
 	c.secrets.Add(password, basic(username, password))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.passwordHosts[at.address()] = true
+	c.passwordHosts[at.Address()] = true
 	return "Basic " + basic(username, password), nil
 }
 
 // passwordUsed reports whether askPassword returned a password for the repository's server.
-func (c *Client) passwordUsed(at Location) bool {
+func (c *Client) passwordUsed(at repourl.URL) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.passwordHosts[at.address()]
+	return c.passwordHosts[at.Address()]
 }
 
 func basic(username, password string) string {

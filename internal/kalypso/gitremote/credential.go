@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Credential authenticates to the repositories below a URL. Empty fields are not set.
@@ -64,7 +66,7 @@ const ambiguousPath = "has a path that servers may interpret differently: " +
 
 // auth is a credential, parsed and ready to use.
 type auth struct {
-	at         Location
+	at         repourl.URL
 	username   string
 	password   string
 	bearer     string
@@ -88,24 +90,24 @@ func (s *auth) authorization() string {
 // check validates a credential and parses it. It passes errors to report.
 func check(c Credential, report func(Field, string)) *auth {
 	s := &auth{username: c.Username, password: c.Password, bearer: c.BearerToken}
-	at, err := ParseURL(c.URL)
+	at, err := repourl.Parse(c.URL)
 	switch {
-	case errors.Is(err, errPasswordInURL):
+	case errors.Is(err, repourl.ErrPassword):
 		report(FieldURL, "contains a user name or password; move them to username and password")
 		return nil
 	case err != nil:
 		report(FieldURL, strings.ReplaceAll(err.Error(), "repository URL", "URL"))
 		return nil
-	case at.Scheme == schemeFile:
+	case at.IsLocal():
 		report(FieldURL, "a local path needs no credential; use an https, http or ssh URL")
 		return nil
 	}
-	if at.ambiguous() {
+	if at.Ambiguous() {
 		report(FieldURL, ambiguousPath)
 		return nil
 	}
 	s.at = at
-	if at.Scheme == schemeSSH {
+	if at.Scheme == repourl.SchemeSSH {
 		s.checkSSH(c, report)
 	} else {
 		s.checkHTTP(c, report)
@@ -138,7 +140,7 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	case !basic && c.BearerToken == "" && c.CACertificate == "":
 		report(FieldURL, "has no credential: set username and password, bearer_token, or ca_certificate")
 	}
-	if s.at.Scheme == schemeHTTP && (basic || c.BearerToken != "") && !s.at.loopback() {
+	if s.at.Scheme == repourl.SchemeHTTP && (basic || c.BearerToken != "") && !s.at.IsLoopback() {
 		report(FieldURL, "would send the credential over plain http, unencrypted; use https")
 	}
 	if strings.ContainsAny(c.BearerToken, "\r\n") {
@@ -150,7 +152,7 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	if c.CACertificate == "" {
 		return
 	}
-	if s.at.Scheme == schemeHTTP {
+	if s.at.Scheme == repourl.SchemeHTTP {
 		report(FieldCACertificate, "has no effect over plain http")
 		return
 	}

@@ -56,46 +56,6 @@ func TestNewClientErrors(t *testing.T) {
 	}
 }
 
-// TestParseURLErrors: errors about a URL do not repeat it.
-func TestParseURLErrors(t *testing.T) {
-	for _, url := range []string{
-		"", "gitops", "./gitops", "../gitops", "ftp://canary/x", "git://canary/x", "https://", "https:///canary",
-		"https://user:canary@git.acme.io/x", "https://canary@git.acme.io/x", "ssh://git:canary@git.acme.io/x",
-		"git:canary@git.acme.io:x",
-		"https://git.acme.io/x?token=canary", "https://git.acme.io/x#canary", "https://git.acme.io:canary/x",
-		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x",
-		"https://%zz:canary@x/y",
-	} {
-		at, err := gitremote.ParseURL(url)
-		if err == nil {
-			t.Errorf("%s: got %v, want an error", url, at)
-		} else if strings.Contains(err.Error(), "canary") {
-			t.Errorf("%s: the error repeats it: %v", url, err)
-		}
-	}
-}
-
-// TestKey: all spellings of one repository have the same key.
-func TestKey(t *testing.T) {
-	for _, same := range [][]string{
-		{"https://git.acme.io/acme/gitops", "https://GIT.acme.io:443/acme/gitops.git", "https://git.acme.io/acme/gitops/"},
-		{"git@git.acme.io:acme/gitops.git", "ssh://git@git.acme.io/acme/gitops", "ssh://other@git.acme.io:22/acme/gitops"},
-		{"/srv/git/gitops.git", "file:///srv/git/gitops", "file:///srv/git/x/../gitops.git/"},
-	} {
-		keys := map[string]bool{}
-		for _, url := range same {
-			at, err := gitremote.ParseURL(url)
-			if err != nil {
-				t.Fatalf("%s: %v", url, err)
-			}
-			keys[at.Key()] = true
-		}
-		if len(keys) != 1 {
-			t.Errorf("%v: keys %v", same, keys)
-		}
-	}
-}
-
 func TestWrongCredentials(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("u", "right"))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // TestKindOf pins the texts that other programs and libraries have for what we
@@ -101,14 +103,14 @@ func TestFind(t *testing.T) {
 	} {
 		c := &Client{}
 		for _, u := range test.urls {
-			at, err := ParseURL(u)
+			at, err := repourl.Parse(u)
 			if err != nil {
 				t.Fatalf("%s: %v", u, err)
 			}
 			c.credentials = append(c.credentials, &auth{at: at, password: "configured"})
 		}
 		c.credentials = append(c.credentials, githubToken("token"))
-		repo, err := ParseURL(test.repo)
+		repo, err := repourl.Parse(test.repo)
 		if err != nil {
 			t.Fatalf("%s: %v", test.repo, err)
 		}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // dialTimeout bounds the time to open a connection.
@@ -24,8 +26,8 @@ const dialTimeout = 30 * time.Second
 type httpSession struct {
 	ctx           context.Context
 	client        *http.Client
-	asked         Location // the requested repository
-	base          string   // the repository URL after redirects
+	asked         repourl.URL // the requested repository
+	base          string      // the repository URL after redirects
 	service       string
 	protocol      string
 	answerTimeout time.Duration // until an answer begins
@@ -35,7 +37,7 @@ type httpSession struct {
 	open       []io.Closer
 }
 
-func (c *Client) httpOpener(repo Location, s *auth) opener {
+func (c *Client) httpOpener(repo repourl.URL, s *auth) opener {
 	client := &http.Client{
 		Transport:     &authTransport{base: c.roundTripper(s), client: c, asked: repo, with: s},
 		CheckRedirect: checkRedirect,
@@ -166,10 +168,10 @@ func (h *httpSession) statusError(res *http.Response) error {
 // redirect describes the redirect that a request followed, or returns an empty string.
 func (h *httpSession) redirect(u *url.URL) string {
 	switch to := requestedRepo(u); {
-	case !h.asked.sameServer(to):
-		return fmt.Sprintf("after a redirect to %s, where no credential is sent", to.display())
+	case !h.asked.SameServer(to):
+		return fmt.Sprintf("after a redirect to %s, where no credential is sent", displayTarget(to))
 	case h.asked.Key() != to.Key():
-		return "after a redirect to " + to.display()
+		return "after a redirect to " + displayTarget(to)
 	}
 	return ""
 }

@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // localOpener runs the git program on a local repository. Since we start the server ourselves, its options allow
 // filters and any object, and disable delta search: the data only crosses a pipe.
-func localOpener(repo Location) opener {
+func localOpener(repo repourl.URL) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		git, err := exec.LookPath("git")
 		if err != nil {

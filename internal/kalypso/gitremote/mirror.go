@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Mirrors map the URLs of repositories to other locations, like Git's url.<base>.insteadOf. A repository keeps its
@@ -13,8 +15,8 @@ type Mirrors []mirror
 
 // mirror maps the repositories below a URL.
 type mirror struct {
-	of Location // prefix of the repositories
-	at Location // their prefix at the mirror
+	of repourl.URL // prefix of the repositories
+	at repourl.URL // their prefix at the mirror
 }
 
 // MirrorError is one error in one mirror. Its text contains no secret.
@@ -71,17 +73,17 @@ func ParseMirrors(urls map[string]string) (Mirrors, error) {
 func repoPrefix(err error) string { return strings.ReplaceAll(err.Error(), "repository URL", "URL") }
 
 // parsePrefix parses the URL of a server, a folder of repositories, or one repository.
-func parsePrefix(text string) (Location, error) {
+func parsePrefix(text string) (repourl.URL, error) {
 	text = strings.TrimSpace(text)
 	home := strings.HasSuffix(text, ":") && !strings.Contains(text, "/") // git@host: with no path yet
 	if home {
 		text += "x"
 	}
-	at, err := ParseURL(text)
+	at, err := repourl.Parse(text)
 	switch {
 	case err != nil:
 		return at, err
-	case at.ambiguous():
+	case at.Ambiguous():
 		return at, fmt.Errorf("it %s", ambiguousPath)
 	case home:
 		at.Path = ""
@@ -94,10 +96,10 @@ func parsePrefix(text string) (Location, error) {
 // locate returns where to access a repository: at the mirror with the longest prefix, or at its own URL. A prefix
 // covers whole path segments, and no path with dot segments, so that the name of a repository never leads out of the
 // mirror.
-func (m Mirrors) locate(repo Location) Location {
+func (m Mirrors) locate(repo repourl.URL) repourl.URL {
 	var best *mirror
 	for i := range m {
-		if m[i].of.covers(repo) && (best == nil || len(segments(m[i].of.Path)) > len(segments(best.of.Path))) {
+		if m[i].of.Covers(repo) && (best == nil || len(m[i].of.Segments()) > len(best.of.Segments())) {
 			best = &m[i]
 		}
 	}
@@ -105,7 +107,7 @@ func (m Mirrors) locate(repo Location) Location {
 		return repo
 	}
 	at := best.at
-	for _, segment := range segments(repo.Path)[len(segments(best.of.Path)):] {
+	for _, segment := range repo.Segments()[len(best.of.Segments()):] {
 		if at.Path != "" && !strings.HasSuffix(at.Path, "/") {
 			at.Path += "/"
 		}

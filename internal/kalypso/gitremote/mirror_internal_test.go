@@ -1,6 +1,10 @@
 package gitremote
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
 
 // TestLocate: the longest prefix wins, whole segments count, and nobody who names a repo leads out of a mirror.
 func TestLocate(t *testing.T) {
@@ -37,7 +41,7 @@ func TestLocate(t *testing.T) {
 		"/srv/git/../b.git":                      "file:///srv/b.git",
 		"/srv/github":                            "file:///srv/github",
 	} {
-		name, err := ParseURL(repo)
+		name, err := repourl.Parse(repo)
 		if err != nil {
 			t.Fatalf("%s: %v", repo, err)
 		}
@@ -52,7 +56,7 @@ func TestLocate(t *testing.T) {
 		"https://dev.azure.com/acme":    "/acme",
 		"https://github.com/acme/fleet": "/~/fleet.git",
 	} {
-		name, _ := ParseURL(repo)
+		name, _ := repourl.Parse(repo)
 		if got := mirrors.locate(name).Path; got != want {
 			t.Errorf("path of %s: got %s, want %s", repo, got, want)
 		}

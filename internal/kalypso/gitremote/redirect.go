@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // maxRedirects bounds the redirects of one request.
@@ -20,13 +22,13 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	case via[0].Method != http.MethodGet:
 		return fmt.Errorf("%w: the server redirects a later request; use the URL that it redirects to",
 			ErrRedirected)
-	case next.URL.Scheme != schemeHTTP && next.URL.Scheme != schemeHTTPS:
+	case next.URL.Scheme != repourl.SchemeHTTP && next.URL.Scheme != repourl.SchemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from %s to another protocol", ErrRedirected, before.URL.Scheme)
-	case before.URL.Scheme == schemeHTTPS && next.URL.Scheme != schemeHTTPS:
+	case before.URL.Scheme == repourl.SchemeHTTPS && next.URL.Scheme != repourl.SchemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from https to %s", ErrRedirected, next.URL.Scheme)
-	case via[0].URL.Query().Get("service") == receivePack && !asked.sameServer(to):
+	case via[0].URL.Query().Get("service") == receivePack && !asked.SameServer(to):
 		return fmt.Errorf("%w: the server redirects a push to %s, which is another server; "+
-			"if the repository moved there, use its new URL", ErrRedirected, to.display())
+			"if the repository moved there, use its new URL", ErrRedirected, displayTarget(to))
 	case len(via) >= maxRedirects:
 		return fmt.Errorf("%w: the server redirects more than %d times", ErrRedirected, maxRedirects)
 	}
@@ -38,7 +40,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 type authTransport struct {
 	base   http.RoundTripper
 	client *Client
-	asked  Location
+	asked  repourl.URL
 	with   *auth // credential of asked; nil: none
 }
 
@@ -61,7 +63,7 @@ func (a *authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (a *authTransport) authorization(ctx context.Context, u *url.URL) (string, error) {
 	to := requestedRepo(u)
 	// RawPath is set if the path has an unusual escape, such as %2F.
-	if u.RawPath != "" || to.ambiguous() || !a.asked.sameServer(to) || a.client.findAuth(to) != a.with {
+	if u.RawPath != "" || to.Ambiguous() || !a.asked.SameServer(to) || a.client.findAuth(to) != a.with {
 		return "", nil
 	}
 	if a.with != nil && !a.with.fallback {
@@ -83,15 +85,23 @@ func (a *authTransport) authorization(ctx context.Context, u *url.URL) (string, 
 	return header, err
 }
 
-// requestedRepo returns the repository of a request, or the zero Location if its URL is not in a repository.
-func requestedRepo(u *url.URL) Location {
+// displayTarget names the target of a redirect, which may not be a repository.
+func displayTarget(to repourl.URL) string {
+	if to == (repourl.URL{}) {
+		return "an address that is not a repository"
+	}
+	return to.String()
+}
+
+// requestedRepo returns the repository of a request, or the zero URL if its URL is not in a repository.
+func requestedRepo(u *url.URL) repourl.URL {
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	for _, service := range []string{"/info/refs", "/" + uploadPack, "/" + receivePack} {
 		bare.Path = strings.TrimSuffix(bare.Path, service)
 	}
-	loc, err := ParseURL(bare.String())
+	loc, err := repourl.Parse(bare.String())
 	if err != nil {
-		return Location{}
+		return repourl.URL{}
 	}
 	return loc
 }

@@ -7,29 +7,31 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Remote is a [Repository], accessed at its URL or at a mirror, with the credential for that URL.
 type Remote struct {
 	client *Client
-	repo   Location // name of the repository
-	at     Location // the accessed URL: its own, or a mirror's
-	with   *auth    // credential for at; nil: none
+	repo   repourl.URL // name of the repository
+	at     repourl.URL // the accessed URL: its own, or a mirror's
+	with   *auth       // credential for at; nil: none
 	open   opener
 }
 
-// Remote returns the repository at a URL; see [ParseURL] for valid URLs. It contacts no server.
+// Remote returns the repository at a URL; see [repourl.Parse] for valid URLs. It contacts no server.
 func (c *Client) Remote(repo string) (*Remote, error) {
-	name, err := ParseURL(repo)
+	name, err := repourl.Parse(repo)
 	if err != nil {
 		return nil, err
 	}
 	at := c.mirrors.locate(name)
 	r := &Remote{client: c, repo: name, at: at, with: c.findAuth(at)}
-	switch at.Scheme {
-	case schemeFile:
+	switch {
+	case at.IsLocal():
 		r.open = localOpener(at)
-	case schemeSSH:
+	case at.Scheme == repourl.SchemeSSH:
 		r.open = sshOpener(at, r.with, c.answerTimeout)
 	default:
 		r.open = c.httpOpener(at, r.with)
@@ -116,7 +118,7 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 func (r *Remote) hint(kind error) string {
 	credential := "no credential matches it"
 	switch {
-	case r.at.ambiguous():
+	case r.at.Ambiguous():
 		credential = "no credential is sent because the URL " + ambiguousPath
 	case r.client.passwordUsed(r.at):
 		credential = "the provider's github token or app was used"
@@ -124,9 +126,9 @@ func (r *Remote) hint(kind error) string {
 		credential = "the credential for " + r.with.at.String() + " was used"
 	}
 	switch {
-	case errors.Is(kind, ErrUnauthorized) && r.at.Scheme != schemeFile:
+	case errors.Is(kind, ErrUnauthorized) && !r.at.IsLocal():
 		return credential + "; check the provider's git_credentials"
-	case errors.Is(kind, ErrRepoNotFound) && r.at.Scheme != schemeFile:
+	case errors.Is(kind, ErrRepoNotFound) && !r.at.IsLocal():
 		return credential + "; check the URL and the permissions of the credential"
 	case errors.Is(kind, ErrRepoNotFound):
 		return "check the path"

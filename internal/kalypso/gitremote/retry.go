@@ -23,7 +23,7 @@ const retries = 3
 func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 	for done := 1; ; done++ {
 		err := attempt()
-		if err == nil || r.at.Scheme == schemeFile || ctx.Err() != nil || !transient(err) {
+		if err == nil || r.at.IsLocal() || ctx.Err() != nil || !transient(err) {
 			return err
 		}
 		wait := backoff(done)

@@ -12,10 +12,12 @@ import (
 	sshagent "github.com/xanzy/ssh-agent"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/net/proxy"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // sshOpener runs a service over a new SSH connection.
-func sshOpener(repo Location, s *auth, answerTimeout time.Duration) opener {
+func sshOpener(repo repourl.URL, s *auth, answerTimeout time.Duration) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		client, disconnect, err := dialSSH(ctx, repo, s, answerTimeout)
 		if err != nil {
@@ -37,14 +39,14 @@ func sshOpener(repo Location, s *auth, answerTimeout time.Duration) opener {
 }
 
 // dialSSH connects. The connection closes when ctx ends, also during the handshake.
-func dialSSH(ctx context.Context, repo Location, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
+func dialSSH(ctx context.Context, repo repourl.URL, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
 	config, closeAgent, err := sshConfig(repo, s)
 	if err != nil {
 		return nil, nil, err
 	}
 	dialCtx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := proxy.Dial(dialCtx, "tcp", repo.address())
+	conn, err := proxy.Dial(dialCtx, "tcp", repo.Address())
 	if err != nil {
 		closeAgent()
 		return nil, nil, err
@@ -56,7 +58,7 @@ func dialSSH(ctx context.Context, repo Location, s *auth, answerTimeout time.Dur
 		closeAgent()
 	}
 	timer := time.AfterFunc(answerTimeout, func() { _ = conn.Close() })
-	c, channels, requests, err := ssh.NewClientConn(conn, repo.address(), config)
+	c, channels, requests, err := ssh.NewClientConn(conn, repo.Address(), config)
 	late := !timer.Stop()
 	if err != nil || late {
 		disconnect()
@@ -71,8 +73,8 @@ func dialSSH(ctx context.Context, repo Location, s *auth, answerTimeout time.Dur
 	return ssh.NewClient(c, channels, requests), disconnect, nil
 }
 
-func sshConfig(repo Location, s *auth) (*ssh.ClientConfig, func(), error) {
-	if repo.ambiguous() { // no key of an agent either
+func sshConfig(repo repourl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
+	if repo.Ambiguous() { // no key of an agent either
 		return nil, nil, fmt.Errorf("%w: no key is offered because the URL %s", ErrUnauthorized, ambiguousPath)
 	}
 	db, err := hostKeys(s)
@@ -82,7 +84,7 @@ func sshConfig(repo Location, s *auth) (*ssh.ClientConfig, func(), error) {
 	config := &ssh.ClientConfig{
 		User:              repo.User,
 		HostKeyCallback:   hostKeyCheck(db),
-		HostKeyAlgorithms: db.HostKeyAlgorithms(repo.address()), // ask for a known type of key
+		HostKeyAlgorithms: db.HostKeyAlgorithms(repo.Address()), // ask for a known type of key
 	}
 	if config.User == "" && s != nil {
 		config.User = s.username
@@ -99,7 +101,7 @@ func sshConfig(repo Location, s *auth) (*ssh.ClientConfig, func(), error) {
 	}
 	if !sshagent.Available() {
 		return nil, nil, fmt.Errorf("%w: no private key is configured for this host, and no SSH agent is running; "+
-			"set private_key of a credential whose url is ssh://%s", ErrUnauthorized, repo.hostPort())
+			"set private_key of a credential whose url is ssh://%s", ErrUnauthorized, repo.HostPort())
 	}
 	agent, conn, err := sshagent.New()
 	if err != nil {

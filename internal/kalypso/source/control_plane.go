@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // ControlPlaneRequest names the control plane to read, and what to follow from there.
@@ -257,7 +258,7 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 		return cp.promotedBase(req), ""
 	case base == nil || len(base.Validate()) > 0:
 		return nil, ""
-	case promoted != "" && req.Promotion.Repo != "" && repoKey(req.Promotion.Repo) != repoKey(base.repo):
+	case promoted != "" && req.Promotion.Repo != "" && !repourl.Same(req.Promotion.Repo, base.repo):
 		cp.Problems = append(cp.Problems, Problem{
 			Location: l.location, Summary: "Promotion of another repo",
 			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the "+

@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
@@ -188,7 +189,7 @@ func (v *registrationResult) owns(o origin.Origin, all []*registrationResult) bo
 // another registration.
 func (v *registrationResult) likeness(o origin.Origin) int {
 	switch {
-	case repoKey(o.Repo) != repoKey(v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),
+	case !repourl.Same(o.Repo, v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),
 		o.Via != "" && o.Via != v.registration.Name:
 		return 0
 	case o.Via != "":
@@ -202,7 +203,7 @@ func (v *registrationResult) likeness(o origin.Origin) int {
 }
 
 func (v *registrationResult) sameFolder(other *registrationResult) bool {
-	return repoKey(v.location.Repo) == repoKey(other.location.Repo) && v.folder() == other.folder()
+	return repourl.Same(v.location.Repo, other.location.Repo) && v.folder() == other.folder()
 }
 
 // folder returns the registration's path, cleaned for comparison.

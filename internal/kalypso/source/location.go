@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
@@ -40,7 +41,7 @@ func (p Location) String() string {
 
 // displayURL returns the URL of a repo for messages, or "" if it is invalid, because it may contain a password.
 func displayURL(url string) string {
-	at, err := gitremote.ParseURL(url)
+	at, err := repourl.Parse(url)
 	if err != nil {
 		return ""
 	}
@@ -123,7 +124,7 @@ func (p Location) check() (Location, error) {
 	if p.Directory != "" {
 		return p, nil
 	}
-	at, err := gitremote.ParseURL(p.Repo)
+	at, err := repourl.Parse(p.Repo)
 	if err != nil {
 		return p, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Limits bounds the work of a [Reader].
@@ -34,7 +35,7 @@ type Reader struct {
 	slots  chan struct{}
 
 	mu    sync.Mutex
-	repos map[string]*repo // by [gitremote.Location.Key]
+	repos map[string]*repo // by [repourl.URL.Key]
 }
 
 // NewReader returns the reader of a run. Without a client it reads only local folders.
@@ -72,7 +73,7 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 			r.readDirectory(c)
 			continue
 		}
-		key := repoKey(c.location.Repo)
+		key := repourl.Key(c.location.Repo)
 		if byRepo[key] == nil {
 			order = append(order, key)
 		}
@@ -94,14 +95,6 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 	}
 	wg.Wait()
 	return all
-}
-
-func repoKey(url string) string {
-	at, err := gitremote.ParseURL(url)
-	if err != nil {
-		return url
-	}
-	return at.Key()
 }
 
 // errNoClient means that the provider is not configured yet.

@@ -34,7 +34,7 @@ func TestCheck(t *testing.T) {
 	none := at(problem.Warning, "deployment", "No status is set",
 		"The deployment has no promoted commit: nothing was promoted there yet, or the branch contains no rendering. "+
 			"The status is set once it has one.")
-	unknown := &status.Deployment{PromotedCommit: unknown.Text, Verdict: unknown.Text, Summary: unknown.Text}
+	later := &status.Deployment{PromotedCommit: unknown.Text, Verdict: unknown.Text, Summary: unknown.Text}
 	for name, tc := range map[string]struct {
 		given status.Arguments
 		want  problem.Problems
@@ -48,13 +48,13 @@ func TestCheck(t *testing.T) {
 			status.Arguments{Description: "x"}, problem.Problems{missing("commit"), missing("state")},
 		},
 		"deployed":           {deployed(), nil},
-		"unknown deployment": {status.Arguments{Deployment: unknown}, nil},
+		"unknown deployment": {status.Arguments{Deployment: later}, nil},
 		"both": {
 			with(given(), func(a *status.Arguments) { a.Deployment = deployed().Deployment }),
 			problem.Problems{twice("commit"), twice("state"), twice("description")},
 		},
 		"both, not known yet": {
-			status.Arguments{Commit: unknown.Text, Description: unknown.Text, Deployment: unknown},
+			status.Arguments{Commit: unknown.Text, Description: unknown.Text, Deployment: later},
 			problem.Problems{twice("commit"), twice("description")},
 		},
 		"no promoted commit": {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Scope limits the query to parts of a tenant.
@@ -53,8 +53,8 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 // compares the whole URL.
 func configurationsQuery(repo string) string {
 	name := ""
-	if at, err := gitremote.ParseURL(repo); err == nil {
-		name = strings.TrimSuffix(strings.Trim(at.Path, "/"), ".git")
+	if at, err := repourl.Parse(repo); err == nil {
+		name = at.Name()
 	}
 	return fmt.Sprintf(`kubernetesconfigurationresources
 | where type == 'microsoft.kubernetesconfiguration/fluxconfigurations'

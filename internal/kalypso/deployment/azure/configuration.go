@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // configuration is a Flux configuration as Azure documents microsoft.kubernetesconfiguration/fluxconfigurations.
@@ -71,7 +71,8 @@ func (c configuration) cluster() (id, name string) {
 // follows reports whether the configuration follows the rendering's branch.
 func (c configuration) follows(of deployment.Rendering) bool {
 	ref := c.Properties.GitRepository.RepositoryRef
-	return gitremote.SameRepo(c.Properties.GitRepository.URL, of.Repo) && ref != nil && ref.Branch == of.Branch &&
+	return repourl.SameAcrossTransports(c.Properties.GitRepository.URL, of.Repo) &&
+		ref != nil && ref.Branch == of.Branch &&
 		ref.Tag == "" && ref.Semver == "" && ref.Commit == ""
 }
 

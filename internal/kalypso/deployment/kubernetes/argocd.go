@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 const (
@@ -37,7 +37,8 @@ func (k *cluster) application(o object) {
 	}
 	for i, source := range sources {
 		folder, inside := k.of.FolderOf(source.text("path"))
-		if !inside || !gitremote.SameRepo(source.text("repoURL"), k.of.Repo) || !k.isBranch(source.text("targetRevision")) {
+		if !inside || !repourl.SameAcrossTransports(source.text("repoURL"), k.of.Repo) ||
+			!k.isBranch(source.text("targetRevision")) {
 			continue
 		}
 		r := deployment.Report{Cluster: k.destination(o), Folder: folder, Object: o.name(), Now: k.date.now()}

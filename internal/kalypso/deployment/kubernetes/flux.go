@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 const (
@@ -71,9 +71,9 @@ func (k *cluster) follows(source object) bool {
 	if source.GetKind() == "OCIRepository" {
 		// If nothing names the repo it was built from, the commit decides.
 		origin := source.text("status", "artifact", "metadata", "org.opencontainers.image.source")
-		return origin == "" || gitremote.SameRepo(origin, k.of.Repo)
+		return origin == "" || repourl.SameAcrossTransports(origin, k.of.Repo)
 	}
-	if !gitremote.SameRepo(source.text("spec", "url"), k.of.Repo) {
+	if !repourl.SameAcrossTransports(source.text("spec", "url"), k.of.Repo) {
 		return false
 	}
 	reference := source.at("spec", "ref")

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Config configures the access to the API.
@@ -158,7 +158,7 @@ var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // Repo implements [hosting.Host].
 func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
-	loc, err := gitremote.ParseURL(repoURL)
+	loc, err := repourl.Parse(repoURL)
 	if err != nil {
 		return nil, err
 	}
@@ -174,19 +174,19 @@ func (c *Client) Repo(repoURL string) (hosting.Repo, error) {
 	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), c.web.Path+"/")
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
 	named := ok && len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
-	if !named || gitremote.AmbiguousPath(loc.Path) {
+	if !named || repourl.AmbiguousPath(loc.Path) {
 		return nil, other("the path of a GitHub repo is owner/name")
 	}
 	return &repo{client: c, owner: parts[0], name: parts[1]}, nil
 }
 
 // hosts reports whether a repo is on this server. SSH uses its own port, and may use its own host.
-func (c *Client) hosts(loc gitremote.Location) bool {
+func (c *Client) hosts(loc repourl.URL) bool {
 	switch loc.Scheme {
-	case "https", "http":
-		web, err := gitremote.ParseURL(c.web.Scheme + "://" + c.web.Host + "/")
+	case repourl.SchemeHTTPS, repourl.SchemeHTTP:
+		web, err := repourl.Parse(c.web.Scheme + "://" + c.web.Host + "/")
 		return err == nil && web.Host == loc.Host && web.Port == loc.Port
-	case "ssh":
+	case repourl.SchemeSSH:
 		host := strings.ToLower(c.web.Hostname())
 		return loc.Host == host || loc.Host == "ssh."+host
 	}

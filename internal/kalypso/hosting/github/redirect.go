@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // maxRedirects bounds the redirects within the API. A renamed repo has one.
@@ -33,7 +33,7 @@ func redirected(status int) bool {
 // contains reports whether a URL belongs to the API: it has the same scheme, host, port and path prefix, and is
 // unambiguous.
 func (e endpoints) contains(u *url.URL) bool {
-	ambiguous := u.RawPath != "" || gitremote.AmbiguousPath(u.Path)
+	ambiguous := u.RawPath != "" || repourl.AmbiguousPath(u.Path)
 	if ambiguous || u.Scheme != e.rest.Scheme || address(u) != address(e.rest) || u.User != nil {
 		return false
 	}

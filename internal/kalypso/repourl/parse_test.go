@@ -1,0 +1,27 @@
+package repourl_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// TestParseErrors: errors about a URL do not repeat it.
+func TestParseErrors(t *testing.T) {
+	for _, url := range []string{
+		"", "gitops", "./gitops", "../gitops", "ftp://canary/x", "git://canary/x", "https://", "https:///canary",
+		"https://user:canary@git.acme.io/x", "https://canary@git.acme.io/x", "ssh://git:canary@git.acme.io/x",
+		"git:canary@git.acme.io:x",
+		"https://git.acme.io/x?token=canary", "https://git.acme.io/x#canary", "https://git.acme.io:canary/x",
+		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x",
+		"https://%zz:canary@x/y",
+	} {
+		at, err := repourl.Parse(url)
+		if err == nil {
+			t.Errorf("%s: got %v, want an error", url, at)
+		} else if strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: the error repeats it: %v", url, err)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package repourl_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// TestSame: all spellings of one repository are the same, and nothing else is.
+func TestSame(t *testing.T) {
+	repos := [][]string{
+		{"https://git.acme.io/acme/gitops", "https://GIT.acme.io:443/acme/gitops.git", "https://git.acme.io/acme/gitops/"},
+		{"git@git.acme.io:acme/gitops.git", "ssh://git@git.acme.io/acme/gitops", "ssh://other@git.acme.io:22/acme/gitops"},
+		{"/srv/git/gitops.git", "file:///srv/git/gitops", "file:///srv/git/x/../gitops.git/"},
+		{"https://git.acme.io/acme/GitOps"},
+		{"https://git.acme.io:8443/acme/gitops"},
+		{"not a URL"},
+		{""},
+	}
+	for i, urls := range repos {
+		for j, others := range repos {
+			for _, a := range urls {
+				for _, b := range others {
+					if same := repourl.Same(a, b); same != (i == j) {
+						t.Errorf("%q and %q: same is %t", a, b, same)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSameAcrossTransports(t *testing.T) {
+	for _, url := range []string{
+		"https://github.com/acme/gitops", "https://github.com/acme/gitops.git", "https://github.com/acme/gitops/",
+		"https://GitHub.com/Acme/GitOps",
+		"https://github.com:443/acme/gitops", "ssh://git@github.com/acme/gitops.git", "git@github.com:acme/gitops.git",
+		"http://github.com/acme/gitops",
+	} {
+		if !repourl.SameAcrossTransports(url, "https://github.com/acme/gitops") ||
+			!repourl.SameAcrossTransports("https://github.com/acme/gitops", url) {
+			t.Errorf("%s is another repo", url)
+		}
+	}
+	for _, url := range []string{
+		"https://github.com/acme/gitops2", "https://github.com/acme", "https://gitlab.com/acme/gitops",
+		"https://github.com:8443/acme/gitops",
+		"file:///acme/gitops", "", "acme/gitops",
+	} {
+		if repourl.SameAcrossTransports(url, "https://github.com/acme/gitops") {
+			t.Errorf("%q is the same repo", url)
+		}
+	}
+	if repourl.SameAcrossTransports("file:///srv/GitOps", "file:///srv/gitops") ||
+		!repourl.SameAcrossTransports("file:///srv/gitops.git/", "/srv/gitops") {
+		t.Error("paths of this machine have their case")
+	}
+}
