@@ -133,8 +133,8 @@ func compare(t *testing.T, file, got string) {
 	}
 }
 
-// storyMark begins each story in a trace.
-const storyMark = "## "
+// storyMark begins the line with the name of each story.
+const storyMark = "=== "
 
 // read returns the recorded stories of a shard.
 func read(t *testing.T, file string) []string {
