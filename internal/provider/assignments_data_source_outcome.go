@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -23,7 +23,7 @@ type assignmentsOutcome struct {
 	explain bool     // return the values too
 	only    []string // deployment targets whose values to return; empty: all
 	answers []*explain.Answer
-	record  delivery.Record
+	record  record.Record
 }
 
 // checkTargets reports explained targets that don't exist.

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 const recordAttribute = "record"
@@ -16,7 +16,7 @@ const recordAttribute = "record"
 func recordArgument() schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "The text of `" + delivery.RecordFile +
+		MarkdownDescription: "The text of `" + record.File +
 			"` on the branch, whose decisions placement keeps. Without it, placement " +
 			"decides as for a fleet that was never rendered. It also says since when deployment targets fail to render.",
 	}
@@ -45,17 +45,17 @@ func computedPlacements() schema.ListNestedAttribute {
 }
 
 // readRecord reads the argument record. Without it, the record is empty.
-func readRecord(d decoder) (record delivery.Record) {
+func readRecord(d decoder) record.Record {
 	text := d.string(recordAttribute)
 	if text == "" {
-		return record
+		return record.Record{}
 	}
-	record, err := delivery.ParseRecord([]byte(text))
+	given, err := record.Parse([]byte(text))
 	if err != nil {
 		d.report("Invalid record", fmt.Sprintf("The text is not the record of a rendering: %s.", err),
 			problem.Attr(recordAttribute))
 	}
-	return record
+	return given
 }
 
 // targetsInWhy returns the deployment targets in why.

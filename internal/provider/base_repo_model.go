@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	promotions "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // baseRepoModel is a plan or a state of kalypso_base_repo.
@@ -63,9 +63,7 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 			Path:    []problem.Step{problem.Attr("promotion")},
 		})
 	} else {
-		d.Commit, d.Summary = promotion.Commit, promotion.Summary
-		d.Stays = promotion.Decision == string(promotions.Hold) || promotion.Decision == string(promotions.UpToDate)
-		d.Base = baserepo.Branch{Repo: promotion.Repo, Branch: promotion.Branch}
+		d.Promotion = *promotion
 	}
 	ps = append(ps, d.Validate()...)
 	appendProblems(diags, ps)
@@ -148,7 +146,7 @@ const baseRepoImportForm = "<repo>?ref=<branch>"
 
 // parseBaseRepoID parses an import ID.
 func parseBaseRepoID(id string) (baserepo.Branch, error) {
-	at, err := delivery.ParseDestination(id)
+	at, err := record.ParseDestination(id)
 	if err == nil && at.Path != "." {
 		err = fmt.Errorf("it names a path, and %s lies at the root", baserepo.File)
 	}

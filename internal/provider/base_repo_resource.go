@@ -127,7 +127,7 @@ func (r *baseRepo) report(
 	if decision.Closed != 0 {
 		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
 			"People closed pull request %d, which promotes %s to %s. Another commit opens a new one. delivery.reopen = true "+
-				"opens one for the same commit.", decision.Closed, d.Commit, d.At))
+				"opens one for the same commit.", decision.Closed, d.Promotion.Commit, d.At))
 	}
 }
 
@@ -152,9 +152,10 @@ func (r *baseRepo) check(
 		appendBaseRepoError(diags, d.At, err)
 		return
 	}
-	if before == nil && now.Commit != d.Commit && !d.Stays {
+	if before == nil && now.Commit != d.Promotion.Commit && !d.Promotion.Stays() {
 		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo gets another commit", fmt.Sprintf(
-			"%s on %s pins %s. The apply sets it to %s.", baserepo.File, d.At, cmp.Or(now.Commit, "no commit"), d.Commit))
+			"%s on %s pins %s. The apply sets it to %s.", baserepo.File, d.At, cmp.Or(now.Commit, "no commit"),
+			d.Promotion.Commit))
 	}
 }
 
@@ -203,7 +204,7 @@ func (r *baseRepo) apply(
 		appendBaseRepoError(diags, d.At, err)
 		return
 	}
-	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Commit, "branch": d.At.Branch})
+	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Promotion.Commit, "branch": d.At.Branch})
 	plan.setResult(result)
 	diags.Append(to.Set(ctx, plan)...)
 	writeBaseRepo(ctx, private, result.State, diags)

@@ -141,7 +141,7 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 		AllowLocal:          c.data.allowLocal,
 	}
 	if p := readPromotion(d); p != nil {
-		request.Promotion = source.Promotion{Commit: p.Commit, Repo: p.Repo, Branch: p.Branch}
+		request.Promotion = *p
 	}
 	if d.string("on_error") == errorsLastGood {
 		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {

@@ -11,13 +11,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -170,12 +170,12 @@ func (p *providerData) readDeployment(d decoder) deploymentRequest {
 }
 
 // readDestination reads the argument gitops_repo.
-func readDestination(d decoder) delivery.Destination {
+func readDestination(d decoder) record.Destination {
 	repo, given := d.object("gitops_repo")
 	if !given || repo.unknown {
-		return delivery.Destination{}
+		return record.Destination{}
 	}
-	at := delivery.NewDestination(repo.string("repo"), repo.string("branch"), repo.string("path"))
+	at := record.NewDestination(repo.string("repo"), repo.string("branch"), repo.string("path"))
 	*d.problems = append(*d.problems, at.Validate(true)...)
 	return at
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 var (
@@ -121,7 +121,7 @@ func (p *providerData) observeDeployment(
 }
 
 // appendDeploymentError turns an error of the repo or of a source into a diagnostic.
-func appendDeploymentError(diags *diag.Diagnostics, at delivery.Destination, err error) {
+func appendDeploymentError(diags *diag.Diagnostics, at record.Destination, err error) {
 	var remote *gitremote.Error
 	var source *observe.SourceError
 	switch {

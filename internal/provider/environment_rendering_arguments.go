@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // defaultBranchPrefix is the default of delivery.branch_prefix.
@@ -26,9 +27,9 @@ func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desir
 	given := nested[deliveryModel](ctx, m.Delivery)
 	return &delivery.Desired{
 		Strategy:          delivery.Strategy(strategies.or(text(given.Strategy))),
-		Destination:       delivery.NewDestination(text(repo.Repo), text(repo.Branch), text(repo.Path)),
+		Destination:       record.NewDestination(text(repo.Repo), text(repo.Branch), text(repo.Path)),
 		Environment:       text(m.Environment),
-		PromotedCommit:    text(m.promoted()),
+		Promotion:         record.Promotion{Commit: text(m.promoted())},
 		Sources:           textMap(m.Sources),
 		Message:           text(m.CommitMessage),
 		Adopt:             m.Adopt.ValueBool(),
@@ -102,9 +103,7 @@ func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 		d.report("Two promoted commits", "Both promoted_commit and promotion name the promoted commit. Remove one of them.",
 			problem.Attr("promoted_commit"))
 	}
-	if p.Decision != "" || p.Summary != "" || p.RolledBack != "" {
-		r.Promotion = &delivery.Promotion{Decision: p.Decision, Summary: p.Summary, RolledBack: p.RolledBack}
-	}
+	r.Promotion.Reason = p.Reason
 }
 
 // prior converts what a state says about the last delivery.
@@ -118,7 +117,7 @@ func (m *environmentRenderingModel) prior(ctx context.Context) *delivery.Prior {
 		Destination:    d.Destination,
 		Environment:    d.Environment,
 		PullRequest:    d.PullRequest,
-		PromotedCommit: d.PromotedCommit,
+		PromotedCommit: d.Promotion.Commit,
 		TreeHash:       m.TreeHash.ValueString(),
 		TargetTreeHash: m.TargetTreeHash.ValueString(),
 		Commit:         m.CommitSHA.ValueString(),

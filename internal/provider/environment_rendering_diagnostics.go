@@ -9,10 +9,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // appendDeliveryError reports an error of reading or writing a destination, or of its host.
-func appendDeliveryError(diags *diag.Diagnostics, at delivery.Destination, err error) {
+func appendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
 	var host *hosting.Error
 	switch {
 	case errors.Is(err, errGitHubSettings):

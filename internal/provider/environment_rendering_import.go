@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // renderingIdentity identifies a rendering by its environment and destination.
@@ -28,10 +29,10 @@ var renderingIdentity = resourceIdentity{
 func (r *environmentRendering) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
-	environment, at, err := delivery.ParseImportID(req.ID)
+	environment, at, err := record.ParseImportID(req.ID)
 	if given := renderingIdentity.imported(ctx, req, &resp.Diagnostics); given != nil {
-		environment, at = given["environment"], delivery.Destination{Repo: given["repo"], Branch: given["branch"]}
-		at.Path, err = delivery.CleanPath(given["path"])
+		environment, at = given["environment"], record.Destination{Repo: given["repo"], Branch: given["branch"]}
+		at.Path, err = record.CleanPath(given["path"])
 	}
 	if err != nil {
 		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))

@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -226,7 +227,7 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 // keptFiles returns the files, by path, that the last apply left in a folder that stays as it is: the one of a cluster
 // type, or of a deployment target in it. It returns none if the last apply showed none.
 func keptFiles(
-	ctx context.Context, state *environmentRenderingModel, folder string, to delivery.Destination,
+	ctx context.Context, state *environmentRenderingModel, folder string, to record.Destination,
 ) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if state == nil || state.Files.IsNull() || state.Files.IsUnknown() {

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -95,7 +95,7 @@ func (r *rendering) folders() types.Map {
 }
 
 // foldersOf returns the folder of each cluster type.
-func foldersOf(at delivery.Destination, inv delivery.Inventory) types.Map {
+func foldersOf(at record.Destination, inv delivery.Inventory) types.Map {
 	all := make(map[string]attr.Value, len(inv))
 	for name, folder := range inv {
 		hash, count := types.StringValue(folder.Hash.String()), types.Int64Value(int64(len(folder.Targets)))
@@ -110,7 +110,7 @@ func foldersOf(at delivery.Destination, inv delivery.Inventory) types.Map {
 	return types.MapValueMust(folderType, all)
 }
 
-func folderValue(at delivery.Destination, name string, hash types.String, assignments types.Int64) attr.Value {
+func folderValue(at record.Destination, name string, hash types.String, assignments types.Int64) attr.Value {
 	path := types.StringValue(at.Join(name))
 	if unknown.Is(at.Path) {
 		path = types.StringUnknown()
@@ -133,7 +133,7 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 	}
 	all := map[string]attr.Value{}
 	if promoted := r.AppliedPromotedCommit(); promoted != "" {
-		all[tree.PromotedCommitFile] = types.StringValue(promoted)
+		all[record.PromotedCommitFile] = types.StringValue(promoted)
 	}
 	for _, clusterType := range r.Stored() {
 		maps.Copy(all, keptFiles(ctx, state, clusterType, r.Destination))

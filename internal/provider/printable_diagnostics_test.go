@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -31,10 +32,10 @@ func TestPrintableDiagnostics(t *testing.T) {
 			appendProblems(d, problem.Problems{{Summary: "Wrong", Detail: problem.IndentedList([]string{evil, "x\ny"}, 5)}})
 		},
 		"API":            func(d *diag.Diagnostics) { appendHostError(d, path.Root("repo"), host) },
-		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Destination{}, host) },
-		"other delivery": func(d *diag.Diagnostics) { appendDeliveryError(d, delivery.Destination{}, errors.New(evil)) },
+		"API, delivery":  func(d *diag.Diagnostics) { appendDeliveryError(d, record.Destination{}, host) },
+		"other delivery": func(d *diag.Diagnostics) { appendDeliveryError(d, record.Destination{}, errors.New(evil)) },
 		"no rendering": func(d *diag.Diagnostics) {
-			appendDeliveryError(d, delivery.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
+			appendDeliveryError(d, record.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
 		},
 		"drift": func(d *diag.Diagnostics) {
 			drift := delivery.Drift{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}

@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -62,12 +63,6 @@ func promotionLocationArgument(description string) schema.SingleNestedAttribute 
 	return argument
 }
 
-// chosenPromotion holds the argument promotion.
-type chosenPromotion struct {
-	Commit, Decision, Summary, RolledBack string
-	Repo, Branch                          string
-}
-
 // promotes reports whether the argument promotion is set, or may be.
 func (d decoder) promotes() bool {
 	_, given := d.object("promotion")
@@ -77,17 +72,16 @@ func (d decoder) promotes() bool {
 var oneLine = regexp.MustCompile(`^\S+$`)
 
 // readPromotion reads the argument promotion, or returns nil if it is not set. It reports a promotion without a commit.
-func readPromotion(d decoder) *chosenPromotion {
+func readPromotion(d decoder) *record.Promotion {
 	given, ok := d.object("promotion")
 	if !ok {
 		return nil
 	}
-	p := &chosenPromotion{
-		Commit:     given.string("commit"),
-		Decision:   given.string("decision"),
+	p := &record.Promotion{Commit: given.string("commit"), Reason: record.Reason{
+		Decision:   promotion.Kind(given.string("decision")),
 		Summary:    given.string("summary"),
 		RolledBack: given.string("rolled_back"),
-	}
+	}}
 	if at, ok := given.object("control_plane"); ok {
 		p.Repo, p.Branch = at.string("repo"), at.string("branch")
 	}

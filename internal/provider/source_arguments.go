@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/source"
 )
 
@@ -98,9 +99,9 @@ func deliveredOrigins(ctx context.Context, client *gitremote.Client, at source.G
 	if client == nil {
 		return nil, errors.New("the provider's configuration is not known yet, so the GitOps repo can't be read")
 	}
-	clean, err := delivery.CleanPath(at.Path)
+	clean, err := record.CleanPath(at.Path)
 	if err != nil {
 		return nil, err
 	}
-	return delivery.Origins(ctx, client, delivery.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
+	return delivery.Origins(ctx, client, record.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
 }

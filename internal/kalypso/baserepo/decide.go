@@ -8,19 +8,16 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
 // Desired is the commit that the BaseRepo of an environment's branch should pin, and how to set it.
 type Desired struct {
-	At     Branch
-	Commit string
-	// Stays says that the promotion takes no other commit. Then the BaseRepo keeps the commit that it pins: Commit is the
-	// one that the GitOps branch tracks, which follows once people merge what the operator proposes.
-	Stays bool
-	Base  Branch // of the commit; zero: unknown
-	// Summary says why the commit was promoted; "": unknown.
-	Summary     string
+	At Branch
+	// Promotion has the commit. If it stays, it takes no other commit, and the BaseRepo keeps the one that it pins: the
+	// commit is the one that the GitOps branch tracks, which follows once people merge what the operator proposes.
+	Promotion   record.Promotion
 	Message     string // of the commit; "": the default
 	Strategy    delivery.Strategy
 	OnDrift     delivery.OnDrift
@@ -37,8 +34,8 @@ type Branch struct {
 // String names the branch in messages.
 func (b Branch) String() string { return fmt.Sprintf("branch %q of %s", b.Branch, b.Repo) }
 
-func (b Branch) destination() delivery.Destination {
-	return delivery.Destination{Repo: b.Repo, Branch: b.Branch, Path: File}
+func (b Branch) destination() record.Destination {
+	return record.Destination{Repo: b.Repo, Branch: b.Branch, Path: File}
 }
 
 func (b Branch) same(other Branch) bool {
@@ -84,7 +81,7 @@ func Decide(d *Desired, s *State) Decision {
 		return Decision{Write: true}
 	}
 	d = d.staying(s)
-	decision := Decision{Write: true, Drifted: s.Commit != s.Delivered && s.Commit != d.Commit}
+	decision := Decision{Write: true, Drifted: s.Commit != s.Delivered && s.Commit != d.Promotion.Commit}
 	file, err := d.edit([]byte(s.File))
 	if err != nil {
 		decision.Err = err
@@ -93,9 +90,9 @@ func Decide(d *Desired, s *State) Decision {
 	decision.File, decision.FileKnown = string(file), true
 	p := s.Proposal
 	switch {
-	case s.Commit == d.Commit:
+	case s.Commit == d.Promotion.Commit:
 		decision.Write = s.Delivered != s.Commit || p.open()
-	case d.Strategy != delivery.PullRequest || p == nil || p.Commit != d.Commit || p.From != s.File:
+	case d.Strategy != delivery.PullRequest || p == nil || p.Commit != d.Promotion.Commit || p.From != s.File:
 	case p.open():
 		decision.Write = p.Broken || d.PullRequest.Wait || !p.Settings.Equal(d.PullRequest)
 	case !d.PullRequest.Reopen:
@@ -118,39 +115,40 @@ var (
 
 // staying returns d with the commit that was delivered last, if that stays.
 func (d *Desired) staying(s *State) *Desired {
-	if !d.Stays || s == nil || !s.At.same(d.At) || s.Delivered == "" {
+	if !d.Promotion.Stays() || s == nil || !s.At.same(d.At) || s.Delivered == "" {
 		return d
 	}
 	now := *d
-	now.Commit, now.Stays = s.Delivered, false
+	now.Promotion.Commit, now.Promotion.Decision = s.Delivered, "" // this one is to be set
 	if p := s.Proposal; p.open() {
-		now.Commit = p.Commit
+		now.Promotion.Commit = p.Commit
 	}
 	return &now
 }
 
 // edit returns the file with the commit. now is the current file; empty: there is none.
 func (d *Desired) edit(now []byte) ([]byte, error) {
+	of := d.Promotion
 	if len(now) == 0 {
-		if d.Base.Repo == "" {
+		if of.Repo == "" {
 			return nil, ErrNoFile
 		}
-		name := d.Base.Branch
+		name := of.Branch
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			name = "base"
 		}
-		return New(BaseRepo{Name: name, Repo: d.Base.Repo, Branch: d.Base.Branch, Path: ".", Commit: d.Commit})
+		return New(BaseRepo{Name: name, Repo: of.Repo, Branch: of.Branch, Path: ".", Commit: of.Commit})
 	}
 	found, err := Parse(now)
 	switch {
 	case err != nil:
 		return nil, err
-	case d.Base.Repo != "" && !repourl.Same(d.Base.Repo, found.Repo):
+	case of.Repo != "" && !repourl.Same(of.Repo, found.Repo):
 		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
-			found.Repo, d.Base.Repo)
+			found.Repo, of.Repo)
 	}
-	if d.Stays && found.Commit != "" {
+	if of.Stays() && found.Commit != "" {
 		return now, nil
 	}
-	return SetCommit(now, d.Commit)
+	return SetCommit(now, of.Commit)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Decide: what an apply does, from what the state knows.
@@ -46,15 +48,15 @@ func TestDecide(t *testing.T) {
 	}{
 		"a create":        {nil, nil, baserepo.Decision{Write: true}},
 		"another commit":  {nil, state(nil), writes},
-		"the same commit": {func(d *baserepo.Desired) { d.Commit = older }, state(nil), stays},
+		"the same commit": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, state(nil), stays},
 		"another branch": {func(d *baserepo.Desired) { d.At.Branch = "prod" }, state(nil),
 			baserepo.Decision{Write: true}},
 		"another form of URL": {func(d *baserepo.Desired) { d.At.Repo += ".git" }, state(nil), writes},
-		"it stays": {func(d *baserepo.Desired) { d.Stays = true }, state(nil),
+		"it stays": {func(d *baserepo.Desired) { d.Promotion.Decision = promotion.Hold }, state(nil),
 			stays},
 		"others pinned another one": {nil, state(func(s *baserepo.State) { s.Delivered = other }),
 			baserepo.Decision{Write: true, File: wanted, FileKnown: true, Drifted: true}},
-		"others pinned the one": {func(d *baserepo.Desired) { d.Commit = older },
+		"others pinned the one": {func(d *baserepo.Desired) { d.Promotion.Commit = older },
 			state(func(s *baserepo.State) { s.Delivered = other }),
 			baserepo.Decision{Write: true, File: held, FileKnown: true}},
 		"an open pull request":     {nil, open(nil), keeps},
@@ -63,10 +65,12 @@ func TestDecide(t *testing.T) {
 		"one of another file":      {nil, open(func(p *baserepo.Proposal) { p.From = "" }), writes},
 		"one with other settings": {nil, open(func(p *baserepo.Proposal) { p.Settings.Draft = true }),
 			writes},
-		"one that stays open": {func(d *baserepo.Desired) { d.Stays, d.Commit = true, older }, open(nil),
-			keeps},
+		"one that stays open": {
+			func(d *baserepo.Desired) { d.Promotion.Decision, d.Promotion.Commit = promotion.UpToDate, older },
+			open(nil), keeps,
+		},
 		"one to wait for": {func(d *baserepo.Desired) { d.PullRequest.Wait = true }, open(nil), writes},
-		"one to close": {func(d *baserepo.Desired) { d.Commit = older }, open(nil),
+		"one to close": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, open(nil),
 			baserepo.Decision{Write: true, File: held, FileKnown: true}},
 		"one by push instead": {func(d *baserepo.Desired) { d.Strategy = delivery.Push }, open(nil), writes},
 		"a closed one": {nil, state(proposed(hosting.Closed, nil)),
@@ -75,10 +79,12 @@ func TestDecide(t *testing.T) {
 			state(proposed(hosting.Closed, nil)), writes},
 		"no file": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
 			baserepo.Decision{Write: true, Err: baserepo.ErrNoFile}},
-		"another base": {func(d *baserepo.Desired) { d.Base.Repo = "https://git.acme.io/other" }, state(nil),
+		"another base": {func(d *baserepo.Desired) { d.Promotion.Repo = "https://git.acme.io/other" }, state(nil),
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
 	} {
-		d := &baserepo.Desired{At: at, Commit: newer, Strategy: delivery.PullRequest, PullRequest: pull}
+		d := &baserepo.Desired{
+			At: at, Promotion: record.Promotion{Commit: newer}, Strategy: delivery.PullRequest, PullRequest: pull,
+		}
 		if tc.desired != nil {
 			tc.desired(d)
 		}

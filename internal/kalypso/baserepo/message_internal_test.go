@@ -1,11 +1,18 @@
 package baserepo
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
 
 // The message names the commit, whatever people pinned before: the last apply may have left a tag or a short hash.
 func TestMessage(t *testing.T) {
 	at := Branch{Repo: "https://acme.io/control-plane", Branch: "prod"}
-	kept := Desired{At: at, Commit: "42f2c201b96055faead8da72a126ec3e8fe30296", Stays: true}
+	kept := Desired{At: at, Promotion: record.Promotion{
+		Commit: "42f2c201b96055faead8da72a126ec3e8fe30296", Reason: record.Reason{Decision: promotion.Hold},
+	}}
 	drifted := State{At: at, Delivered: "v1", Commit: "42f2c201b96055faead8da72a126ec3e8fe30296"}
 	for _, test := range []struct {
 		d    *Desired

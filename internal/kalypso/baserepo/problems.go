@@ -72,7 +72,7 @@ func DriftProblem(d *Desired, s *State) problem.Problem {
 	p := problem.Problem{Summary: "Others changed the BaseRepo", Path: []problem.Step{problem.Attr("on_drift")}}
 	if d.OnDrift == delivery.DriftOverwrite {
 		p.Severity, p.Summary = problem.Warning, "Changes of others are overwritten"
-		p.Detail = b.String() + fmt.Sprintf("\nThe apply sets it to %s.", d.Commit)
+		p.Detail = b.String() + fmt.Sprintf("\nThe apply sets it to %s.", d.Promotion.Commit)
 		return p
 	}
 	p.Detail = b.String() + "\nThis may be a revert, or Kalypso's workflows still run. Set pinned_commit of the " +

@@ -173,7 +173,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 		return &Result{State: now, Commit: now.Head}, nil
 	}
 	now.Proposal = &Proposal{
-		FileProposal: *proposal, Commit: d.Commit, From: now.File, File: file, Settings: d.PullRequest,
+		FileProposal: *proposal, Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
 	}
 	if proposal.State != hosting.Merged {
 		return &Result{State: now, PullRequest: pr}, nil
@@ -265,10 +265,10 @@ func (d *Desired) message() string {
 		return d.Message
 	}
 	const digits = 12 // of the hash, in the first line
-	commit := printable.Line(d.Commit)
+	commit := printable.Line(d.Promotion.Commit)
 	text := fmt.Sprintf("Set the base of %s to %.*s\n\nPromoted commit: %s\n", d.At.Branch, digits, commit, commit)
-	if d.Summary != "" {
-		text += "\n" + strings.TrimSpace(printable.Text(d.Summary)) + "\n"
+	if d.Promotion.Summary != "" {
+		text += "\n" + strings.TrimSpace(printable.Text(d.Promotion.Summary)) + "\n"
 	}
 	return text
 }
@@ -276,6 +276,6 @@ func (d *Desired) message() string {
 // describe returns the description of the pull request. was is the previous commit; "": none.
 func (d *Desired) describe(host hosting.Host, was string) string {
 	return describe.Promote(File, d.At.Branch, describe.Promotion{
-		Repo: d.Base.Repo, From: was, To: d.Commit, Why: d.Summary,
+		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Why: d.Promotion.Summary,
 	}, delivery.NewReview(host, d.At.Repo, delivery.NoDescription).Links)
 }

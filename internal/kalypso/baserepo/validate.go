@@ -19,8 +19,9 @@ func (d *Desired) Validate() problem.Problems {
 		add("commit_message", "Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument.")
 	}
-	if err := hosting.CheckCommit(d.Commit); err != nil && d.Commit != "" && !unknown.Is(d.Commit) {
-		add("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", d.Commit, problem.Sentence(err)))
+	commit := d.Promotion.Commit
+	if err := hosting.CheckCommit(commit); err != nil && commit != "" && !unknown.Is(commit) {
+		add("promotion", "Invalid promoted commit", fmt.Sprintf("%q: %s", commit, problem.Sentence(err)))
 	}
 	return ps
 }

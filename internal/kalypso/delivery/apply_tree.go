@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -110,7 +111,7 @@ func (d *Desired) AppliedPromotedCommit() string {
 	if a := d.applied(); !a.complete {
 		return a.promotedCommit
 	}
-	return d.PromotedCommit
+	return d.Promotion.Commit
 }
 
 // Complete reports whether the apply leaves the tree that the fleet renders to.
@@ -169,7 +170,7 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 		}
 		found.PromotedCommit, found.Rollout = at.promotedCommit(), rolloutOf(at.Record, time.Time{})
 		found.Seen.Folders = found.Delivered
-		found.Seen.Record = &Record{ClusterTypes: found.Delivered.Names()}
+		found.Seen.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
 		d.setApply(d.nextWave(found))
 	}
 	d.apply.unread = true // another attempt reads the branch again
@@ -194,7 +195,7 @@ func (d *Desired) proposedTree(s *State) *applyTree {
 	switch {
 	case r.TargetTreeHash != target || !d.updates(s):
 		return nil
-	case r.Complete && head.PromotedCommit != d.PromotedCommit:
+	case r.Complete && head.PromotedCommit != d.Promotion.Commit:
 		return nil
 	case !r.Complete && d.Rollout.Skip == target:
 		return nil
@@ -229,7 +230,7 @@ func (d *Desired) nextWave(s *State) *applyTree {
 		}
 	}
 	step := d.Rollout.Next(rollout.Situation{
-		Target: target, TargetTreeHash: d.TargetTreeHash(), PromotedCommit: d.PromotedCommit,
+		Target: target, TargetTreeHash: d.TargetTreeHash(), PromotedCommit: d.Promotion.Commit,
 		Delivered: delivered.hashTexts(), Seen: seen.hashTexts(), Before: s.Rollout,
 	})
 	a := &applyTree{
@@ -272,7 +273,7 @@ func (d *Desired) rolloutAfter(written bool) *rollout.State {
 
 // rolloutOf returns the rollout that a record describes, or nil if it describes none. at is the time of its commit, or
 // later.
-func rolloutOf(r *Record, at time.Time) *rollout.State {
+func rolloutOf(r *record.Record, at time.Time) *rollout.State {
 	if r == nil || r.Rollout == nil {
 		return nil
 	}
@@ -335,7 +336,7 @@ func (d *Desired) mayStay(s *State) error {
 // RolloutMoveError means that a rendering moves to another repo during a rollout. Only the old repo holds the folders
 // whose wave has not come yet.
 type RolloutMoveError struct {
-	From    Destination
+	From    record.Destination
 	Folders []string
 	Target  string // the tree that the fleet renders to; "": not known yet
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -27,9 +29,9 @@ type BranchState struct {
 	// OperatorFolders are folders with the operator's README that the record does not list.
 	OperatorFolders []string `json:"operators,omitempty"`
 	// Record is the record at the path. It is nil if there is none, or if it is invalid: see RecordError.
-	Record      *Record `json:"record,omitempty"`
-	RecordHash  string  `json:"record_hash,omitempty"` // of the record's blob; empty if the file does not exist
-	RecordError string  `json:"record_error,omitempty"`
+	Record      *record.Record `json:"record,omitempty"`
+	RecordHash  string         `json:"record_hash,omitempty"` // of the record's blob; empty if the file does not exist
+	RecordError string         `json:"record_error,omitempty"`
 	// RecordObstacle and PromotedCommitObstacle say why the record, or the file of the promoted commit, can't be
 	// written: a file exists in place of a directory, or the other way round.
 	RecordObstacle         string `json:"record_obstacle,omitempty"`
@@ -67,7 +69,7 @@ func (b *BranchState) changedSince(s *State) []string {
 	before := s.Ours()
 	names := b.Folders.only(before.Names()).differing(before)
 	if b.RecordHash != s.Seen.RecordHash {
-		names = append(names, RecordFile)
+		names = append(names, record.File)
 	}
 	return names
 }
@@ -75,7 +77,7 @@ func (b *BranchState) changedSince(s *State) []string {
 // branchReader reads the state of a branch from a snapshot of it.
 type branchReader struct {
 	*gitops.Snapshot
-	at Destination
+	at record.Destination
 	// known maps the hash of a folder to its targets. Known folders are not fetched.
 	known map[tree.Hash][]Target
 }
@@ -83,7 +85,9 @@ type branchReader struct {
 // readBranch reads what a branch holds at a destination, with the targets of our folders. before is the state of the
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
 // folders of others: for other renderings, for the operator's README, and for the targets of wanted folders.
-func readBranch(snapshot *gitops.Snapshot, at Destination, before *State, wanted []string) (*BranchState, error) {
+func readBranch(
+	snapshot *gitops.Snapshot, at record.Destination, before *State, wanted []string,
+) (*BranchState, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]Target{}}
 	if before != nil {
 		for _, inventory := range []Inventory{before.Delivered, before.Seen.Folders} {
@@ -131,7 +135,7 @@ func (r *branchReader) obstacle(b *BranchState, _ *State) error {
 	if b.RecordObstacle, err = r.fileObstacle(r.at.RecordPath()); err != nil {
 		return err
 	}
-	b.PromotedCommitObstacle, err = r.fileObstacle(tree.PromotedCommitFile)
+	b.PromotedCommitObstacle, err = r.fileObstacle(record.PromotedCommitFile)
 	return err
 }
 
@@ -175,7 +179,7 @@ func (r *branchReader) entries(b *BranchState, _ *State) (err error) {
 	if b.Files, err = r.NonFolders(r.at.Path); err != nil {
 		return err
 	}
-	entry, ok, err := r.Entry(tree.PromotedCommitFile)
+	entry, ok, err := r.Entry(record.PromotedCommitFile)
 	if ok && entry.Mode.IsFile() {
 		b.PromotedCommitFile = entry.Hash.String()
 	}
@@ -193,23 +197,18 @@ func (r *branchReader) record(b *BranchState, before *State) error {
 		b.Record, b.RecordError = before.Seen.Record, before.Seen.RecordError
 		return nil
 	}
-	data, err := r.ReadFile(r.at.RecordPath())
-	if err != nil {
-		return err
+	var unusable *record.Error
+	if b.Record, err = record.Read(r.Snapshot, r.at); errors.As(err, &unusable) {
+		b.RecordError = unusable.Error()
+		return nil
 	}
-	record, err := ParseRecord(data)
-	if err != nil {
-		b.RecordError = err.Error()
-		return nil //nolint:nilerr // see RecordError
-	}
-	b.Record = &record
-	return nil
+	return err
 }
 
 // otherRenderings finds the other renderings above and below the path.
 func (r *branchReader) otherRenderings(b *BranchState, _ *State) error {
 	look := func(at string) error {
-		_, ok, err := r.Entry(path.Join(at, RecordFile))
+		_, ok, err := r.Entry(path.Join(at, record.File))
 		if ok && at != r.at.Path {
 			b.OtherRenderings = append(b.OtherRenderings, at)
 		}

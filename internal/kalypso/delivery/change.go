@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Change is what an apply changes on a branch.
@@ -16,14 +16,14 @@ type Change struct {
 	Wanted   Inventory // what the destination will hold
 	Held     Inventory // what it holds now: our folders and the adopted ones
 	Adoption Adoption
-	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is nil
-	// if none is taken, or nobody said.
-	Reason *Promotion
+	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
+	// zero if none is taken, or nobody said.
+	Reason record.Reason
 	// Needed says that the branch does not hold what is desired yet.
 	Needed bool
 	// Remove lists the paths to remove, from the repo's root.
 	Remove []string
-	Record Record // the new record
+	Record record.Record // the new record
 	// RecordHash is the hash of the record's blob on the branch after the change. If no commit is needed, the blob may
 	// differ from Record.
 	RecordHash string
@@ -39,7 +39,7 @@ type Adoption struct {
 // made from s. If the rendering moves within the branch, old is what the branch holds at its old path; it may be nil.
 func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	c := &Change{Record: d.recordOn(at), RecordHash: at.RecordHash, Wanted: d.Inventory()}
-	c.Reason = c.Record.newReason(at.Record)
+	c.Reason = c.Record.NewReason(at.Record)
 	if err := d.checkOwnership(s, at); err != nil {
 		return c, []error{err}
 	}
@@ -89,11 +89,11 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 	if len(errs) > 0 {
 		return c, errs
 	}
-	c.Needed = d.moves(s) || at.Record == nil || !at.Record.same(c.Record) || !c.Held.Equal(c.Wanted)
+	c.Needed = d.moves(s) || at.Record == nil || !at.Record.Same(c.Record) || !c.Held.Equal(c.Wanted)
 	if !c.Needed {
 		return c, nil
 	}
-	c.RecordHash = c.Record.hash()
+	c.RecordHash = c.Record.Hash()
 	for _, name := range ours {
 		_, keep := c.Wanted[name]
 		_, folder := c.Held[name]
@@ -122,14 +122,14 @@ func (d *Desired) checkOwnership(s *State, at *BranchState) error {
 	case at.RecordObstacle != "":
 		return refuse("%s, so the record %s can't be written. Remove it from the branch, or choose another path.",
 			at.RecordObstacle, d.Destination.RecordPath())
-	case at.PromotedCommitObstacle != "" && d.PromotedCommit != "":
+	case at.PromotedCommitObstacle != "" && d.Promotion.Commit != "":
 		return refuse("%s, so the promoted commit can't be written to %s. Remove it from the branch.",
-			at.PromotedCommitObstacle, tree.PromotedCommitFile)
+			at.PromotedCommitObstacle, record.PromotedCommitFile)
 	}
 	for _, other := range at.OtherRenderings {
 		removed := d.movesWithin(s) && !d.KeepOld && other == s.Destination.Path
 		switch {
-		case removed || !nested(other, d.Destination.Path):
+		case removed || !record.Nested(other, d.Destination.Path):
 		case d.movesWithin(s) && other == s.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
@@ -147,12 +147,13 @@ func (d *Desired) checkOwnership(s *State, at *BranchState) error {
 			d.Destination.RecordPath(), r.Environment, d.Environment, advice)
 	}
 	if at.RecordError != "" && !d.updates(s) {
-		return d.Destination.recordProblem(at)
+		return recordProblem(d.Destination, at)
 	}
 	return nil
 }
 
-func (at Destination) recordProblem(b *BranchState) error {
+// recordProblem returns why the record at a destination can't be used.
+func recordProblem(at record.Destination, b *BranchState) error {
 	return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
 		"the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
 }
@@ -167,7 +168,7 @@ func (d *Desired) checkMove(s *State) error {
 
 // isHeldBy reports whether a branch holds what is desired, whoever wrote it.
 func (d *Desired) isHeldBy(at *BranchState) bool {
-	return at.Record != nil && at.Record.same(d.record()) && at.Folders.only(at.recordedFolders()).Equal(d.Inventory())
+	return at.Record != nil && at.Record.Same(d.record()) && at.Folders.only(at.recordedFolders()).Equal(d.Inventory())
 }
 
 // adoption finds the folders to adopt: those that the tree needs, and those that the operator wrote.
@@ -216,7 +217,7 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 	}
 	switch r := at.Record; {
 	case at.RecordError != "":
-		return nil, s.Destination.recordProblem(at)
+		return nil, recordProblem(s.Destination, at)
 	case r == nil:
 		ours := at.Folders.only(s.Delivered.Names())
 		for name, folder := range ours {
@@ -238,7 +239,7 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 
 // OwnershipError says that the rendering must not write to a destination, or to folders there.
 type OwnershipError struct {
-	Destination Destination
+	Destination record.Destination
 	Folders     []string // folders that adopt = true would adopt; empty if adoption does not help
 	Reason      string
 }
@@ -251,7 +252,7 @@ func (e *OwnershipError) Error() string {
 // ExistsError says that the destination holds a rendering of the environment that the state does not know, with another
 // tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nobody loses anything.
 type ExistsError struct {
-	Destination Destination
+	Destination record.Destination
 	Environment string
 	Changes     map[string]string // as [Changes] tells them, from what is there to what is desired
 }
@@ -270,7 +271,7 @@ func (e *ExistsError) Error() string {
 
 // MovedError says that folders of ours changed on the branch after the plan was made.
 type MovedError struct {
-	Destination Destination
+	Destination record.Destination
 	Folders     []string
 }
 

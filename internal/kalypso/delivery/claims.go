@@ -1,10 +1,12 @@
 package delivery
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -13,15 +15,18 @@ import (
 type Claims struct {
 	mu        sync.Mutex
 	planned   []claim
-	delivered []Destination
+	delivered []record.Destination
 }
 
 type claim struct {
-	at          Destination
+	at          record.Destination
 	environment string
 	tree        string // its hash; empty: not known yet
 	create      bool
 }
+
+// ErrNested says that the folders of two renderings would contain each other.
+var ErrNested = errors.New("two renderings at equal or nested paths")
 
 // NestedError says that two renderings of one run write to equal or nested paths of a branch.
 type NestedError struct{ Reason string }
@@ -63,14 +68,14 @@ func (c claim) replacedBy(other claim) bool {
 }
 
 // taken reports whether another rendering of this run has claimed the destination.
-func (c *Claims) taken(at Destination) bool {
+func (c *Claims) taken(at record.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
 }
 
 // deliver returns a *NestedError if this run has delivered to the destination before.
-func (c *Claims) deliver(at Destination) error {
+func (c *Claims) deliver(at record.Destination) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.delivered, at.Same) {

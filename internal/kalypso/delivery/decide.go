@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -25,7 +26,7 @@ const (
 // Prior is what Terraform's state says about a rendering, besides the private state.
 type Prior struct {
 	Strategy       Strategy
-	Destination    Destination
+	Destination    record.Destination
 	Environment    string
 	TreeHash       string
 	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
@@ -59,7 +60,7 @@ type Decision struct {
 	ClosedPullRequest int
 	// LeftTree is the destination that keeps the delivered tree once the rendering is only computed, and LeftPullRequest
 	// the pull request that stays open. They are nil and 0 if there is none.
-	LeftTree        *Destination
+	LeftTree        *record.Destination
 	LeftPullRequest int
 	// Moves are the deployment targets that move between cluster types.
 	Moves []Move
@@ -67,7 +68,7 @@ type Decision struct {
 	Replaced string
 	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
 	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination holds the tree.
-	OldRemoved, OldKept, OldKeptForNow []Destination
+	OldRemoved, OldKept, OldKeptForNow []record.Destination
 	// Unreadable says that a tree was delivered, but that the private state can't be read. [Recover] reads the branch
 	// instead.
 	Unreadable bool
@@ -168,7 +169,7 @@ func (d *Desired) action(p *Prior, s *State) Action {
 // recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
 func (d *Desired) recordChanges(p *Prior, s *State) bool {
 	if d.Tree == nil || !d.Certain() {
-		return d.Rollout == nil && !unknown.Is(d.PromotedCommit) && p.PromotedCommit != d.PromotedCommit
+		return d.Rollout == nil && !unknown.Is(d.Promotion.Commit) && p.PromotedCommit != d.Promotion.Commit
 	}
 	last, promoted := s, d.AppliedPromotedCommit()
 	if s != nil && s.Proposal != nil {
@@ -185,8 +186,8 @@ func (d *Desired) recordChanges(p *Prior, s *State) bool {
 	return p.PromotedCommit != promoted
 }
 
-func destinations(places []*OldLocation) []Destination {
-	var all []Destination
+func destinations(places []*OldLocation) []record.Destination {
+	var all []record.Destination
 	for _, old := range places {
 		all = append(all, old.State.Destination)
 	}
@@ -211,7 +212,7 @@ func (d *Desired) canCompare(s *State) bool {
 }
 
 // leftBehind returns what stays on the server once the rendering is only computed.
-func leftBehind(p *Prior, s *State) (at *Destination, pullRequest int) {
+func leftBehind(p *Prior, s *State) (at *record.Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
 	}
@@ -269,12 +270,12 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}
-	wanted, record := Inventory{}, ""
+	wanted, hash := Inventory{}, "" // of the record
 	if updates {
 		if d.Tree == nil {
 			return true
 		}
-		wanted, record = d.Inventory(), d.recordOn(&s.Seen).hash()
+		wanted, hash = d.Inventory(), d.recordOn(&s.Seen).Hash()
 	}
 	ours := s.Ours()
 	for _, name := range d.baseline(s).differing(ours) {
@@ -285,12 +286,12 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 	if updates && d.continues(s.Seen.Record) {
 		return false
 	}
-	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != record
+	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != hash
 }
 
 // continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
 // push.
-func (d *Desired) continues(r *Record) bool {
+func (d *Desired) continues(r *record.Record) bool {
 	return d.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == d.Environment &&
 		d.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == d.TargetTreeHash()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -39,7 +40,7 @@ const delivered = "large/a=1 large/b=1 small/c=1"
 // free lets everything go.
 var free = Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
-var usualDestination = Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
+var usualDestination = record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
 // rendered is a tree of "cluster type/deployment target=content"; a target with the content "-" is empty.
 func rendered(entries string) *tree.Tree {
@@ -71,8 +72,8 @@ func held(entries string) Inventory { return InventoryOf(rendered(entries)) }
 // holding is a branch that holds a rendering with its record.
 func holding(entries string) *BranchState {
 	inventory := held(entries)
-	record := NewRecord("dev", inventory.Names(), "", nil, nil)
-	return &BranchState{Head: "head", Folders: inventory, Record: &record, RecordHash: record.hash()}
+	written := record.New("dev", inventory.Names(), "", nil, nil)
+	return &BranchState{Head: "head", Folders: inventory, Record: &written, RecordHash: written.Hash()}
 }
 
 func usualState(entries string) *State {
@@ -224,7 +225,7 @@ func TestDecide(t *testing.T) {
 		// What changes.
 		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") },
 			"write, changes map[large:+0 -0 ~1]"},
-		{"another promoted commit is written", func(s *situation) { s.desired.PromotedCommit = "v2" },
+		{"another promoted commit is written", func(s *situation) { s.desired.Promotion.Commit = "v2" },
 			"write, changes map[]"},
 		{"another environment is written, and takes all of the one before away",
 			func(s *situation) { s.desired.Environment = "stage" },
@@ -243,13 +244,13 @@ func TestDecide(t *testing.T) {
 		{"a strategy that is not known decides nothing", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
 		{"assignments that are not known decide nothing", func(s *situation) { s.desired.Tree = nil }, "undecided"},
 		{"another promoted commit is written whatever the assignments are", func(s *situation) {
-			s.desired.Tree, s.desired.PromotedCommit = nil, "v2"
+			s.desired.Tree, s.desired.Promotion.Commit = nil, "v2"
 		}, "write"},
 		{"a file that is not known decides nothing", func(s *situation) { s.desired.Tree.Unknown = true }, "undecided"},
 		{"a branch that is not known decides nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.Incomplete = unknown, true
 		}, "undecided"},
-		{"a promoted commit that is not known decides nothing", func(s *situation) { s.desired.PromotedCommit = unknown },
+		{"a promoted commit that is not known decides nothing", func(s *situation) { s.desired.Promotion.Commit = unknown },
 			"undecided"},
 		{"an environment that is not known is no other one", func(s *situation) { s.desired.Environment = unknown }, "keep"},
 		{"guardrails judge targets whose files are not known", func(s *situation) {
@@ -325,8 +326,8 @@ func TestDecide(t *testing.T) {
 			s.state.Seen.Record, s.state.Drift = nil, []Drift{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
 		{"nor is the record of another environment", func(s *situation) {
-			record := NewRecord("stage", []string{"large", "small"}, "", nil, nil)
-			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &record, record.hash(), []Drift{{}}
+			written := record.New("stage", []string{"large", "small"}, "", nil, nil)
+			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &written, written.Hash(), []Drift{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
 		// Old locations on other branches.
@@ -493,7 +494,7 @@ func TestChange(t *testing.T) {
 		{"it does so for whoever has lost the state", func(s *situation) { s.state = nil }, "nothing"},
 		{"other origins alone are no reason for a commit", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
 			"nothing"},
-		{"another promoted commit is", func(s *situation) { s.desired.PromotedCommit = "v2" }, "write"},
+		{"another promoted commit is", func(s *situation) { s.desired.Promotion.Commit = "v2" }, "write"},
 		{"another tree is", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") }, "write"},
 		{"a branch that lacks the record gets one", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordHash, s.branch.Folders = nil, nil, "", Inventory{}
@@ -520,7 +521,7 @@ func TestChange(t *testing.T) {
 			s.branch.RecordObstacle = `".kalypso/rendering.json" exists but is not a file`
 		}, "refuses: not a file"},
 		{"a folder in place of the promoted commit's file", func(s *situation) {
-			s.branch.PromotedCommitObstacle, s.desired.PromotedCommit = "it exists but is not a file", "v2"
+			s.branch.PromotedCommitObstacle, s.desired.Promotion.Commit = "it exists but is not a file", "v2"
 		}, "refuses: not a file"},
 		{"a folder in place of a promoted commit's file that is not written", func(s *situation) {
 			s.branch.PromotedCommitObstacle = "it exists but is not a file"
@@ -575,7 +576,7 @@ func TestChange(t *testing.T) {
 			delete(s.branch.Folders, "small")
 		}, "refuses: exists map[small:+1 -0 ~0]"},
 		{"it holds the same tree of another promoted commit",
-			func(s *situation) { s.state, s.desired.PromotedCommit = nil, "v2" }, "write"},
+			func(s *situation) { s.state, s.desired.Promotion.Commit = nil, "v2" }, "write"},
 		{"it is adopted", func(s *situation) {
 			s.state, s.desired.Adopt, s.desired.Tree = nil, true, rendered("large/a=2 large/b=1")
 		}, "write, remove small"},
@@ -647,7 +648,7 @@ func TestChange(t *testing.T) {
 		{"another environment takes all of the one before away", func(s *situation) { s.desired.Environment = "stage" },
 			"refuses: removes [large/a large/b small/c]"},
 		{"the promoted commit's file would lie in a folder of ours", func(s *situation) {
-			s.desired.Destination.Path, s.desired.PromotedCommit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
+			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state = ".github/tracking/Promoted_Commit_Id", "v2", nil
 		}, `refuses: ".github/tracking/Promoted_Commit_Id/.kalypso/rendering.json" conflicts with the file of the promoted ` +
 			`commit, .github/tracking/Promoted_Commit_Id; choose another path`},
 	} {
@@ -818,28 +819,28 @@ func TestPromotes(t *testing.T) {
 		want bool
 	}{
 		{"a branch without a record, of which nothing is adopted", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v2"))}
-			s.desired.PromotedCommit, s.state, s.adopted = "v2", nil, nil
+			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v2")}
+			s.desired.Promotion.Commit, s.state, s.adopted = "v2", nil, nil
 		}, true},
 		{"an adopted tree of none, to none", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v1"))}
+			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.state = nil
 		}, false},
 		{"none before and none now", func(*situation) {}, false},
-		{"the first", func(s *situation) { s.desired.PromotedCommit = "v2" }, true},
-		{"the same", func(s *situation) { s.desired.PromotedCommit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
+		{"the first", func(s *situation) { s.desired.Promotion.Commit = "v2" }, true},
+		{"the same", func(s *situation) { s.desired.Promotion.Commit, s.branch.Record.PromotedCommit = "v2", "v2" }, false},
 		{"none any more", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
 		{"a move within the branch, of the same", func(s *situation) {
 			s.branch = &BranchState{}
-			s.desired.Destination.Path, s.desired.PromotedCommit, s.state.PromotedCommit = "clusters", "v2", "v2"
+			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state.PromotedCommit = "clusters", "v2", "v2"
 		}, false},
 		{"an adopted tree of the same", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v2"))}
-			s.desired.PromotedCommit, s.state = "v2", nil
+			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v2")}
+			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, false},
 		{"an adopted tree of another", func(s *situation) {
-			s.branch = &BranchState{PromotedCommitFile: blobHash([]byte("v1"))}
-			s.desired.PromotedCommit, s.state = "v2", nil
+			s.branch = &BranchState{PromotedCommitFile: record.PromotedCommitHash("v1")}
+			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, true},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -84,7 +85,7 @@ func (b *branch) request(value string, targets map[string][]string, before *deli
 	b.Helper()
 	return request{&delivery.Desired{
 		Strategy:     delivery.Push,
-		Destination:  delivery.Destination{Repo: b.repo, Branch: "dev", Path: "."},
+		Destination:  record.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
 		Tree:         build(b, "dev", value, targets),
@@ -202,7 +203,7 @@ func TestNothingToDo(t *testing.T) {
 		}
 	}
 	o := b.request("1", usual, s)
-	o.PromotedCommit = "v2"
+	o.Promotion.Commit = "v2"
 	b.deliver(o, 1)
 }
 
@@ -475,7 +476,7 @@ func TestMoves(t *testing.T) {
 	}
 	o = b.request("1", usual, kept(t, moved))
 	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
-	o.Destination = delivery.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
+	o.Destination = record.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
 	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {
 		t.Fatalf("%v, %v", result, err)

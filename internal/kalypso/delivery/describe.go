@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
@@ -71,7 +72,7 @@ func (r Review) max() int {
 func (d *Desired) Describe(before *State) string {
 	at := d.Destination
 	if d.Strategy == ComputeOnly { // no branch gets the tree
-		at = Destination{}
+		at = record.Destination{}
 	}
 	c := describe.Change{
 		Environment: d.Environment,
@@ -125,9 +126,7 @@ func (d *Desired) Describe(before *State) string {
 			Repo: repoOf(before.PromotedCommit, promoted, was.origins(), is.origins()),
 			From: before.PromotedCommit, To: promoted,
 		}
-		if reason := d.recordOn(&before.Seen).Promotion; reason != nil {
-			c.Promoted.Why = reason.Summary
-		}
+		c.Promoted.Why = d.recordOn(&before.Seen).Promotion.Summary
 	}
 	return describe.Markdown(c)
 }
@@ -144,7 +143,7 @@ func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 	}
 	for i := range moves {
 		for _, r := range byRepo[repourl.Key(moves[i].Repo)] {
-			if slices.ContainsFunc(moves[i].Paths, func(file string) bool { return nested(path.Clean(r.Path), file) }) {
+			if slices.ContainsFunc(moves[i].Paths, func(file string) bool { return record.Nested(path.Clean(r.Path), file) }) {
 				moves[i].Registrations = append(moves[i].Registrations, r.Name)
 			}
 		}
@@ -154,7 +153,7 @@ func (d *Desired) nameRegistrations(moves []describe.SourceChange) {
 
 // DescribeRemoval describes the removal of what a destination holds of an environment, as [Desired.Describe] does for a
 // change.
-func DescribeRemoval(at Destination, environment string, held Inventory, r Review) string {
+func DescribeRemoval(at record.Destination, environment string, held Inventory, r Review) string {
 	c := describe.Change{
 		Environment: environment,
 		Branch:      at.Branch,

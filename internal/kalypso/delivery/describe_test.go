@@ -57,7 +57,7 @@ func (b *branch) described(value string, commit int, before *delivery.State) req
 		{Meta: fleet.Meta{Name: "elsewhere"}, Repo: "https://git.acme.io/acme/shop", Path: "dep"},
 		{Meta: fleet.Meta{Name: "another"}, Repo: "git@git.acme.io:acme/base.git", Path: "."},
 	}
-	o.PromotedCommit = fmt.Sprintf("%040d", commit)
+	o.Promotion.Commit = fmt.Sprintf("%040d", commit)
 	o.Review.Links.Commit = func(repo, commit string) string { return repo + "/commit/" + commit }
 	return o
 }

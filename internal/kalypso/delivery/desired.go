@@ -1,3 +1,5 @@
+// Package delivery delivers a GitOps tree to its branch. It decides which folders there belong to the rendering, what
+// others changed, and what a change removes. It makes one commit.
 package delivery
 
 import (
@@ -11,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -28,26 +31,25 @@ const (
 
 // Desired is a rendering as it is configured. A string that is not known yet is [unknown.Text].
 type Desired struct {
-	Strategy       Strategy
-	Destination    Destination
-	Environment    string
-	Fleet          *fleet.Fleet
-	Tree           *tree.Tree     // see [Desired.Render]; nil until then, and if no assignments are known yet
-	PromotedCommit string         // empty if there is none
-	Promotion      *Promotion     // why that commit was promoted; nil: unknown
-	Origins        []string       // keys of manifests that name a file in Git, for the record
-	Sources        origin.Sources // the commits of these files
-	Review         Review
-	Adopt          bool
-	CreateBranch   bool
-	KeepOld        bool // a move keeps the folders and the record at the old location
-	KeepOnDestroy  bool // a destroy keeps the folders and the record on the branch
-	Protected      bool // a destroy is an error
-	OnDrift        OnDrift
-	Guardrails     Guardrails
-	PullRequest    PullRequestSettings
-	Message        string // of the commit; empty for the default, which lists the changes
-	Author         gitops.Signature
+	Strategy      Strategy
+	Destination   record.Destination
+	Environment   string
+	Fleet         *fleet.Fleet
+	Tree          *tree.Tree       // see [Desired.Render]; nil until then, and if no assignments are known yet
+	Promotion     record.Promotion // zero if there is none
+	Origins       []string         // keys of manifests that name a file in Git, for the record
+	Sources       origin.Sources   // the commits of these files
+	Review        Review
+	Adopt         bool
+	CreateBranch  bool
+	KeepOld       bool // a move keeps the folders and the record at the old location
+	KeepOnDestroy bool // a destroy keeps the folders and the record on the branch
+	Protected     bool // a destroy is an error
+	OnDrift       OnDrift
+	Guardrails    Guardrails
+	PullRequest   PullRequestSettings
+	Message       string // of the commit; empty for the default, which lists the changes
+	Author        gitops.Signature
 	// Incomplete says that an argument that decides about the change, other than the fleet, is not known yet.
 	Incomplete bool
 
@@ -102,7 +104,7 @@ func (d *Desired) describable() bool {
 	if !d.Known() || d.Strategy != ComputeOnly && !d.Located() || d.Review.Incomplete || unknown.Any(d.Sources) {
 		return false
 	}
-	for _, text := range []string{string(d.Strategy), d.Environment, d.PromotedCommit, string(d.Review.Detail)} {
+	for _, text := range []string{string(d.Strategy), d.Environment, d.Promotion.Commit, string(d.Review.Detail)} {
 		if unknown.Is(text) {
 			return false
 		}
@@ -134,14 +136,24 @@ func (d *Desired) Render(ctx context.Context, p *Prior, s *State, progress Progr
 // AssignmentsKnown reports whether the tree is rendered, and the assignments of all cluster types are known.
 func (d *Desired) AssignmentsKnown() bool { return d.assignmentsKnown }
 
-func (d *Desired) record() Record {
-	r := NewRecord(d.Environment, d.Inventory().Names(), d.AppliedPromotedCommit(), d.Origins, d.Sources)
+// recordOn returns the record to write to a branch. Failures to render keep their time.
+func (d *Desired) recordOn(at *BranchState) record.Record {
+	r := d.record()
+	r.SetSince(at.Record, d.Author.When)
+	r.SetPromotion(d.Promotion, at.Record)
+	return r
+}
+
+func (d *Desired) record() record.Record {
+	r := record.New(d.Environment, d.Inventory().Names(), d.AppliedPromotedCommit(), d.Origins, d.Sources)
 	r.Decisions = d.Decisions()
 	r.Rollout = d.applied().rollout.Record()
-	r.Promotion = d.Promotion
+	r.Promotion = d.Promotion.Reason
 	if k := d.keptTree(); k != nil && d.Delivers() {
 		r.Kept, r.LeftOut = slices.Clone(k.kept), slices.Clone(k.leftOut)
-		r.LeftOut = slices.DeleteFunc(r.LeftOut, func(f FailedAssignment) bool { return f.ClusterType == "" }) // unbounded
+		r.LeftOut = slices.DeleteFunc(r.LeftOut, func(f record.FailedAssignment) bool {
+			return f.ClusterType == "" // unbounded
+		})
 	}
 	return r
 }

@@ -9,14 +9,15 @@ import (
 
 // edit returns the commit of a change. It neither contains nor renders folders that the branch already holds.
 func (d *Desired) edit(c *Change) *gitops.Edit {
+	promoted := ""
+	if d.Complete() {
+		promoted = d.Promotion.Commit
+	}
 	edit := &gitops.Edit{
-		Files:   map[string][]byte{d.Destination.RecordPath(): c.Record.Marshal()},
+		Files:   c.Record.Files(d.Destination, promoted),
 		Remove:  c.Remove,
 		Message: d.commitMessage(c),
 		Author:  d.Author,
-	}
-	if d.PromotedCommit != "" && d.Complete() {
-		edit.Files[tree.PromotedCommitFile] = []byte(d.PromotedCommit)
 	}
 	rendered := make(map[string]int, len(d.Tree.Folders))
 	for i, folder := range d.Tree.Folders {

@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -73,7 +74,7 @@ func (l Limit) allows(removed, total int) bool {
 
 // unknownProblem names what the assignments depend on and what is not known yet.
 func unknownProblem(f *fleet.Fleet) problem.Problem {
-	return argumentProblem("Assignments not known", fmt.Sprintf(
+	return problem.At("Assignments not known", fmt.Sprintf(
 		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
 			"Apply the resources that give these values first, or use values that are known.",
 		problem.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
@@ -167,7 +168,7 @@ func (g Guardrails) Check(before, after Inventory, replaced bool) error {
 }
 
 // CheckMove returns a *GuardrailError if a move must not remove all folders from the old location.
-func (g Guardrails) CheckMove(from Destination, held Inventory) error {
+func (g Guardrails) CheckMove(from record.Destination, held Inventory) error {
 	removed, total := held.removedBy(nil, true)
 	if total == 0 || g.AllowEmpty && g.MaxRemoved.allows(total, total) {
 		return nil

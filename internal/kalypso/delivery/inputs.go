@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // inputs is what a tree was rendered from, as far as descriptions compare it.
@@ -122,7 +123,7 @@ func (c configInputs) same(other configInputs) bool {
 func shownReference(_, text string) string { return describe.Truncate(text) }
 
 // inputsOf returns the inputs that a record names.
-func inputsOf(r *Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
+func inputsOf(r *record.Record) *inputs { return &inputs{Origins: r.Origins, Sources: r.Sources} }
 
 // origins returns the files that the tree's objects were read from, with their commits.
 func (in *inputs) origins() []origin.Origin { return in.Sources.Resolve(in.Origins) }

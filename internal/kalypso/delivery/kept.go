@@ -1,12 +1,12 @@
 package delivery
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -20,27 +20,6 @@ const (
 	AssignmentErrorFail OnAssignmentError = "fail" // the plan fails
 	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps what it holds of them
 )
-
-// FailedAssignment is a deployment target that fails to render on a cluster type.
-type FailedAssignment struct {
-	ClusterType      string `json:"cluster_type,omitempty"` // empty: on every cluster type
-	DeploymentTarget string `json:"deployment_target"`
-	// Since is the time of the commit whose record listed it first, by RFC 3339. It is empty until then.
-	Since string `json:"since,omitempty"`
-}
-
-func (f FailedAssignment) compare(other FailedAssignment) int {
-	return cmp.Or(cmp.Compare(f.ClusterType, other.ClusterType), cmp.Compare(f.DeploymentTarget, other.DeploymentTarget))
-}
-
-func (f FailedAssignment) same(other FailedAssignment) bool { return f.compare(other) == 0 }
-
-func (f FailedAssignment) String() string {
-	if f.ClusterType == "" {
-		return f.DeploymentTarget
-	}
-	return f.ClusterType + " / " + f.DeploymentTarget
-}
 
 // failures lists the deployment targets that fail to render: cluster type → names. Those below "" fail on every cluster
 // type.
@@ -69,7 +48,7 @@ type keptTree struct {
 	inventory Inventory
 	failures  failures
 	// Kept lists the folders that the branch keeps, and leftOut the targets that it does not hold. Both are sorted.
-	kept, leftOut []FailedAssignment
+	kept, leftOut []record.FailedAssignment
 	// waiting lists the targets that can't join a cluster type. Until they can, they do not leave the others.
 	waiting map[string]bool
 	held    int // the number of our deployment target folders on the branch
@@ -77,7 +56,7 @@ type keptTree struct {
 	// of the hashes of their targets.
 	incomplete bool
 	// lost lists the folders that a move to another destination can't keep.
-	lost []FailedAssignment
+	lost []record.FailedAssignment
 }
 
 // keep adds the failing targets on the branch to the rendered tree. held is our folders on the branch as they were last
@@ -90,15 +69,15 @@ func (f failures) keep(rendered, held, delivered Inventory) *keptTree {
 			if clusterType == "" && len(holders[name]) > 0 || slices.Contains(holders[name], clusterType) {
 				continue
 			}
-			k.leftOut = append(k.leftOut, FailedAssignment{ClusterType: clusterType, DeploymentTarget: name})
+			k.leftOut = append(k.leftOut, record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: name})
 			k.waiting[name] = true
 		}
 	}
 	for name, folder := range rendered {
 		k.inventory[name] = k.keepIn(name, folder, held[name], delivered[name])
 	}
-	slices.SortFunc(k.kept, FailedAssignment.compare)
-	slices.SortFunc(k.leftOut, FailedAssignment.compare)
+	slices.SortFunc(k.kept, record.FailedAssignment.Compare)
+	slices.SortFunc(k.leftOut, record.FailedAssignment.Compare)
 	return k
 }
 
@@ -115,7 +94,7 @@ func (k *keptTree) keepIn(clusterType string, folder, held, delivered Folder) Fo
 			targets = append(targets, *is)
 		case k.failures.include(clusterType, was.Name) || k.waiting[was.Name]:
 			targets = append(targets, *was)
-			k.kept = append(k.kept, FailedAssignment{ClusterType: clusterType, DeploymentTarget: was.Name})
+			k.kept = append(k.kept, record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: was.Name})
 		}
 	}
 	if len(k.kept) == kept {
@@ -157,7 +136,7 @@ func (k *keptTree) keeps(clusterType, target string) bool {
 // isKept reports whether the branch keeps the folder of a target.
 func (k *keptTree) isKept(clusterType, target string) bool {
 	_, found := slices.BinarySearchFunc(
-		k.kept, FailedAssignment{ClusterType: clusterType, DeploymentTarget: target}, FailedAssignment.compare)
+		k.kept, record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: target}, record.FailedAssignment.Compare)
 	return found
 }
 
@@ -191,7 +170,7 @@ func (k *keptTree) baseline(delivered, held Inventory) Inventory {
 func (d *Desired) KeepsFailed() bool { return d.OnAssignmentError == AssignmentErrorKeep }
 
 // Kept returns the deployment target folders that the branch keeps because they fail to render, sorted.
-func (d *Desired) Kept() []FailedAssignment {
+func (d *Desired) Kept() []record.FailedAssignment {
 	if k := d.keptTree(); k != nil {
 		return k.kept
 	}
@@ -253,7 +232,7 @@ func (d *Desired) resolveUnreadKept(s *State, at *BranchState) {
 }
 
 // records returns the records of the branch and of the pull request, as they were last read.
-func (s *State) records() (all []*Record) {
+func (s *State) records() (all []*record.Record) {
 	if s == nil {
 		return nil
 	}
@@ -265,12 +244,12 @@ func (s *State) records() (all []*Record) {
 }
 
 // setSince sets the time since which assignments fail, from the first record that lists them.
-func (k *keptTree) setSince(records ...*Record) {
-	for _, list := range [][]FailedAssignment{k.kept, k.leftOut} {
+func (k *keptTree) setSince(records ...*record.Record) {
+	for _, list := range [][]record.FailedAssignment{k.kept, k.leftOut} {
 		for i := range list {
 			for _, r := range records {
 				if list[i].Since == "" {
-					list[i].Since = r.failsSince(list[i])
+					list[i].Since = r.Since(list[i])
 				}
 			}
 		}
@@ -344,10 +323,10 @@ func (d *Desired) failuresChange(s *State) bool {
 	}
 	all := s.records()
 	last := all[len(all)-1]
-	return last != nil && !last.sameFailures(d.record())
+	return last != nil && !last.SameFailures(d.record())
 }
 
-func texts(all []FailedAssignment) []string {
+func texts(all []record.FailedAssignment) []string {
 	lines := make([]string, len(all))
 	for i, f := range all {
 		lines[i] = f.String()
@@ -358,8 +337,8 @@ func texts(all []FailedAssignment) []string {
 // KeptMoveError means that a rendering moves to another destination while deployment targets fail to render. The new
 // destination does not hold what the old one keeps of them.
 type KeptMoveError struct {
-	To   Destination
-	Kept []FailedAssignment
+	To   record.Destination
+	Kept []record.FailedAssignment
 }
 
 // Error implements error.
@@ -371,9 +350,9 @@ func (e *KeptMoveError) Error() string {
 
 // LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
 type LeftOutError struct {
-	Destination Destination
+	Destination record.Destination
 	Environment string
-	Held        []FailedAssignment
+	Held        []record.FailedAssignment
 }
 
 // Error implements error.

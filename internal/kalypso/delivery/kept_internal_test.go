@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
@@ -39,7 +40,7 @@ func (s *situation) keptText() string {
 	decision := Decide(s.desired, s.prior, s.state)
 	d := s.desired
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[decision.Action]}
-	list := func(what string, all []FailedAssignment) {
+	list := func(what string, all []record.FailedAssignment) {
 		if len(all) > 0 {
 			parts = append(parts, what+" "+strings.Join(texts(all), ", "))
 		}
@@ -109,7 +110,7 @@ func TestKept(t *testing.T) {
 		}, "write"},
 		{"the same again", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
-			s.state.Seen.Record.Kept = []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
+			s.state.Seen.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 			s.prior.TreeHash = Inventory{"large": realHashes(held(delivered))["large"], "small": held(delivered)["small"]}.
 				TreeHash().String()
 		}, "keep; kept large / a"},
@@ -239,7 +240,7 @@ func TestFailingSince(t *testing.T) {
 	s.desired.Author.When = time.Unix(1_800_000_000, 0)
 	Decide(s.desired, s.prior, s.state)
 	first := s.desired.recordOn(s.branch)
-	want := []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a", Since: "2027-01-15T08:00:00Z"}}
+	want := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a", Since: "2027-01-15T08:00:00Z"}}
 	if diff := cmp.Diff(want, first.Kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
@@ -252,8 +253,8 @@ func TestFailingSince(t *testing.T) {
 	if again := s.desired.recordOn(s.branch); !slices.Equal(again.Kept, want) || again.LeftOut[0].Since != want[0].Since {
 		t.Errorf("the next record is %v", again)
 	}
-	parsed, err := ParseRecord(first.Marshal())
-	if err != nil || !parsed.same(first) || !slices.Equal(parsed.Kept, want) {
+	parsed, err := record.Parse(first.Marshal())
+	if err != nil || !parsed.Same(first) || !slices.Equal(parsed.Kept, want) {
 		t.Errorf("after a round trip: %v (%v)", parsed, err)
 	}
 }
@@ -296,7 +297,7 @@ func TestWholeHashesInState(t *testing.T) {
 // Both errors name the targets, and what to do.
 func TestKeptErrors(t *testing.T) {
 	t.Parallel()
-	all := []FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
+	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 	for _, err := range []error{&KeptMoveError{usualDestination, all}, &LeftOutError{usualDestination, "dev", all}} {
 		p := NewProblem(usualDestination, err)
 		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||

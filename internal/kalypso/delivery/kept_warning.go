@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // maxFailedListed limits the assignments and the reasons that the warning lists.
@@ -49,7 +50,7 @@ func (k *keptTree) lines(p problem.Problem, uncertain bool) (lines []string) {
 	for _, t := range p.Affects {
 		names[t.Name] = true
 	}
-	add := func(all []FailedAssignment, becomes string) {
+	add := func(all []record.FailedAssignment, becomes string) {
 		for _, f := range all {
 			// A target that can't join a cluster type is kept on others.
 			joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)

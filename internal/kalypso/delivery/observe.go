@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Observe reads the branch and returns the state with what the branch holds now. If the head did not change, it only
@@ -231,7 +232,7 @@ func (p *Proposal) promotedCommitChanged(target *State) bool {
 	if p.Head.PromotedCommit == "" {
 		return false
 	}
-	now, ours := target.Seen.PromotedCommitFile, blobHash([]byte(p.Head.PromotedCommit))
+	now, ours := target.Seen.PromotedCommitFile, record.PromotedCommitHash(p.Head.PromotedCommit)
 	return now != p.Tracking && now != ours
 }
 
@@ -241,7 +242,7 @@ func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k 
 	if !s.Drifted() {
 		return s, nil
 	}
-	commit, ours, err := s.Destination.ownCommit(ctx, client, k)
+	commit, ours, err := ownCommit(ctx, client, s.Destination, k)
 	if err != nil || commit == "" || commit != s.Seen.Head {
 		return s, err
 	}
@@ -256,8 +257,8 @@ func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k 
 }
 
 // ownCommit returns the last commit of our branch, and the branch. If the commit is not ours, it returns "".
-func (at Destination) ownCommit(
-	ctx context.Context, client *gitremote.Client, k key,
+func ownCommit(
+	ctx context.Context, client *gitremote.Client, at record.Destination, k key,
 ) (commit string, b *reviewBranch, err error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
@@ -298,7 +299,7 @@ func (p *Proposal) otherCommits(ctx context.Context, client *gitremote.Client, k
 // afterRebase returns a drift if our branch was rebased and holds commits of others.
 func (p *Proposal) afterRebase(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
 	at := p.Head.Destination
-	commit, ours, err := at.ownCommit(ctx, client, k)
+	commit, ours, err := ownCommit(ctx, client, at, k)
 	switch {
 	case err != nil:
 		return nil, err

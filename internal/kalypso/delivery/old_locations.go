@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // OldLocation is a location on another branch that still holds what was delivered before a move. A pull request of
@@ -139,7 +140,7 @@ func (o *OldLocation) observe(ctx context.Context, client *gitremote.Client, hos
 
 // Removal is a pull request that removes the folders and the record at a destination.
 type Removal struct {
-	From        Destination
+	From        record.Destination
 	PullRequest *hosting.PullRequest
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -90,7 +91,7 @@ func TestOldLocations(t *testing.T) {
 			decision := Decide(s.desired, s.prior, s.state)
 			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
 				RemoveOld: "remove old"}[decision.Action]
-			for verb, places := range map[string][]Destination{
+			for verb, places := range map[string][]record.Destination{
 				"removes": decision.OldRemoved, "keeps": decision.OldKept, "leaves": decision.OldKeptForNow,
 			} {
 				var branches []string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -114,7 +115,7 @@ func (d *Desired) checkDecisions(s *State, at *BranchState) error {
 // DecisionsError says that the destination holds a rendering that the state does not know, with other decisions of
 // placement.
 type DecisionsError struct {
-	Destination Destination
+	Destination record.Destination
 	Environment string
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -35,7 +36,7 @@ func placedDesired(t *testing.T) *Desired {
 		t.Fatal(err)
 	}
 	return &Desired{
-		Strategy: Push, Environment: "dev", Destination: Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
+		Strategy: Push, Environment: "dev", Destination: record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
 		Tree: &tree.Tree{Schedule: s},
 	}
 }
@@ -43,13 +44,13 @@ func placedDesired(t *testing.T) *Desired {
 // TestDecisionsOfState: a state returns the decisions that it was written with, and stores them once.
 func TestDecisionsOfState(t *testing.T) {
 	t.Parallel()
-	record := NewRecord("dev", []string{"large"}, "", nil, nil)
-	record.Decisions = decided("large")
-	s := newState(Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
+	written := record.New("dev", []string{"large"}, "", nil, nil)
+	written.Decisions = decided("large")
+	s := newState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
 	folder := Folder{Hash: tree.Hash{1}, Targets: []Target{{Name: "hello-web"}}}
 	s.Delivered = Inventory{"large": folder, "small": folder}
-	s.DeliveredRecord, s.Decisions = record.hash(), record.Decisions
-	s.Seen = BranchState{Head: "1", Record: &record, RecordHash: record.hash()}
+	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
+	s.Seen = BranchState{Head: "1", Record: &written, RecordHash: written.Hash()}
 	if packed := s.withoutRepeats(); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
 		t.Error("the state holds the decisions twice, or loses them")
 	}
@@ -61,7 +62,7 @@ func TestDecisionsOfState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(record, *read.Seen.Record); diff != "" {
+	if diff := cmp.Diff(written, *read.Seen.Record); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	earlier, known := read.Earlier()
@@ -80,16 +81,16 @@ func TestDecisionsOfState(t *testing.T) {
 func TestDecisionsOfRecord(t *testing.T) {
 	t.Parallel()
 	d := placedDesired(t)
-	record, err := ParseRecord(d.record().Marshal())
+	written, err := record.Parse(d.record().Marshal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(decided("large"), record.Decisions); diff != "" {
+	if diff := cmp.Diff(decided("large"), written.Decisions); diff != "" {
 		t.Errorf("decisions (-want +got):\n%s", diff)
 	}
-	other := record
+	other := written
 	other.Decisions = decided("small")
-	if record.same(other) || !record.same(record) {
+	if written.Same(other) || !written.Same(written) {
 		t.Error("records with other decisions are the same, or equal ones are not")
 	}
 	for name, text := range map[string]string{
@@ -97,7 +98,7 @@ func TestDecisionsOfRecord(t *testing.T) {
 		"a target twice":    `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"a": "x", "b": "x"}}}}`,
 		"another structure": `{"version": 1, "environment": "dev", "decisions": {"web": []}}`,
 	} {
-		if _, err := ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), "it was changed") {
+		if _, err := record.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), "it was changed") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -126,7 +127,7 @@ func TestDecisionsDecide(t *testing.T) {
 			t.Errorf("%s: decides anew: %t", name, got)
 		}
 	}
-	at := &BranchState{Record: &Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
+	at := &BranchState{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
 	for _, adopt := range []bool{false, true} {
 		d.Adopt = adopt
 		if err := d.checkDecisions(nil, at); err == nil {

@@ -10,11 +10,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // NewProblem returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
 // it. at is the destination. Errors of a host of pull requests are not its concern.
-func NewProblem(at Destination, err error) problem.Problem {
+func NewProblem(at record.Destination, err error) problem.Problem {
 	p := ownProblem(at, err)
 	if p.Summary == "" {
 		p = repoProblem(at, err)
@@ -24,7 +25,7 @@ func NewProblem(at Destination, err error) problem.Problem {
 }
 
 // ownProblem returns an error of this package as a problem. For another error, its Summary is empty.
-func ownProblem(at Destination, err error) problem.Problem {
+func ownProblem(at record.Destination, err error) problem.Problem {
 	text := printable.Text(err.Error())
 	var (
 		exists    *ExistsError
@@ -42,50 +43,50 @@ func ownProblem(at Destination, err error) problem.Problem {
 	)
 	switch {
 	case errors.As(err, &exists):
-		return argumentProblem("The branch holds a rendering of this environment: import it, or adopt it", fmt.Sprintf(
+		return problem.At("The branch holds a rendering of this environment: import it, or adopt it", fmt.Sprintf(
 			"%s\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and its "+
 				"state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or set adopt = true "+
 				"to adopt the rendering.",
 			text, exists.Destination.ImportID(exists.Environment)), "gitops_repo")
 	case errors.As(err, &decisions):
-		return argumentProblem("The branch holds other placement decisions: import the rendering", fmt.Sprintf(
+		return problem.At("The branch holds other placement decisions: import the rendering", fmt.Sprintf(
 			"%s\nImport the rendering: the import takes the decisions from the record. adopt = true can't. The ID of the "+
 				"import is\n  %s",
 			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		return argumentProblem("Folders are not this rendering's", problem.Sentence(err), "gitops_repo")
+		return problem.At("Folders are not this rendering's", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &ownership):
-		return argumentProblem("Destination is not this rendering's", problem.Sentence(err), "gitops_repo")
+		return problem.At("Destination is not this rendering's", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &moved):
-		return argumentProblem("The branch moved after the plan was made", problem.Sentence(err))
+		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
 	case errors.As(err, &drifted):
 		return drifted.State.driftProblem(DriftFail)
 	case errors.As(err, &guardrail):
-		return argumentProblem("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
+		return problem.At("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
 		return review.problem(at)
 	case errors.As(err, &reviewers):
-		return argumentProblem("Reviewers that can't be asked", problem.Sentence(err), "delivery")
+		return problem.At("Reviewers that can't be asked", problem.Sentence(err), "delivery")
 	case errors.As(err, &moves):
-		return argumentProblem("A rollout is under way", problem.Sentence(err), "gitops_repo")
+		return problem.At("A rollout is under way", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &keptMove):
-		return argumentProblem("Deployment targets that can't be kept", problem.Sentence(err), "on_assignment_error")
+		return problem.At("Deployment targets that can't be kept", problem.Sentence(err), "on_assignment_error")
 	case errors.As(err, &leftOut):
-		return argumentProblem("Deployment targets that can't be kept", fmt.Sprintf(
+		return problem.At("Deployment targets that can't be kept", fmt.Sprintf(
 			"%s Fix the targets, or import the rendering with the ID\n  %s",
 			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
 	case errors.As(err, &nested):
-		return argumentProblem("Two renderings at one destination", text, "gitops_repo")
+		return problem.At("Two renderings at one destination", text, "gitops_repo")
 	case errors.Is(err, ErrNoRendering):
-		return argumentProblem("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
+		return problem.At("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
 			"gitops_repo")
 	}
 	return problem.Problem{}
 }
 
-func (e *ReviewError) problem(at Destination) problem.Problem {
+func (e *ReviewError) problem(at record.Destination) problem.Problem {
 	if e.Closed {
-		return argumentProblem("The pull request was closed", fmt.Sprintf(
+		return problem.At("The pull request was closed", fmt.Sprintf(
 			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, e),
 			"delivery")
 	}
@@ -97,11 +98,11 @@ func (e *ReviewError) problem(at Destination) problem.Problem {
 				"its branch and its description. If you abandon the rendering, close it.",
 			e.PullRequest.Number)
 	}
-	return argumentProblem("The pull request is not merged yet", detail, "delivery")
+	return problem.At("The pull request is not merged yet", detail, "delivery")
 }
 
 // repoProblem returns an error of a Git server as a problem of the argument gitops_repo.
-func repoProblem(at Destination, err error) problem.Problem {
+func repoProblem(at record.Destination, err error) problem.Problem {
 	var rejected *gitremote.RejectedError
 	sentence := problem.Sentence(err)
 	summary, detail := gitremote.Summary(err), sentence
@@ -127,7 +128,7 @@ func repoProblem(at Destination, err error) problem.Problem {
 		summary = "GitOps repo can't be reached"
 		detail = sentence + " Check the URL, the network and the server, and plan again."
 	case errors.Is(err, context.DeadlineExceeded):
-		return argumentProblem("Out of time", fmt.Sprintf(
+		return problem.At("Out of time", fmt.Sprintf(
 			"At %s: %s. Raise timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
 	case summary == "":
 		summary = "GitOps repo can't be used"
@@ -135,5 +136,5 @@ func repoProblem(at Destination, err error) problem.Problem {
 			detail = fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), "."))
 		}
 	}
-	return argumentProblem(summary, detail, "gitops_repo")
+	return problem.At(summary, detail, "gitops_repo")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -170,7 +171,7 @@ type reviewBranch struct {
 }
 
 // readReviewBranch reads our branch at a destination.
-func readReviewBranch(snapshot *gitops.Snapshot, at Destination, k key) (*reviewBranch, error) {
+func readReviewBranch(snapshot *gitops.Snapshot, at record.Destination, k key) (*reviewBranch, error) {
 	b, err := readBranch(snapshot, at, nil, nil)
 	if err != nil || b.Head == "" {
 		return &reviewBranch{BranchState: b}, err
@@ -192,7 +193,7 @@ func (r *reviewBranch) onTopOf(head string) bool { return slices.Equal(r.parents
 
 // checkPush returns an error if a push must not replace our branch: it is not ours, or others pushed to it after the
 // plan was made. pr is the pull request from the branch, or nil.
-func (r *reviewBranch) checkPush(at Destination, s *State, pr *hosting.PullRequest) error {
+func (r *reviewBranch) checkPush(at record.Destination, s *State, pr *hosting.PullRequest) error {
 	if r.Head == "" || r.trailer {
 		return nil
 	}
@@ -230,7 +231,7 @@ const (
 
 // review decides what an apply does with our branch. c is the change of the target, and pr the pull request, or nil.
 func (d *Desired) review(
-	s *State, c *Change, target *BranchState, ours *reviewBranch, at Destination, pr *hosting.PullRequest,
+	s *State, c *Change, target *BranchState, ours *reviewBranch, at record.Destination, pr *hosting.PullRequest,
 ) (reviewAction, error) {
 	if !c.Needed {
 		return reviewNothing, nil
@@ -258,7 +259,7 @@ func (d *Desired) promotes(s *State, c *Change, at *BranchState) bool {
 	case d.movesWithin(s):
 		return s.PromotedCommit != promoted
 	case len(c.Adoption.Adopted) > 0 && promoted != "":
-		return at.PromotedCommitFile != blobHash([]byte(promoted))
+		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
 	}
 	return at.promotedCommit() != promoted
 }

@@ -10,21 +10,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // topic is our topic branch, the head of a pull request of one rendering.
 type topic struct {
 	key    key
-	marker string      // identifies the pull request as ours
-	at     Destination // on our branch
-	target string      // branch
+	marker string             // identifies the pull request as ours
+	at     record.Destination // on our branch
+	target string             // branch
 	branch *gitops.Branch
 	onto   *gitops.Branch
 	repo   hosting.Repo
 }
 
-func (r *PullRequests) topic(client *gitremote.Client, name, marker string, k key, target Destination) (*topic, error) {
-	t := &topic{key: k, marker: marker, at: Destination{target.Repo, name, target.Path}, target: target.Branch}
+func (r *PullRequests) topic(
+	client *gitremote.Client, name, marker string, k key, target record.Destination,
+) (*topic, error) {
+	at := target
+	at.Branch = name
+	t := &topic{key: k, marker: marker, at: at, target: target.Branch}
 	var err error
 	if t.repo, err = r.Host.Repo(target.Repo); err != nil {
 		return nil, err
@@ -44,7 +49,9 @@ func (r *PullRequests) renderingTopic(client *gitremote.Client, d *Desired) (*to
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It differs from the one of the
 // rendering, because an approval of the rendering is no approval of its removal.
-func (r *PullRequests) removalTopic(client *gitremote.Client, at Destination, environment string) (*topic, error) {
+func (r *PullRequests) removalTopic(
+	client *gitremote.Client, at record.Destination, environment string,
+) (*topic, error) {
 	k := key{environment, at.Branch, at.Path}
 	return r.topic(client, removalBranchName(r.BranchPrefix, k), k.removalMarker(), k, at)
 }
@@ -148,7 +155,7 @@ func (r *PullRequests) Propose(
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination holds
 // the tree, it removes the old locations. now is the destination on our branch.
 func (r *PullRequests) finishMove(
-	ctx context.Context, client *gitremote.Client, d *Desired, s *State, now Destination, result *Result,
+	ctx context.Context, client *gitremote.Client, d *Desired, s *State, now record.Destination, result *Result,
 ) error {
 	if !s.Current() {
 		return nil

@@ -11,12 +11,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // FileChange is a change of one file that a pull request proposes.
 type FileChange struct {
-	Target Destination // its Path is the file's
-	Name   string      // of our branch, after the prefix
+	Target record.Destination // its Path is the file's
+	Name   string             // of our branch, after the prefix
 	// Known is what the state knows about an earlier proposal; nil: nothing.
 	Known  *FileProposal
 	Author gitops.Signature
@@ -37,7 +38,7 @@ type FileProposal struct {
 }
 
 // fileTopic returns the topic branch that proposes a change of a file.
-func (r *PullRequests) fileTopic(client *gitremote.Client, at Destination, name string) (*topic, error) {
+func (r *PullRequests) fileTopic(client *gitremote.Client, at record.Destination, name string) (*topic, error) {
 	k, marker := key{branch: at.Branch, path: at.Path}, hosting.FileMarker(at.Branch, at.Path)
 	return r.topic(client, nameBranch(r.BranchPrefix, key{name, name, "."}, marker), marker, k, at)
 }

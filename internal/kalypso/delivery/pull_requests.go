@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // PullRequests delivers changes by pull requests on a host.
@@ -50,7 +51,7 @@ func (r *PullRequests) sleep(ctx context.Context, try int) error {
 }
 
 // CheckReviewers returns an error if the host can't request a review from one of the reviewers. It requests none.
-func (r *PullRequests) CheckReviewers(at Destination) error {
+func (r *PullRequests) CheckReviewers(at record.Destination) error {
 	repo, err := r.Host.Repo(at.Repo)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 )
 
 // inventory is one of "cluster type/deployment target=hash", a hash of "-" saying that all of its files are empty.
@@ -204,110 +203,5 @@ func TestGuardrails(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestRecord(t *testing.T) {
-	record := delivery.NewRecord("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"},
-		origin.Sources{"https://b@main:.": "c2", "https://a@main:.": "c1"})
-	text := record.Marshal()
-	want := `{
-  "version": 1,
-  "environment": "dev",
-  "cluster_types": [
-    "large",
-    "small"
-  ],
-  "origins": [
-    "a@1:x&<>",
-    "b@1:x"
-  ],
-  "sources": {
-    "https://a@main:.": "c1",
-    "https://b@main:.": "c2"
-  }
-}
-`
-	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("the record (-want +got):\n%s", diff)
-	}
-	got, err := delivery.ParseRecord(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(record, got); diff != "" {
-		t.Errorf("after the round trip (-want +got):\n%s", diff)
-	}
-	// What an older version wrote has no sources; its origins name the commits.
-	old := "https://a@" + strings.Repeat("1", 40) + ":x.yaml"
-	older := `{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`
-	got, err = delivery.ParseRecord([]byte(older))
-	if origins := got.Sources.Resolve(got.Origins); err != nil || len(origins) != 1 ||
-		origins[0].Commit != strings.Repeat("1", 40) {
-		t.Errorf("an older record is %v (%v)", got, err)
-	}
-	for text, said := range map[string]string{
-		``:                                  "it was changed",
-		`[]`:                                "it was changed",
-		`{}`:                                "lacks its version or environment",
-		`{"version":2,"environment":"dev"}`: "use a newer provider",
-		`{"version":1}`:                     "lacks its version or environment",
-		`{"version":1,"environment":"dev","cluster_types":["../x"]}`: `"../x"`,
-		`{"version":1,"environment":"dev","cluster_types":[".git"]}`: `".git"`,
-	} {
-		if _, err := delivery.ParseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), said) {
-			t.Errorf("%s: the error is %v, want %q", text, err, said)
-		}
-	}
-}
-
-func TestCleanPath(t *testing.T) {
-	for path, want := range map[string]string{
-		"": ".", ".": ".", "./": ".", "a": "a", "./a/": "a", "a//b": "a/b", "a/./b/": "a/b", "a/../b": "b",
-		".github/x": ".github/x", "a b": "a b",
-	} {
-		if got, err := delivery.CleanPath(path); err != nil || got != want {
-			t.Errorf("%q is %q, %v; want %q", path, got, err, want)
-		}
-	}
-	for _, path := range []string{
-		"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", "git~1", "a/GIT~1", ".git ", ".g\u200cit",
-		".kalypso", "a/.kalypso", "a\x00b",
-	} {
-		if got, err := delivery.CleanPath(path); err == nil {
-			t.Errorf("%q is %q", path, got)
-		}
-	}
-}
-
-func TestDestinations(t *testing.T) {
-	at := func(path string) delivery.Destination {
-		return delivery.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
-	}
-	for _, test := range []struct {
-		a, b   string
-		nested bool
-	}{
-		{"a", "a", true}, {".", "a", true}, {".", ".", true}, {"a", "a/b", true}, {"a/b/c", "a", true},
-		{"a", "b", false}, {"a", "ab", false}, {"a/b", "a/c", false}, {"a/b", "b", false},
-	} {
-		if got := at(test.a).Nested(at(test.b)); got != test.nested {
-			t.Errorf("%q and %q: nested is %t", test.a, test.b, got)
-		}
-		if got := at(test.b).Nested(at(test.a)); got != test.nested {
-			t.Errorf("%q and %q: nested is %t", test.b, test.a, got)
-		}
-	}
-	for repo, same := range map[string]bool{
-		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false,
-		"https://acme.io:8443/gitops": false, "not a URL": false,
-	} {
-		other := delivery.Destination{Repo: repo, Branch: "dev", Path: "a"}
-		if got := at("a").Same(other); got != same {
-			t.Errorf("%s is the same place: %t", repo, got)
-		}
-		if other.Branch = "main"; at("a").Same(other) {
-			t.Errorf("another branch of %s is the same place", repo)
-		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Progress receives the progress of long work. A total of 0 means that the total is not known.
@@ -32,7 +33,7 @@ type Result struct {
 	PullRequest *hosting.PullRequest
 	Removals    []Removal
 	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
-	Kept     *Destination
+	Kept     *record.Destination
 	Warnings problem.Problems
 }
 
@@ -111,7 +112,7 @@ func (d *Desired) planChange(snapshot *gitops.Snapshot, s *State) (*plannedChang
 }
 
 // asState returns the state of a destination whose last apply is not known.
-func (b *BranchState) asState(at Destination, held Inventory) *State {
+func (b *BranchState) asState(at record.Destination, held Inventory) *State {
 	s := &State{Destination: at, Delivered: held, Seen: *b}
 	if b.Record != nil {
 		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, inputsOf(b.Record)
@@ -138,13 +139,13 @@ func (p *plannedChange) after(head string) BranchState {
 	b.OperatorFolders = without(b.OperatorFolders, ours)
 	b.Record, b.RecordHash, b.RecordError = &p.Record, p.RecordHash, ""
 	if p.Record.PromotedCommit != "" && !p.Record.Rollout.UnderWay() {
-		b.PromotedCommitFile = blobHash([]byte(p.Record.PromotedCommit))
+		b.PromotedCommitFile = record.PromotedCommitHash(p.Record.PromotedCommit)
 	}
 	return b
 }
 
 // delivered returns the state after the delivery of p to a branch.
-func (d *Desired) delivered(at Destination, p *plannedChange, head string) *State {
+func (d *Desired) delivered(at record.Destination, p *plannedChange, head string) *State {
 	s := newState(at, d.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Wanted, p.RecordHash, d.AppliedPromotedCommit()
 	s.Decisions = d.Decisions()
@@ -199,7 +200,7 @@ func Deliver(ctx context.Context, client *gitremote.Client, d *Desired, s *State
 // returns it.
 func (d *Desired) removeFromOldBranch(
 	ctx context.Context, client *gitremote.Client, s *State, delivered plumbing.Hash,
-) (*Destination, error) {
+) (*record.Destination, error) {
 	if !d.moves(s) || d.movesWithin(s) || d.KeepOld {
 		return nil, nil
 	}
@@ -297,10 +298,10 @@ func (d *Desired) commitMessage(c *Change) string {
 	if a := d.applied(); a.begun {
 		fmt.Fprintf(&b, "\nRollout: %s\n", a.rollout.Status())
 	}
-	if d.PromotedCommit != "" && d.Complete() {
-		fmt.Fprintf(&b, "\nPromoted commit: %s\n", d.PromotedCommit)
+	if d.Promotion.Commit != "" && d.Complete() {
+		fmt.Fprintf(&b, "\nPromoted commit: %s\n", d.Promotion.Commit)
 	}
-	if c.Reason != nil {
+	if c.Reason != (record.Reason{}) {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(printable.Text(c.Reason.Summary)))
 	}
 	return b.String()

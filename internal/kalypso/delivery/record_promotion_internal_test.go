@@ -5,53 +5,60 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
 // promotionRun is one apply: the decision, and whether the tree of the apply is complete.
 type promotionRun struct {
 	commit   string
-	decision Promotion
+	decision record.Reason
 	partial  bool // a wave, and not the last one
 }
 
 // play applies runs one after another, and returns the record after the last one.
-func play(runs ...promotionRun) *Record {
-	var record *Record
+func play(runs ...promotionRun) *record.Record {
+	var last *record.Record
 	for _, run := range runs {
-		at := &BranchState{Record: record}
-		d := &Desired{Environment: "prod", PromotedCommit: run.commit, Promotion: &run.decision}
+		at := &BranchState{Record: last}
+		d := &Desired{
+			Environment: "prod", Promotion: record.Promotion{Commit: run.commit, Reason: run.decision},
+		}
 		d.setApply(&applyTree{
 			complete: !run.partial, promotedCommit: at.promotedCommit(), begun: true,
 			rollout: &rollout.State{Progress: rollout.Progress{PromotedCommit: run.commit, Complete: !run.partial}},
 		})
 		next := d.recordOn(at)
-		record = &next
+		last = &next
 	}
-	return record
+	return last
 }
 
 // While a rollout is under way, the record says why its commit is taken, and what was rolled back, also if the decision
 // says something else by then. A second run changes nothing of it.
 func TestRecordOfPromotion(t *testing.T) {
-	promote := func(commit string) Promotion { return Promotion{Decision: "promote", Summary: "to " + commit} }
-	pin := func(back string) Promotion { return Promotion{Decision: "pinned", Summary: "pin", RolledBack: back} }
-	hold := func(back string) Promotion { return Promotion{Decision: "hold", Summary: "hold", RolledBack: back} }
+	promote := func(commit string) record.Reason { return record.Reason{Decision: "promote", Summary: "to " + commit} }
+	pin := func(back string) record.Reason {
+		return record.Reason{Decision: "pinned", Summary: "pin", RolledBack: back}
+	}
+	hold := func(back string) record.Reason {
+		return record.Reason{Decision: "hold", Summary: "hold", RolledBack: back}
+	}
 	for name, tc := range map[string]struct {
 		runs []promotionRun
-		want Promotion
-		next *Promotion // of the rollout under way
+		want record.Reason
+		next record.Reason // of the rollout under way
 	}{
 		"at once": {runs: []promotionRun{{"a", promote("a"), false}}, want: promote("a")},
 		"an own change": {runs: []promotionRun{{"a", promote("a"), false}, {"a", hold(""), false}},
 			want: promote("a")},
 		"the first wave": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}},
-			want: promote("a"), next: new(promote("b")),
+			want: promote("a"), next: promote("b"),
 		},
 		"a wave while the rollout holds": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"b", hold(""), true}},
-			want: promote("a"), next: new(promote("b")),
+			want: promote("a"), next: promote("b"),
 		},
 		"the last wave": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"b", hold(""), false}},
@@ -75,11 +82,11 @@ func TestRecordOfPromotion(t *testing.T) {
 		},
 		"and whose decision does not say it again": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), true}, {"a", hold(""), true}},
-			want: promote("b"), next: new(pin("b")),
+			want: promote("b"), next: pin("b"),
 		},
 		"a rollout that begins anew with a newer commit": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"c", promote("c"), true}},
-			want: promote("a"), next: new(promote("c")),
+			want: promote("a"), next: promote("c"),
 		},
 		"a newer commit after a rollback": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), false}, {"c", promote("c"), true},
@@ -87,16 +94,16 @@ func TestRecordOfPromotion(t *testing.T) {
 			want: promote("c"),
 		},
 	} {
-		record := play(tc.runs...)
-		if diff := cmp.Diff(&tc.want, record.Promotion); diff != "" {
+		got := play(tc.runs...)
+		if diff := cmp.Diff(tc.want, got.Promotion); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(tc.next, record.Promoting); diff != "" {
+		if diff := cmp.Diff(tc.next, got.Promoting); diff != "" {
 			t.Errorf("%s, under way (-want +got):\n%s", name, diff)
 		}
 		last := tc.runs[len(tc.runs)-1]
 		last.decision = hold(last.decision.RolledBack)
-		if diff := cmp.Diff(record, play(append(tc.runs, last)...)); diff != "" {
+		if diff := cmp.Diff(got, play(append(tc.runs, last)...)); diff != "" {
 			t.Errorf("%s: a second run changes the record (-first +second):\n%s", name, diff)
 		}
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
 // Import reads the state of the rendering of an environment at a destination from its record.
-func Import(ctx context.Context, client *gitremote.Client, at Destination, environment string) (*State, error) {
+func Import(ctx context.Context, client *gitremote.Client, at record.Destination, environment string) (*State, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func Import(ctx context.Context, client *gitremote.Client, at Destination, envir
 	case err != nil:
 		return nil, err
 	case found.RecordError != "":
-		return nil, at.recordProblem(found)
+		return nil, recordProblem(at, found)
 	case found.Record == nil:
 		return nil, fmt.Errorf("%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
 			ErrNoRendering, at.RecordPath())
@@ -53,7 +54,7 @@ func Import(ctx context.Context, client *gitremote.Client, at Destination, envir
 // since then are drift, and the state is [State.BaselineUnknown]. If others removed our record, the error is
 // [ErrNoRendering], and the state contains the drift only.
 func Recover(
-	ctx context.Context, client *gitremote.Client, at Destination, environment, delivered, commit string,
+	ctx context.Context, client *gitremote.Client, at record.Destination, environment, delivered, commit string,
 ) (*State, error) {
 	s, err := Import(ctx, client, at, environment)
 	gone := errors.Is(err, ErrNoRendering)

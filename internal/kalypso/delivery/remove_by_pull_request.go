@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
@@ -74,7 +75,7 @@ func (r *PullRequests) closeTopic(
 		}
 	}
 	if s == nil || s.Proposal == nil || !s.Proposal.Head.Destination.Same(t.at) { // of an apply that was killed
-		commit, _, err := t.at.ownCommit(ctx, client, t.key)
+		commit, _, err := ownCommit(ctx, client, t.at, t.key)
 		if err != nil || commit == "" {
 			return err
 		}
@@ -215,7 +216,7 @@ func (r *PullRequests) remove(
 // closeRemoval closes the open pull request that removes the rendering of an environment from a destination, if there
 // is one.
 func (r *PullRequests) closeRemoval(
-	ctx context.Context, client *gitremote.Client, at Destination, environment string,
+	ctx context.Context, client *gitremote.Client, at record.Destination, environment string,
 ) error {
 	t, err := r.removalTopic(client, at, environment)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
@@ -23,10 +24,10 @@ const (
 // State is what a rendering keeps between runs in Terraform's private state. With it, a plan knows the branch without
 // contacting a server. The zero value means that nothing was delivered.
 type State struct {
-	Version     int         `json:"version"`
-	Engine      int         `json:"engine"`
-	Destination Destination `json:"destination"`
-	Environment string      `json:"environment"`
+	Version     int                `json:"version"`
+	Engine      int                `json:"engine"`
+	Destination record.Destination `json:"destination"`
+	Environment string             `json:"environment"`
 	// Delivered is the tree that was delivered, and DeliveredRecord the hash of the record that went with it.
 	Delivered       Inventory `json:"delivered"`
 	DeliveredRecord string    `json:"delivered_record"`
@@ -67,7 +68,7 @@ type Drift struct {
 }
 
 // newState returns a state of this version of the provider.
-func newState(at Destination, environment string) State {
+func newState(at record.Destination, environment string) State {
 	return State{Version: stateVersion, Engine: engineVersion, Destination: at, Environment: environment}
 }
 
@@ -102,8 +103,8 @@ func (s *State) Ours() Inventory { return s.Seen.Folders.only(s.owned(&s.Seen)) 
 
 // Computed returns the state of a rendering that is only computed.
 func Computed(d *Desired) *State {
-	s := newState(Destination{}, d.Environment)
-	s.PromotedCommit, s.Inputs = d.PromotedCommit, d.inputs()
+	s := newState(record.Destination{}, d.Environment)
+	s.PromotedCommit, s.Inputs = d.Promotion.Commit, d.inputs()
 	s.Delivered, s.Decisions = d.Inventory(), d.Decisions()
 	s.Seen.Folders = s.Delivered
 	s.WholeHashes = d.KeepsFailed()
@@ -120,7 +121,7 @@ func Compute(d *Desired, before *State) *Result {
 
 // RenameTo sets the destination to at, if both are the same location under different URLs. It reports whether it
 // changed s.
-func (s *State) RenameTo(at Destination) bool {
+func (s *State) RenameTo(at record.Destination) bool {
 	if s.Destination == at || !s.Destination.Same(at) {
 		return false
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -19,17 +18,17 @@ import (
 func (d *Desired) Validate() problem.Problems {
 	ps := d.Destination.Validate(d.Delivers())
 	if err := d.Guardrails.MaxRemoved.check(); err != nil {
-		ps = append(ps, argumentProblem("Invalid limit", problem.Sentence(err), "guardrails", "max_removed"))
+		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_removed"))
 	}
 	if err := d.Guardrails.maxKept().check(); err != nil {
-		ps = append(ps, argumentProblem("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
+		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
-	if d.PromotedCommit != "" && d.Promotion == nil && !oneWord(d.PromotedCommit) {
-		ps = append(ps, argumentProblem("Invalid promoted commit",
+	if d.Promotion.Commit != "" && d.Promotion.Reason == (record.Reason{}) && !oneWord(d.Promotion.Commit) {
+		ps = append(ps, problem.At("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
 	}
 	if d.Message != "" && gitops.CheckMessage(d.Message) != nil {
-		ps = append(ps, argumentProblem("Invalid commit message",
+		ps = append(ps, problem.At("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
@@ -46,11 +45,11 @@ func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) probl
 	}
 	ps := d.Guardrails.checkUnscheduled(d.Fleet, d.Tree.Schedule)
 	ps = append(ps, d.Tree.Schedule.CheckUnsatisfied(ctx, d.Fleet, d.Guardrails.Unsatisfied)...)
-	if unknown.Is(d.Destination.Path) || unknown.Is(d.PromotedCommit) {
+	if unknown.Is(d.Destination.Path) || unknown.Is(d.Promotion.Commit) {
 		return ps
 	}
 	if err := d.checkPromotedCommit(); err != nil {
-		ps = append(ps, argumentProblem("Path of the promoted commit", problem.Sentence(err), "gitops_repo", "path"))
+		ps = append(ps, problem.At("Path of the promoted commit", problem.Sentence(err), "gitops_repo", "path"))
 	}
 	return ps
 }
@@ -61,23 +60,14 @@ func (d *Desired) ValidateDestroy() problem.Problems {
 	if !d.Protected || d.Strategy == ComputeOnly {
 		return nil
 	}
-	return problem.Problems{argumentProblem("The rendering is protected", fmt.Sprintf(
+	return problem.Problems{problem.At("The rendering is protected", fmt.Sprintf(
 		"The rendering of environment %q must not be destroyed: clusters sync from its folders. If this is intended, set "+
 			"deletion_protection = false, apply, and then destroy.", d.Environment), "deletion_protection")}
 }
 
-// argumentProblem returns an error at an argument of the rendering.
-func argumentProblem(summary, detail string, argument ...string) problem.Problem {
-	p := problem.Problem{Summary: summary, Detail: detail}
-	for _, name := range argument {
-		p.Path = append(p.Path, problem.Attr(name))
-	}
-	return p
-}
-
-// warning is [argumentProblem] with the severity of a warning.
+// warning is [problem.At] with the severity of a warning.
 func warning(summary, detail string, argument ...string) problem.Problem {
-	p := argumentProblem(summary, detail, argument...)
+	p := problem.At(summary, detail, argument...)
 	p.Severity = problem.Warning
 	return p
 }
@@ -85,35 +75,6 @@ func warning(summary, detail string, argument ...string) problem.Problem {
 var word = regexp.MustCompile(`^\S+$`)
 
 func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
-
-// Validate reports an invalid repo, branch or path of the argument gitops_repo, and a missing one if it is required.
-func (p Destination) Validate(required bool) (ps problem.Problems) {
-	add := func(attribute, summary, detail string) {
-		ps = append(ps, argumentProblem(summary, detail, "gitops_repo", attribute))
-	}
-	check := func(attribute, summary, value string, check func(string) error) {
-		if value == "" || unknown.Is(value) {
-			return
-		}
-		if err := check(value); err != nil {
-			add(attribute, summary, problem.Sentence(err))
-		}
-	}
-	switch {
-	case !required:
-	case p.Repo == "" && p.Branch == "":
-		ps = append(ps, argumentProblem("Missing GitOps repo",
-			"gitops_repo is required, with repo and branch.", "gitops_repo"))
-	case p.Repo == "":
-		add("repo", "Missing repo", "gitops_repo needs the URL of the repo.")
-	case p.Branch == "":
-		add("branch", "Missing branch", "gitops_repo needs the branch.")
-	}
-	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := repourl.Parse(url); return err })
-	check("branch", "Invalid branch name", p.Branch, gitops.CheckName)
-	check("path", "Invalid path", p.Path, func(path string) error { _, err := CleanPath(path); return err })
-	return ps
-}
 
 // matches a user, or a team of an organisation.
 var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?$`)
@@ -123,7 +84,7 @@ const maxLabel = 50 // characters, as GitHub allows
 // Validate reports invalid settings of the argument delivery. It skips settings that are not known yet.
 func (s PullRequestSettings) Validate() (ps problem.Problems) {
 	add := func(attribute, summary, detail string) {
-		ps = append(ps, argumentProblem(summary, detail, "delivery", attribute))
+		ps = append(ps, problem.At(summary, detail, "delivery", attribute))
 	}
 	if err := checkBranchPrefix(s.BranchPrefix); err != nil && !unknown.Is(s.BranchPrefix) {
 		add("branch_prefix", "Invalid branch prefix", problem.Sentence(err))
@@ -171,7 +132,7 @@ func validateSources(sources origin.Sources) (ps problem.Problems) {
 // checkPromotedCommit returns an error if a folder of the inventory, or the record, would contain the file of the
 // promoted commit, or lie inside it. Without a promoted commit, that file does not exist.
 func (d *Desired) checkPromotedCommit() error {
-	if d.PromotedCommit == "" {
+	if d.Promotion.Commit == "" {
 		return nil
 	}
 	paths := []string{d.Destination.RecordPath()}
@@ -179,9 +140,9 @@ func (d *Desired) checkPromotedCommit() error {
 		paths = append(paths, d.Destination.Join(name))
 	}
 	for _, path := range paths {
-		if nested(path, tree.PromotedCommitFile) {
+		if record.Nested(path, record.PromotedCommitFile) {
 			return fmt.Errorf(
-				"%q conflicts with the file of the promoted commit, %s; choose another path", path, tree.PromotedCommitFile)
+				"%q conflicts with the file of the promoted commit, %s; choose another path", path, record.PromotedCommitFile)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -42,16 +43,16 @@ func TestValidate(t *testing.T) {
 		"valid": {func(*Desired) {}, nil},
 		"nothing known": {func(d *Desired) {
 			const u = unknown.Text
-			d.Strategy, d.Destination = u, Destination{u, u, u}
-			d.PromotedCommit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
+			d.Strategy, d.Destination = u, record.Destination{Repo: u, Branch: u, Path: u}
+			d.Promotion.Commit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
 			d.PullRequest = PullRequestSettings{
 				BranchPrefix: u, Labels: []string{u}, Reviewers: []string{u}, Draft: true, AutoMerge: u,
 			}
 		}, nil},
 
-		"no repo": {func(d *Desired) { d.Destination = Destination{Path: "."} },
+		"no repo": {func(d *Desired) { d.Destination = record.Destination{Path: "."} },
 			[]string{"error gitops_repo: Missing GitOps repo"}},
-		"no repo needed": {func(d *Desired) { d.Strategy, d.Destination = ComputeOnly, Destination{Path: "."} }, nil},
+		"no repo needed": {func(d *Desired) { d.Strategy, d.Destination = ComputeOnly, record.Destination{Path: "."} }, nil},
 		"no URL":         {func(d *Desired) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
 		"no branch": {func(d *Desired) { d.Destination.Branch = "" },
 			[]string{"error gitops_repo.branch: Missing branch"}},
@@ -60,7 +61,7 @@ func TestValidate(t *testing.T) {
 		"invalid branch": {func(d *Desired) { d.Destination.Branch = "a..b" },
 			[]string{"error gitops_repo.branch: Invalid branch name"}},
 		"invalid path": {func(d *Desired) { d.Destination.Path = "../a" }, []string{"error gitops_repo.path: Invalid path"}},
-		"promoted commit": {func(d *Desired) { d.PromotedCommit = "v1 v2" },
+		"promoted commit": {func(d *Desired) { d.Promotion.Commit = "v1 v2" },
 			[]string{"error promoted_commit: Invalid promoted commit"}},
 		"message": {func(d *Desired) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
 		"branch prefix": {func(d *Desired) { d.PullRequest.BranchPrefix = "a b/" },
@@ -143,7 +144,8 @@ func TestValidateTree(t *testing.T) {
 		"one is not known": {false, func(d *Desired) { d.Guardrails.RequireKnown = true },
 			[]string{"error guardrails.require_known: Assignments not known"}},
 		"promoted commit": {true, func(d *Desired) {
-			d.Destination.Path, d.PromotedCommit, d.Tree.Schedule.Unscheduled = ".github/tracking/Promoted_Commit_Id", "v1", nil
+			d.Destination.Path, d.Promotion.Commit = ".github/tracking/Promoted_Commit_Id", "v1"
+			d.Tree.Schedule.Unscheduled = nil
 		}, []string{path}},
 	} {
 		t.Run(name, func(t *testing.T) {

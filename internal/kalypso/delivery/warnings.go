@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -71,7 +72,7 @@ func (decision *Decision) computeOnlyProblems(before *State) (ps problem.Problem
 	if decision.LeftTree == nil {
 		return ps
 	}
-	for _, at := range append([]Destination{*decision.LeftTree}, destinations(before.OldLocations)...) {
+	for _, at := range append([]record.Destination{*decision.LeftTree}, destinations(before.OldLocations)...) {
 		ps = append(ps, warning("The delivered tree stays on the branch", fmt.Sprintf(
 			"With the strategy none, neither an apply nor a destroy nor a later move changes or removes what was delivered "+
 				"to %s. Delivering another tree to the same location again needs adopt = true.", at), "delivery"))
@@ -126,12 +127,12 @@ func (s *State) driftProblem(reaction OnDrift) problem.Problem {
 		return warning(summary, b.String()+
 			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
 	}
-	return argumentProblem(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, "+
+	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, "+
 		"or set on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")
 }
 
 // problems warns about the folders of others that the rendering adopts. rest continues the text.
-func (a Adoption) problems(at Destination, rest string) problem.Problems {
+func (a Adoption) problems(at record.Destination, rest string) problem.Problems {
 	if len(a.Adopted) == 0 {
 		return nil
 	}
@@ -145,7 +146,7 @@ func (a Adoption) problems(at Destination, rest string) problem.Problems {
 }
 
 // Problems warns about a change of a branch of which the state knows nothing.
-func (c *BranchChange) Problems(at Destination) problem.Problems {
+func (c *BranchChange) Problems(at record.Destination) problem.Problems {
 	told := ""
 	if lines := c.Lines(maxListed); len(lines) > 0 {
 		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
@@ -203,7 +204,7 @@ func removalProblems(removals []Removal) (ps problem.Problems) {
 }
 
 // openProblem warns that the apply of a create continues with a pull request that the state does not know.
-func openProblem(at Destination, pr *hosting.PullRequest) problem.Problem {
+func openProblem(at record.Destination, pr *hosting.PullRequest) problem.Problem {
 	return warning("A pull request is open already", fmt.Sprintf(
 		"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
 		pr.Number, pr.URL, at), "delivery")

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
@@ -25,7 +26,7 @@ func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, problem.Problems) {
 func goldenFiles(built *tree.Tree, promoted string) map[string]string {
 	files := map[string]string{}
 	if promoted != "" {
-		files[tree.PromotedCommitFile] = promoted
+		files[record.PromotedCommitFile] = promoted
 	}
 	for i, folder := range built.Folders {
 		for f := range built.Files(i) {

@@ -37,6 +37,15 @@ type Problem struct {
 	Cause   string
 }
 
+// At returns an error at an argument, which attributes name from the outside in.
+func At(summary, detail string, attributes ...string) Problem {
+	p := Problem{Summary: summary, Detail: detail}
+	for _, name := range attributes {
+		p.Path = append(p.Path, Attr(name))
+	}
+	return p
+}
+
 // Subject names the object and its origin.
 func (p Problem) Subject() string {
 	var b strings.Builder

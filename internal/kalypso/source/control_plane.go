@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
@@ -20,17 +21,13 @@ type ControlPlaneRequest struct {
 	FollowBase          bool
 	FollowRegistrations bool
 	Pins                map[string]string
-	Promotion           Promotion
-	AllowLocal          bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
+	// Promotion replaces the commit that the BaseRepo pins, unless its commit is empty. If its repo or branch is empty, it
+	// is the one of the BaseRepo, or of the control plane itself.
+	Promotion  record.Promotion
+	AllowLocal bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
 	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
 	// registration is an error.
 	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
-}
-
-// Promotion is the commit of the base that was promoted to the environment. It replaces the one that the BaseRepo pins.
-type Promotion struct {
-	Commit       string // "": what the BaseRepo pins
-	Repo, Branch string // of the commit; "": those of the BaseRepo, or of the control plane itself
 }
 
 // GitOpsRepo is the destination of an environment's tree, as its control plane names it.

@@ -21,9 +21,6 @@ const (
 	Readme     = "This folder contains deployment targets scheduled on the cluster type"
 )
 
-// PromotedCommitFile is the file with the promoted commit, relative to the repo's root.
-const PromotedCommitFile = ".github/tracking/Promoted_Commit_Id"
-
 // Tree is the GitOps tree of a fleet.
 type Tree struct {
 	Schedule *schedule.Schedule

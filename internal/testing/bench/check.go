@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
@@ -17,7 +18,7 @@ func checkGolden(g *golden.Fleet, t *tree.Tree) error {
 	if err != nil {
 		return err
 	}
-	files := map[string]string{tree.PromotedCommitFile: promoted}
+	files := map[string]string{record.PromotedCommitFile: promoted}
 	for i, folder := range t.Folders {
 		for f := range t.Files(i) {
 			files[folder.ClusterType+"/"+f.Path] = string(f.Content)

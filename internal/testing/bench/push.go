@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -130,7 +131,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 	}
 	desired := delivery.Desired{
 		Strategy:     delivery.Push,
-		Destination:  delivery.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
+		Destination:  record.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Fleet:        f,
 		Tree:         t,

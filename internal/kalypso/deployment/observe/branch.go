@@ -12,10 +12,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -26,7 +26,7 @@ var depths = []int{64, 1024}
 // branch reads one branch in one session with its server.
 type branch struct {
 	deployment.Branch
-	at       delivery.Destination
+	at       record.Destination
 	snapshot *gitops.Snapshot
 	names    []string // cluster types in the record, sorted
 	trees    map[plumbing.Hash]map[string]plumbing.Hash
@@ -34,7 +34,7 @@ type branch struct {
 }
 
 // openBranch reads the head of a branch and its record. Head stays empty if the branch or the record does not exist.
-func openBranch(ctx context.Context, client *gitremote.Client, at delivery.Destination) (*branch, error) {
+func openBranch(ctx context.Context, client *gitremote.Client, at record.Destination) (*branch, error) {
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
 	remote, err := gitops.Open(client, at.Repo, at.Branch)
@@ -57,25 +57,20 @@ func (b *branch) readRecord() error {
 	if b.snapshot.Commit.IsZero() {
 		return nil
 	}
-	data, err := b.snapshot.ReadFile(b.at.RecordPath())
-	if errors.Is(err, gitops.ErrNoFile) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	record, err := delivery.ParseRecord(data)
-	if err != nil {
+	found, err := record.Read(b.snapshot, b.at)
+	var unusable *record.Error
+	switch {
+	case errors.As(err, &unusable):
 		return fmt.Errorf("at %s, the record %s can't be used: %w", b.at, b.at.RecordPath(), err)
+	case err != nil || found == nil:
+		return err
 	}
 	folders, err := b.snapshot.Folders(b.at.Path)
 	if err != nil {
 		return err
 	}
-	b.Head, b.PromotedCommit, b.Complete = b.snapshot.Commit.String(), record.PromotedCommit, !delivery.RolloutUnderWay(
-		data,
-	)
-	b.names = record.ClusterTypes
+	b.Head, b.PromotedCommit = b.snapshot.Commit.String(), found.PromotedCommit
+	b.Complete, b.names = !found.Rollout.UnderWay(), found.ClusterTypes
 	b.Folders = map[string]deployment.Folder{}
 	for _, name := range b.names {
 		folder := deployment.Folder{}

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Source reports on the clusters that follow a rendering.
@@ -27,7 +27,7 @@ type Source interface {
 // Request tells which deployment to observe, and how.
 type Request struct {
 	Client  *gitremote.Client
-	At      delivery.Destination
+	At      record.Destination
 	Sources []Source
 	Rules   deployment.Rules
 	Targets bool          // count deployment targets

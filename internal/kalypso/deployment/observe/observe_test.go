@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -52,7 +52,7 @@ func request(t *testing.T, url string, reports ...deployment.Report) observe.Req
 	}
 	return observe.Request{
 		Client:  client,
-		At:      delivery.Destination{Repo: url, Branch: "stage", Path: "fleet"},
+		At:      record.Destination{Repo: url, Branch: "stage", Path: "fleet"},
 		Sources: []observe.Source{observe.Recorded(reports)},
 		Wait:    time.Minute,
 		Rules:   deployment.Rules{Deadline: 1e6 * time.Hour, StaleAfter: time.Hour},

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // depths lists how many generations of commits are read. The later ones apply if a commit that matters is missing.
@@ -22,7 +20,7 @@ var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31
 
 // readCurrent reads the promoted commit: the record's, else that of the operator's file. Nothing is promoted on a
 // missing branch, or on one that has neither.
-func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Destination) (promotion.Current, error) {
+func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destination) (promotion.Current, error) {
 	branch, err := gitops.Open(client, at.Repo, at.Branch)
 	if err != nil {
 		return promotion.Current{}, err
@@ -32,28 +30,25 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at delivery.Dest
 		return promotion.Current{}, err
 	}
 	defer snapshot.Close()
-	files, err := snapshot.ReadFiles([]string{at.RecordPath(), tree.PromotedCommitFile})
-	if err != nil {
+	found, tracked, err := record.ReadPromoted(snapshot, at)
+	var unusable *record.Error
+	switch {
+	case errors.As(err, &unusable):
+		return promotion.Current{}, fmt.Errorf("the record %s: %w", at.RecordPath(), err)
+	case err != nil:
 		return promotion.Current{}, err
 	}
 	var current promotion.Current
 	from := at.RecordPath()
-	if data, there := files[from]; there {
-		record, err := delivery.ParseRecord(data)
-		if err != nil {
-			return current, fmt.Errorf("the record %s: %w", from, err)
-		}
-		current.Rollout = delivery.RolloutUnderWay(data)
+	if found != nil {
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
-		commit, reason := record.Taken()
-		current.Commit = commit
-		if reason != nil {
-			current.RolledBack = reason.RolledBack
+		taken := found.Taken()
+		current = promotion.Current{
+			Commit: taken.Commit, RolledBack: taken.RolledBack, Rollout: found.Rollout.UnderWay(),
 		}
 	}
 	if current.Commit == "" {
-		from = tree.PromotedCommitFile
-		current.Commit = strings.TrimSpace(string(files[from]))
+		current.Commit, from = tracked, record.PromotedCommitFile
 	}
 	if current.Commit == "" {
 		return current, nil

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
 // Request says which promotion to decide.
@@ -24,7 +24,7 @@ type Request struct {
 	Credential   bool
 	Rules        promotion.Rules
 	ControlPlane ControlPlane
-	GitOps       delivery.Destination
+	GitOps       record.Destination
 }
 
 // ControlPlane is a branch of the control plane.
@@ -42,7 +42,7 @@ var ErrNoHost = errors.New("no host with statuses")
 
 // CurrentError means that the promoted commit can't be read.
 type CurrentError struct {
-	At  delivery.Destination
+	At  record.Destination
 	Err error
 }
 

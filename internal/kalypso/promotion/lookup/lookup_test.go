@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
@@ -60,7 +60,7 @@ func TestRequests(t *testing.T) {
 	start := time.Now()
 	found, err := lookup.Decide(t.Context(), lookup.Request{
 		Client: client, Host: host, ControlPlane: lookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
-		GitOps: delivery.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
+		GitOps: record.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
 		Rules: promotion.Rules{Environment: "env99", Dwell: 4 * time.Hour, After: []promotion.Gate{
 			{Name: "env98", Context: "env98 environment", Soak: 4 * time.Hour},
 		}},

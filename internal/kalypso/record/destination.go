@@ -1,19 +1,17 @@
-// Package delivery delivers a GitOps tree to its branch. It decides which folders there belong to the rendering, what
-// others changed, and what a change removes. It makes one commit.
-package delivery
+package record
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
-// Destination is the location of a tree: a path on a branch of a repo.
+// Destination is the location of a rendering: a path on a branch of a repo.
 type Destination struct {
 	Repo   string `json:"repo"`
 	Branch string `json:"branch"`
@@ -27,6 +25,35 @@ func NewDestination(repo, branch, path string) Destination {
 		path = clean
 	}
 	return Destination{Repo: repo, Branch: branch, Path: path}
+}
+
+// Validate reports an invalid repo, branch or path of the argument gitops_repo, and a missing one if it is required.
+func (p Destination) Validate(required bool) (ps problem.Problems) {
+	add := func(attribute, summary, detail string) {
+		ps = append(ps, problem.At(summary, detail, "gitops_repo", attribute))
+	}
+	check := func(attribute, summary, value string, check func(string) error) {
+		if value == "" || unknown.Is(value) {
+			return
+		}
+		if err := check(value); err != nil {
+			add(attribute, summary, problem.Sentence(err))
+		}
+	}
+	switch {
+	case !required:
+	case p.Repo == "" && p.Branch == "":
+		ps = append(ps, problem.At("Missing GitOps repo",
+			"gitops_repo is required, with repo and branch.", "gitops_repo"))
+	case p.Repo == "":
+		add("repo", "Missing repo", "gitops_repo needs the URL of the repo.")
+	case p.Branch == "":
+		add("branch", "Missing branch", "gitops_repo needs the branch.")
+	}
+	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := repourl.Parse(url); return err })
+	check("branch", "Invalid branch name", p.Branch, gitops.CheckName)
+	check("path", "Invalid path", p.Path, func(path string) error { _, err := CleanPath(path); return err })
+	return ps
 }
 
 // String names the destination in messages.
@@ -46,7 +73,7 @@ func (p Destination) Same(other Destination) bool { return p.SameBranch(other) &
 func (p Destination) Join(name string) string { return path.Join(p.Path, name) }
 
 // RecordPath returns the path of the record from the repo's root.
-func (p Destination) RecordPath() string { return p.Join(RecordFile) }
+func (p Destination) RecordPath() string { return p.Join(File) }
 
 // CleanPath returns a path from the repo's root in canonical form: "." for the root, else without a leading "./" or a
 // trailing slash. It returns an error if the path is absolute, leaves the repo, or is reserved by Git or for the
@@ -65,20 +92,17 @@ func CleanPath(p string) (string, error) {
 			return "", fmt.Errorf(
 				"%q contains %q, which Git does not allow as a folder, or which means .git on some machine; choose another folder",
 				p, part)
-		case part == path.Dir(RecordFile):
+		case part == path.Dir(File):
 			return "", fmt.Errorf("%q contains %s, the folder of the rendering's record; choose another folder", p, part)
 		}
 	}
 	return clean, nil
 }
 
-// ErrNested says that the folders of two renderings would contain each other.
-var ErrNested = errors.New("two renderings at equal or nested paths")
-
 // Nested reports whether one of two destinations on a branch contains the other, or equals it.
-func (p Destination) Nested(other Destination) bool { return nested(p.Path, other.Path) }
+func (p Destination) Nested(other Destination) bool { return Nested(p.Path, other.Path) }
 
-// nested reports whether one of two clean paths contains the other, or equals it.
-func nested(a, b string) bool {
+// Nested reports whether one of two clean paths contains the other, or equals it.
+func Nested(a, b string) bool {
 	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

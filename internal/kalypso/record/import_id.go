@@ -1,4 +1,4 @@
-package delivery
+package record
 
 import (
 	"errors"

@@ -1,13 +1,13 @@
-package delivery
+// Package record reads and writes what a rendering leaves on a branch beside its folders: the record, which says which
+// folders are its own, and the file of the promoted commit.
+package record
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -17,10 +17,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
-// RecordFile is the path of the record below a rendering's path.
-const RecordFile = ".kalypso/rendering.json"
+// File is the path of the record below a rendering's path.
+const File = ".kalypso/rendering.json"
 
-const recordVersion = 1
+// PromotedCommitFile is the path of the file with the promoted commit, from the repo's root. All renderings of a branch
+// share it.
+const PromotedCommitFile = ".github/tracking/Promoted_Commit_Id"
+
+const version = 1
 
 // Record says which folders at a path belong to a rendering. It is committed with the tree.
 type Record struct {
@@ -28,10 +32,10 @@ type Record struct {
 	Environment    string   `json:"environment"`
 	ClusterTypes   []string `json:"cluster_types"`             // the folders, sorted
 	PromotedCommit string   `json:"promoted_commit,omitempty"` // empty if there is none
-	// Promotion says why that commit was promoted. It is nil if the reason is unknown.
-	Promotion *Promotion `json:"promotion,omitempty"`
+	// Promotion says why that commit was promoted. It is zero if the reason is unknown.
+	Promotion Reason `json:"promotion,omitzero"`
 	// Promoting says why the commit of the rollout under way is taken. With the last wave it becomes Promotion.
-	Promoting *Promotion `json:"promoting,omitempty"`
+	Promoting Reason `json:"promoting,omitzero"`
 	// Origins are the files that the objects were read from: repo@branch:path[#name], or repo@commit:path[#name]; sorted.
 	Origins []string `json:"origins,omitempty"`
 	// Sources are the commits at which the folders of the origins were read.
@@ -46,12 +50,12 @@ type Record struct {
 	LeftOut []FailedAssignment `json:"left_out,omitempty"`
 }
 
-// NewRecord returns the record of a rendering.
-func NewRecord(
+// New returns the record of a rendering.
+func New(
 	environment string, clusterTypes []string, promotedCommit string, origins []string, sources origin.Sources,
 ) Record {
 	r := Record{
-		Version: recordVersion, Environment: environment, ClusterTypes: slices.Sorted(slices.Values(clusterTypes)),
+		Version: version, Environment: environment, ClusterTypes: slices.Sorted(slices.Values(clusterTypes)),
 		PromotedCommit: promotedCommit, Origins: slices.Sorted(slices.Values(origins)), Sources: sources,
 	}
 	if r.ClusterTypes == nil {
@@ -72,80 +76,46 @@ func (r Record) Marshal() []byte {
 	return b.Bytes()
 }
 
-// hash returns the hash of the record's blob.
-func (r Record) hash() string { return blobHash(r.Marshal()) }
+// Hash returns the hash of the record's blob.
+func (r Record) Hash() string { return blobHash(r.Marshal()) }
 
-// blobHash returns the Git hash of a file with the text.
+// PromotedCommitHash returns the hash of the blob of [PromotedCommitFile] with a commit.
+func PromotedCommitHash(commit string) string { return blobHash([]byte(commit)) }
+
 func blobHash(text []byte) string { return plumbing.ComputeHash(plumbing.BlobObject, text).String() }
 
-// ParseRecord reads a record. The rendering removes the folders that it lists. So it rejects names that lead out of
+// Parse reads a record. The rendering removes the folders that it lists. So it rejects names that lead out of
 // the path.
-func ParseRecord(data []byte) (Record, error) {
+func Parse(data []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
 		return r, fmt.Errorf("it was changed (%w); restore it from the branch's history", err)
 	}
-	if r.Version > recordVersion {
+	if r.Version > version {
 		return r, fmt.Errorf(
-			"it has version %d, and this provider supports version %d; use a newer provider", r.Version, recordVersion)
+			"it has version %d, and this provider supports version %d; use a newer provider", r.Version, version)
 	}
 	for _, name := range r.ClusterTypes {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			return r, fmt.Errorf("%q in it is not the folder of a cluster type; restore it from the branch's history", name)
 		}
 	}
-	if r.Version < recordVersion || r.Environment == "" {
+	if r.Version < version || r.Environment == "" {
 		return r, errors.New("it lacks its version or environment; restore it from the branch's history")
 	}
 	return r, nil
 }
 
-// same reports whether both are equal. It ignores origins, sources and the reason of the promotion: a change of them
+// Same reports whether both are equal. It ignores origins, sources and the reason of the promotion: a change of them
 // alone makes no commit.
-func (r Record) same(other Record) bool {
+func (r Record) Same(other Record) bool {
 	return r.Environment == other.Environment && r.PromotedCommit == other.PromotedCommit &&
 		slices.Equal(r.ClusterTypes, other.ClusterTypes) && r.Decisions.Equal(other.Decisions) &&
-		r.Rollout.UnderWay() == other.Rollout.UnderWay() && r.sameFailures(other)
+		r.Rollout.UnderWay() == other.Rollout.UnderWay() && r.SameFailures(other)
 }
 
-// sameFailures reports whether both list the same assignments that fail to render.
-func (r Record) sameFailures(other Record) bool {
+// SameFailures reports whether both list the same assignments that fail to render.
+func (r Record) SameFailures(other Record) bool {
 	return slices.EqualFunc(r.Kept, other.Kept, FailedAssignment.same) &&
 		slices.EqualFunc(r.LeftOut, other.LeftOut, FailedAssignment.same)
-}
-
-// failsSince returns since when an assignment fails to render, or "" if the record does not list it.
-func (r *Record) failsSince(f FailedAssignment) string {
-	if r == nil {
-		return ""
-	}
-	for _, list := range [][]FailedAssignment{r.Kept, r.LeftOut} {
-		if i, found := slices.BinarySearchFunc(list, f, FailedAssignment.compare); found {
-			return list[i].Since
-		}
-	}
-	return ""
-}
-
-// FailsSince returns since when a deployment target fails to render on a cluster type, or "" if the record does not
-// list it. If the cluster type is empty, it returns the earliest time of any.
-func (r *Record) FailsSince(clusterType, target string) (since string) {
-	if clusterType != "" {
-		return r.failsSince(FailedAssignment{ClusterType: clusterType, DeploymentTarget: target})
-	}
-	for _, f := range slices.Concat(r.Kept, r.LeftOut) {
-		if f.DeploymentTarget == target && f.Since != "" && (since == "" || f.Since < since) {
-			since = f.Since
-		}
-	}
-	return since
-}
-
-// setSince sets since when the assignments fail: as before, or since the commit of the record.
-func (r *Record) setSince(before *Record, committed time.Time) {
-	for _, list := range [][]FailedAssignment{r.Kept, r.LeftOut} {
-		for i := range list {
-			list[i].Since = cmp.Or(before.failsSince(list[i]), list[i].Since, committed.UTC().Format(time.RFC3339))
-		}
-	}
 }

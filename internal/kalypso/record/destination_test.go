@@ -1,0 +1,58 @@
+package record_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+func TestCleanPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"": ".", ".": ".", "./": ".", "a": "a", "./a/": "a", "a//b": "a/b", "a/./b/": "a/b", "a/../b": "b",
+		".github/x": ".github/x", "a b": "a b",
+	} {
+		if got, err := record.CleanPath(path); err != nil || got != want {
+			t.Errorf("%q is %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{
+		"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", "git~1", "a/GIT~1", ".git ", ".g\u200cit",
+		".kalypso", "a/.kalypso", "a\x00b",
+	} {
+		if got, err := record.CleanPath(path); err == nil {
+			t.Errorf("%q is %q", path, got)
+		}
+	}
+}
+
+func TestDestinations(t *testing.T) {
+	at := func(path string) record.Destination {
+		return record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
+	}
+	for _, test := range []struct {
+		a, b   string
+		nested bool
+	}{
+		{"a", "a", true}, {".", "a", true}, {".", ".", true}, {"a", "a/b", true}, {"a/b/c", "a", true},
+		{"a", "b", false}, {"a", "ab", false}, {"a/b", "a/c", false}, {"a/b", "b", false},
+	} {
+		if got := at(test.a).Nested(at(test.b)); got != test.nested {
+			t.Errorf("%q and %q: nested is %t", test.a, test.b, got)
+		}
+		if got := at(test.b).Nested(at(test.a)); got != test.nested {
+			t.Errorf("%q and %q: nested is %t", test.b, test.a, got)
+		}
+	}
+	for repo, same := range map[string]bool{
+		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false,
+		"https://acme.io:8443/gitops": false, "not a URL": false,
+	} {
+		other := record.Destination{Repo: repo, Branch: "dev", Path: "a"}
+		if got := at("a").Same(other); got != same {
+			t.Errorf("%s is the same place: %t", repo, got)
+		}
+		if other.Branch = "main"; at("a").Same(other) {
+			t.Errorf("another branch of %s is the same place", repo)
+		}
+	}
+}

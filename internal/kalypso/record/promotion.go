@@ -1,0 +1,84 @@
+package record
+
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+
+// Promotion is the commit of a control plane that an environment renders, and why it was chosen.
+type Promotion struct {
+	Commit       string // "": none
+	Repo, Branch string // of the commit; "": unknown
+	Reason
+}
+
+// Reason says why a promoted commit was chosen. People and the next decision read it; nothing else depends on it. The
+// zero value is an unknown reason.
+type Reason struct {
+	Decision promotion.Kind `json:"decision,omitempty"`
+	Summary  string         `json:"summary,omitempty"` // gates with their creators, overrides
+	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
+	RolledBack string `json:"rolled_back,omitempty"`
+}
+
+// Stays reports whether the decision chose no other commit than the current one.
+func (r Reason) Stays() bool { return r.Decision == promotion.Hold || r.Decision == promotion.UpToDate }
+
+// SetPromotion sets why the promoted commit was chosen. before is the record on the branch, or nil. During a rollout, r
+// keeps the reason of the promoted commit, and separately says why the rollout's commit was chosen.
+func (r *Record) SetPromotion(p Promotion, before *Record) {
+	r.Promotion = p.Reason
+	if p.Reason == (Reason{}) {
+		return
+	}
+	r.Promotion = p.reasonAfter(before)
+	if !r.Rollout.UnderWay() {
+		return
+	}
+	r.Promotion, r.Promoting = Reason{}, r.Promotion
+	if before != nil {
+		r.Promotion = before.Promotion
+	}
+}
+
+// reasonAfter returns why the commit was chosen. While a record leads to the same commit, its reason stays: a later
+// decision only says why it chose no other commit.
+func (p Promotion) reasonAfter(before *Record) Reason {
+	if before == nil {
+		return p.Reason
+	}
+	taken := before.Taken()
+	switch {
+	case taken.Commit == p.Commit && taken.Reason != (Reason{}):
+		return taken.Reason
+	case taken.Commit != p.Commit && p.Decision == promotion.Pinned && p.RolledBack == "":
+		// Nothing tells whether the pin is a rollback. If it is not, the entry is older than the pin, and has no effect.
+		p.RolledBack = taken.Commit
+		if taken.RolledBack != "" {
+			p.RolledBack = taken.RolledBack
+		}
+	}
+	return p.Reason
+}
+
+// Taken returns the promotion that a record leads to: that of the rollout under way, else the promoted one. A record
+// does not name the repo.
+func (r *Record) Taken() Promotion {
+	p := Promotion{Commit: r.PromotedCommit, Reason: r.Promotion}
+	if !r.Rollout.UnderWay() {
+		return p
+	}
+	if r.Rollout.PromotedCommit != "" {
+		p.Commit = r.Rollout.PromotedCommit
+	}
+	if r.Promoting != (Reason{}) {
+		p.Reason = r.Promoting
+	}
+	return p
+}
+
+// NewReason returns why a record takes another commit than the one before, or the zero reason if it takes none.
+func (r *Record) NewReason(before *Record) Reason {
+	taken := r.Taken()
+	if before != nil && before.Taken().Commit == taken.Commit && before.PromotedCommit == r.PromotedCommit {
+		return Reason{}
+	}
+	return taken.Reason
+}

@@ -1,0 +1,65 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+func TestRecord(t *testing.T) {
+	written := record.New("dev", []string{"small", "large"}, "", []string{"b@1:x", "a@1:x&<>"},
+		origin.Sources{"https://b@main:.": "c2", "https://a@main:.": "c1"})
+	text := written.Marshal()
+	want := `{
+  "version": 1,
+  "environment": "dev",
+  "cluster_types": [
+    "large",
+    "small"
+  ],
+  "origins": [
+    "a@1:x&<>",
+    "b@1:x"
+  ],
+  "sources": {
+    "https://a@main:.": "c1",
+    "https://b@main:.": "c2"
+  }
+}
+`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("the record (-want +got):\n%s", diff)
+	}
+	got, err := record.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(written, got); diff != "" {
+		t.Errorf("after the round trip (-want +got):\n%s", diff)
+	}
+	// What an older version wrote has no sources; its origins name the commits.
+	old := "https://a@" + strings.Repeat("1", 40) + ":x.yaml"
+	older := `{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`
+	got, err = record.Parse([]byte(older))
+	if origins := got.Sources.Resolve(got.Origins); err != nil || len(origins) != 1 ||
+		origins[0].Commit != strings.Repeat("1", 40) {
+		t.Errorf("an older record is %v (%v)", got, err)
+	}
+	for text, said := range map[string]string{
+		``:                                  "it was changed",
+		`[]`:                                "it was changed",
+		`{}`:                                "lacks its version or environment",
+		`{"version":2,"environment":"dev"}`: "use a newer provider",
+		`{"version":1}`:                     "lacks its version or environment",
+		`{"version":1,"environment":"dev","cluster_types":["../x"]}`: `"../x"`,
+		`{"version":1,"environment":"dev","cluster_types":[".git"]}`: `".git"`,
+	} {
+		if _, err := record.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("%s: the error is %v, want %q", text, err, said)
+		}
+	}
+}
