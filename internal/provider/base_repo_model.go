@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -148,7 +149,7 @@ const baseRepoImportForm = "<repo>?ref=<branch>"
 func parseBaseRepoID(id string) (baserepo.Branch, error) {
 	at, err := record.ParseDestination(id)
 	if err == nil && at.Path != "." {
-		err = fmt.Errorf("it names a path, and %s lies at the root", baserepo.File)
+		err = fmt.Errorf("it names a path, and %s lies at the root", document.File)
 	}
 	if err != nil {
 		err = fmt.Errorf("%q: %w; the form is %s", cmp.Or(id, "the ID"), err, baseRepoImportForm)

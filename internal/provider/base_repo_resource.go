@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -154,7 +155,7 @@ func (r *baseRepo) check(
 	}
 	if before == nil && now.Commit != d.Promotion.Commit && !d.Promotion.Stays() {
 		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo gets another commit", fmt.Sprintf(
-			"%s on %s pins %s. The apply sets it to %s.", baserepo.File, d.At, cmp.Or(now.Commit, "no commit"),
+			"%s on %s pins %s. The apply sets it to %s.", document.File, d.At, cmp.Or(now.Commit, "no commit"),
 			d.Promotion.Commit))
 	}
 }
@@ -282,7 +283,7 @@ func (r *baseRepo) ImportState(
 	defer cancel()
 	found, err := r.remote().Read(ctx, at)
 	if err == nil && found.Commit == "" {
-		_, err = baserepo.Parse([]byte(found.File))
+		_, err = document.Parse([]byte(found.File))
 	}
 	if err != nil {
 		appendBaseRepoError(diags, at, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
@@ -23,7 +23,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 		"branch of its own and opens a pull request on GitHub. The other attributes are for `pull_request`.")
 	return schema.Schema{
 		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
-			"of the BaseRepo in `" + baserepo.File + "`, at the root of the environment's branch of the control plane, by " +
+			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +
 			"push or by pull request. All other bytes of the file stay. So one chain may hold environments of the operator " +
 			"and of `kalypso_environment_rendering`. It takes the place of the part of Kalypso's workflows that writes the " +
 			"file; stop them for this environment.\n\nIf the branch has no such file, the apply writes one, with the repo " +

@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -56,12 +57,12 @@ func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desir
 }
 
 // settings converts the settings of pull requests.
-func (m pullRequestModel) settings() delivery.PullRequestSettings {
+func (m pullRequestModel) settings() pullrequest.Settings {
 	prefix := text(m.BranchPrefix)
 	if m.BranchPrefix.IsNull() {
 		prefix = defaultBranchPrefix
 	}
-	return delivery.PullRequestSettings{
+	return pullrequest.Settings{
 		BranchPrefix: prefix,
 		Labels:       texts(m.Labels),
 		Reviewers:    texts(m.Reviewers),

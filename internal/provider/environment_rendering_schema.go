@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
 // enumeration lists the values of a string argument. The first one is the default.
@@ -194,7 +195,7 @@ func deliveryAttributes() map[string]schema.Attribute {
 				"path. The default is `" + defaultBranchPrefix + "`."),
 		"labels": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels of the pull request. It also has the label `" + delivery.PromotedLabel +
+			MarkdownDescription: "Labels of the pull request. It also has the label `" + pullrequest.PromotedLabel +
 				"`, if it changes the promoted commit.",
 		},
 		"reviewers": schema.SetAttribute{

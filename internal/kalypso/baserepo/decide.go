@@ -1,3 +1,5 @@
+// Package baserepo writes the commit that an environment's BaseRepo pins, for environments that the Kalypso operator
+// renders. A file at the root of the environment's branch of the control plane contains the BaseRepo.
 package baserepo
 
 import (
@@ -6,8 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
@@ -21,7 +26,7 @@ type Desired struct {
 	Message     string // of the commit; "": the default
 	Strategy    delivery.Strategy
 	OnDrift     delivery.OnDrift
-	PullRequest delivery.PullRequestSettings
+	PullRequest pullrequest.Settings
 	Author      gitops.Signature
 }
 
@@ -33,10 +38,6 @@ type Branch struct {
 
 // String names the branch in messages.
 func (b Branch) String() string { return fmt.Sprintf("branch %q of %s", b.Branch, b.Repo) }
-
-func (b Branch) destination() record.Destination {
-	return record.Destination{Repo: b.Repo, Branch: b.Branch, Path: File}
-}
 
 func (b Branch) same(other Branch) bool {
 	return b.Branch == other.Branch && repourl.Same(b.Repo, other.Repo)
@@ -57,11 +58,17 @@ type State struct {
 
 // Proposal is a pull request that is not merged yet, or was closed.
 type Proposal struct {
-	delivery.FileProposal
-	Commit   string                       `json:"commit"` // that it proposes
-	From     string                       `json:"from"`   // the file on the target branch
-	File     string                       `json:"file"`   // that it proposes
-	Settings delivery.PullRequestSettings `json:"settings"`
+	Number int           `json:"number"`
+	State  hosting.State `json:"state"`
+	Head   string        `json:"head"` // our commit
+	// Broken says that our branch does not hold our commit any more.
+	Broken             bool                 `json:"broken,omitempty"`
+	AutoMerge          hosting.MergeMethod  `json:"auto_merge,omitempty"`
+	RequestedReviewers []string             `json:"asked,omitempty"`
+	Commit             string               `json:"commit"` // that it proposes
+	From               string               `json:"from"`   // the file on the target branch
+	File               string               `json:"file"`   // that it proposes
+	Settings           pullrequest.Settings `json:"settings"`
 }
 
 // Decision is what an apply does.
@@ -101,12 +108,12 @@ func Decide(d *Desired, s *State) Decision {
 	return decision
 }
 
-func (p *Proposal) open() bool { return p != nil && p.State == "open" }
+func (p *Proposal) open() bool { return p != nil && p.State == hosting.Open }
 
 // Errors of a branch. Tell them apart with [errors.Is].
 var (
 	// ErrNoFile: there is no file, and nothing names the base.
-	ErrNoFile = errors.New("there is no " + File)
+	ErrNoFile = errors.New("there is no " + document.File)
 	// ErrOtherBase: the BaseRepo names another repo than the promotion.
 	ErrOtherBase = errors.New("the BaseRepo names another repo")
 	// ErrMoved: others changed the file after the plan was made.
@@ -137,9 +144,11 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			name = "base"
 		}
-		return New(BaseRepo{Name: name, Repo: of.Repo, Branch: of.Branch, Path: ".", Commit: of.Commit})
+		return document.New(document.BaseRepo{
+			Name: name, Repo: of.Repo, Branch: of.Branch, Path: ".", Commit: of.Commit,
+		})
 	}
-	found, err := Parse(now)
+	found, err := document.Parse(now)
 	switch {
 	case err != nil:
 		return nil, err
@@ -150,5 +159,5 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 	if of.Stays() && found.Commit != "" {
 		return now, nil
 	}
-	return SetCommit(now, of.Commit)
+	return document.SetCommit(now, of.Commit)
 }

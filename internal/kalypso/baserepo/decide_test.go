@@ -8,18 +8,31 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+const (
+	older = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
+	newer = "42f2c201b96055faead8da72a126ec3e8fe30296"
 )
 
 // Decide: what an apply does, from what the state knows.
 func TestDecide(t *testing.T) {
 	const other = "1111111111111111111111111111111111111111"
 	at := baserepo.Branch{Repo: "https://github.com/acme/control-plane", Branch: "stage"}
-	held, wanted := sample, strings.Replace(sample, older, newer, 1)
-	pull := delivery.PullRequestSettings{BranchPrefix: "deployment/"}
+	file, err := document.New(document.BaseRepo{
+		Name: "main", Repo: "https://github.com/acme/control-plane", Branch: "main", Path: ".", Commit: older,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, wanted := string(file), strings.Replace(string(file), older, newer, 1)
+	pull := pullrequest.Settings{BranchPrefix: "deployment/"}
 	state := func(change func(*baserepo.State)) *baserepo.State {
 		s := &baserepo.State{At: at, Head: "head", File: held, Commit: older, Delivered: older, Since: "head"}
 		if change != nil {
@@ -30,8 +43,7 @@ func TestDecide(t *testing.T) {
 	proposed := func(state hosting.State, change func(*baserepo.Proposal)) func(*baserepo.State) {
 		return func(s *baserepo.State) {
 			s.Proposal = &baserepo.Proposal{
-				FileProposal: delivery.FileProposal{Number: 7, State: state}, Commit: newer, From: held, File: wanted,
-				Settings: pull,
+				Number: 7, State: state, Commit: newer, From: held, File: wanted, Settings: pull,
 			}
 			if change != nil {
 				change(s.Proposal)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 )
 
 // NewProblem returns an error of a branch as a problem of the argument that fixes it.
@@ -19,8 +21,8 @@ func NewProblem(at Branch, err error) problem.Problem {
 			Summary: summary, Detail: fmt.Sprintf(format, args...), Path: []problem.Step{problem.Attr(argument)}, Err: err,
 		}
 	}
-	var ownership *delivery.OwnershipError
-	var review *delivery.ReviewError
+	var foreign *pullrequest.ForeignError
+	var review *pullrequest.ReviewError
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
 	switch {
@@ -29,15 +31,15 @@ func NewProblem(at Branch, err error) problem.Problem {
 			at.Branch)
 	case errors.Is(err, ErrNoFile):
 		return p("promotion", "No BaseRepo on the branch", "The root of %s holds no %s, and promotion does not name the "+
-			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, File)
+			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
 	case errors.Is(err, ErrOtherBase):
 		return p("promotion", "Promotion of another repo", "At %s: %s Make both the same repo.", at, text)
 	case errors.Is(err, ErrMoved):
 		return p("branch", "The branch moved after the plan was made", "At %s: %s of %s. Nothing was written. Make a new "+
-			"plan: it shows what changed.", at, strings.TrimSuffix(text, "."), File)
-	case errors.Is(err, ErrNoBaseRepo), errors.Is(err, ErrInPlace):
-		return p("branch", "The BaseRepo can't be changed", "In %s at the root of %s: %s", File, at, text)
-	case errors.As(err, &ownership):
+			"plan: it shows what changed.", at, strings.TrimSuffix(text, "."), document.File)
+	case errors.Is(err, document.ErrNoBaseRepo), errors.Is(err, document.ErrInPlace):
+		return p("branch", "The BaseRepo can't be changed", "In %s at the root of %s: %s", document.File, at, text)
+	case errors.As(err, &foreign):
 		return p("delivery", "The pull request's branch is not ours", "%s", text)
 	case errors.As(err, &review) && review.Closed:
 		return p("delivery", "The pull request was closed", "At %s: %s Another commit opens a new one; delivery.reopen = "+
@@ -59,7 +61,7 @@ func NewProblem(at Branch, err error) problem.Problem {
 func DriftProblem(d *Desired, s *State) problem.Problem {
 	d = d.staying(s)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", File, s.At,
+	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", document.File, s.At,
 		commitText(s.Delivered), commitText(s.Commit))
 	for _, drift := range s.Drift {
 		if drift.Commit == "" {

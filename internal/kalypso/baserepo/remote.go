@@ -3,14 +3,12 @@ package baserepo
 import (
 	"context"
 	"fmt"
-	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // Remote reads and writes branches and pull requests.
@@ -26,22 +24,6 @@ type Result struct {
 	Commit string // on the branch, that holds the file; "": it does not hold it yet
 	// PullRequest proposes the file; nil: none does.
 	PullRequest *hosting.PullRequest
-}
-
-func (r Remote) pullRequests(s delivery.PullRequestSettings) (*delivery.PullRequests, error) {
-	host, err := r.Host()
-	if err != nil {
-		return nil, err
-	}
-	return &delivery.PullRequests{Host: host, PullRequestSettings: s}, nil
-}
-
-func (b Branch) change(p *Proposal) delivery.FileChange {
-	c := delivery.FileChange{Target: b.destination(), Name: "base-repo-" + b.Branch}
-	if p != nil {
-		c.Known = &p.FileProposal
-	}
-	return c
 }
 
 // Read reads the branch. It returns [gitops.ErrBranchNotFound] if there is none. A file that can't be read as a
@@ -63,11 +45,11 @@ func (r Remote) Read(ctx context.Context, at Branch) (*State, error) {
 }
 
 func read(snapshot *gitops.Snapshot, at Branch) (*State, error) {
-	files, err := snapshot.ReadFiles([]string{File})
+	file, err := readFile(snapshot)
 	if err != nil {
 		return nil, err
 	}
-	s := &State{At: at, Head: snapshot.Commit.String(), File: string(files[File])}
+	s := &State{At: at, Head: snapshot.Commit.String(), File: file}
 	s.setCommit()
 	return s, nil
 }
@@ -84,19 +66,7 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 	if d.Strategy != delivery.PullRequest {
 		return now, nil
 	}
-	pulls, err := r.pullRequests(d.PullRequest)
-	if err != nil {
-		return nil, err
-	}
-	return now, pulls.CheckFile(ctx, r.Git, d.At.change(s.proposalAt(d.At)))
-}
-
-// proposalAt returns the proposal if it is one for the branch, or nil.
-func (s *State) proposalAt(at Branch) *Proposal {
-	if s == nil || !s.At.same(at) {
-		return nil
-	}
-	return s.Proposal
+	return now, r.checkTopic(ctx, d, s.proposalAt(d.At))
 }
 
 // Apply makes the BaseRepo pin the commit: by a commit on the branch, or by a pull request. s is nil for a create. If
@@ -115,7 +85,7 @@ func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error
 	if s != nil && s.Proposal.open() && (!s.At.same(d.At) || d.Strategy != delivery.PullRequest) {
 		if err := r.Forget(ctx, s); err != nil {
 			return nil, fmt.Errorf("%s is written, but the pull request from before is still open; the next apply tries "+
-				"again: %w", File, err)
+				"again: %w", document.File, err)
 		}
 	}
 	return result, nil
@@ -140,7 +110,7 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 			return nil, err
 		}
 		now.File = string(file)
-		return &gitops.Edit{Files: map[string][]byte{File: file}, Message: d.message(), Author: d.Author}, nil
+		return &gitops.Edit{Files: map[string][]byte{document.File: file}, Message: d.message(), Author: d.Author}, nil
 	}
 	pushed, err := branch.Update(ctx, gitops.UpdateOptions{}, edit)
 	if err != nil {
@@ -149,36 +119,6 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 	now.Head = pushed.Commit.String()
 	now.setCommit()
 	return &Result{State: now, Commit: now.Head}, nil
-}
-
-func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, error) {
-	pulls, err := r.pullRequests(d.PullRequest)
-	if err != nil {
-		return nil, err
-	}
-	change, now, file := d.At.change(s.proposalAt(d.At)), (*State)(nil), ""
-	change.Author = d.Author
-	change.Edit = func(head string, before []byte) ([]byte, string, string, error) {
-		now = &State{At: d.At, Head: head, File: string(before)}
-		now.setCommit()
-		after, err := d.checked(now, s)
-		file = string(after)
-		return after, d.message(), d.describe(pulls.Host, now.Commit), err
-	}
-	pr, proposal, err := pulls.ProposeFile(ctx, r.Git, change)
-	switch {
-	case err != nil:
-		return nil, err
-	case proposal == nil:
-		return &Result{State: now, Commit: now.Head}, nil
-	}
-	now.Proposal = &Proposal{
-		FileProposal: *proposal, Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
-	}
-	if proposal.State != hosting.Merged {
-		return &Result{State: now, PullRequest: pr}, nil
-	}
-	return r.Refresh(ctx, now)
 }
 
 // checked returns the file to write. It returns an error if others changed the file after the plan was made.
@@ -191,7 +131,7 @@ func (d *Desired) checked(now, s *State) ([]byte, error) {
 
 // setCommit sets the commit that the file pins, and treats it as delivered.
 func (s *State) setCommit() {
-	if found, err := Parse([]byte(s.File)); err == nil {
+	if found, err := document.Parse([]byte(s.File)); err == nil {
 		s.Commit = found.Commit
 	}
 	s.Delivered, s.Since = s.Commit, s.Head
@@ -203,17 +143,10 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	result := &Result{}
 	proposal := s.Proposal
 	if proposal != nil { // read before the branch, which then includes a merge
-		pulls, err := r.pullRequests(proposal.Settings)
-		if err != nil {
+		var err error
+		if proposal, result.PullRequest, err = r.follow(ctx, s); err != nil {
 			return nil, err
 		}
-		next := *proposal
-		pr, found, err := pulls.ReadFileProposal(ctx, r.Git, s.At.change(proposal))
-		if err != nil {
-			return nil, err
-		}
-		next.FileProposal = *found
-		result.PullRequest, proposal = pr, &next
 	}
 	now, err := r.Read(ctx, s.At)
 	if err != nil {
@@ -244,38 +177,5 @@ func (r Remote) drift(ctx context.Context, s *State) ([]delivery.Drift, error) {
 	if err != nil {
 		return nil, err
 	}
-	return delivery.DriftSince(ctx, branch, s.Since, []string{File})
-}
-
-// Forget closes the open pull request. The file stays as it is: the operator renders the environment from it.
-func (r Remote) Forget(ctx context.Context, s *State) error {
-	if !s.Proposal.open() {
-		return nil
-	}
-	pulls, err := r.pullRequests(s.Proposal.Settings)
-	if err != nil {
-		return err
-	}
-	return pulls.CloseFile(ctx, r.Git, s.At.change(s.Proposal))
-}
-
-// message returns the message of the commit.
-func (d *Desired) message() string {
-	if d.Message != "" {
-		return d.Message
-	}
-	const digits = 12 // of the hash, in the first line
-	commit := printable.Line(d.Promotion.Commit)
-	text := fmt.Sprintf("Set the base of %s to %.*s\n\nPromoted commit: %s\n", d.At.Branch, digits, commit, commit)
-	if d.Promotion.Summary != "" {
-		text += "\n" + strings.TrimSpace(printable.Text(d.Promotion.Summary)) + "\n"
-	}
-	return text
-}
-
-// describe returns the description of the pull request. was is the previous commit; "": none.
-func (d *Desired) describe(host hosting.Host, was string) string {
-	return describe.Promote(File, d.At.Branch, describe.Promotion{
-		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Why: d.Promotion.Summary,
-	}, delivery.NewReview(host, d.At.Repo, delivery.NoDescription).Links)
+	return delivery.DriftSince(ctx, branch, s.Since, []string{document.File})
 }

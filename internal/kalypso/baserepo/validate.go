@@ -3,6 +3,7 @@ package baserepo
 import (
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -11,7 +12,7 @@ import (
 
 // Validate reports what is invalid, each at its argument. An empty commit is none.
 func (d *Desired) Validate() problem.Problems {
-	ps := d.PullRequest.Validate()
+	ps := delivery.ValidatePullRequests(d.PullRequest)
 	add := func(argument, summary, detail string) {
 		ps = append(ps, problem.Problem{Summary: summary, Detail: detail, Path: []problem.Step{problem.Attr(argument)}})
 	}

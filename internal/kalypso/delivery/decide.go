@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -34,7 +35,7 @@ type Prior struct {
 	Commit         string // on the branch that holds the tree; empty if none does
 	Delivered      bool
 	Holders        map[string][]string // the cluster types of each deployment target, sorted
-	PullRequest    PullRequestSettings
+	PullRequest    pullrequest.Settings
 }
 
 // delivered reports whether something was delivered or proposed.

@@ -28,10 +28,8 @@ type situation struct {
 	desired *Desired
 	prior   *Prior
 	state   *State
-	branch  *BranchState         // as it is read now
-	old     *BranchState         // the same branch at the path that is left
-	review  *reviewBranch        // our own branch
-	pr      *hosting.PullRequest // from it
+	branch  *BranchState // as it is read now
+	old     *BranchState // the same branch at the path that is left
 	adopted []string
 }
 
@@ -682,97 +680,6 @@ func (c *Change) text(errs []error) string {
 		parts = append(parts, "refuses: "+kindOf(err))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// TestReview: what becomes of our own branch, given what the change makes of its target.
-func TestReview(t *testing.T) {
-	const proposed = "large/a=2 large/b=1 small/c=1"
-	for _, test := range []struct {
-		rule string
-		with func(*situation)
-		want string
-	}{
-		{"there is none yet", func(s *situation) { s.review.BranchState = &BranchState{} }, "rebuild"},
-		{"the target holds the tree already", func(s *situation) { s.branch = holding(proposed); s.state.Seen = *s.branch },
-			"nothing"},
-		{"it holds the tree on top of the target", func(*situation) {}, "keep"},
-		{"it holds the tree on top of an older target", func(s *situation) { s.review.parents = []string{"older"} },
-			"rebuild"},
-		{"it holds the tree in a merge", func(s *situation) { s.review.parents = []string{"head", "other"} }, "rebuild"},
-		{"it holds another tree of ours",
-			func(s *situation) { s.review.BranchState, s.review.trailer = holding("large/a=3"), true }, "rebuild"},
-		{"it is of others", func(s *situation) { s.review.BranchState = &BranchState{Head: "theirs"} },
-			"refuses: not this rendering's"},
-		{"people pushed to it, and no state tells", func(s *situation) {
-			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Open}
-		}, "refuses: people pushed"},
-		{"it is of others, and no state tells", func(s *situation) {
-			s.desired.Adopt = true
-			s.state, s.review.BranchState = nil, &BranchState{Head: "theirs"}
-		}, "refuses: not this rendering's"},
-		{"it is of others, and what was proposed came from another branch", func(s *situation) {
-			s.review.BranchState = holding("large/a=9")
-			s.state.Proposal = &Proposal{Head: usualState("large/a=9")}
-			s.state.Proposal.Head.Destination.Branch = "old-prefix/dev"
-		}, "refuses: not this rendering's"},
-		{"people pushed to it after they closed its pull request", func(s *situation) {
-			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Closed, HeadCommit: "older"}
-		}, "refuses: not this rendering's"},
-		{"the pull request of this very tree is open", func(s *situation) {
-			s.pr = &hosting.PullRequest{State: hosting.Open, HeadCommit: "head"}
-		}, "keep"},
-		{"people pushed to it before the plan, which says so", func(s *situation) {
-			s.review.BranchState = holding("large/a=9")
-			s.state.Proposal = &Proposal{Head: usualState("large/a=9")}
-			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
-		}, "rebuild"},
-		{"people pushed to it after the plan", func(s *situation) {
-			s.review.BranchState = holding("large/a=9")
-			s.state.Proposal = &Proposal{Head: usualState("large/a=3")}
-			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
-		}, "refuses: moved [large]"},
-		{"people pushed beside our folders after the plan", func(s *situation) {
-			s.review.BranchState = holding("large/a=3")
-			s.review.Head = "theirs"
-			s.state.Proposal = &Proposal{Head: usualState("large/a=3")}
-			s.state.Proposal.Head.Destination.Branch = "deployment/dev"
-		}, "refuses: moved [commits beside our folders]"},
-		{"its pull request was closed, and nobody pushed since", func(s *situation) {
-			s.review.BranchState, s.pr = holding("large/a=9"), &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
-		}, "rebuild"},
-		{"people closed the pull request of this very tree", func(s *situation) {
-			s.pr = &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
-		}, "abandon"},
-		{"people closed the pull request of this very tree, and reopen", func(s *situation) {
-			s.pr = &hosting.PullRequest{State: hosting.Closed, HeadCommit: "head"}
-			s.desired.PullRequest.Reopen = true
-		}, "keep"},
-		{"people closed another pull request from it", func(s *situation) {
-			s.pr = &hosting.PullRequest{State: hosting.Closed, HeadCommit: "older"}
-		}, "keep"},
-	} {
-		t.Run(test.rule, func(t *testing.T) {
-			s := usualSituation()
-			s.desired.Strategy, s.desired.Tree = PullRequest, rendered(proposed)
-			s.review = &reviewBranch{BranchState: holding(proposed), parents: []string{"head"}}
-			test.with(s)
-			change, errs := s.desired.change(s.state, s.branch, nil)
-			if len(errs) > 0 {
-				t.Fatal(errs)
-			}
-			at := usualDestination
-			at.Branch = "deployment/dev"
-			action, err := s.desired.review(s.state, change, s.branch, s.review, at, s.pr)
-			got := map[reviewAction]string{reviewPush: "rebuild", reviewKeep: "keep", reviewStayClosed: "abandon",
-				reviewNothing: "nothing"}[action]
-			if err != nil {
-				got = "refuses: " + kindOf(err)
-			}
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
 }
 
 // TestPathsToRemove: what a destroy or a move removes.

@@ -9,10 +9,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
@@ -47,7 +47,7 @@ type Desired struct {
 	Protected     bool // a destroy is an error
 	OnDrift       OnDrift
 	Guardrails    Guardrails
-	PullRequest   PullRequestSettings
+	PullRequest   pullrequest.Settings
 	Message       string // of the commit; empty for the default, which lists the changes
 	Author        gitops.Signature
 	// Incomplete says that an argument that decides about the change, other than the fleet, is not known yet.
@@ -70,24 +70,6 @@ type Desired struct {
 	apply     *applyTree       // the tree of this apply: see [Desired.Inventory]
 
 	inventoryOf, keptOf, applyOf *tree.Tree // the trees that they belong to
-}
-
-// PullRequestSettings configures the pull requests of a rendering.
-type PullRequestSettings struct {
-	BranchPrefix string
-	Labels       []string
-	Reviewers    []string
-	Draft        bool
-	AutoMerge    hosting.MergeMethod // empty if people merge
-	Wait         bool                // the apply waits until the pull request is merged
-	Reopen       bool                // a tree whose pull request was closed gets a new one
-}
-
-// Equal reports whether both configure an open pull request in the same way.
-func (s PullRequestSettings) Equal(other PullRequestSettings) bool {
-	return s.BranchPrefix == other.BranchPrefix && s.AutoMerge == other.AutoMerge &&
-		s.Draft == other.Draft && s.Wait == other.Wait &&
-		slices.Equal(s.Labels, other.Labels) && slices.Equal(s.Reviewers, other.Reviewers)
 }
 
 // Delivers reports whether the strategy is known to bring the tree to a branch.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -12,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -129,17 +129,14 @@ func (s *State) follow(
 		now, err := Observe(ctx, client, s)
 		return now, nil, err
 	}
-	repo, err := host.Repo(s.Destination.Repo)
+	t, err := (&PullRequests{Git: client, Host: host}).proposalTopic(s)
 	if err != nil {
 		return nil, nil, err
 	}
 	// The pull request is read first: the branch, which is read later, then holds what was merged.
-	pr, err := repo.Read(ctx, p.Number)
+	pr, err := t.Read(ctx, p.Number)
 	if err != nil {
 		return nil, nil, err
-	}
-	if pr.Target != s.Destination.Branch {
-		pr.State = hosting.Closed // people changed its target branch
 	}
 	if pr.State == hosting.Merged {
 		now, err := Observe(ctx, client, s.merged(p, pr.MergeCommit))
@@ -155,7 +152,7 @@ func (s *State) follow(
 		return merged, pr, nil
 	}
 	next := *now
-	next.Proposal, err = p.observe(ctx, client, now, pr)
+	next.Proposal, err = p.observe(ctx, client, t, now, pr)
 	return &next, pr, err
 }
 
@@ -203,7 +200,7 @@ func (p *Prior) found(now *State, pr *hosting.PullRequest) (commit string, deliv
 
 // observe reads what became of a proposal that its target does not hold. target is the state of the target now.
 func (p *Proposal) observe(
-	ctx context.Context, client *gitremote.Client, target *State, pr *hosting.PullRequest,
+	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, target *State, pr *hosting.PullRequest,
 ) (*Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
@@ -214,9 +211,8 @@ func (p *Proposal) observe(
 	case err != nil:
 		return nil, err
 	case head.Seen.Head != p.Head.Seen.Head:
-		k := key{p.Head.Environment, target.Destination.Branch, target.Destination.Path}
-		if now.Head, err = head.adoptOwnCommit(ctx, client, k); err == nil {
-			now.OtherCommits, err = p.otherCommits(ctx, client, k)
+		if now.Head, err = head.adoptOwnCommit(ctx, t); err == nil {
+			now.OtherCommits, err = p.otherCommits(ctx, t)
 		}
 		if err != nil {
 			return nil, err
@@ -238,81 +234,28 @@ func (p *Proposal) promotedCommitChanged(target *State) bool {
 
 // adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,
 // the state has no drift.
-func (s *State) adoptOwnCommit(ctx context.Context, client *gitremote.Client, k key) (*State, error) {
+func (s *State) adoptOwnCommit(ctx context.Context, t *pullrequest.Topic) (*State, error) {
 	if !s.Drifted() {
 		return s, nil
 	}
-	commit, ours, err := ownCommit(ctx, client, s.Destination, k)
-	if err != nil || commit == "" || commit != s.Seen.Head {
+	b, err := t.ReadHead(ctx)
+	if err != nil || !b.Ours || b.Head != s.Seen.Head {
 		return s, err
 	}
 	now := *s
 	now.Drift, now.Base = nil, s.Seen.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
-	if ours.Record != nil {
-		now.PromotedCommit, now.Decisions = ours.Record.PromotedCommit, ours.Record.Decisions
-		now.Rollout = rolloutOf(ours.Record, time.Time{})
+	if r := s.Seen.Record; r != nil {
+		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, rolloutOf(r, time.Time{})
 	}
 	return &now, nil
 }
 
-// ownCommit returns the last commit of our branch, and the branch. If the commit is not ours, it returns "".
-func ownCommit(
-	ctx context.Context, client *gitremote.Client, at record.Destination, k key,
-) (commit string, b *reviewBranch, err error) {
-	branch, err := gitops.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return "", nil, err
+// otherCommits returns the commits of others on our branch that are not ours. Merge commits do not count.
+func (p *Proposal) otherCommits(ctx context.Context, t *pullrequest.Topic) ([]Drift, error) {
+	others, rebased, err := t.OtherCommits(ctx, p.Pushed)
+	if err == nil && rebased != "" {
+		return []Drift{{Subject: rebased}}, nil
 	}
-	snapshot, err := branch.Snapshot(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	defer snapshot.Close()
-	if snapshot.Commit.IsZero() {
-		return "", nil, nil
-	}
-	ours, err := readReviewBranch(snapshot, at, k)
-	if err != nil || !ours.trailer {
-		return "", nil, err
-	}
-	return ours.Head, ours, nil
-}
-
-// otherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
-// people rebased it.
-func (p *Proposal) otherCommits(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
-	branch, err := gitops.Open(client, p.Head.Destination.Repo, p.Head.Destination.Branch)
-	if err != nil {
-		return nil, err
-	}
-	commits, found, err := branch.History(ctx, plumbing.NewHash(p.Pushed), []string{"."})
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return p.afterRebase(ctx, client, k)
-	}
-	return drifts(slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge })), nil
-}
-
-// afterRebase returns a drift if our branch was rebased and holds commits of others.
-func (p *Proposal) afterRebase(ctx context.Context, client *gitremote.Client, k key) ([]Drift, error) {
-	at := p.Head.Destination
-	commit, ours, err := ownCommit(ctx, client, at, k)
-	switch {
-	case err != nil:
-		return nil, err
-	case commit == "":
-		return []Drift{{Subject: "the branch was rebased, and holds commits of others on top of ours"}}, nil
-	}
-	target, err := gitops.Open(client, at.Repo, k.branch)
-	if err != nil {
-		return nil, err
-	}
-	alone, err := ours.onTopOfAny(ctx, target)
-	if err != nil || alone {
-		return nil, err
-	}
-	return []Drift{{Subject: "the branch was rebased, and holds commits of others below ours"}}, nil
+	return drifts(others), err
 }

@@ -146,13 +146,11 @@ type Removal struct {
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
 // returns the new state, even with an error.
-func (r *PullRequests) RemoveOld(
-	ctx context.Context, client *gitremote.Client, d *Desired, s *State,
-) (*State, []Removal, error) {
+func (r *PullRequests) RemoveOld(ctx context.Context, d *Desired, s *State) (*State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
 	open, closing := d.removals(s, true)
-	if err := r.closeRemovals(ctx, client, closing); err != nil {
+	if err := r.closeRemovals(ctx, closing); err != nil {
 		return s, nil, err
 	}
 	var removals []Removal
@@ -162,7 +160,7 @@ func (r *PullRequests) RemoveOld(
 			now.OldLocations = append(now.OldLocations, old)
 			continue
 		}
-		pr, err := r.Remove(ctx, client, old.State, moveMessage(old.State), d.Author)
+		pr, err := r.Remove(ctx, old.State, moveMessage(old.State), d.Author)
 		failed = err
 		next := *old
 		switch {

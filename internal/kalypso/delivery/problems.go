@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -34,7 +35,8 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 		moved     *MovedError
 		drifted   *DriftError
 		guardrail *GuardrailError
-		review    *ReviewError
+		foreign   *pullrequest.ForeignError
+		review    *pullrequest.ReviewError
 		nested    *NestedError
 		moves     *RolloutMoveError
 		reviewers *ReviewersError
@@ -55,7 +57,7 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		return problem.At("Folders are not this rendering's", problem.Sentence(err), "gitops_repo")
-	case errors.As(err, &ownership):
+	case errors.As(err, &ownership), errors.As(err, &foreign):
 		return problem.At("Destination is not this rendering's", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &moved):
 		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
@@ -64,7 +66,7 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 	case errors.As(err, &guardrail):
 		return problem.At("Guardrails stop the change", fmt.Sprintf("At %s: %s", at, text), "guardrails")
 	case errors.As(err, &review):
-		return review.problem(at)
+		return reviewProblem(at, review)
 	case errors.As(err, &reviewers):
 		return problem.At("Reviewers that can't be asked", problem.Sentence(err), "delivery")
 	case errors.As(err, &moves):
@@ -84,7 +86,7 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 	return problem.Problem{}
 }
 
-func (e *ReviewError) problem(at record.Destination) problem.Problem {
+func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Problem {
 	if e.Closed {
 		return problem.At("The pull request was closed", fmt.Sprintf(
 			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, e),

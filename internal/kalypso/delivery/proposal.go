@@ -1,16 +1,15 @@
 package delivery
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
@@ -80,20 +79,15 @@ func (s *State) pushed() string {
 	return s.Proposal.Pushed
 }
 
-// proposed returns the number of the pull request that the state knows, or 0.
-func (s *State) proposed() int {
-	if s == nil || s.Proposal == nil {
-		return 0
-	}
-	return s.Proposal.Number
-}
-
-// proposalOf returns what the state knows about a pull request, or nil.
-func (s *State) proposalOf(pr *hosting.PullRequest) *Proposal {
-	if s == nil || s.Proposal == nil || pr == nil || s.Proposal.Number != pr.Number {
+// known returns what the state knows about a topic, or nil.
+func (s *State) known(t *pullrequest.Topic) *pullrequest.Known {
+	if s == nil || s.Proposal == nil || !s.Proposal.Head.Destination.Same(destinationOf(t)) {
 		return nil
 	}
-	return s.Proposal
+	p := s.Proposal
+	return &pullrequest.Known{
+		Number: p.Number, Open: p.Open(), Head: p.Head.Base, AutoMerge: p.AutoMerge, Reviewers: p.RequestedReviewers,
+	}
 }
 
 // key identifies a rendering within a repo.
@@ -107,21 +101,17 @@ func (k key) removalMarker() string {
 	return hosting.RemovalMarker(k.environment, k.branch, k.path)
 }
 
-var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
-
-// maxName limits the readable part of a branch name, in bytes. Git and file systems have limits too.
-const maxName = 60
-
-// branchName returns the name of our branch. A digest makes it unique per rendering. After the prefix, it contains no
-// slash, so that no branch name contains another one.
-func branchName(prefix string, k key) string { return nameBranch(prefix, k, k.marker()) }
+// branchName returns the name of our branch.
+func branchName(prefix string, k key) string {
+	return pullrequest.BranchName(prefix, k.marker(), k.nameParts()...)
+}
 
 // removalBranchName returns the name of the branch that removes a rendering.
 func removalBranchName(prefix string, k key) string {
-	return nameBranch(prefix+"remove-", k, k.removalMarker())
+	return pullrequest.BranchName(prefix+"remove-", k.removalMarker(), k.nameParts()...)
 }
 
-func nameBranch(prefix string, k key, marker string) string {
+func (k key) nameParts() []string {
 	parts := []string{k.environment}
 	if k.branch != k.environment {
 		parts = append(parts, k.branch)
@@ -129,123 +119,99 @@ func nameBranch(prefix string, k key, marker string) string {
 	if k.path != "." {
 		parts = append(parts, k.path)
 	}
-	name := strings.Trim(unusual.ReplaceAllString(strings.Join(parts, "-"), "-"), "-")
-	if len(name) > maxName {
-		name = name[:maxName]
-	}
-	sum := sha256.Sum256([]byte(marker))
-	return prefix + strings.TrimLeft(name+"-", "-") + hex.EncodeToString(sum[:4])
+	return parts
 }
 
-// checkBranchPrefix returns an error if Git does not allow branch names with the prefix.
-func checkBranchPrefix(prefix string) error {
-	if err := gitops.CheckName(branchName(prefix, key{"dev", "dev", "."})); err != nil {
-		return fmt.Errorf("no branch name can start with %q: %w", prefix, err)
-	}
-	return nil
-}
-
-// trailerKey starts the last line of our commit messages.
-const trailerKey = "Kalypso-Rendering: "
-
-// trailer returns the commit trailer for a record and folders. It proves that a branch is ours and unchanged, even
-// without a state, as after an apply that was killed.
-func (k key) trailer(record string, folders map[string]tree.Hash) string {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%s\n", k.marker(), record)
+// contents identifies what a branch holds of a rendering: the hash of its record, and its folders.
+func contents(record string, folders map[string]tree.Hash) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", record)
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
-		fmt.Fprintf(sum, "%s %s\n", folders[name], name)
+		fmt.Fprintf(&b, "%s %s\n", folders[name], name)
 	}
-	return trailerKey + hex.EncodeToString(sum.Sum(nil)[:20])
+	return b.String()
 }
 
-func withTrailer(message, trailer string) string {
-	return strings.TrimRight(message, "\n") + "\n\n" + trailer + "\n"
+func (b *BranchState) contents() string {
+	return contents(b.RecordHash, b.Folders.only(b.recordedFolders()).hashes())
 }
 
-// reviewBranch is our branch, the head of the pull request.
-type reviewBranch struct {
-	*BranchState
-	trailer bool     // the last commit is ours, and nobody changed its contents
-	parents []string // of its last commit
-}
-
-// readReviewBranch reads our branch at a destination.
-func readReviewBranch(snapshot *gitops.Snapshot, at record.Destination, k key) (*reviewBranch, error) {
-	b, err := readBranch(snapshot, at, nil, nil)
-	if err != nil || b.Head == "" {
-		return &reviewBranch{BranchState: b}, err
-	}
-	message, parents, err := snapshot.CommitInfo()
+// topic returns the topic branch of a name that changes the rendering of a key.
+func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Topic, error) {
+	t, err := pullrequest.Open(r.Git, r.Host, pullrequest.Location{
+		Repo: repo, Branch: name, Target: k.branch, Path: k.path, Marker: marker,
+	}, r.Settings)
 	if err != nil {
 		return nil, err
 	}
-	trailer := k.trailer(b.RecordHash, b.Folders.only(b.recordedFolders()).hashes())
-	r := &reviewBranch{BranchState: b, trailer: strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+trailer)}
-	for _, parent := range parents {
-		r.parents = append(r.parents, parent.String())
+	t.Contents = func(ours *gitops.Snapshot) (string, error) {
+		b, err := readBranch(ours, destinationOf(t), nil, nil)
+		if err != nil {
+			return "", err
+		}
+		return b.contents(), nil
 	}
-	return r, nil
+	return t, nil
 }
 
-// onTopOf reports whether the branch is one commit ahead of head.
-func (r *reviewBranch) onTopOf(head string) bool { return slices.Equal(r.parents, []string{head}) }
-
-// checkPush returns an error if a push must not replace our branch: it is not ours, or others pushed to it after the
-// plan was made. pr is the pull request from the branch, or nil.
-func (r *reviewBranch) checkPush(at record.Destination, s *State, pr *hosting.PullRequest) error {
-	if r.Head == "" || r.trailer {
-		return nil
-	}
-	if s != nil && s.Proposal != nil && s.Proposal.Head.Destination.Same(at) {
-		moved := r.changedSince(s.Proposal.Head)
-		if len(moved) == 0 && r.Head != s.Proposal.Head.Seen.Head {
-			moved = []string{"commits beside our folders"} // the push would remove them
-		}
-		if len(moved) > 0 {
-			return &MovedError{at, moved}
-		}
-		return nil
-	}
-	switch {
-	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == r.Head:
-		return nil
-	case pr != nil && pr.State == hosting.Open: // no plan has shown what they pushed
-		return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
-			"people pushed to the branch of pull request %d (%s), and the state does not know what. Merge it, or close it: "+
-				"then the next apply replaces the branch.", pr.Number, pr.URL)}
-	}
-	return &OwnershipError{Destination: at, Reason: "the branch exists and is not this rendering's. Choose another " +
-		"delivery.branch_prefix, or remove the branch."}
+// destinationOf returns the destination on our branch.
+func destinationOf(t *pullrequest.Topic) record.Destination {
+	return record.Destination{Repo: t.Repo, Branch: t.Branch, Path: t.Path}
 }
 
-// reviewAction is what an apply does with our branch.
-type reviewAction int
+// renderingTopic returns the topic branch that proposes the rendering.
+func (r *PullRequests) renderingTopic(d *Desired) (*pullrequest.Topic, error) {
+	k := d.key()
+	return r.topic(k, k.marker(), d.Destination.Repo, branchName(r.BranchPrefix, k))
+}
 
-const (
-	reviewPush       reviewAction = iota // push one commit on top of the target, with force-with-lease
-	reviewKeep                           // nothing: it holds what is desired, on top of the target
-	reviewStayClosed                     // nothing: people closed the pull request for the same tree
-	reviewNothing                        // nothing: the target holds what is desired
-)
+// removalTopic returns the topic branch that proposes the removal of a rendering. It differs from the one of the
+// rendering, because an approval of the rendering is no approval of its removal.
+func (r *PullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
+	k := key{environment, at.Branch, at.Path}
+	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.BranchPrefix, k))
+}
 
-// review decides what an apply does with our branch. c is the change of the target, and pr the pull request, or nil.
-func (d *Desired) review(
-	s *State, c *Change, target *BranchState, ours *reviewBranch, at record.Destination, pr *hosting.PullRequest,
-) (reviewAction, error) {
-	if !c.Needed {
-		return reviewNothing, nil
+// proposalTopic returns the topic branch of the rendering that a state knows.
+func (r *PullRequests) proposalTopic(s *State) (*pullrequest.Topic, error) {
+	k := key{s.desiredEnvironment(), s.Destination.Branch, s.Destination.Path}
+	if s.Proposal == nil {
+		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.BranchPrefix, k))
 	}
-	if !d.isHeldBy(ours.BranchState) {
-		return reviewPush, ours.checkPush(at, s, pr)
+	head := s.Proposal.Head.Destination
+	return r.topic(k, k.marker(), head.Repo, head.Branch)
+}
+
+// readTopic reads our branch, and whether it holds the rendering. target is the head of the target branch; empty: it is
+// not known.
+func (d *Desired) readTopic(
+	ctx context.Context, t *pullrequest.Topic, now *gitops.Snapshot, s *State, target string,
+) (*BranchState, pullrequest.Edit, error) {
+	var edit pullrequest.Edit
+	ours, err := readBranch(now, destinationOf(t), nil, nil)
+	if err != nil {
+		return nil, edit, err
 	}
-	switch {
-	case !d.PullRequest.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == ours.Head:
-		return reviewStayClosed, nil
-	case ours.onTopOf(target.Head):
-		return reviewKeep, nil
+	if edit.Ours, err = t.ReadOwnBranch(ctx, now, ours.contents(), s.pushed(), target); err != nil {
+		return nil, edit, err
 	}
-	return reviewPush, nil
+	edit.Held = d.isHeldBy(ours)
+	if s.known(t) != nil {
+		edit.Listed, edit.Moved = true, s.Proposal.moved(destinationOf(t), ours)
+	}
+	return ours, edit, nil
+}
+
+// moved returns a *MovedError if others pushed to our branch after the plan was made.
+func (p *Proposal) moved(at record.Destination, ours *BranchState) error {
+	moved := ours.changedSince(p.Head)
+	if len(moved) == 0 && ours.Head != p.Head.Seen.Head {
+		moved = []string{"commits beside our folders"} // the push would remove them
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	return &MovedError{at, moved}
 }
 
 // promotes reports whether the change promotes another commit. After a move within the branch, and for folders

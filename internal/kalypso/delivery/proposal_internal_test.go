@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
@@ -34,45 +35,63 @@ func TestBranchName(t *testing.T) {
 			}
 		}
 	}
-	for prefix, ok := range map[string]bool{
-		"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x y": false,
-	} {
-		if err := checkBranchPrefix(prefix); (err == nil) != ok {
-			t.Errorf("prefix %q: %v", prefix, err)
-		}
-	}
 }
 
-// TestTrailer: the trailer covers everything of ours on our branch, and identifies the rendering.
-func TestTrailer(t *testing.T) {
-	k, folders := key{"dev", "dev", "."}, map[string]tree.Hash{"large": {1}, "small": {2}}
-	trailers := map[string]bool{}
+// TestContents: the trailer of a commit covers everything of ours on our branch.
+func TestContents(t *testing.T) {
+	folders, all := map[string]tree.Hash{"large": {1}, "small": {2}}, map[string]bool{}
 	for _, s := range []string{
-		k.trailer("r", folders), key{"dev", "dev", "a"}.trailer("r", folders), k.trailer("s", folders), k.trailer("r", nil),
-		k.trailer("r", map[string]tree.Hash{"large": {1}}), k.trailer("r", map[string]tree.Hash{"large": {2}, "small": {1}}),
+		contents("r", folders), contents("s", folders), contents("r", nil), contents("r", map[string]tree.Hash{"large": {1}}),
+		contents("r", map[string]tree.Hash{"large": {2}, "small": {1}}),
 	} {
-		if trailers[s] || strings.Contains(s, "\n") {
-			t.Errorf("%q is twice, or more than a line", s)
+		if all[s] {
+			t.Errorf("%q is twice", s)
 		}
-		trailers[s] = true
+		all[s] = true
 	}
-	if k.trailer("", nil) != k.trailer("", map[string]tree.Hash{}) {
+	if contents("", nil) != contents("", map[string]tree.Hash{}) {
 		t.Error("no folders are two things")
 	}
+	// Runs of earlier versions left commits with this trailer.
+	k := key{"dev", "dev", "."}
+	const want = "Kalypso-Rendering: 702d3ffc59efebcd228cddfd305d9cb727e090b3"
+	if got := pullrequest.Trailer(k.marker(), contents("r", folders)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
-// TestBody: the marker stays, however much is cut.
-func TestBody(t *testing.T) {
-	const marker = "<!-- marker -->"
-	for n, text := range []string{
-		"", "short", "with " + marker + " within", strings.Repeat("ä", 200), strings.Repeat("𝄞", 200),
+// TestOthersOnOurBranch: what the state says about commits of others on our branch.
+func TestOthersOnOurBranch(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		with func(*Proposal, *BranchState)
+		want string
+	}{
+		{"the plan listed them", func(*Proposal, *BranchState) {}, ""},
+		{"people pushed after the plan", func(_ *Proposal, ours *BranchState) { ours.Folders = held("large/a=8") },
+			"moved [large]"},
+		{"people pushed beside our folders after the plan", func(_ *Proposal, ours *BranchState) { ours.Head = "theirs" },
+			"moved [commits beside our folders]"},
+		{"what was proposed came from another branch",
+			func(p *Proposal, _ *BranchState) { p.Head.Destination.Branch = "old-prefix/dev" }, "unknown"},
 	} {
-		got := body(text, marker, 100)
-		if characters(got) > 100 || !strings.HasSuffix(got, "\n\n"+marker+"\n") || strings.Count(got, marker) != 1 {
-			t.Errorf("%d: %d characters: %q", n, characters(got), got)
-		}
-		if cut := strings.Contains(got, "(cut)"); cut != (n > 2) {
-			t.Errorf("%d: cut is %t: %q", n, cut, got)
-		}
+		t.Run(test.rule, func(t *testing.T) {
+			s, ours, at := usualState(delivered), holding("large/a=9"), usualDestination
+			at.Branch = "deployment/dev"
+			s.Proposal = &Proposal{Head: usualState("large/a=9")}
+			s.Proposal.Head.Destination = at
+			test.with(s.Proposal, ours)
+			topic := &pullrequest.Topic{Location: pullrequest.Location{Repo: at.Repo, Branch: at.Branch, Path: at.Path}}
+			got := "unknown"
+			if s.known(topic) != nil {
+				got = ""
+				if err := s.Proposal.moved(at, ours); err != nil {
+					got = kindOf(err)
+				}
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

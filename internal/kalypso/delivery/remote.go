@@ -26,7 +26,7 @@ func (r Remote) pullRequests(d *Desired) (*PullRequests, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PullRequests{Host: host, PullRequestSettings: d.PullRequest}, nil
+	return &PullRequests{Git: r.Git, Host: host, Settings: d.PullRequest}, nil
 }
 
 // ReviewersError says which reviewers the host can't request a review from.
@@ -70,7 +70,7 @@ func (r Remote) Check(
 		if err != nil {
 			return ps, err
 		}
-		open, err := pulls.Check(ctx, r.Git, d, s)
+		open, err := pulls.Check(ctx, d, s)
 		if err != nil {
 			return ps, err
 		}
@@ -126,7 +126,7 @@ func (r Remote) removeOld(ctx context.Context, d *Desired, s *State) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	after, removals, err := pulls.RemoveOld(ctx, r.Git, d, s)
+	after, removals, err := pulls.RemoveOld(ctx, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -144,13 +144,13 @@ func (r Remote) deliver(ctx context.Context, d *Desired, s *State) (*Result, err
 	case err != nil:
 		return nil, err
 	case d.Strategy == PullRequest:
-		return pulls.Propose(ctx, r.Git, d, s, r.Progress)
+		return pulls.Propose(ctx, d, s, r.Progress)
 	}
 	result, err := Deliver(ctx, r.Git, d, s, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	return result, pulls.ClosePullRequests(ctx, r.Git, s)
+	return result, pulls.ClosePullRequests(ctx, s)
 }
 
 // Refreshed is what a refresh found.
@@ -227,7 +227,7 @@ func (r Remote) Destroy(ctx context.Context, d *Desired, p *Prior, s *State) (*S
 	if err != nil {
 		return nil, nil, err
 	}
-	after, removals, err := pulls.Destroy(ctx, r.Git, d, s)
+	after, removals, err := pulls.Destroy(ctx, d, s)
 	if err != nil {
 		return after, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
@@ -32,7 +33,7 @@ func (d *Desired) Validate() problem.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, d.PullRequest.Validate(), validateSources(d.Sources))
+	return slices.Concat(ps, ValidatePullRequests(d.PullRequest), validateSources(d.Sources))
 }
 
 // validateTree reports what the guardrails and the path forbid of the rendered tree.
@@ -81,12 +82,12 @@ var reviewer = regexp.MustCompile(`^[A-Za-z0-9_.-]+(\[bot\])?(/[A-Za-z0-9_.-]+)?
 
 const maxLabel = 50 // characters, as GitHub allows
 
-// Validate reports invalid settings of the argument delivery. It skips settings that are not known yet.
-func (s PullRequestSettings) Validate() (ps problem.Problems) {
+// ValidatePullRequests reports invalid settings of the argument delivery. It skips settings that are not known yet.
+func ValidatePullRequests(s pullrequest.Settings) (ps problem.Problems) {
 	add := func(attribute, summary, detail string) {
 		ps = append(ps, problem.At(summary, detail, "delivery", attribute))
 	}
-	if err := checkBranchPrefix(s.BranchPrefix); err != nil && !unknown.Is(s.BranchPrefix) {
+	if err := pullrequest.CheckBranchPrefix(s.BranchPrefix); err != nil && !unknown.Is(s.BranchPrefix) {
 		add("branch_prefix", "Invalid branch prefix", problem.Sentence(err))
 	}
 	for _, label := range s.Labels {

@@ -1,4 +1,4 @@
-package baserepo_test
+package document_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 )
 
 const (
@@ -54,7 +54,7 @@ func TestSetCommit(t *testing.T) {
 			"---\nkind: Other\nspec: {commit: " + older + "}\n---\n" + strings.Replace(sample, older, newer, 1) + "---\na: b\n"},
 		"after a byte order mark": {"\ufeff" + sample, "\ufeff" + strings.Replace(sample, older, newer, 1)},
 	} {
-		got, err := baserepo.SetCommit([]byte(tc.text), newer)
+		got, err := document.SetCommit([]byte(tc.text), newer)
 		if diff := cmp.Diff(tc.want, string(got)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -65,14 +65,14 @@ func TestSetCommit(t *testing.T) {
 func TestSetCommitOfDigits(t *testing.T) {
 	exponent := "1" + strings.Repeat("0", 37) + "e1"
 	for _, commit := range []string{strings.Repeat("1", 40), exponent, strings.Repeat("0", 40)} {
-		text, err := baserepo.SetCommit([]byte(sample), commit)
+		text, err := document.SetCommit([]byte(sample), commit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.Replace(sample, older, `"`+commit+`"`, 1); string(text) != want {
 			t.Errorf("it is\n%s", text)
 		}
-		if back, err := baserepo.SetCommit(text, older); err != nil || string(back) != sample {
+		if back, err := document.SetCommit(text, older); err != nil || string(back) != sample {
 			t.Errorf("and back: %v\n%s", err, back)
 		}
 	}
@@ -82,23 +82,23 @@ func TestSetCommitOfDigits(t *testing.T) {
 func TestSetCommitRefuses(t *testing.T) {
 	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nspec:\n"
 	for text, want := range map[string]error{
-		"":                        baserepo.ErrNoBaseRepo,
-		"a: b\n":                  baserepo.ErrNoBaseRepo,
-		"- a\n":                   baserepo.ErrNoBaseRepo,
-		sample + "---\n" + sample: baserepo.ErrNoBaseRepo,
-		strings.Replace(sample, "BaseRepo", "Environment", 1): baserepo.ErrNoBaseRepo,
-		head + "  commit: |\n    " + older + "\n":             baserepo.ErrInPlace,
-		head + "  repo: &c " + older + "\n  commit: *c\n":     baserepo.ErrInPlace,
-		head + "  commit: &c " + older + "\n  repo: *c\n":     baserepo.ErrInPlace,
-		strings.Split(sample, "spec:")[0] + "spec: {}\n":      baserepo.ErrInPlace,
-		strings.Split(sample, "spec:")[0]:                     baserepo.ErrInPlace,
+		"":                        document.ErrNoBaseRepo,
+		"a: b\n":                  document.ErrNoBaseRepo,
+		"- a\n":                   document.ErrNoBaseRepo,
+		sample + "---\n" + sample: document.ErrNoBaseRepo,
+		strings.Replace(sample, "BaseRepo", "Environment", 1): document.ErrNoBaseRepo,
+		head + "  commit: |\n    " + older + "\n":             document.ErrInPlace,
+		head + "  repo: &c " + older + "\n  commit: *c\n":     document.ErrInPlace,
+		head + "  commit: &c " + older + "\n  repo: *c\n":     document.ErrInPlace,
+		strings.Split(sample, "spec:")[0] + "spec: {}\n":      document.ErrInPlace,
+		strings.Split(sample, "spec:")[0]:                     document.ErrInPlace,
 	} {
-		if got, err := baserepo.SetCommit([]byte(text), newer); !errors.Is(err, want) {
+		if got, err := document.SetCommit([]byte(text), newer); !errors.Is(err, want) {
 			t.Errorf("%s\ngives %v\n%s", text, err, got)
 		}
 	}
-	for _, text := range []string{"{", "a: b: c\n", sample + strings.Repeat("# more\n", baserepo.MaxSize/7)} {
-		if _, err := baserepo.SetCommit([]byte(text), newer); err == nil {
+	for _, text := range []string{"{", "a: b: c\n", sample + strings.Repeat("# more\n", document.MaxSize/7)} {
+		if _, err := document.SetCommit([]byte(text), newer); err == nil {
 			t.Errorf("no error for %.40q", text)
 		}
 	}
@@ -106,7 +106,7 @@ func TestSetCommitRefuses(t *testing.T) {
 
 // A new file is what Kalypso's workflows write.
 func TestNew(t *testing.T) {
-	text, err := baserepo.New(baserepo.BaseRepo{
+	text, err := document.New(document.BaseRepo{
 		Name: "main", Repo: "https://github.com/microsoft/kalypso-control-plane", Branch: "main", Path: ".", Commit: older,
 	})
 	if diff := cmp.Diff(sample, string(text)); diff != "" || err != nil {

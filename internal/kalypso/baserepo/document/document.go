@@ -1,6 +1,5 @@
-// Package baserepo writes the commit that an environment's BaseRepo pins, for environments that the Kalypso operator
-// renders. The file base-repo.yaml at the root of the environment's branch of the control plane contains the BaseRepo.
-package baserepo
+// Package document reads the file with a BaseRepo, and changes the commit in it in place.
+package document
 
 import (
 	"bytes"

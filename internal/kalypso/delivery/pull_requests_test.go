@@ -1,0 +1,908 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// reviewed is a rendering that goes to the branch dev of a repo on a fake GitHub by pull request, and what Terraform
+// keeps of it.
+type reviewed struct {
+	*testing.T
+	fake    *githubfake.Server
+	on      *githubfake.Repo
+	remote  delivery.Remote
+	ctx     context.Context
+	desired delivery.Desired // without its tree
+	value   string           // in all files of the tree
+	prior   *delivery.Prior
+	state   *delivery.State
+}
+
+func newReviewed(t *testing.T) *reviewed {
+	t.Helper()
+	r := &reviewed{T: t, fake: githubfake.New(t), ctx: t.Context(), value: "1"}
+	r.on = r.fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"README.md": "hello\n"})
+	for _, branch := range []string{"live", "third"} {
+		gitserver.Git(t, r.on.Path, "branch", branch, "dev")
+	}
+	client, err := gitremote.NewClient([]gitremote.Credential{{URL: r.fake.URL, Username: "x", Password: r.fake.Token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := github.New(github.Config{Token: r.fake.Token, BaseURL: r.fake.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.remote = delivery.Remote{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
+	r.desired = delivery.Desired{
+		Strategy:    delivery.PullRequest,
+		Destination: record.Destination{Repo: r.on.URL, Branch: "dev", Path: "."},
+		Environment: "dev",
+		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
+		OnDrift:     delivery.DriftFail,
+		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
+		Author:      gitops.Signature{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+	}
+	return r
+}
+
+// wish is what is desired now. Each plan and each apply has its own, as in Terraform.
+func (r *reviewed) wish() *delivery.Desired {
+	r.Helper()
+	d := r.desired
+	d.Fleet, d.Tree = &fleet.Fleet{}, build(r, "dev", r.value, map[string][]string{"large": {"a"}, "small": {"c"}})
+	return &d
+}
+
+// refresh reads what became of the rendering, as each plan does first.
+func (r *reviewed) refresh() {
+	r.Helper()
+	if r.prior == nil {
+		return
+	}
+	found, err := r.remote.Refresh(r.Context(), r.prior, r.state)
+	if err != nil {
+		r.Fatal(err)
+	}
+	switch {
+	case found == nil:
+	case found.Gone:
+		r.prior, r.state = nil, nil
+	default:
+		r.state, r.prior.Commit, r.prior.Delivered = r.kept(found.State), found.Commit, found.Delivered
+	}
+}
+
+// kept returns a state as the private state keeps it.
+func (r *reviewed) kept(s *delivery.State) *delivery.State {
+	r.Helper()
+	if s == nil {
+		return nil
+	}
+	text, err := s.Encode()
+	if err != nil {
+		r.Fatal(err)
+	}
+	now, err := delivery.DecodeState(text)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return now
+}
+
+// plan describes what an apply would do.
+func (r *reviewed) plan() string {
+	r.Helper()
+	d := delivery.Decide(r.wish(), r.prior, r.state)
+	text := map[delivery.Action]string{
+		delivery.Keep: "nothing", delivery.Write: "write", delivery.RemoveOld: "remove old",
+	}[d.Action]
+	add := func(verb string, places []record.Destination) {
+		for _, at := range places {
+			text += ", " + verb + " " + at.Branch
+		}
+	}
+	add("removes", d.OldRemoved)
+	add("keeps", d.OldKept)
+	add("leaves for now", d.OldKeptForNow)
+	for _, s := range d.Drift {
+		for _, drift := range s.Drift {
+			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)
+		}
+	}
+	if d.ClosedPullRequest != 0 {
+		text += fmt.Sprintf(", %d was closed", d.ClosedPullRequest)
+	}
+	for _, err := range d.Errors {
+		text += ", error " + err.Error()
+	}
+	return text
+}
+
+// applyPlanned applies what was planned before the last things happened.
+func (r *reviewed) applyPlanned() error {
+	r.Helper()
+	d := r.wish()
+	r.remote.Claims = &delivery.Claims{} // of one run
+	result, err := r.remote.Apply(r.ctx, d, r.prior, r.state)
+	if err != nil {
+		return err
+	}
+	r.state = r.kept(result.State)
+	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
+		r.prior.PullRequest = d.PullRequest
+		return nil
+	}
+	r.prior = &delivery.Prior{
+		Strategy: d.Strategy, Destination: d.Destination, Environment: d.Environment, PullRequest: d.PullRequest,
+		TreeHash: d.Inventory().TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
+		Commit: result.Commit, Delivered: d.ReachedBy(result.State),
+	}
+	return nil
+}
+
+// apply plans and applies, and expects no error.
+func (r *reviewed) apply() {
+	r.Helper()
+	r.refresh()
+	if err := r.applyPlanned(); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// set applies another value.
+func (r *reviewed) set(value string) {
+	r.Helper()
+	r.value = value
+	r.apply()
+}
+
+// move changes the branch, and applies.
+func (r *reviewed) move(branch string) {
+	r.Helper()
+	r.desired.Destination.Branch = branch
+	r.apply()
+}
+
+// merge has people merge the newest pull request.
+func (r *reviewed) merge() { r.Helper(); r.on.Merge(r, len(r.on.PullRequests()), "squash") }
+
+// delivered is a rendering whose pull request was merged.
+func (r *reviewed) delivered() { r.Helper(); r.apply(); r.merge(); r.refresh() }
+
+// moved is a rendering that moved from dev to live, and whose removal from dev is open.
+func (r *reviewed) moved() { r.Helper(); r.delivered(); r.move("live"); r.merge(); r.apply() }
+
+func (r *reviewed) destroy() error {
+	r.Helper()
+	r.refresh()
+	after, _, err := r.remote.Destroy(r.ctx, r.wish(), r.prior, r.state)
+	if err != nil {
+		r.state = r.kept(after)
+		return err
+	}
+	r.prior, r.state = nil, nil
+	return nil
+}
+
+// ours is the branch of the newest pull request.
+func (r *reviewed) ours() string {
+	all := r.on.PullRequests()
+	return all[len(all)-1].Head
+}
+
+// push has people push to a branch.
+func (r *reviewed) push(branch, path, text string) {
+	r.Helper()
+	gitserver.Seed(r, r.on.Path, branch, map[string]string{path: text})
+}
+
+// rebase has people rebase our branch onto dev.
+func (r *reviewed) rebase() {
+	r.Helper()
+	folder := filepath.Join(r.TempDir(), "tree")
+	gitserver.Git(r, r.on.Path, "worktree", "add", "--quiet", folder, r.ours())
+	gitserver.Git(r, folder, "rebase", "--quiet", "dev")
+	gitserver.Git(r, r.on.Path, "worktree", "remove", "--force", folder)
+}
+
+// timeUp has the time of the next operation be up when it first reads a pull request for which it waits.
+func (r *reviewed) timeUp(number int) {
+	var cancel context.CancelFunc
+	r.ctx, cancel = context.WithCancel(r.Context())
+	r.Cleanup(cancel)
+	r.fake.Before("GET", fmt.Sprintf("/pulls/%d", number), func() bool { cancel(); return true })
+}
+
+// see describes the repo, the next plan and the error.
+func (r *reviewed) see(err error) string {
+	r.Helper()
+	var lines []string
+	for _, p := range r.on.PullRequests() {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(p.Head, "ours/"), "-")
+		line := fmt.Sprintf("%d %s: %s to %s", p.Number, p.State, kind, p.Base)
+		if len(p.Labels)+len(p.Reviewers) > 0 {
+			line += fmt.Sprint(" ", slices.Concat(p.Labels, p.Reviewers))
+		}
+		if p.AutoMerge != "" {
+			line += " auto-merge"
+		}
+		lines = append(lines, line)
+	}
+	for _, branch := range strings.Fields(gitserver.Git(r, r.on.Path, "branch", "--format=%(refname:short)")) {
+		var held []string
+		for path, text := range gitserver.Tree(r, r.on.Path, branch) {
+			if folder, ok := strings.CutSuffix(path, "large/a-x/reconciler.yaml"); ok {
+				held = append(held, folder+text)
+			}
+		}
+		slices.Sort(held)
+		name := branch
+		if strings.HasPrefix(branch, "ours/") {
+			name = branch[:strings.LastIndex(branch, "-")]
+		}
+		if len(held) > 0 || name != branch {
+			lines = append(lines, strings.TrimSpace(name+": "+strings.Join(held, " ")))
+		}
+	}
+	if err != nil {
+		text := strings.ReplaceAll(err.Error(), r.fake.URL, "")
+		if moved := (*delivery.MovedError)(nil); errors.As(err, &moved) {
+			text = fmt.Sprintf("%q moved: %v", moved.Destination.Branch, moved.Folders)
+		}
+		lines = append(lines, "error: "+text)
+	}
+	r.refresh()
+	plan := "plan: " + r.plan()
+	if r.prior != nil && r.prior.Delivered {
+		plan += ", delivered"
+	}
+	return "\n" + strings.Join(append(lines, plan), "\n")
+}
+
+// TestPullRequests specifies what becomes of a rendering that people review. A row says what happens, in turn. want is
+// what there is after it: all pull requests, what each branch holds of the rendering, the error, and the next plan.
+func TestPullRequests(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule string
+		do   func(*reviewed) error
+		want string
+	}{
+		// Proposed and merged.
+		{"it is proposed", func(r *reviewed) error { r.apply(); return nil }, `
+1 open: dev to dev
+ours/dev: 1
+plan: nothing`},
+		{"it is merged", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "merge"); return nil }, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"it is squashed", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "squash"); return nil }, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"it is rebased", func(r *reviewed) error { r.apply(); r.on.Merge(r, 1, "rebase"); return nil }, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"it is merged, and another tree is proposed", func(r *reviewed) error { r.delivered(); r.set("2"); return nil }, `
+1 merged: dev to dev
+2 open: dev to dev
+dev: 1
+ours/dev: 2
+plan: nothing`},
+		{"it is merged between plan and apply", func(r *reviewed) error {
+			r.apply()
+			r.value = "2"
+			r.refresh()
+			r.merge()
+			return r.applyPlanned()
+		}, `
+1 merged: dev to dev
+2 open: dev to dev
+dev: 1
+ours/dev: 2
+plan: nothing`},
+		{"it is merged between plan and apply, with changes of others", func(r *reviewed) error {
+			r.apply()
+			r.value = "2"
+			r.refresh()
+			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
+			r.merge()
+			return r.applyPlanned()
+		}, `
+1 merged: dev to dev
+dev: hotfix
+ours/dev: hotfix
+error: "dev" moved: [.kalypso/rendering.json]
+plan: write, drift "the pull request was merged with changes of others" [large]`},
+		{"it is merged while we push the next tree", func(r *reviewed) error {
+			r.apply()
+			r.fake.Git.BeforeReceive(func() { r.on.Merge(r, 1, "rebase") })
+			r.set("2")
+			return nil
+		}, `
+1 merged: dev to dev
+2 open: dev to dev
+dev: 1
+ours/dev: 2
+plan: nothing`},
+		{"it is merged after we pushed the next tree", func(r *reviewed) error {
+			r.apply()
+			at := gitserver.Rev(r, r.on.Path, r.ours())
+			r.fake.Before("GET", "/pulls/1", func() bool {
+				if gitserver.Rev(r, r.on.Path, r.ours()) == at {
+					return false
+				}
+				r.merge()
+				return true
+			})
+			r.set("2")
+			return nil
+		}, `
+1 merged: dev to dev
+dev: 2
+ours/dev: 2
+plan: nothing, delivered`},
+		{"it is merged with changes of others while we wait", func(r *reviewed) error {
+			r.desired.PullRequest.Wait = true
+			r.fake.Before("GET", "/pulls/1", func() bool {
+				r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
+				r.merge()
+				return true
+			})
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+dev: hotfix
+ours/dev: hotfix
+plan: write, drift "the pull request was merged with changes of others" [large]`},
+		{"people pushed our commit to the target", func(r *reviewed) error {
+			r.apply()
+			gitserver.Git(r, r.on.Path, "update-ref", "refs/heads/dev", r.ours())
+			return nil
+		}, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"people closed it", func(r *reviewed) error { r.apply(); r.on.Close(r, 1); return nil }, `
+1 closed: dev to dev
+ours/dev: 1
+plan: nothing, 1 was closed`},
+		{"people made it one to another branch", func(r *reviewed) error {
+			r.apply()
+			r.on.Retarget(r, 1, "live")
+			return nil
+		}, `
+1 open: dev to live
+ours/dev: 1
+plan: nothing, 1 was closed`},
+		{"people closed it, and the tree is what the target holds", func(r *reviewed) error {
+			r.delivered()
+			r.set("2")
+			r.on.Close(r, 2)
+			r.set("1")
+			return nil
+		}, `
+1 merged: dev to dev
+2 closed: dev to dev
+dev: 1
+plan: nothing, delivered`},
+		{"our branch is gone, and it is open", func(r *reviewed) error {
+			r.apply()
+			r.on.KeepOpen()
+			gitserver.Git(r, r.on.Path, "update-ref", "-d", "refs/heads/"+r.ours())
+			return nil
+		}, `
+1 open: dev to dev
+plan: write`},
+		{"settings change", func(r *reviewed) error {
+			r.apply()
+			r.desired.PullRequest.Labels, r.desired.PullRequest.Reviewers = []string{"a"}, []string{"octocat"}
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev [a octocat]
+ours/dev: 1
+plan: nothing`},
+
+		// Changes of others.
+		{"people pushed to our branch", func(r *reviewed) error {
+			r.apply()
+			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: hotfix
+plan: write, drift "Seed" [large/a-x/reconciler.yaml]`},
+		{"people pushed to our branch, and it is overwritten", func(r *reviewed) error {
+			r.apply()
+			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
+			r.desired.OnDrift = delivery.DriftOverwrite
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: nothing`},
+		{"people pushed beside our folders", func(r *reviewed) error {
+			r.apply()
+			r.push(r.ours(), "note.txt", "1")
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: nothing`},
+		{"people pushed beside our folders, and another tree is desired", func(r *reviewed) error {
+			r.apply()
+			r.push(r.ours(), "note.txt", "1")
+			r.value = "2"
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: write, drift "Seed" [note.txt]`},
+		{"people pushed beside our folders after the plan", func(r *reviewed) error {
+			r.apply()
+			r.value = "2"
+			r.push(r.ours(), "note.txt", "1")
+			return r.applyPlanned()
+		}, `
+1 open: dev to dev
+ours/dev: 1
+error: "ours/dev-7bf4c8d7" moved: [commits beside our folders]
+plan: write, drift "Seed" [note.txt]`},
+		{"people merged the target into our branch", func(r *reviewed) error {
+			r.apply()
+			r.push("dev", "apps.txt", "1")
+			tree, _, _ := strings.Cut(gitserver.Git(r, r.on.Path, "merge-tree", "--write-tree", r.ours(), "dev"), "\n")
+			merge := gitserver.Git(r, r.on.Path, "commit-tree", tree, "-m", "Merge", "-p", r.ours(), "-p", "dev")
+			gitserver.Git(r, r.on.Path, "update-ref", "refs/heads/"+r.ours(), strings.TrimSpace(merge))
+			r.value = "2"
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: write`},
+		{"people rebased our branch, and another tree is desired", func(r *reviewed) error {
+			r.apply()
+			r.push("dev", "apps.txt", "1")
+			r.rebase()
+			r.value = "2"
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: write`},
+		{"people pushed beside our folders, rebased our branch, and another tree is desired", func(r *reviewed) error {
+			r.apply()
+			r.push(r.ours(), "note.txt", "1")
+			r.push("dev", "apps.txt", "1")
+			r.rebase()
+			r.value = "2"
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: write, drift "the branch was rebased, and holds commits of others on top of ours" []`},
+		{"it was merged with what people pushed", func(r *reviewed) error {
+			r.apply()
+			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
+			r.merge()
+			return nil
+		}, `
+1 merged: dev to dev
+dev: hotfix
+ours/dev: hotfix
+plan: write, drift "the pull request was merged with changes of others" [large]`},
+		{"others change the target", func(r *reviewed) error {
+			r.delivered()
+			r.set("2")
+			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
+			return nil
+		}, `
+1 merged: dev to dev
+2 open: dev to dev
+dev: hotfix
+ours/dev: 2
+plan: write, drift "Seed" [large/a-x/reconciler.yaml]`},
+		{"others change the target, and take it back", func(r *reviewed) error {
+			r.delivered()
+			r.set("2")
+			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
+			r.push("dev", "large/a-x/reconciler.yaml", "1")
+			return nil
+		}, `
+1 merged: dev to dev
+2 open: dev to dev
+dev: 1
+ours/dev: 2
+plan: nothing`},
+		{"an update was killed after its push", func(r *reviewed) error {
+			r.apply()
+			state, prior := r.state, *r.prior
+			r.set("2")
+			r.state, r.prior = state, &prior
+			r.value = "3"
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 2
+plan: write`},
+
+		// Moves.
+		{"it moves within its branch, not merged yet", func(r *reviewed) error {
+			r.apply()
+			r.desired.Destination.Path = "clusters"
+			r.apply()
+			return nil
+		}, `
+1 closed: dev to dev
+2 open: dev to dev
+ours/dev-clusters: clusters/1
+plan: nothing`},
+		{"it moves within its branch", func(r *reviewed) error {
+			r.delivered()
+			r.desired.Destination.Path = "clusters"
+			r.apply()
+			r.merge()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+dev: clusters/1
+ours/dev: 1
+ours/dev-clusters: clusters/1
+plan: nothing, delivered`},
+		{"it moves to another branch", func(r *reviewed) error { r.delivered(); r.move("live"); return nil }, `
+1 merged: dev to dev
+2 open: dev to live
+dev: 1
+ours/dev: 1
+ours/dev-live: 1
+plan: nothing`},
+		{"it moves to another branch before it is merged", func(r *reviewed) error {
+			r.apply()
+			r.move("live")
+			return nil
+		}, `
+1 closed: dev to dev
+2 open: dev to live
+ours/dev-live: 1
+plan: nothing`},
+		{"it moves to another branch, and its pull request is merged meanwhile", func(r *reviewed) error {
+			r.apply()
+			r.refresh()
+			r.merge()
+			r.desired.Destination.Branch = "live"
+			return r.applyPlanned()
+		}, `
+1 merged: dev to dev
+2 open: dev to live
+dev: 1
+ours/dev: 1
+ours/dev-live: 1
+plan: nothing`},
+		{"it arrived at another branch", func(r *reviewed) error {
+			r.delivered()
+			r.move("live")
+			r.merge()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to live
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+plan: remove old, removes dev, delivered`},
+		{"it arrived, and its removal is open", func(r *reviewed) error { r.moved(); return nil }, `
+1 merged: dev to dev
+2 merged: dev to live
+3 open: remove to dev
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev:
+plan: nothing, delivered`},
+		{"it arrives within the apply, with auto-merge", func(r *reviewed) error {
+			r.desired.PullRequest.AutoMerge = "squash"
+			r.apply()
+			r.move("live")
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to live
+3 open: remove to dev
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev:
+plan: nothing, delivered`},
+		{"its removal is merged", func(r *reviewed) error { r.moved(); r.merge(); return nil }, `
+1 merged: dev to dev
+2 merged: dev to live
+3 merged: remove to dev
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev:
+plan: nothing, delivered`},
+		{"people closed its removal", func(r *reviewed) error { r.moved(); r.on.Close(r, 3); return nil }, `
+1 merged: dev to dev
+2 merged: dev to live
+3 closed: remove to dev
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev:
+plan: nothing, delivered`},
+		{"people closed its removal, and reopen is set", func(r *reviewed) error {
+			r.moved()
+			r.on.Close(r, 3)
+			r.desired.PullRequest.Reopen = true
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to live
+3 closed: remove to dev
+4 open: remove to dev
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev:
+plan: nothing, delivered`},
+		{"it moves on before it arrived", func(r *reviewed) error {
+			r.delivered()
+			r.move("live")
+			r.move("third")
+			return nil
+		}, `
+1 merged: dev to dev
+2 closed: dev to live
+3 open: dev to third
+dev: 1
+ours/dev: 1
+ours/dev-third: 1
+plan: nothing`},
+		{"it moves on before it arrived, and arrives", func(r *reviewed) error {
+			r.delivered()
+			r.move("live")
+			r.move("third")
+			r.merge()
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 closed: dev to live
+3 merged: dev to third
+4 open: remove to dev
+dev: 1
+ours/dev: 1
+ours/dev-third: 1
+ours/remove-dev:
+third: 1
+plan: nothing, delivered`},
+		{"it moves back while its removal is open", func(r *reviewed) error { r.moved(); r.move("dev"); return nil }, `
+1 merged: dev to dev
+2 merged: dev to live
+3 closed: remove to dev
+4 open: remove to live
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev-live:
+plan: nothing, delivered`},
+		{"it is kept at its old place, and its removal is open", func(r *reviewed) error {
+			r.moved()
+			r.desired.KeepOld = true
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to live
+3 closed: remove to dev
+dev: 1
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+plan: nothing, delivered`},
+		{"it is pushed from now on, and its removal is open", func(r *reviewed) error {
+			r.moved()
+			r.desired.Strategy = delivery.Push
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to live
+3 closed: remove to dev
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+plan: nothing, delivered`},
+		{"it is pushed from now on, and its pull request is open", func(r *reviewed) error {
+			r.delivered()
+			r.set("2")
+			r.desired.Strategy = delivery.Push
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 closed: dev to dev
+dev: 2
+plan: nothing, delivered`},
+		{"its removal waits in vain, then is merged", func(r *reviewed) error {
+			r.delivered()
+			r.move("live")
+			r.merge()
+			r.desired.PullRequest.Wait = true
+			r.refresh()
+			r.timeUp(3)
+			err := r.applyPlanned()
+			r.merge()
+			r.ctx = r.Context()
+			r.apply()
+			return err
+		}, `
+1 merged: dev to dev
+2 merged: dev to live
+3 merged: remove to dev
+live: 1
+ours/dev: 1
+ours/dev-live: 1
+ours/remove-dev:
+error: pull request 3 (/acme/gitops/pull/3) is not merged yet, and the time is up
+plan: nothing, delivered`},
+
+		// Destroyed.
+		{"it is destroyed before it is merged", func(r *reviewed) error { r.apply(); return r.destroy() }, `
+1 closed: dev to dev
+plan: write`},
+		{"it is destroyed", func(r *reviewed) error { r.delivered(); return r.destroy() }, `
+1 merged: dev to dev
+2 open: remove to dev
+dev: 1
+ours/remove-dev:
+plan: write`},
+		{"it is destroyed with an open update", func(r *reviewed) error {
+			r.desired.PullRequest.Reviewers, r.desired.PullRequest.AutoMerge = []string{"octocat"}, "squash"
+			r.apply()
+			r.on.RequireStatus("dev", "ci")
+			r.set("2")
+			r.on.Review(r, 2, "octocat", "")
+			return r.destroy()
+		}, `
+1 merged: dev to dev [octocat]
+2 closed: dev to dev
+3 open: remove to dev [octocat]
+dev: 1
+ours/remove-dev:
+plan: write`},
+		{"it is destroyed after an apply that was killed, which no state knows", func(r *reviewed) error {
+			r.delivered()
+			state, prior := r.state, *r.prior
+			r.set("2")
+			r.state, r.prior = state, &prior
+			_, _, err := r.remote.Destroy(r.ctx, r.wish(), r.prior, r.state)
+			return err
+		}, `
+1 merged: dev to dev
+2 closed: dev to dev
+3 open: remove to dev
+dev: 1
+ours/remove-dev:
+plan: write, delivered`},
+		{"it is destroyed with an open removal of an old place", func(r *reviewed) error { r.moved(); return r.destroy() }, `
+1 merged: dev to dev
+2 merged: dev to live
+3 open: remove to dev
+4 open: remove to live
+dev: 1
+live: 1
+ours/dev: 1
+ours/remove-dev:
+ours/remove-dev-live:
+plan: write`},
+		{"it is destroyed before it arrived", func(r *reviewed) error { r.delivered(); r.move("live"); return r.destroy() }, `
+1 merged: dev to dev
+2 closed: dev to live
+3 open: remove to dev
+dev: 1
+ours/dev: 1
+ours/remove-dev:
+plan: write`},
+		{"its destroy waits in vain", func(r *reviewed) error {
+			r.delivered()
+			r.desired.PullRequest.Wait = true
+			r.timeUp(2)
+			return r.destroy()
+		}, `
+1 merged: dev to dev
+2 open: remove to dev
+dev: 1
+ours/remove-dev:
+error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
+plan: nothing, delivered`},
+		{"its destroy waits in vain, then is merged", func(r *reviewed) error {
+			r.delivered()
+			r.desired.PullRequest.Wait = true
+			r.timeUp(2)
+			err := r.destroy()
+			r.merge()
+			return err
+		}, `
+1 merged: dev to dev
+2 merged: remove to dev
+ours/remove-dev:
+error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
+plan: write`},
+		{"it is created again while its removal is open", func(r *reviewed) error {
+			r.delivered()
+			if err := r.destroy(); err != nil {
+				return err
+			}
+			r.desired.Adopt = true
+			r.set("2")
+			return nil
+		}, `
+1 merged: dev to dev
+2 closed: remove to dev
+3 open: dev to dev
+dev: 1
+ours/dev: 2
+plan: nothing`},
+		{"it is created again as the branch holds it, while its removal is open", func(r *reviewed) error {
+			r.delivered()
+			if err := r.destroy(); err != nil {
+				return err
+			}
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 closed: remove to dev
+dev: 1
+plan: nothing, delivered`},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			r := newReviewed(t)
+			if diff := cmp.Diff(test.want, r.see(test.do(r))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

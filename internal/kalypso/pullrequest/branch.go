@@ -1,0 +1,176 @@
+package pullrequest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+)
+
+var unusual = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+
+// maxName limits the readable part of a branch name, in bytes. Git and file systems have limits too.
+const maxName = 60
+
+// BranchName returns the name of our branch. A digest makes it unique per marker. After the prefix, it contains no
+// slash, so that no branch name contains another one.
+func BranchName(prefix, marker string, parts ...string) string {
+	name := strings.Trim(unusual.ReplaceAllString(strings.Join(parts, "-"), "-"), "-")
+	if len(name) > maxName {
+		name = name[:maxName]
+	}
+	sum := sha256.Sum256([]byte(marker))
+	return prefix + strings.TrimLeft(name+"-", "-") + hex.EncodeToString(sum[:4])
+}
+
+// CheckBranchPrefix returns an error if Git does not allow branch names with the prefix.
+func CheckBranchPrefix(prefix string) error {
+	if err := gitops.CheckName(BranchName(prefix, "", "dev")); err != nil {
+		return fmt.Errorf("no branch name can start with %q: %w", prefix, err)
+	}
+	return nil
+}
+
+// trailerKey starts the last line of our commit messages.
+const trailerKey = "Kalypso-Rendering: "
+
+// Trailer returns the last line of the message of a commit of ours. contents identifies what the commit holds of the
+// change. The line proves that a branch is ours and unchanged, even without a state, as after an apply that was killed.
+func Trailer(marker, contents string) string {
+	sum := sha256.Sum256([]byte(marker + "\n" + contents))
+	return trailerKey + hex.EncodeToString(sum[:20])
+}
+
+func withTrailer(message, trailer string) string {
+	return strings.TrimRight(message, "\n") + "\n\n" + trailer + "\n"
+}
+
+// Branch is our branch as it was read.
+type Branch struct {
+	Head    string   // commit; empty if the branch does not exist
+	Parents []string // of the head
+	Ours    bool     // the head is a commit of ours, and nobody changed its contents
+}
+
+// OnTopOf reports whether the branch is one commit ahead of a commit.
+func (b Branch) OnTopOf(commit string) bool { return slices.Equal(b.Parents, []string{commit}) }
+
+// ReadBranch reads the head of our branch. contents is what the branch holds of the change. Commits of others may lie
+// below the head.
+func (t *Topic) ReadBranch(ours *gitops.Snapshot, contents string) (Branch, error) {
+	if ours.Commit.IsZero() {
+		return Branch{}, nil
+	}
+	message, parents, err := ours.CommitInfo()
+	if err != nil {
+		return Branch{}, err
+	}
+	b := Branch{Head: ours.Commit.String()}
+	b.Ours = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(t.Marker, contents))
+	for _, parent := range parents {
+		b.Parents = append(b.Parents, parent.String())
+	}
+	return b, nil
+}
+
+// ReadOwnBranch is [Topic.ReadBranch] for a branch on which commits of others may not lie below ours either. pushed is
+// the last commit that the state knows as ours, and target the head of the target branch; either may be empty.
+func (t *Topic) ReadOwnBranch(
+	ctx context.Context, ours *gitops.Snapshot, contents, pushed, target string,
+) (Branch, error) {
+	b, err := t.ReadBranch(ours, contents)
+	if err != nil || !b.Ours || b.Head == pushed || b.OnTopOf(target) {
+		return b, err
+	}
+	b.Ours, err = t.onTopOfAny(ctx, b)
+	return b, err
+}
+
+// onTopOfAny reports whether the branch is one commit ahead of some commit of the target.
+func (t *Topic) onTopOfAny(ctx context.Context, b Branch) (bool, error) {
+	if len(b.Parents) != 1 {
+		return false, nil
+	}
+	_, found, err := t.target.History(ctx, plumbing.NewHash(b.Parents[0]), nil)
+	return found, err
+}
+
+// ReadHead opens our branch and reads its head, as [Topic.ReadBranch] does.
+func (t *Topic) ReadHead(ctx context.Context) (Branch, error) {
+	snapshot, err := t.ours.Snapshot(ctx)
+	if err != nil {
+		return Branch{}, err
+	}
+	defer snapshot.Close()
+	if snapshot.Commit.IsZero() {
+		return Branch{}, nil
+	}
+	contents, err := t.Contents(snapshot)
+	if err != nil {
+		return Branch{}, err
+	}
+	return t.ReadBranch(snapshot, contents)
+}
+
+// Head looks up the head of our branch; empty: there is none.
+func (t *Topic) Head(ctx context.Context) (string, error) {
+	head, err := t.ours.Head(ctx)
+	if err != nil || head.IsZero() {
+		return "", err
+	}
+	return head.String(), nil
+}
+
+// OtherCommits returns the commits on top of ours, except merge commits. If the branch does not contain our commit,
+// people rebased it. Then rebased says where commits of others lie; empty: nowhere.
+func (t *Topic) OtherCommits(ctx context.Context, pushed string) (others []gitops.Change, rebased string, err error) {
+	commits, found, err := t.ours.History(ctx, plumbing.NewHash(pushed), []string{"."})
+	switch {
+	case err != nil:
+		return nil, "", err
+	case found:
+		return slices.DeleteFunc(commits, func(c gitops.Change) bool { return c.Merge }), "", nil
+	}
+	b, err := t.ReadHead(ctx)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case !b.Ours:
+		return nil, "the branch was rebased, and holds commits of others on top of ours", nil
+	}
+	if alone, err := t.onTopOfAny(ctx, b); err != nil || alone {
+		return nil, "", err
+	}
+	return nil, "the branch was rebased, and holds commits of others below ours", nil
+}
+
+// delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch to which others
+// pushed.
+func (t *Topic) delete(ctx context.Context, commit string) error {
+	var head string
+	var err error
+	if commit != "" {
+		head, err = t.Head(ctx)
+	} else {
+		var b Branch
+		if b, err = t.ReadHead(ctx); b.Ours {
+			head, commit = b.Head, b.Head
+		}
+	}
+	if err != nil || head == "" || head != commit {
+		return err
+	}
+	if err := t.ours.Delete(ctx, plumbing.NewHash(head)); err != nil && !errors.Is(err, gitremote.ErrBranchMoved) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package pullrequest
+
+import (
+	"fmt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Edit is a change of the target branch, and what our branch holds of it, as both were read.
+type Edit struct {
+	Needed bool   // the target lacks the change
+	Held   bool   // our branch holds the change
+	Ours   Branch // our branch
+	// Listed says that a plan has listed what others pushed to our branch, so that a push may replace it. Moved is the
+	// error if they pushed more since; nil: they did not.
+	Listed bool
+	Moved  error
+	// Discard says that our branch goes if the change is not needed.
+	Discard bool
+	// Commit returns the commit on top of the target, without the trailer. Contents is what our branch holds of the change
+	// after it.
+	Commit   func() *gitops.Edit
+	Contents string
+}
+
+// Known is what the state knows about the last run.
+type Known struct {
+	Number int  // of the pull request; 0: none
+	Open   bool // it was open when it was last read
+	// Head is the head of our branch up to which it is known as ours; empty: unknown.
+	Head string
+	// AutoMerge and Reviewers are what we requested from the host.
+	AutoMerge hosting.MergeMethod
+	Reviewers []string
+}
+
+// of returns what the state knows about a pull request, or nil.
+func (k *Known) of(pr *hosting.PullRequest) *Known {
+	if k == nil || pr == nil || k.Number != pr.Number {
+		return nil
+	}
+	return k
+}
+
+// Situation is what a plan follows from.
+type Situation struct {
+	Location
+	Settings
+	Known       *Known               // nil: nothing
+	PullRequest *hosting.PullRequest // from our branch: the open one, else the newest one, else nil
+	Head        string               // of the target branch
+	Edit
+}
+
+// Action is what a step does.
+type Action string
+
+// The actions.
+const (
+	Push      Action = "push"       // one commit on top of the target, in place of what our branch holds
+	Create    Action = "open"       // a pull request
+	Update    Action = "edit"       // the open pull request: its text, labels, reviewers, draft
+	AutoMerge Action = "auto-merge" // lets the host merge it, or no longer
+	Wait      Action = "wait"       // until it is merged
+	Close     Action = "close"      // a pull request
+	Delete    Action = "delete"     // our branch
+)
+
+// Step is one step of a plan.
+type Step struct {
+	Action Action
+	Number int                 // Close: of the pull request
+	Method hosting.MergeMethod // AutoMerge: empty to disable it
+	// Was says that AutoMerge disables this method alone: people may have enabled another one.
+	Was    hosting.MergeMethod
+	Commit string // Delete: the head that our branch must have; empty: any commit of ours
+}
+
+// ForeignError says that our branch is not ours.
+type ForeignError struct {
+	At     Location
+	Reason string
+}
+
+// Error implements error.
+func (e *ForeignError) Error() string { return fmt.Sprintf("At %s: %s", e.At, e.Reason) }
+
+// Plan decides what a run does. No steps: it does nothing. The error says why a push must not replace our branch: a
+// *[ForeignError], or [Edit.Moved].
+func Plan(s Situation) ([]Step, error) {
+	if !s.Needed {
+		return s.finish(), nil
+	}
+	var steps []Step
+	switch {
+	case !s.Held:
+		if err := s.checkPush(); err != nil {
+			return nil, err
+		}
+		steps = []Step{{Action: Push}}
+	case s.stayClosed() && s.Wait:
+		return []Step{{Action: Wait}}, nil
+	case s.stayClosed():
+		return nil, nil
+	case !s.Ours.OnTopOf(s.Head):
+		steps = []Step{{Action: Push}}
+	}
+	if s.PullRequest != nil && s.PullRequest.State == hosting.Open {
+		steps = append(steps, Step{Action: Update})
+	} else {
+		steps = append(steps, Step{Action: Create})
+	}
+	if known := s.Known.of(s.PullRequest); s.AutoMerge != "" {
+		steps = append(steps, Step{Action: AutoMerge, Method: s.AutoMerge})
+	} else if known != nil && known.AutoMerge != "" {
+		steps = append(steps, Step{Action: AutoMerge, Was: known.AutoMerge})
+	}
+	if s.Wait {
+		steps = append(steps, Step{Action: Wait})
+	}
+	return steps, nil
+}
+
+// stayClosed reports whether people closed the pull request of the very change, and it is not to be opened again.
+func (s *Situation) stayClosed() bool {
+	pr := s.PullRequest
+	return !s.Reopen && pr != nil && pr.State == hosting.Closed && pr.HeadCommit == s.Ours.Head
+}
+
+// finish returns the steps after which nothing is proposed.
+func (s *Situation) finish() (steps []Step) {
+	pr, known := s.PullRequest, s.Known
+	if pr != nil && pr.State == hosting.Open {
+		steps = append(steps, Step{Action: Close, Number: pr.Number})
+	}
+	if !s.Discard {
+		return steps
+	}
+	if known == nil {
+		return append(steps, Step{Action: Delete})
+	}
+	if known.Open && known.Number != 0 && known.of(pr) == nil {
+		steps = append(steps, Step{Action: Close, Number: known.Number})
+	}
+	return append(steps, Step{Action: Delete, Commit: known.Head})
+}
+
+// checkPush returns an error if a push must not replace our branch: it is not ours, or others pushed to it after the
+// plan was made.
+func (s *Situation) checkPush() error {
+	pr := s.PullRequest
+	switch {
+	case s.Ours.Head == "" || s.Ours.Ours:
+		return nil
+	case s.Listed:
+		return s.Moved
+	case pr != nil && pr.State != hosting.Open && pr.HeadCommit == s.Ours.Head:
+		return nil
+	case pr != nil && pr.State == hosting.Open: // no plan has shown what they pushed
+		return &ForeignError{s.Location, fmt.Sprintf(
+			"people pushed to the branch of pull request %d (%s), and the state does not know what. Merge it, or close it: "+
+				"then the next apply replaces the branch.", pr.Number, pr.URL)}
+	}
+	return &ForeignError{s.Location, "the branch exists and is not this rendering's. Choose another " +
+		"delivery.branch_prefix, or remove the branch."}
+}

@@ -1,0 +1,307 @@
+package pullrequest_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+)
+
+// The table below specifies what a run does. A row changes one part of the usual case: the target lacks the change, our
+// branch holds it on top of the target, in a commit of ours, and the pull request 7 from it is open.
+
+var errMoved = errors.New("others pushed after the plan")
+
+func usual() *pullrequest.Situation {
+	return &pullrequest.Situation{
+		Location: pullrequest.Location{Repo: "https://acme.io/gitops", Branch: "ours/dev", Target: "dev", Path: "."},
+		Known:    &pullrequest.Known{Number: 7, Open: true, Head: "head"},
+		PullRequest: &hosting.PullRequest{
+			Number: 7, URL: "https://acme.io/7", State: hosting.Open, HeadCommit: "head",
+		},
+		Head: "target",
+		Edit: pullrequest.Edit{
+			Needed: true, Held: true, Discard: true,
+			Ours: pullrequest.Branch{Head: "head", Parents: []string{"target"}, Ours: true},
+		},
+	}
+}
+
+// other has our branch hold another change, in a commit of ours or of others.
+func other(s *pullrequest.Situation, ours bool) {
+	s.Held, s.Ours.Ours = false, ours
+}
+
+func closed(s *pullrequest.Situation, head string) {
+	s.PullRequest.State, s.PullRequest.HeadCommit, s.Known.Open = hosting.Closed, head, false
+}
+
+// textOf describes a plan.
+func textOf(steps []pullrequest.Step, err error) string {
+	var foreign *pullrequest.ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		return "refuses: " + foreign.Reason
+	case err != nil:
+		return "refuses: " + err.Error()
+	case len(steps) == 0:
+		return "nothing"
+	}
+	var parts []string
+	for _, step := range steps {
+		part := string(step.Action)
+		switch {
+		case step.Action == pullrequest.Close:
+			part += fmt.Sprintf(" %d", step.Number)
+		case step.Action == pullrequest.Delete && step.Commit == "":
+			part += " if ours"
+		case step.Action == pullrequest.Delete:
+			part += " at " + step.Commit
+		case step.Was != "":
+			part += " off, unless people changed " + string(step.Was)
+		case step.Action == pullrequest.AutoMerge:
+			part += " " + string(step.Method)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+const (
+	peoplePushed = "refuses: people pushed to the branch of pull request 7 (https://acme.io/7), and the state does not " +
+		"know what. Merge it, or close it: then the next apply replaces the branch."
+	notOurs = "refuses: the branch exists and is not this rendering's. Choose another delivery.branch_prefix, or remove " +
+		"the branch."
+)
+
+func TestPlan(t *testing.T) {
+	type situation = pullrequest.Situation
+	for _, test := range []struct {
+		rule string
+		with func(*situation)
+		want string
+	}{
+		{"our branch holds the change on top of the target", func(*situation) {}, "edit"},
+		{"there is nothing yet", func(s *situation) {
+			s.PullRequest, s.Known, s.Held, s.Ours = nil, nil, false, pullrequest.Branch{}
+		}, "push, open"},
+		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
+		{"an apply was killed after its push, and the fleet moved on", func(s *situation) {
+			s.PullRequest, s.Known = nil, nil
+			other(s, true)
+		}, "push, open"},
+
+		// Our branch.
+		{"the target moved", func(s *situation) { s.Ours.Parents = []string{"older"} }, "push, edit"},
+		{"people merged the target into our branch", func(s *situation) { s.Ours.Parents = []string{"target", "other"} },
+			"push, edit"},
+		{"our branch holds an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
+		{"our branch is gone", func(s *situation) { s.Held, s.Ours = false, pullrequest.Branch{} }, "push, edit"},
+		{"people pushed to our branch, and the plan listed it", func(s *situation) { other(s, false); s.Listed = true },
+			"push, edit"},
+		{"people pushed to our branch after the plan", func(s *situation) {
+			other(s, false)
+			s.Listed, s.Moved = true, errMoved
+		}, "refuses: others pushed after the plan"},
+		{"our commit is there, whatever the plan listed", func(s *situation) {
+			other(s, true)
+			s.Listed, s.Moved = true, errMoved
+		}, "push, edit"},
+		{"people pushed to our branch, and no state tells", func(s *situation) { other(s, false) }, peoplePushed},
+		{"the branch is of others, without a pull request", func(s *situation) {
+			other(s, false)
+			s.PullRequest = nil
+		}, notOurs},
+		{"people pushed to our branch, then closed its pull request", func(s *situation) {
+			other(s, false)
+			closed(s, "head")
+		}, "push, open"},
+		{"people closed the pull request, then pushed to our branch", func(s *situation) {
+			other(s, false)
+			closed(s, "older")
+		}, notOurs},
+		{"people pushed to our branch, and it was merged so", func(s *situation) {
+			other(s, false)
+			s.PullRequest.State = hosting.Merged
+		}, "push, open"},
+		{"people wrote the same commit", func(s *situation) { s.Ours.Ours = false }, "edit"},
+
+		// A pull request that ended.
+		{"people closed the pull request of the change", func(s *situation) { closed(s, "head") }, "nothing"},
+		{"people closed it, and the target moved", func(s *situation) {
+			closed(s, "head")
+			s.Ours.Parents = []string{"older"}
+		}, "nothing"},
+		{"people closed it, and the apply waits", func(s *situation) { closed(s, "head"); s.Wait = true }, "wait"},
+		{"people closed it, and reopen is set", func(s *situation) { closed(s, "head"); s.Reopen = true }, "open"},
+		{"people closed it, reopen is set, and the target moved", func(s *situation) {
+			closed(s, "head")
+			s.Reopen, s.Ours.Parents = true, []string{"older"}
+		}, "push, open"},
+		{"people closed it with auto-merge configured", func(s *situation) { closed(s, "head"); s.AutoMerge = "squash" },
+			"nothing"},
+		{"people closed the pull request of another change", func(s *situation) { closed(s, "older") }, "open"},
+		{"people closed it, and another change is desired", func(s *situation) { closed(s, "head"); other(s, true) },
+			"push, open"},
+		{"it was merged, and the target lacks the change again", func(s *situation) {
+			s.PullRequest.State = hosting.Merged
+		}, "open"},
+
+		// Auto-merge and wait.
+		{"the host is to merge it", func(s *situation) { s.AutoMerge = "squash" }, "edit, auto-merge squash"},
+		{"we enabled auto-merge, and enable it still",
+			func(s *situation) { s.AutoMerge, s.Known.AutoMerge = "squash", "merge" }, "edit, auto-merge squash"},
+		{"we enabled auto-merge, and people are to merge now", func(s *situation) { s.Known.AutoMerge = "squash" },
+			"edit, auto-merge off, unless people changed squash"},
+		{"people enabled auto-merge", func(s *situation) { s.PullRequest.AutoMerge = "squash" }, "edit"},
+		{"we enabled auto-merge of another pull request",
+			func(s *situation) { s.Known.Number, s.Known.AutoMerge = 6, "squash" }, "edit"},
+		{"the state was lost with auto-merge enabled",
+			func(s *situation) { s.Known, s.PullRequest.AutoMerge = nil, "squash" }, "edit"},
+		{"the apply waits", func(s *situation) { s.Wait = true }, "edit, wait"},
+		{"the host merges, and the apply waits", func(s *situation) { s.AutoMerge, s.Wait = "rebase", true },
+			"edit, auto-merge rebase, wait"},
+
+		// The target holds the change.
+		{"the target holds it, and the pull request is open", func(s *situation) { s.Needed = false },
+			"close 7, delete at head"},
+		{"the target holds it, and the apply waits", func(s *situation) {
+			s.Needed, s.Wait, s.AutoMerge = false, true, "merge"
+		}, "close 7, delete at head"},
+		{"the target holds it, and people closed the pull request", func(s *situation) {
+			s.Needed = false
+			closed(s, "head")
+		}, "delete at head"},
+		{"the target holds it, and no state tells", func(s *situation) { s.Needed, s.Known = false, nil },
+			"close 7, delete if ours"},
+		{"the target holds it, and the branch is kept", func(s *situation) { s.Needed, s.Discard = false, false }, "close 7"},
+		{"the target holds it by the merge", func(s *situation) {
+			s.Needed, s.Discard, s.PullRequest.State = false, false, hosting.Merged
+		}, "nothing"},
+		{"the target holds it, and the state knows another open pull request",
+			func(s *situation) { s.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
+		{"the target holds it, and only the state knows a pull request",
+			func(s *situation) { s.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
+		{"the target holds it, and the apply was killed before it opened one",
+			func(s *situation) { s.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
+		{"the target holds it, and others have our branch", func(s *situation) { s.Needed = false; other(s, false) },
+			"close 7, delete at head"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := usual()
+			test.with(s)
+			if got := textOf(pullrequest.Plan(*s)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestPlanOfAll: what holds in every situation, over all combinations of what a plan follows from.
+func TestPlanOfAll(t *testing.T) {
+	count := 0
+	for s := range situations {
+		count++
+		steps, err := pullrequest.Plan(s)
+		if broken := check(s, steps, err); broken != "" {
+			t.Errorf("%s: %s\n%+v\n%+v", broken, textOf(steps, err), s, s.PullRequest)
+		}
+	}
+	t.Logf("%d situations", count)
+}
+
+// situations yields every situation.
+func situations(yield func(pullrequest.Situation) bool) {
+	bools := []bool{false, true}
+	branches := []pullrequest.Branch{
+		{}, {Head: "head", Parents: []string{"target"}, Ours: true}, {Head: "head", Parents: []string{"older"}, Ours: true},
+		{Head: "head", Parents: []string{"target"}}, {Head: "head", Parents: []string{"older"}},
+	}
+	pulls := []*hosting.PullRequest{nil}
+	for _, state := range []hosting.State{hosting.Open, hosting.Closed, hosting.Merged} {
+		for _, head := range []string{"head", "older"} {
+			pulls = append(pulls, &hosting.PullRequest{Number: 7, State: state, HeadCommit: head})
+		}
+	}
+	known := []*pullrequest.Known{
+		nil, {Number: 7, Open: true, Head: "head"}, {Number: 6, Open: true, Head: "head"}, {Number: 7, Head: "head"},
+		{Number: 7, Open: true, AutoMerge: "merge"},
+	}
+	flags := 1 << 8
+	for _, branch := range branches {
+		for _, pr := range pulls {
+			for _, k := range known {
+				for n := range flags {
+					flag := func(i int) bool { return bools[n>>i&1] }
+					s := pullrequest.Situation{
+						Head: "target", PullRequest: pr, Known: k,
+						Edit: pullrequest.Edit{
+							Needed: flag(0), Held: flag(1) && branch.Head != "", Ours: branch, Listed: flag(2), Discard: flag(4),
+						},
+						Settings: pullrequest.Settings{Wait: flag(5), Reopen: flag(6)},
+					}
+					if flag(3) {
+						s.Moved = errMoved
+					}
+					if flag(7) {
+						s.AutoMerge = "squash"
+					}
+					if !yield(s) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// check returns the rule that a plan breaks, or "".
+func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string {
+	at := func(action pullrequest.Action) int {
+		return slices.IndexFunc(steps, func(step pullrequest.Step) bool { return step.Action == action })
+	}
+	has := func(action pullrequest.Action) bool { return at(action) >= 0 }
+	open := s.PullRequest != nil && s.PullRequest.State == hosting.Open
+	last := len(steps) - 1
+	switch {
+	case err != nil && len(steps) > 0:
+		return "a plan that is refused has steps"
+	case err != nil && (!s.Needed || s.Held || s.Ours.Ours || s.Ours.Head == ""):
+		return "nothing of others is in the way"
+	case !s.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
+		!s.Needed && has(pullrequest.Wait):
+		return "something is proposed that the target holds"
+	case !s.Needed && open && !has(pullrequest.Close):
+		return "a pull request stays open that changes nothing"
+	case !s.Needed && has(pullrequest.Delete) != s.Discard:
+		return "our branch goes, or stays, against the caller"
+	case s.Needed && (has(pullrequest.Close) || has(pullrequest.Delete)):
+		return "what is needed is closed"
+	case has(pullrequest.Push) && at(pullrequest.Push) != 0:
+		return "something comes before the push"
+	case has(pullrequest.Create) && open:
+		return "two pull requests are open"
+	case has(pullrequest.Update) && !open:
+		return "a pull request is edited that is not open"
+	case has(pullrequest.Push) && !has(pullrequest.Create) && !has(pullrequest.Update):
+		return "a push without a pull request"
+	case has(pullrequest.Push) && !s.Held && s.Ours.Head != "" && !s.Ours.Ours && s.Listed && s.Moved != nil:
+		return "a push replaces what no plan listed"
+	case has(pullrequest.Push) && !s.Held && s.Ours.Head != "" && !s.Ours.Ours && !s.Listed &&
+		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Ours.Head):
+		return "a push replaces a branch of others"
+	case err == nil && s.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
+		return "the apply does not wait"
+	case !s.Wait && has(pullrequest.Wait):
+		return "the apply waits"
+	case has(pullrequest.AutoMerge) && !has(pullrequest.Create) && !has(pullrequest.Update):
+		return "auto-merge without a pull request"
+	case s.AutoMerge != "" && (has(pullrequest.Create) || has(pullrequest.Update)) != has(pullrequest.AutoMerge):
+		return "auto-merge is not enabled"
+	}
+	return ""
+}

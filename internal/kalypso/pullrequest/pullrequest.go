@@ -1,0 +1,116 @@
+// Package pullrequest opens, edits, follows and closes pull requests from branches of our own. [Plan] decides, and
+// [Topic.Run] does what it decides. The caller says what a pull request changes: an [Edit] of the branch.
+package pullrequest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Settings configures pull requests.
+type Settings struct {
+	BranchPrefix string
+	Labels       []string
+	Reviewers    []string
+	Draft        bool
+	AutoMerge    hosting.MergeMethod // empty if people merge
+	Wait         bool                // the apply waits until the pull request is merged
+	Reopen       bool                // a change whose pull request was closed gets a new one
+}
+
+// Equal reports whether both configure an open pull request in the same way.
+func (s Settings) Equal(other Settings) bool {
+	return s.BranchPrefix == other.BranchPrefix && s.AutoMerge == other.AutoMerge &&
+		s.Draft == other.Draft && s.Wait == other.Wait &&
+		slices.Equal(s.Labels, other.Labels) && slices.Equal(s.Reviewers, other.Reviewers)
+}
+
+// Topic is a branch of ours with its pull request.
+type Topic struct {
+	Location
+	Settings
+	// Contents returns what our branch holds of the change, for the [Trailer].
+	Contents func(ours *gitops.Snapshot) (string, error)
+	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one second
+	// to half a minute.
+	Sleep func(ctx context.Context, try int) error
+
+	ours, target *gitops.Branch
+	repo         hosting.Repo
+}
+
+// Location locates a topic.
+type Location struct {
+	Repo   string // URL
+	Branch string // ours; see [BranchName]
+	Target string // the branch that the pull request changes
+	Path   string // of what it changes, from the repo's root; for messages
+	Marker string // the line of the description that identifies the pull request as ours
+}
+
+// String names our branch in messages.
+func (l Location) String() string {
+	return fmt.Sprintf("path %q on branch %q of %s", l.Path, l.Branch, l.Repo)
+}
+
+// Open returns a topic. It contacts no server. The error is [hosting.ErrOtherHost], or concerns the URL or a name.
+func Open(client *gitremote.Client, host hosting.Host, at Location, s Settings) (*Topic, error) {
+	t := &Topic{Location: at, Settings: s}
+	var err error
+	if t.repo, err = host.Repo(at.Repo); err != nil {
+		return nil, err
+	}
+	if t.ours, err = gitops.Open(client, at.Repo, at.Branch); err != nil {
+		return nil, err
+	}
+	t.target, err = gitops.Open(client, at.Repo, at.Target)
+	return t, err
+}
+
+// Host returns the repo of the topic on its host.
+func (t *Topic) Host() hosting.Repo { return t.repo }
+
+// Find returns the pull request from our branch: the open one, else the newest one, else nil. The marker identifies
+// it, or the number that the state knows, if people removed the marker. If others opened one, the error is
+// [hosting.ErrExists]: hosts allow only one.
+func (t *Topic) Find(ctx context.Context, known *Known) (*hosting.PullRequest, error) {
+	query := hosting.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker}
+	found, err := t.repo.Find(ctx, query)
+	if err != nil || found != nil && found.State == hosting.Open {
+		return found, err
+	}
+	query.Marker, query.Open = "", true
+	other, err := t.repo.Find(ctx, query)
+	switch {
+	case err != nil:
+		return nil, err
+	case other == nil:
+		return found, nil
+	case known.of(other) != nil:
+		return other, nil
+	}
+	return nil, &hosting.Error{
+		Op: "find the pull request of branch " + t.Branch, Kind: hosting.ErrExists, Cause: fmt.Errorf(
+			"pull request %d (%s) may not be this rendering's: its description lacks the line that says so. Restore the "+
+				"line, close the pull request, or choose another delivery.branch_prefix", other.Number, other.URL),
+	}
+}
+
+// FindOpen returns the open pull request from our branch with our marker, or nil.
+func (t *Topic) FindOpen(ctx context.Context) (*hosting.PullRequest, error) {
+	return t.repo.Find(ctx, hosting.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker, Open: true})
+}
+
+// Read returns a pull request of ours. If people changed its target branch, it is closed for us.
+func (t *Topic) Read(ctx context.Context, number int) (*hosting.PullRequest, error) {
+	pr, err := t.repo.Read(ctx, number)
+	if err == nil && pr.Target != t.Target {
+		pr.State = hosting.Closed
+	}
+	return pr, err
+}

@@ -1,0 +1,285 @@
+package pullrequest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+)
+
+// Change is what a pull request proposes.
+type Change struct {
+	Options gitops.UpdateOptions
+	// Edit reads both branches. Run calls it again if one of them moves.
+	Edit func(ctx context.Context, target, ours *gitops.Snapshot) (Edit, error)
+	// Removes says that the change only removes, so that an absent target holds it.
+	Removes bool
+	// Pushed runs after our branch holds the change, or the target, and before the pull request is opened or edited. It
+	// may be nil.
+	Pushed func(ctx context.Context) error
+	// Text is called once our branch holds the change.
+	Text func() Text
+}
+
+// Result is what a run did.
+type Result struct {
+	// PullRequest proposes the change, or proposed it until people closed it. It is nil if the target holds the change.
+	PullRequest *hosting.PullRequest
+	Head        string // of our branch
+	Pushed      bool
+}
+
+// ReviewError says that a pull request was not merged while the apply waited.
+type ReviewError struct {
+	PullRequest *hosting.PullRequest
+	Closed      bool // closed without being merged; otherwise the time ran out
+	Untracked   bool // the state does not know the pull request
+}
+
+// Error implements error.
+func (e *ReviewError) Error() string {
+	if e.Closed {
+		return fmt.Sprintf("pull request %d (%s) was closed without being merged", e.PullRequest.Number, e.PullRequest.URL)
+	}
+	return fmt.Sprintf(
+		"pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
+}
+
+// ErrChanged says that people opened, merged or closed the pull request after we looked for it.
+var ErrChanged = errors.New("the pull request was opened, merged or closed meanwhile")
+
+// retries limits how often a run is retried: after the target took the change, if the host has not seen the push yet,
+// and if the pull request ended while we pushed.
+const retries = 5
+
+// Run finds the pull request, asks for the change, and takes the steps of its [Plan]: our branch becomes one commit on
+// top of the target, and one pull request is opened or edited. If the target holds the change, Run closes the open
+// pull request. After an error, running again completes it. If the pull request is known by then, the result has it.
+//
+// known is what the state knows, or nil. change gets the pull request that was found, or nil. Run calls it again if
+// people opened, merged or closed the pull request meanwhile.
+func (t *Topic) Run(
+	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (Change, error),
+) (*Result, error) {
+	for try := 1; ; try++ {
+		result, err := t.attempt(ctx, known, change)
+		early := errors.Is(err, hosting.ErrNothingToMerge) || errors.Is(err, hosting.ErrBranchNotFound) ||
+			errors.Is(err, ErrChanged)
+		if !early || try == retries || t.sleep(ctx, try) != nil {
+			return result, err
+		}
+	}
+}
+
+func (t *Topic) attempt(
+	ctx context.Context, known *Known, change func(context.Context, *hosting.PullRequest) (Change, error),
+) (*Result, error) {
+	found, err := t.Find(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	c, err := change(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	s := Situation{Location: t.Location, Settings: t.Settings, Known: known, PullRequest: found}
+	var steps []Step
+	pushed, err := t.ours.ForceWithLease(ctx, t.target, c.Options,
+		func(ctx context.Context, target, ours *gitops.Snapshot) (*gitops.Edit, error) {
+			var err error
+			if s.Edit, err = c.Edit(ctx, target, ours); err != nil {
+				return nil, err
+			}
+			s.Head = target.Commit.String()
+			if steps, err = Plan(s); err != nil || !pushes(steps) {
+				return nil, err
+			}
+			commit := s.Commit()
+			commit.Message = withTrailer(commit.Message, Trailer(t.Marker, s.Contents))
+			return commit, nil
+		})
+	absent := c.Removes && errors.Is(err, gitops.ErrBranchNotFound)
+	if err != nil && !absent {
+		return nil, err
+	}
+	if absent || pushes(steps) && !pushed.Pushed { // the commit would change nothing
+		s.Needed, s.Discard = false, s.Discard || absent
+		if steps, err = Plan(s); err != nil {
+			return nil, err
+		}
+	}
+	if c.Pushed != nil {
+		if err := c.Pushed(ctx); err != nil {
+			return nil, err
+		}
+	}
+	result := &Result{Head: pushed.Commit.String(), Pushed: pushed.Pushed}
+	if s.Needed {
+		result.PullRequest = found
+	}
+	return result, t.take(ctx, steps, &s, c.Text, result)
+}
+
+func pushes(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Action == Push })
+}
+
+// take takes the steps after the push. It sets the pull request of the result.
+func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, text func() Text, result *Result) error {
+	for _, step := range steps {
+		pr, err := result.PullRequest, error(nil)
+		switch step.Action {
+		case Push: // done
+		case Create:
+			pr, err = t.open(ctx, t.proposal(text()))
+		case Update:
+			pr, err = t.edit(ctx, pr.Number, t.proposal(text()), s.Known.of(pr))
+		case AutoMerge:
+			pr, err = t.mergeWhenReady(ctx, pr, step)
+		case Wait:
+			pr, err = t.wait(ctx, pr)
+		case Close:
+			err = t.close(ctx, step.Number)
+		case Delete:
+			err = t.delete(ctx, step.Commit)
+		}
+		if result.PullRequest = pr; err != nil {
+			return err
+		}
+		if step.Action == Create || step.Action == Update {
+			pr.HeadCommit = result.Head
+		}
+	}
+	return nil
+}
+
+// open opens the pull request. If people opened one after we looked for it, the error is [ErrChanged].
+func (t *Topic) open(ctx context.Context, p hosting.Proposal) (*hosting.PullRequest, error) {
+	opened, err := t.repo.Open(ctx, p)
+	if errors.Is(err, hosting.ErrExists) {
+		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return opened, err
+}
+
+// edit edits our open pull request. If it was merged or closed after it was found, the error is [ErrChanged].
+func (t *Topic) edit(
+	ctx context.Context, number int, p hosting.Proposal, known *Known,
+) (*hosting.PullRequest, error) {
+	now, err := t.Read(ctx, number)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.State != hosting.Open:
+		return nil, ErrChanged
+	case known != nil:
+		p.Reviewers = without(p.Reviewers, known.Reviewers)
+	default:
+		if p.Reviewers, err = t.repo.Unasked(ctx, *now, p.Reviewers); err != nil {
+			return nil, err
+		}
+	}
+	edited, err := t.repo.Edit(ctx, *now, p)
+	if err == nil && edited.State != hosting.Open {
+		err = ErrChanged
+	}
+	return edited, err
+}
+
+// mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled.
+func (t *Topic) mergeWhenReady(ctx context.Context, pr *hosting.PullRequest, step Step) (*hosting.PullRequest, error) {
+	if step.Method == "" && pr.AutoMerge != step.Was {
+		return pr, nil
+	}
+	merging, err := t.repo.MergeWhenReady(ctx, *pr, step.Method)
+	if errors.Is(err, hosting.ErrRejected) { // people may have merged it
+		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State == hosting.Merged {
+			return now, nil
+		}
+	}
+	if err != nil {
+		return pr, err
+	}
+	return merging, nil
+}
+
+// wait reads the pull request until it is merged.
+func (t *Topic) wait(ctx context.Context, pr *hosting.PullRequest) (*hosting.PullRequest, error) {
+	for try := 1; pr.State == hosting.Open; try++ {
+		outOfTime := t.sleep(ctx, try) != nil
+		read, cancel := FinishContext(ctx)
+		now, err := t.Read(read, pr.Number) // even if the time ran out: it may just have been merged
+		cancel()
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return pr, err
+		case err != nil, outOfTime && now.State == hosting.Open:
+			return pr, &ReviewError{PullRequest: pr}
+		}
+		pr = now
+	}
+	if pr.State == hosting.Closed {
+		return pr, &ReviewError{PullRequest: pr, Closed: true}
+	}
+	return pr, nil
+}
+
+func (t *Topic) sleep(ctx context.Context, try int) error {
+	if t.Sleep != nil {
+		return t.Sleep(ctx, try)
+	}
+	return clock.Sleep(ctx, min(time.Second<<min(try-1, 5), 30*time.Second))
+}
+
+// finishTimeout limits the time for reading the result after the operation's time ran out.
+const finishTimeout = 20 * time.Second
+
+// FinishContext returns a context for reading the result: ctx, or a short one if ctx is done.
+func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+}
+
+// Check returns an error if a run must not replace our branch. read returns what it holds: [Edit.Needed] does not
+// matter. pr is the pull request that was found, or nil. Check writes nothing.
+func (t *Topic) Check(
+	ctx context.Context, pr *hosting.PullRequest, read func(context.Context, *gitops.Snapshot) (Edit, error),
+) error {
+	snapshot, err := t.ours.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer snapshot.Close()
+	edit, err := read(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	edit.Needed = true
+	_, err = Plan(Situation{Location: t.Location, Settings: t.Settings, PullRequest: pr, Edit: edit})
+	return err
+}
+
+// Close closes an open pull request, and the one that the state knows as open. It deletes our branch, unless others
+// pushed to it. If a pull request was merged meanwhile, the error is [ErrChanged].
+func (t *Topic) Close(ctx context.Context, pr *hosting.PullRequest, known *Known) error {
+	steps, err := Plan(Situation{Known: known, PullRequest: pr, Edit: Edit{Discard: true}})
+	if err != nil {
+		return err
+	}
+	return t.take(ctx, steps, nil, nil, &Result{})
+}
+
+func (t *Topic) close(ctx context.Context, number int) error {
+	closed, err := t.repo.Close(ctx, number)
+	if err == nil && closed.State == hosting.Merged {
+		return ErrChanged
+	}
+	return err
+}

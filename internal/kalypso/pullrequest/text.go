@@ -1,0 +1,65 @@
+package pullrequest
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// PromotedLabel labels pull requests that promote another commit.
+const PromotedLabel = "promoted"
+
+// Text describes a change to reviewers.
+type Text struct {
+	Message  string // of the commit; its first line is the title
+	Body     string // Markdown, with or without the marker
+	Promoted bool   // the change promotes another commit
+}
+
+// proposal returns the desired pull request.
+func (t *Topic) proposal(text Text) hosting.Proposal {
+	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(text.Message)), "\n")
+	p := hosting.Proposal{
+		Branch: t.Branch, Target: t.Target,
+		Title: cut(title, t.repo.MaxTitle(), "…"), Body: body(text.Body, t.Marker, t.repo.MaxBody()),
+		Labels: t.Labels, Reviewers: t.Reviewers, Draft: t.Draft,
+	}
+	switch {
+	case text.Promoted:
+		p.Labels = append(without(t.Labels, []string{PromotedLabel}), PromotedLabel)
+	case !slices.Contains(t.Labels, PromotedLabel):
+		p.RemoveLabels = []string{PromotedLabel}
+	}
+	return p
+}
+
+// body returns a description with the marker at its end. It shortens the description to the host's limit.
+func body(text, marker string, most int) string {
+	text = strings.TrimSpace(strings.ReplaceAll(text, marker, ""))
+	return cut(text, most-len(marker)-len("\n\n\n"), "\n\n… (cut)") + "\n\n" + marker + "\n"
+}
+
+// cut shortens a text to most characters, including end. It adds end only if it shortens the text.
+func cut(text string, most int, end string) string {
+	n := characters(text)
+	if n <= most {
+		return text
+	}
+	runes := []rune(text)
+	for room := most - characters(end); n > room; {
+		n -= characters(string(runes[len(runes)-1]))
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + end
+}
+
+// characters counts characters as UTF-16 code units, like the strictest host.
+func characters(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// without returns the names that are not in others.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+}

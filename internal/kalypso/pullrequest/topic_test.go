@@ -1,0 +1,246 @@
+package pullrequest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// TestCommit: our commit has the message with the trailer, and the pull request its first line, cut to what the host
+// takes, and the marker.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.value = strings.Repeat("ü 𝄞 ", 100)
+	w.must()
+	message := gitserver.Git(t, w.repo.Path, "log", "-1", "--format=%B", w.branch())
+	want := "Set " + w.value + "\n\nMore.\n\n" + pullrequest.Trailer(marker, w.value)
+	if diff := cmp.Diff(want, strings.TrimSpace(message)); diff != "" {
+		t.Errorf("message (-want +got)\n%s", diff)
+	}
+	p := w.repo.PullRequests()[0]
+	if n := len([]rune(p.Title)); n > 256 || n < 190 || !strings.HasPrefix(p.Title, "Set ü 𝄞") ||
+		!strings.HasSuffix(p.Title, "…") {
+		t.Errorf("the title has %d characters: %s", n, p.Title)
+	}
+	if want := "It sets " + strings.TrimSpace(w.value) + "\n\n" + marker + "\n"; p.Body != want {
+		t.Errorf("the description is %q, want %q", p.Body, want)
+	}
+}
+
+// TestOtherCommits: which commits of others are on our branch.
+func TestOtherCommits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule string
+		with func(*world)
+		want string
+	}{
+		{"there are none", func(*world) {}, ""},
+		{"people pushed", func(w *world) { w.push(w.branch(), "note.txt", "1"); w.push(w.branch(), file, "9") },
+			"value.txt, note.txt"},
+		{"people merged the target into it",
+			func(w *world) { w.push("main", "apps.txt", "1"); w.mergeTarget() }, ""},
+		{"people rebased it, without anything of theirs", func(w *world) {
+			w.push("main", "apps.txt", "1")
+			w.rebaseOn("main", false)
+		}, ""},
+		{"people rebased it onto a commit of theirs",
+			func(w *world) { w.push("main", "apps.txt", "1"); w.rebase() },
+			"the branch was rebased, and holds commits of others below ours"},
+		{"people rebased it, and pushed", func(w *world) {
+			w.push("main", "apps.txt", "1")
+			w.rebaseOn("main", false)
+			w.push(w.branch(), file, "9")
+		}, "the branch was rebased, and holds commits of others on top of ours"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.must()
+			pushed := w.head()
+			test.with(w)
+			others, got, err := w.topic().OtherCommits(t.Context(), pushed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range others {
+				got += strings.Repeat(", ", min(i, 1)) + strings.Join(c.Paths, " ")
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestCheck: a plan says what an apply would refuse, and asks the host as little.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule string
+		with func(*world)
+		want string
+	}{
+		{"there is none", func(*world) {}, ""},
+		{"it is open and stale", func(w *world) { w.must(); w.value = "2" }, ""},
+		{"people pushed the desired value, and the state is lost", func(w *world) {
+			w.must()
+			w.push(w.branch(), file, "2")
+			w.loseState()
+			w.value = "2"
+		}, ""},
+		{"people pushed, and the state is lost", func(w *world) {
+			w.must()
+			w.push(w.branch(), "note.txt", "theirs")
+			w.loseState()
+			w.value = "2"
+		}, "people pushed to the branch"},
+		{"people rebased our commit onto one of theirs, and the state is lost", func(w *world) {
+			w.must()
+			w.rebase()
+			w.loseState()
+			w.value = "2"
+		}, "people pushed to the branch"},
+		{"others have a branch of our name", func(w *world) { w.push(w.branch(), "note.txt", "theirs") },
+			"the branch is not ours"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			test.with(w)
+			before := w.head()
+			topic := w.topic()
+			found, err := topic.Find(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.fake.ResetLog()
+			err = topic.Check(t.Context(), found, func(ctx context.Context, s *gitops.Snapshot) (pullrequest.Edit, error) {
+				return w.edit(ctx, topic, s, "")
+			})
+			got := ""
+			if err != nil {
+				got = errorText(err)
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if requests := w.requests(); requests != "" || w.head() != before {
+				t.Errorf("the check asked the host (%s), or moved our branch", requests)
+			}
+		})
+	}
+}
+
+// TestClose: what is no longer proposed is closed, and our branch goes, unless others pushed to it.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule string
+		with func(*world)
+		want string
+	}{
+		{"it is open", func(*world) {}, `
+1 closed "Set 1"
+main: nothing
+ours: none
+host: close`},
+		{"people closed it", func(w *world) { w.repo.Close(w, 1); w.known.Open = false }, `
+1 closed "Set 1"
+main: nothing
+ours: none
+host: `},
+		{"people pushed", func(w *world) { w.push(w.branch(), "note.txt", "theirs") }, `
+1 closed "Set 1"
+main: nothing
+ours: 1 note.txt, 2 ahead, 0 behind
+host: close`},
+		{"people pushed, and the state knows it", func(w *world) {
+			w.push(w.branch(), "note.txt", "theirs")
+			w.known.Head = w.head()
+		}, `
+1 closed "Set 1"
+main: nothing
+ours: none
+host: close`},
+		{"people merged it", func(w *world) { w.repo.Merge(w, 1, "squash") }, `
+1 merged "Set 1"
+main: 1
+ours: 1, 1 ahead, 1 behind
+host: close
+error: the pull request was opened, merged or closed meanwhile`},
+		{"people deleted our branch", func(w *world) { w.deleteBranch(w.branch()) }, `
+1 closed "Set 1"
+main: nothing
+ours: none
+host: close`},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.must()
+			test.with(w)
+			w.fake.ResetLog()
+			if diff := cmp.Diff(test.want, w.see(w.topic().Close(t.Context(), nil, w.known))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRead: a pull request that goes to another branch by now is closed for us, whatever the host says.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must()
+	gitserver.Git(t, w.repo.Path, "branch", "live", "main")
+	expect := func(want hosting.State) {
+		t.Helper()
+		pr, err := w.topic().Read(t.Context(), 1)
+		if err != nil || pr.State != want {
+			t.Errorf("got %+v, %v, want %s", pr, err, want)
+		}
+	}
+	expect(hosting.Open)
+	w.repo.Retarget(t, 1, "live")
+	expect(hosting.Closed)
+	w.repo.Merge(t, 1, "squash")
+	expect(hosting.Closed)
+	w.repo.Retarget(t, 1, "main")
+	expect(hosting.Merged)
+}
+
+// TestBranchName: a name is Git's, the same for one marker always, another one for each, and in no other one's way.
+func TestBranchName(t *testing.T) {
+	seen := map[string]bool{}
+	for _, parts := range [][]string{
+		{"dev"}, {"dev", "main"}, {"dev-main"}, {"a..b", "feature/ü", "..."}, {"ü"}, {"-", "@{", ".lock"}, {"é"},
+		{strings.Repeat("e", 300), strings.Repeat("b", 300)},
+	} {
+		for _, prefix := range []string{"deployment/", "", "a/b-"} {
+			name := pullrequest.BranchName(prefix, strings.Join(parts, "|"), parts...)
+			if err := gitops.CheckName(name); err != nil || len(name) > 100 {
+				t.Errorf("%q: %q, %v", parts, name, err)
+			}
+			if seen[name] || strings.Contains(strings.TrimPrefix(name, prefix), "/") {
+				t.Errorf("%q is twice, or may lie in another branch's name", name)
+			}
+			seen[name] = true
+		}
+	}
+	for prefix, ok := range map[string]bool{
+		"": true, "ours/": true, "-": false, "a..b/": false, "/": false, "refs/": false, "x y": false,
+	} {
+		if err := pullrequest.CheckBranchPrefix(prefix); (err == nil) != ok {
+			t.Errorf("prefix %q: %v", prefix, err)
+		}
+	}
+}

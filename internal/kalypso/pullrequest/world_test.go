@@ -1,0 +1,431 @@
+package pullrequest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// clock passes time where it is waited for, at once.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return ctx.Err()
+}
+
+const (
+	file   = "value.txt" // that the pull request changes
+	marker = "<!-- kalypso-rendering: dev -->"
+)
+
+// world is a repo on a fake GitHub, and a rendering of one file that goes to its branch main by pull request.
+type world struct {
+	*testing.T
+	fake *githubfake.Server
+	repo *githubfake.Repo
+	git  *gitremote.Client
+	host hosting.Host
+	ctx  context.Context
+
+	settings  pullrequest.Settings
+	value     string              // desired content of the file; "": the file is to go
+	promoted  bool                // the change promotes another commit
+	known     *pullrequest.Known  // what the state knows; nil: nothing
+	pushed    string              // our last commit, as the state knows it
+	listed    string              // the head of our branch that the last plan listed
+	sleep     func(try int) error // runs where a run waits; nil: nothing happens meanwhile
+	afterPush func() error        // runs before the pull request is opened or edited
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	c := &clock{now: time.Now().Truncate(time.Second)}
+	w := &world{T: t, fake: githubfake.New(t, githubfake.WithClock(c.Now)), ctx: t.Context(), value: "1"}
+	w.settings.BranchPrefix = "ours/"
+	w.repo = w.fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, w.repo.Path, "main", map[string]string{"README.md": "hello\n"})
+	w.repo.Protect(t, "main")
+	w.as(w.fake.Token, c)
+	return w
+}
+
+// as uses a token for Git and the API.
+func (w *world) as(token string, c *clock) {
+	w.Helper()
+	var err error
+	w.git, err = gitremote.NewClient([]gitremote.Credential{{URL: w.fake.URL, Username: "x", Password: token}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if w.host, err = github.New(github.Config{Token: token, BaseURL: w.fake.URL, Clock: c}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) branch() string {
+	return pullrequest.BranchName(w.settings.BranchPrefix, marker, "dev")
+}
+
+func (w *world) topic() *pullrequest.Topic {
+	w.Helper()
+	t, err := pullrequest.Open(w.git, w.host, pullrequest.Location{
+		Repo: w.repo.URL, Branch: w.branch(), Target: "main", Path: ".", Marker: marker,
+	}, w.settings)
+	if err != nil {
+		w.Fatal(err)
+	}
+	t.Contents = content
+	t.Sleep = func(ctx context.Context, try int) error {
+		if w.sleep != nil {
+			if err := w.sleep(try); err != nil {
+				return err
+			}
+		}
+		if try > maxWaits {
+			return errTooLong
+		}
+		return ctx.Err()
+	}
+	return t
+}
+
+// maxWaits ends a run that would wait forever.
+const maxWaits = 20
+
+func content(s *gitops.Snapshot) (string, error) {
+	if s.Commit.IsZero() {
+		return "", nil
+	}
+	files, err := s.ReadFiles([]string{file})
+	return string(files[file]), err
+}
+
+// edit is the edit of a rendering.
+func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitops.Snapshot, head string) (
+	pullrequest.Edit, error,
+) {
+	var e pullrequest.Edit
+	held, err := content(ours)
+	if err == nil {
+		e.Ours, err = t.ReadOwnBranch(ctx, ours, held, w.pushed, head)
+	}
+	e.Held = e.Ours.Head != "" && held == w.value && (w.value != "" || e.Ours.Ours)
+	e.Contents = w.value
+	e.Commit = func() *gitops.Edit {
+		author := gitops.Signature{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
+		edit := &gitops.Edit{Message: w.title() + "\n\nMore.", Author: author}
+		if edit.Files = map[string][]byte{file: []byte(w.value)}; w.value == "" {
+			edit.Files, edit.Remove = nil, []string{file}
+		}
+		return edit
+	}
+	if w.listed != "" {
+		if e.Listed = true; e.Ours.Head != w.listed {
+			e.Moved = errMoved
+		}
+	}
+	return e, err
+}
+
+func (w *world) title() string {
+	if w.value == "" {
+		return "Remove the value"
+	}
+	return "Set " + w.value
+}
+
+// run proposes the change, as an apply does, and keeps what a state keeps.
+func (w *world) run() error {
+	w.Helper()
+	t := w.topic()
+	result, err := t.Run(w.ctx, w.known,
+		func(_ context.Context, found *hosting.PullRequest) (pullrequest.Change, error) {
+			c := pullrequest.Change{Removes: w.value == ""}
+			c.Edit = func(ctx context.Context, target, ours *gitops.Snapshot) (pullrequest.Edit, error) {
+				now, err := content(target)
+				if err != nil {
+					return pullrequest.Edit{}, err
+				}
+				e, err := w.edit(ctx, t, ours, target.Commit.String())
+				e.Needed = now != w.value
+				e.Discard = w.value == "" || found != nil && found.State != hosting.Merged
+				return e, err
+			}
+			c.Pushed = func(context.Context) error {
+				if w.afterPush == nil {
+					return nil
+				}
+				return w.afterPush()
+			}
+			c.Text = func() pullrequest.Text {
+				return pullrequest.Text{Message: w.title() + "\n\nMore.", Body: "It sets " + w.value, Promoted: w.promoted}
+			}
+			return c, nil
+		})
+	if err != nil {
+		return err
+	}
+	w.known, w.pushed, w.listed = nil, "", ""
+	if pr := result.PullRequest; pr != nil && pr.State != hosting.Merged {
+		w.known = &pullrequest.Known{
+			Number: pr.Number, Open: pr.State == hosting.Open, Head: result.Head, AutoMerge: w.settings.AutoMerge,
+			Reviewers: w.settings.Reviewers,
+		}
+		w.pushed, w.listed = result.Head, result.Head
+	}
+	return nil
+}
+
+// must runs, and expects no error.
+func (w *world) must() {
+	w.Helper()
+	if err := w.run(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// propose runs with a value, and expects no error.
+func (w *world) propose(value string) {
+	w.Helper()
+	w.value = value
+	w.must()
+}
+
+// plan lists what people pushed to our branch.
+func (w *world) plan() { w.listed = w.head() }
+
+// loseState has the state be lost, or the apply be killed before it wrote it.
+func (w *world) loseState() { w.known, w.pushed, w.listed = nil, "", "" }
+
+// head is the head of our branch.
+func (w *world) head() string { return gitserver.Rev(w, w.repo.Path, w.branch()) }
+
+// push has people push a file to a branch.
+func (w *world) push(branch, path, text string) string {
+	w.Helper()
+	return gitserver.Seed(w, w.repo.Path, branch, map[string]string{path: text})
+}
+
+func (w *world) deleteBranch(name string) {
+	w.Helper()
+	gitserver.Git(w, w.repo.Path, "update-ref", "-d", "refs/heads/"+name)
+}
+
+// rebase has people put our commit on top of one of theirs, which is on top of main.
+func (w *world) rebase() { w.Helper(); w.rebaseOn("main", true) }
+
+// rebaseOn has people rebase our branch, with a commit of theirs below ours or without.
+func (w *world) rebaseOn(branch string, theirs bool) {
+	w.Helper()
+	folder := filepath.Join(w.TempDir(), "tree")
+	gitserver.Git(w, w.repo.Path, "worktree", "add", "--quiet", "--detach", folder, branch)
+	if theirs {
+		gitserver.Git(w, folder, "commit", "--quiet", "--allow-empty", "-m", "Theirs")
+	}
+	gitserver.Git(w, folder, "cherry-pick", w.branch())
+	commit := strings.TrimSpace(gitserver.Git(w, folder, "rev-parse", "HEAD"))
+	gitserver.Git(w, w.repo.Path, "worktree", "remove", "--force", folder)
+	gitserver.Git(w, w.repo.Path, "update-ref", "refs/heads/"+w.branch(), commit)
+}
+
+// before has something happen once, before the next request of a kind.
+func (w *world) before(method, path string, do func()) {
+	w.fake.Before(method, path, func() bool { do(); return true })
+}
+
+// see describes the repo, the requests to the host since the log was reset, and the error.
+func (w *world) see(err error) string {
+	w.Helper()
+	var lines []string
+	for _, p := range w.repo.PullRequests() {
+		line := fmt.Sprintf("%d %s %q", p.Number, p.State, p.Title)
+		if p.Base != "main" {
+			line += " to " + p.Base
+		}
+		if !hosting.HasMarker(p.Body, marker) {
+			line += " unmarked"
+		}
+		if p.Draft {
+			line += " draft"
+		}
+		if len(p.Labels) > 0 {
+			line += fmt.Sprintf(" labels %v", p.Labels)
+		}
+		if asked := w.repo.ReviewRequests(w, p.Number); len(asked) > 0 {
+			line += fmt.Sprintf(" asked %v", asked)
+		}
+		if p.AutoMerge != "" {
+			line += " auto-merge " + p.AutoMerge
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, "main: "+w.holds("main"), "ours: "+w.holds(w.branch()), "host: "+w.requests())
+	if err != nil {
+		lines = append(lines, "error: "+errorText(err))
+	}
+	return "\n" + strings.Join(lines, "\n")
+}
+
+// errorText describes an error by its kind.
+func errorText(err error) string {
+	var host *hosting.Error
+	var foreign *pullrequest.ForeignError
+	var review *pullrequest.ReviewError
+	switch {
+	case errors.As(err, &host) && host.Field != "":
+		return host.Kind.Error() + " at " + string(host.Field)
+	case errors.As(err, &host):
+		return host.Kind.Error()
+	case errors.As(err, &foreign) && strings.HasPrefix(foreign.Reason, "people pushed"):
+		return "people pushed to the branch"
+	case errors.As(err, &foreign):
+		return "the branch is not ours"
+	case errors.As(err, &review):
+		return map[bool]string{true: "closed without being merged", false: "not merged yet"}[review.Closed]
+	case errors.Is(err, gitremote.ErrRejected):
+		return gitremote.ErrRejected.Error()
+	case errors.Is(err, gitremote.ErrUnauthorized):
+		return gitremote.ErrUnauthorized.Error()
+	case errors.Is(err, gitops.ErrBranchNotFound):
+		return gitops.ErrBranchNotFound.Error()
+	}
+	return err.Error()
+}
+
+// holds describes a branch: the value and other files, and what it is on top of.
+func (w *world) holds(branch string) string {
+	w.Helper()
+	if gitserver.Rev(w, w.repo.Path, branch) == "" {
+		return "none"
+	}
+	tree := gitserver.Tree(w, w.repo.Path, branch)
+	text := tree[file]
+	if text == "" {
+		text = "nothing"
+	}
+	delete(tree, file)
+	delete(tree, "README.md")
+	for path := range tree {
+		text += " " + path
+	}
+	if branch == "main" || gitserver.Rev(w, w.repo.Path, "main") == "" {
+		return text
+	}
+	ahead := strings.Fields(gitserver.Git(w, w.repo.Path, "rev-list", "--left-right", "--count", "main..."+branch))
+	return fmt.Sprintf("%s, %s ahead, %s behind", text, ahead[1], ahead[0])
+}
+
+// requests lists the requests to the host.
+func (w *world) requests() string {
+	var all []string
+	for _, r := range w.fake.Requests() {
+		path := strings.TrimPrefix(r.Path, "/repos/acme/gitops/")
+		name := r.Method + " " + path
+		switch {
+		case path == "pulls" && r.Method == "GET":
+			name = "list closed"
+			if strings.Contains(r.Query, "state=open") || !strings.Contains(r.Query, "state=") {
+				name = "list open"
+			}
+		case path == "pulls":
+			name = "open"
+		case strings.HasSuffix(path, "/labels"):
+			name = "label"
+		case strings.Contains(path, "/labels/"):
+			name = "unlabel"
+		case strings.HasSuffix(path, "/requested_reviewers"):
+			name = "ask"
+		case strings.HasSuffix(path, "/reviews"), strings.HasSuffix(path, "/timeline"), strings.HasSuffix(path, "/merge"):
+			name = path[strings.LastIndex(path, "/")+1:]
+		case r.Method == "GET":
+			name = "read"
+		case r.Method == "PATCH" && strings.Contains(r.Body, `"closed"`):
+			name = "close"
+		case r.Method == "PATCH":
+			name = "edit"
+		case strings.HasSuffix(r.Path, "graphql"):
+			_, mutation, _ := strings.Cut(r.Body, "{\\n  ")
+			name, _, _ = strings.Cut(mutation, "(")
+		}
+		all = append(all, name)
+	}
+	return repeated(all)
+}
+
+// repeated joins a list. It writes a part that the whole list repeats once, with its count.
+func repeated(all []string) string {
+	for n := 1; n <= len(all)/2; n++ {
+		part := all[:n]
+		if len(all)%n == 0 && slices.Equal(all, slices.Concat(slices.Repeat([][]string{part}, len(all)/n)...)) {
+			return fmt.Sprintf("%d times %s", len(all)/n, strings.Join(part, ", "))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// mergeTarget has people merge the target into our branch, as GitHub's button does.
+func (w *world) mergeTarget() {
+	w.Helper()
+	tree, _, _ := strings.Cut(gitserver.Git(w, w.repo.Path, "merge-tree", "--write-tree", w.branch(), "main"), "\n")
+	merge := gitserver.Git(w, w.repo.Path, "commit-tree", tree, "-m", "Merge", "-p", w.branch(), "-p", "main")
+	gitserver.Git(w, w.repo.Path, "update-ref", "refs/heads/"+w.branch(), strings.TrimSpace(merge))
+}
+
+// onSecond has something happen in the second wait.
+func (w *world) onSecond(do func()) func(int) error {
+	return func(try int) error {
+		if try == 2 {
+			do()
+		}
+		return nil
+	}
+}
+
+// timeUp ends the time of the run in its second wait, just after something happened.
+func (w *world) timeUp(do func()) func(int) error {
+	var cancel context.CancelFunc
+	w.ctx, cancel = context.WithCancel(w.Context())
+	return w.onSecond(func() {
+		if do != nil {
+			do()
+		}
+		cancel()
+	})
+}
+
+// notAllowed is how GitHub refuses auto-merge in a repo that does not allow it.
+var notAllowed = githubfake.Failure{
+	Status: 200,
+	Body:   `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`,
+}
+
+var (
+	errStep    = errors.New("the step of the caller failed")
+	errTooLong = errors.New("the run waits for nothing")
+)
