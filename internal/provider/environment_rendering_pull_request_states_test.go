@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,59 +11,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccPullRequestPushedTo: what people push to our branch is drift where it changes what is proposed, and nothing
-// where it does not.
+// TestAccPullRequestPushedTo: what people push to our branch is drift where it changes what is proposed.
 func TestAccPullRequestPushedTo(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.apply()
 	first := r.expectPulls("open")
-	// The branch is updated from its target, as GitHub's button does.
-	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/b.yaml": "b: 1\n"})
-	tree, _, _ := strings.Cut(gitserver.Git(t, r.on.Path, "merge-tree", "--write-tree", first.Head, "dev"), "\n")
-	merge := strings.TrimSpace(gitserver.Git(t, r.on.Path, "commit-tree", tree, "-m", "Merge branch 'dev'", "-p",
-		first.Head, "-p", "dev"))
-	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+first.Head, merge)
-	r.expectEmptyPlan()
-	r.set("value", "2")
-	r.apply()
-	r.expectEmptyPlan()
-	// What people add beside our folders is no drift, and goes with nothing but on_drift = "overwrite".
-	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"apps/theirs.yaml": "a: 3\n"})
-	r.expectEmptyPlan()
-	r.refresh()
-	r.set("value", "1")
-	r.expectError([]string{"Others changed the rendered folders", "apps/theirs.yaml", "Somebody"}, "plan", "-no-color")
-	r.options("on_drift", "overwrite")
-	r.apply()
-	r.expectEmptyPlan()
-	r.options("on_drift", "fail")
-	r.apply()
-	// So too where they had the branch rebased, as GitHub's button does; without anything of theirs, that is nothing.
-	rebase := func() {
-		t.Helper()
-		gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/b.yaml": r.head()})
-		folder := filepath.Join(t.TempDir(), "tree")
-		gitserver.Git(t, r.on.Path, "worktree", "add", "--quiet", folder, first.Head)
-		gitserver.Git(t, folder, "rebase", "--quiet", "dev")
-		gitserver.Git(t, r.on.Path, "worktree", "remove", "--force", folder)
-	}
-	rebase()
-	r.expectEmptyPlan()
-	r.set("value", "1b")
-	r.apply()
-	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"apps/theirs.yaml": "a: 4\n"})
-	rebase()
-	r.expectEmptyPlan()
-	r.set("value", "1")
-	r.expectError([]string{"Others changed the rendered folders", "the branch was rebased, and holds commits of others"},
-		"plan", "-no-color")
-	r.options("on_drift", "overwrite")
-	r.apply()
-	r.expectEmptyPlan()
-	r.options("on_drift", "fail")
-	r.apply()
-
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.expectError([]string{"Others changed the rendered folders", "branch \"" + first.Head + "\"",
 		"large/app-a/reconciler.yaml", "Somebody"}, "plan", "-no-color")
@@ -112,64 +64,18 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(false, "open")
-	// The branch goes, the pull request is open.
-	r.on.KeepOpen()
-	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+first.Head)
-	r.apply()
-	r.expectEmptyPlan()
-	r.expectPulls("closed", "open")
-	r.expectTree(second.Head, "large/app-a", "1")
-	// Merged into the target by other ways.
-	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/dev", second.Head)
-	r.expectEmptyPlan()
-	r.refresh()
-	r.expectDelivered(true, "merged")
-
-	// Closed, then back to what is merged: the same tree is another wish later.
-	r.set("value", "2")
-	r.apply()
-	r.on.Close(t, r.last().Number)
-	r.set("value", "1")
-	r.apply()
-	r.expectEmptyPlan()
-	r.expectDelivered(true, "")
-	r.set("value", "2")
-	r.apply()
-	r.expectEmptyPlan()
-	third := r.expectPulls("closed", "merged", "closed", "open")
-	// People make it one to another branch: it is theirs, and ours is another one.
+	// People make it one to another branch: it is theirs.
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
-	r.on.Retarget(t, third.Number, "live")
+	r.on.Retarget(t, second.Number, "live")
 	r.expectWarning("or was changed to merge into another branch")
-	r.set("value", "3")
-	r.apply()
-	r.expectEmptyPlan()
-	if last := r.expectPulls("closed", "merged", "closed", "open", "open"); last.Base != "dev" ||
-		r.on.PullRequests()[3].Title != third.Title {
-		t.Errorf("the pull request: %+v", last)
-	}
+	r.on.Retarget(t, second.Number, "dev")
 	// With the state lost, what people closed stays closed, and the apply says so.
-	r.on.Close(t, r.last().Number)
+	r.on.Close(t, second.Number)
 	r.succeed("state", "rm", renderingAddress)
-	r.expectError([]string{"The branch holds a rendering of this environment: import it, or adopt"}, "plan", "-no-color")
-	r.options("adopt", true)
 	if o := r.apply(); !strings.Contains(o.text(), "The pull request was closed") {
 		t.Errorf("the apply: %s", o.text())
 	}
-	r.expectPulls("closed", "merged", "closed", "open", "closed")
-
-	// Never merged, a destroy closes what is open, and pushes nothing.
-	other := newReviewed(t)
-	other.options("deletion_protection", false)
-	other.apply()
-	before := other.head()
-	other.succeed("destroy", "-no-color", "-auto-approve")
-	if last := other.expectPulls("closed"); gitserver.Rev(t, other.on.Path, last.Head) != "" {
-		t.Error("our branch stays")
-	}
-	if other.head() != before {
-		t.Error("the destroy moved the target branch")
-	}
+	r.expectPulls("closed", "closed")
 }
 
 // TestAccPullRequestNeighbours: what is not this rendering's survives all: people's pull requests and branches, and
@@ -214,17 +120,7 @@ func TestAccPullRequestNeighbours(t *testing.T) {
 	r.expectEmptyPlan()
 	r.set("value", "2")
 	r.apply()
-	// A branch of our name that is somebody else's.
-	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+ours.Head, at)
-	r.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
-	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+ours.Head)
-	r.delivery("branch_prefix", "ours/")
-	name := "ours/" + strings.TrimPrefix(ours.Head, "deployment/")
-	gitserver.Git(t, r.on.Path, "update-ref", "refs/heads/"+name, at)
-	r.set("value", "3")
-	r.expectError([]string{"the branch exists and is not this rendering's", "branch_prefix"}, "apply", "-no-color",
-		"-auto-approve")
-	if gitserver.Rev(t, r.on.Path, name) != at || gitserver.Rev(t, r.on.Path, "theirs") != at {
+	if gitserver.Rev(t, r.on.Path, "theirs") != at {
 		t.Error("a branch of others was moved")
 	}
 	for _, p := range r.on.PullRequests() {
@@ -238,7 +134,6 @@ func TestAccPullRequestNeighbours(t *testing.T) {
 func TestAccPullRequestMoves(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
-	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
 	r.options("promoted_commit", "one", "guardrails", anyRemoval)
 	r.apply()
 	r.setDestination("path", "clusters")
@@ -261,39 +156,8 @@ func TestAccPullRequestMoves(t *testing.T) {
 		got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not where it should be")
 	}
-	// To another branch, there are two, one after the other.
-	r.setDestination("branch", "live")
-	if o := r.apply(); !strings.Contains(o.text(), "The old location is kept for now") {
-		t.Errorf("the apply: %s", o.text())
-	}
-	r.expectEmptyPlan()
-	r.on.Merge(t, r.expectPulls("closed", "merged", "merged", "open").Number, "merge")
-	if o := r.apply(); !strings.Contains(o.text(), "A pull request removes the rendering") {
-		t.Errorf("the apply: %s", o.text())
-	}
-	r.expectEmptyPlan()
-	r.on.Merge(t, r.expectPulls("closed", "merged", "merged", "merged", "open").Number, "merge")
-	r.expectEmptyPlan()
-	if got := gitserver.Tree(t, r.on.Path, "dev"); got["fleet/large/README.md"] != "" {
-		t.Error("the tree stays at its old place")
-	}
-	r.expectTree("live", "fleet/large/app-a", "1")
-	// Pushed from now on, what was proposed is closed.
-	r.set("value", "2")
-	r.apply()
-	r.options("delivery", map[string]any{"strategy": "push"})
-	r.apply()
-	r.expectEmptyPlan()
-	if last := r.last(); last.State != "closed" {
-		t.Errorf("the pull request is %s", last.State)
-	}
-	r.expectTree("live", "fleet/large/app-a", "2")
-	r.delivery()
-	r.apply()
-	r.expectEmptyPlan()
-	r.expectDelivered(true, "")
 	// Computed alone, it stays open with a warning.
-	r.set("value", "3")
+	r.set("value", "2")
 	r.apply()
 	r.options("delivery", map[string]any{"strategy": "none"})
 	if o := r.apply(); !strings.Contains(o.text(), "The pull request stays open") {
@@ -302,38 +166,19 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.expectEmptyPlan()
 }
 
-// TestAccPullRequestUnmarked: if people rewrite the description of a pull request, its number identifies it, and the
-// marker is restored. With the state lost, its owner is unknown, and the plan fails before anything is pushed.
+// TestAccPullRequestUnmarked: if people rewrite the description of a pull request and the state is lost, its owner is
+// unknown, and the plan fails before anything is pushed.
 func TestAccPullRequestUnmarked(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.apply()
 	ours := r.last()
 	r.on.Edit(t, ours.Number, "Mine")
-	r.set("value", "2")
-	r.apply()
-	r.expectEmptyPlan()
-	now := r.expectPulls("open")
-	if now.Number != ours.Number || now.HeadCommit == ours.HeadCommit ||
-		!strings.Contains(now.Body, "<!-- kalypso-rendering: ") {
-		t.Errorf("the pull request was not taken up: %+v", now)
-	}
-
-	r.on.Edit(t, ours.Number, "Mine")
 	r.succeed("state", "rm", renderingAddress)
-	r.set("value", "3")
-	for _, command := range [][]string{{"plan", "-no-color"}, {"apply", "-no-color", "-auto-approve"}} {
-		r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line",
-			"branch_prefix"}, command...)
-	}
-	if p := r.last(); p.Body != "Mine" || p.HeadCommit != now.HeadCommit {
+	r.expectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line",
+		"branch_prefix"}, "plan", "-no-color")
+	if p := r.last(); p.Body != "Mine" || p.HeadCommit != ours.HeadCommit {
 		t.Errorf("the pull request became %+v", p)
-	}
-	r.on.Edit(t, ours.Number, now.Body)
-	r.apply()
-	r.expectEmptyPlan()
-	if p := r.expectPulls("open"); p.Number != ours.Number || p.HeadCommit == now.HeadCommit {
-		t.Errorf("the pull request was not taken up: %+v", p)
 	}
 }
 
