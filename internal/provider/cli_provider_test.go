@@ -18,17 +18,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
-
-// factories serve the provider within the test, for terraform-plugin-testing.
-var factories = map[string]func() (tfprotov6.ProviderServer, error){
-	"kalypso": providerserver.NewProtocol6WithError(provider.New("test")()),
-}
 
 // ownAddress is the source address of the provider.
 const ownAddress = "terraform-kalypso/kalypso"
@@ -72,13 +66,12 @@ func isolate(home string) {
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
 		_ = os.Setenv(name, "OFF")
 	}
-	_ = os.Setenv("GOGC", collector) // for the commands that terraform-plugin-testing starts
 	debug.SetGCPercent(800)
 }
 
-// collector is the environment variable GOGC of Terraform in tests. Its heap is small, so its garbage collector would
-// run often: that was a quarter of the processor time of a plan.
-const collector = "400"
+// collector is the environment of Terraform's garbage collector in tests. Its heap is small, so its garbage collector
+// would run often: that was a quarter of the processor time of a plan.
+var collector = []string{"GOGC=400"}
 
 // providerBinary builds the provider once for all tests, and returns its path.
 func providerBinary(t *testing.T) string {

@@ -48,15 +48,14 @@ func needTerraform(t *testing.T) {
 func newRoot(t *testing.T, files map[string]string) *root {
 	t.Helper()
 	needTerraform(t)
-	r := &root{t: t, folder: t.TempDir(), env: []string{
+	r := &root{t: t, folder: t.TempDir(), env: append([]string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TF_CLI_CONFIG_FILE=",
 		"CHECKPOINT_DISABLE=1",
 		"TF_IN_AUTOMATION=1",
 		"TF_INPUT=0",
-		"GOGC=" + collector,
-	}}
+	}, collector...)}
 	r.attached = serveProvider(t)
 	for name, content := range files {
 		r.write(name, content)
@@ -214,6 +213,14 @@ func (r *root) stateFile() (state stateFile) {
 		r.t.Fatal(err)
 	}
 	return state
+}
+
+// emptyState forgets all resources of the module, as terraform state rm does, without a command.
+func (r *root) emptyState() {
+	r.t.Helper()
+	if err := os.Remove(filepath.Join(r.folder, "terraform.tfstate")); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // output reads an output of the last apply.

@@ -3,7 +3,6 @@ package provider_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,9 +97,7 @@ func TestAccCommitStatusLife(t *testing.T) {
 	if was["state"] != "success" {
 		t.Errorf("the state holds %v", was)
 	}
-	if err := os.Remove(filepath.Join(s.folder, "terraform.tfstate")); err != nil {
-		t.Fatal(err)
-	}
+	s.emptyState()
 	for id, said := range map[string]string{
 		s.on.URL + "@main#kalypso/dev":         "Invalid import ID",
 		s.on.URL + "@" + s.commit + "#another": "Cannot import non-existent remote object",

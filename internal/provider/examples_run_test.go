@@ -24,17 +24,16 @@ func runExample(t *testing.T, example, temp, keep string) map[string]string {
 	if example != "control-plane" {
 		attached = serveProvider(t)
 	}
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		"TF_REATTACH_PROVIDERS=" + toJSON(t, attached),
 		"PATH=" + terraformFolder(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
 		"TMPDIR=" + temp,
 		"KEEP=" + keep,
 		"KALYPSO_PROVIDER=" + providerBinary(t),
-		"GOGC=" + collector,
 		"TF_WORKSPACE=of-the-caller", // must not reach Terraform
 		"GIT_DIR=/of/the/caller",     // nor Git
-	}
+	}, collector...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
 
 const examples = "../../examples"
@@ -68,11 +70,7 @@ func TestAccExamples(t *testing.T) {
 
 // Every resource, data source and function has a usage example, and every resource an import example.
 func TestAccExamplesAreComplete(t *testing.T) {
-	server, err := factories["kalypso"]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	schema, err := provider.NewServer("test").GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil || len(schema.ResourceSchemas) == 0 || len(schema.Functions) == 0 {
 		t.Fatalf("no schema: %v", err)
 	}

@@ -1,15 +1,12 @@
 package provider_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/google/go-cmp/cmp"
 )
 
 var modelResources = []string{
@@ -26,34 +23,49 @@ var modelResources = []string{
 // Each kind is created, planned without changes, updated in place, imported from its own document, and destroyed. Its
 // folder contains both configurations and the resulting documents.
 func TestAccModelResources(t *testing.T) {
+	t.Parallel()
+	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
 	file := func(kind, name string) string { return filepath.Join("testdata", "TestAccModelResources", kind, name) }
-	manifest := tfjsonpath.New("manifest")
-	step := func(name string, action plancheck.ResourceActionType) resource.TestStep {
+	step := func(name, action string) {
 		var all strings.Builder
-		s := resource.TestStep{ConfigPlanChecks: resource.ConfigPlanChecks{
-			PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-		}}
+		want := map[string]string{}
 		for _, kind := range modelResources {
 			all.WriteString(readFile(t, file(kind, name+".tf")))
-			address, want := kind+".test", knownvalue.StringExact(readFile(t, file(kind, name+".yaml")))
-			s.ConfigPlanChecks.PreApply = append(s.ConfigPlanChecks.PreApply,
-				plancheck.ExpectResourceAction(address, action), plancheck.ExpectKnownValue(address, manifest, want))
-			s.ConfigStateChecks = append(s.ConfigStateChecks, statecheck.ExpectKnownValue(address, manifest, want))
+			want[kind+".test"] = readFile(t, file(kind, name+".yaml"))
 		}
-		s.Config = all.String()
-		return s
+		r.write("main.tf", all.String())
+		for address, c := range r.plan() {
+			if diff := cmp.Diff([]string{action}, c.Actions); diff != "" {
+				t.Errorf("%s of %s (-want +got):\n%s", name, address, diff)
+			}
+			if diff := cmp.Diff(want[address], c.After["manifest"]); diff != "" {
+				t.Errorf("%s as planned of %s (-want +got):\n%s", name, address, diff)
+			}
+		}
+		r.applyPlan()
+		if diff := cmp.Diff(want, r.manifests()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		r.expectEmptyPlan()
 	}
-	steps := []resource.TestStep{
-		step("created", plancheck.ResourceActionCreate), step("updated", plancheck.ResourceActionUpdate),
-	}
+	step("created", "create")
+	step("updated", "update")
+
+	was := r.state()
+	var blocks strings.Builder
 	for _, kind := range modelResources {
-		steps = append(steps, resource.TestStep{
-			ResourceName:                         kind + ".test",
-			ImportState:                          true,
-			ImportStateId:                        file(kind, "updated.yaml"),
-			ImportStateVerify:                    true,
-			ImportStateVerifyIdentifierAttribute: "name",
-		})
+		fmt.Fprintf(&blocks, "import {\n  to = %s.test\n  id = %q\n}\n", kind, file(kind, "updated.yaml"))
 	}
-	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: steps})
+	r.write("import.tf", blocks.String())
+	r.emptyState()
+	if out := r.apply().text(); !strings.Contains(out, "8 imported, 0 added, 0 changed, 0 destroyed") {
+		t.Errorf("the import: %s", out)
+	}
+	if diff := cmp.Diff(was, r.state()); diff != "" {
+		t.Errorf("the import (-applied +imported):\n%s", diff)
+	}
+	r.succeed("destroy", "-no-color", "-auto-approve")
+	if left := r.state(); len(left) > 0 {
+		t.Errorf("destroy left %v", left)
+	}
 }

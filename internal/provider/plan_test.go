@@ -3,47 +3,38 @@ package provider_test
 import (
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-testing/config"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
-	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/google/go-cmp/cmp"
 )
 
 // An unknown value at plan makes only the manifest unknown. Apply and the next plan work as usual.
 func TestAccModelUnknown(t *testing.T) {
-	manifest := tfjsonpath.New("manifest")
-	unknown := func(address string) plancheck.PlanCheck { return plancheck.ExpectUnknownValue(address, manifest) }
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: factories,
-		Steps: []resource.TestStep{{
-			ConfigFile: config.TestNameFile("main.tf"),
-			ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply: []plancheck.PlanCheck{
-					unknown("kalypso_cluster_type.test"),
-					unknown("kalypso_template.test"),
-					unknown("kalypso_config.test"),
-					unknown("kalypso_config.azure"),
-					unknown("kalypso_config_schema.test"),
-					unknown("kalypso_secret.test"),
-					unknown("kalypso_secret.element"),
-					unknown("kalypso_scheduling_policy.test"),
-					unknown("kalypso_workload.test"),
-					unknown("kalypso_workload_registration.test"),
-					plancheck.ExpectKnownValue("kalypso_cluster_type.known", manifest, knownvalue.NotNull()),
-				},
-				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			},
-			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue("kalypso_workload.test", manifest,
-					knownvalue.StringExact(readFile(t, "testdata/TestAccModelUnknown/workload.yaml"))),
-				statecheck.ExpectKnownValue("kalypso_config.azure", manifest,
-					knownvalue.StringExact("apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: "+
-						"azure-app-config\n")),
-			},
-		}},
-	})
+	t.Parallel()
+	r := newRootFrom(t, "testdata/TestAccModelUnknown")
+	r.write("terraform.tf", terraformBlock)
+	changes := r.plan()
+	for _, address := range []string{
+		"kalypso_cluster_type.test", "kalypso_template.test", "kalypso_config.test", "kalypso_config.azure",
+		"kalypso_config_schema.test", "kalypso_secret.test", "kalypso_secret.element", "kalypso_scheduling_policy.test",
+		"kalypso_workload.test", "kalypso_workload_registration.test",
+	} {
+		if changes[address].Unknown["manifest"] != true {
+			t.Errorf("the manifest of %s is known", address)
+		}
+	}
+	if c := changes["kalypso_cluster_type.known"]; c.After["manifest"] == nil {
+		t.Errorf("the manifest of the cluster type without unknown values is %+v", c)
+	}
+	r.applyPlan()
+	r.expectEmptyPlan()
+	manifests := r.manifests()
+	for address, want := range map[string]string{
+		"kalypso_workload.test": readFile(t, "testdata/TestAccModelUnknown/workload.yaml"),
+		"kalypso_config.azure":  "apiVersion: v1\ndata:\n  a.b.c: d\nkind: ConfigMap\nmetadata:\n  name: azure-app-config\n",
+	} {
+		if diff := cmp.Diff(want, manifests[address]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", address, diff)
+		}
+	}
 }
 
 // A selector from a null or empty variable is an error and never selects everything.
