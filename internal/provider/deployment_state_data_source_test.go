@@ -196,14 +196,19 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 }
 
-// The data source implements the rows of the table that reports can show.
+// The data source implements the rows of the table that reports can show. One apply reads all of them.
 func TestAccDeploymentStateRows(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
+	d.write("main.tf", strings.NewReplacer(
+		`"this" {`, "\"this\" {\n  for_each = var.options\n",
+		"= var.source_of_reports", "= { reports = each.value.reports }",
+		"lookup(var.options,", "lookup(each.value.options,",
+	).Replace(readFile(t, "testdata/TestAccDeploymentState/main.tf")))
 	head := d.render(nil, map[string]string{"large": "one", "small": "one"})
 	small := func(r map[string]any) map[string]any { r["folder"] = "small"; return r }
 	hour := func(n int) string { return time.Now().Add(time.Duration(-n) * time.Hour).UTC().Format(time.RFC3339) }
-	for _, test := range []struct {
+	rows := []struct {
 		name    string
 		options map[string]any
 		reports []map[string]any
@@ -244,19 +249,28 @@ func TestAccDeploymentStateRows(t *testing.T) {
 			[]string{"progressing a"}},
 		{"of the future", nil, []map[string]any{report("a", head, "time", hour(-1))}, "pending", "pending",
 			[]string{"progressing a"}},
-	} {
-		d.set("options", test.options)
-		if test.options == nil {
-			d.set("options", map[string]any{})
+	}
+	options := map[string]any{}
+	for _, row := range rows {
+		if row.options == nil {
+			row.options = map[string]any{}
 		}
-		d.reports(append(test.reports, small(report("s", head)))...)
-		seen := d.look()
-		if seen.Verdict != test.verdict || seen.Folders["large"].Verdict != test.large ||
+		options[row.name] = map[string]any{
+			"options": row.options, "reports": append(row.reports, small(report("s", head))),
+		}
+	}
+	d.set("options", options)
+	d.apply()
+	var all map[string]deploymentSeen
+	d.output("state", &all)
+	for _, row := range rows {
+		seen := all[row.name]
+		if seen.Verdict != row.verdict || seen.Folders["large"].Verdict != row.large ||
 			seen.Folders["small"].Verdict != "success" {
-			t.Errorf("%s: %s, large %s: %+v", test.name, seen.Verdict, seen.Folders["large"].Verdict, seen.Problems)
+			t.Errorf("%s: %s, large %s: %+v", row.name, seen.Verdict, seen.Folders["large"].Verdict, seen.Problems)
 		}
-		if diff := cmp.Diff(test.states, seen.states()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		if diff := cmp.Diff(row.states, seen.states()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.name, diff)
 		}
 	}
 }
