@@ -1,12 +1,14 @@
 package provider_test
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
@@ -97,29 +99,42 @@ func TestAccExamplesAreComplete(t *testing.T) {
 
 var importCommand = regexp.MustCompile(`(?m)^terraform import (\S+) (\S+)$`)
 
-// The examples of the model resources apply, and their commands import the objects from their manifests.
+// The examples of the model resources apply, and their commands import the objects from their manifests. One apply
+// imports all of them.
 func TestAccExamplesImport(t *testing.T) {
+	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
+	r.ownProcess() // the IDs are paths in the working directory
 	for _, resource := range modelResources {
-		t.Run(resource, func(t *testing.T) {
-			folder := filepath.Join(examples, "resources", resource)
-			r := newExample(t, folder)
-			r.ownProcess() // the IDs are paths in the working directory
-			r.apply()
-			manifests := r.manifests()
-			for _, command := range importCommand.FindAllStringSubmatch(readFile(t, filepath.Join(folder, "import.sh")), -1) {
-				address, id := strings.Trim(command[1], "'"), strings.Trim(command[2], "'")
-				file, name, several := strings.Cut(id, "#")
-				text := manifests[address]
-				if several {
-					text += "---\n" + strings.ReplaceAll(text, "name: "+name, "name: another")
-				}
-				r.write(file, text)
-				r.succeed("state", "rm", address)
-				r.succeed("import", "-no-color", address, id)
-			}
-			r.expectEmptyPlan()
-		})
+		r.write(resource+".tf", readFile(t, filepath.Join(examples, "resources", resource, "resource.tf")))
 	}
+	r.apply()
+	applied, manifests := r.state(), r.manifests()
+	var blocks strings.Builder
+	imports := 0
+	for _, resource := range modelResources {
+		text := readFile(t, filepath.Join(examples, "resources", resource, "import.sh"))
+		for _, command := range importCommand.FindAllStringSubmatch(text, -1) {
+			address, id := strings.Trim(command[1], "'"), strings.Trim(command[2], "'")
+			file, name, several := strings.Cut(id, "#")
+			text := manifests[address]
+			if several {
+				text += "---\n" + strings.ReplaceAll(text, "name: "+name, "name: another")
+			}
+			r.write(file, text)
+			fmt.Fprintf(&blocks, "import {\n  to = %s\n  id = %q\n}\n", address, id)
+			imports++
+		}
+	}
+	r.write("import.tf", blocks.String())
+	r.emptyState()
+	want := fmt.Sprintf("%d imported, %d added, 0 changed, 0 destroyed", imports, len(applied)-imports)
+	if out := r.apply().text(); imports < len(modelResources) || !strings.Contains(out, want) {
+		t.Errorf("not %s:\n%s", want, out)
+	}
+	if diff := cmp.Diff(applied, r.state()); diff != "" {
+		t.Errorf("the import (-applied +imported):\n%s", diff)
+	}
+	r.expectEmptyPlan()
 }
 
 // The examples of the functions return the documented results.
