@@ -1,128 +1,181 @@
 package provider_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// editPrivate changes the private state of the rendering.
-func (r *rendering) editPrivate(edit func([]byte) []byte) {
+// editPrivate changes the private state of all instances of the rendering that edits names.
+func (r *rendering) editPrivate(edits map[string]func([]byte) []byte) {
 	r.t.Helper()
 	path := filepath.Join(r.folder, "terraform.tfstate")
-	text, err := os.ReadFile(path)
-	if err != nil {
+	var state map[string]any
+	if err := json.Unmarshal([]byte(readFile(r.t, path)), &state); err != nil {
 		r.t.Fatal(err)
 	}
-	text = privateOfResource.ReplaceAllFunc(text, func(pair []byte) []byte {
-		_, value, _ := strings.Cut(string(pair), ": ")
-		private, err := base64.StdEncoding.DecodeString(strings.Trim(value, `"`))
-		if err != nil {
-			r.t.Fatal(err)
+	edited := 0
+	for _, resource := range as[[]any](state["resources"]) {
+		for _, instance := range as[[]any](asMap(resource)["instances"]) {
+			i := asMap(instance)
+			key, _ := i["index_key"].(string)
+			if edit := edits[key]; edit != nil {
+				var private []byte
+				if err := json.Unmarshal([]byte(toJSON(r.t, i["private"])), &private); err != nil {
+					r.t.Fatal(err)
+				}
+				i["private"], edited = edit(private), edited+1
+			}
 		}
-		return []byte(`"private": "` + base64.StdEncoding.EncodeToString(edit(private)) + `"`)
-	})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	}
+	if edited != len(edits) {
+		r.t.Fatalf("%d instances of %d are in the state", edited, len(edits))
+	}
+	if err := os.WriteFile(path, []byte(toJSON(r.t, state)), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// editDelivery changes what the provider keeps in private state.
-func (r *rendering) editDelivery(edit func(*delivery.State)) {
-	r.t.Helper()
-	r.editPrivate(func(private []byte) []byte {
+// editDelivery returns an edit of what the provider keeps in private state.
+func editDelivery(t *testing.T, edit func(*delivery.State)) func([]byte) []byte {
+	t.Helper()
+	return func(private []byte) []byte {
 		var keys map[string][]byte
 		if err := json.Unmarshal(private, &keys); err != nil {
-			r.t.Fatal(err)
+			t.Fatal(err)
 		}
 		state, err := delivery.DecodeState(keys["delivery"])
 		if err != nil {
-			r.t.Fatal(err)
+			t.Fatal(err)
 		}
 		edit(state)
 		if keys["delivery"], err = state.Encode(); err != nil {
-			r.t.Fatal(err)
-		}
-		text, err := json.Marshal(keys)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		return text
-	})
-}
-
-// TestAccRenderingCorruptState: an unusable private state is read again from the branch, or is an error that says what
-// to do. It causes no write.
-func TestAccRenderingCorruptState(t *testing.T) {
-	t.Parallel()
-	r := newRendering(t, gitserver.InitBare(t))
-	r.options("create_branch", true)
-	r.apply()
-	good, err := os.ReadFile(filepath.Join(r.folder, "terraform.tfstate"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	restore := func() {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(r.folder, "terraform.tfstate"), good, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		return []byte(toJSON(t, keys))
 	}
-	const address = "kalypso_environment_rendering.this"
-	id := "dev@file://" + r.repo + "//.?ref=dev"
-	for name, edit := range map[string]func(){
-		"undecodable": func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "Im5vbmUi"}`) }) }, // "none"
-		"of a later version": func() {
-			r.editDelivery(func(s *delivery.State) {
-				s.Version, s.Seen.Head = 1000, s.Seen.Head[1:]+"0" // so that the branch is compared
-				for name, folder := range s.Delivered {
-					folder.Hash[0]++
-					s.Delivered[name] = folder
-				}
-			})
-		},
-	} {
-		edit()
-		if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "No changes.") {
-			t.Errorf("%s: the plan is not empty:\n%s", name, out.text())
-		}
-		r.expectCommits(0)
-		restore()
+}
+
+// newInstances makes and applies a root module with one rendering per name, each to a branch of that name.
+func newInstances(t *testing.T, names []string) *rendering {
+	t.Helper()
+	r := newRendering(t, gitserver.InitBare(t))
+	r.write("main.tf", strings.NewReplacer(
+		`resource "kalypso_environment_rendering" "this" {`, `resource "kalypso_environment_rendering" "this" {
+  for_each = toset(`+toJSON(t, names)+`)`,
+		"= var.place", "= merge(var.place, { branch = each.key })",
+	).Replace(readFile(t, "testdata/rendering/main.tf")))
+	r.options("create_branch", true)
+	r.apply()
+	return r
+}
+
+// heads are the commits of branches.
+func (r *rendering) heads(branches []string) (all []string) {
+	r.t.Helper()
+	for _, branch := range branches {
+		all = append(all, gitserver.Rev(r.t, r.repo, branch))
 	}
-	for name, test := range map[string]struct {
-		edit func()
-		says string
-	}{
-		"no JSON": {func() { r.editPrivate(func([]byte) []byte { return []byte("none") }) }, "Private state can't be read"},
-		"a value that is not": {func() { r.editPrivate(func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }) },
-			"Private state can't be read"},
-		"of another place": {func() { r.editDelivery(func(s *delivery.State) { s.Destination.Path = "elsewhere" }) },
-			"Private state of another rendering"},
-		"another environment": {func() { r.editDelivery(func(s *delivery.State) { s.Environment = "stage" }) },
-			"Private state of another rendering"},
-	} {
-		for _, command := range [][]string{
-			{"plan"}, {"plan", "-refresh=false"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"},
-		} {
-			test.edit()
-			r.options("deletion_protection", false)
-			r.expectRefused([]string{test.says, "terraform state rm", "terraform import"}, command...)
-			if t.Failed() {
-				t.Fatalf("%s, %v", name, command)
+	return all
+}
+
+// TestAccRenderingUnreadState: a private state of another version is read again from the branch. It causes no write.
+func TestAccRenderingUnreadState(t *testing.T) {
+	t.Parallel()
+	edits := map[string]func([]byte) []byte{
+		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "Im5vbmUi"}`) }, // "none"
+		"later-version": editDelivery(t, func(s *delivery.State) {
+			s.Version, s.Seen.Head = 1000, s.Seen.Head[1:]+"0" // so that the branch is compared
+			for name, folder := range s.Delivered {
+				folder.Hash[0]++
+				s.Delivered[name] = folder
 			}
-			r.options("deletion_protection", nil)
-			restore()
-		}
-		test.edit()
-		r.succeed("state", "rm", address)
-		r.succeed("import", address, id)
-		r.expectCommits(0)
-		restore()
+		}),
 	}
+	names := slices.Sorted(maps.Keys(edits))
+	r := newInstances(t, names)
+	before := r.heads(names)
+	r.editPrivate(edits)
+	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "No changes.") {
+		t.Errorf("the plan is not empty:\n%s", out.text())
+	}
+	r.apply()
+	if diff := cmp.Diff(before, r.heads(names)); diff != "" {
+		t.Errorf("the branches moved (-before +after):\n%s", diff)
+	}
+	r.expectEmptyPlan()
+}
+
+// TestAccRenderingCorruptState: an unusable private state is an error that says what to do. It causes no write, and what
+// the error says helps.
+func TestAccRenderingCorruptState(t *testing.T) {
+	t.Parallel()
+	const address = "kalypso_environment_rendering.this"
+	const unreadable, another = "Private state can't be read", "Private state of another rendering"
+	edits := map[string]func([]byte) []byte{
+		"no-json":             func([]byte) []byte { return []byte("none") },
+		"wrong-value":         func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) },
+		"another-place":       editDelivery(t, func(s *delivery.State) { s.Destination.Path = "elsewhere" }),
+		"another-environment": editDelivery(t, func(s *delivery.State) { s.Environment = "stage" }),
+	}
+	says := map[string]string{
+		"no-json": unreadable, "wrong-value": unreadable, "another-place": another, "another-environment": another,
+	}
+	names := slices.Sorted(maps.Keys(edits))
+	r := newInstances(t, names)
+	before := r.heads(names)
+	expectHeads := func() {
+		t.Helper()
+		if diff := cmp.Diff(before, r.heads(names)); diff != "" {
+			t.Errorf("the branches moved (-before +after):\n%s", diff)
+		}
+	}
+	r.editPrivate(edits)
+	state := r.state()
+	r.options("deletion_protection", false)
+	for _, command := range [][]string{
+		{"plan"}, {"plan", "-refresh=false"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"},
+	} {
+		o := r.terraform(append(command, "-no-color")...)
+		errors := strings.Split(o.text(), "Error: ")[1:]
+		for _, name := range names {
+			at := fmt.Sprintf("with %s[%q]", address, name)
+			if !slices.ContainsFunc(errors, func(text string) bool {
+				return strings.HasPrefix(text, says[name]) && strings.Contains(text, at) &&
+					strings.Contains(text, "terraform state rm") && strings.Contains(text, "terraform import")
+			}) {
+				t.Errorf("%v has no error %q of %s:\n%s", command, says[name], name, o.text())
+			}
+		}
+		if o.code == 0 {
+			t.Errorf("%v succeeded", command)
+		}
+		expectHeads()
+		if diff := cmp.Diff(state, r.state()); diff != "" {
+			t.Errorf("%v changed the state (-before +after):\n%s", command, diff)
+		}
+	}
+	r.options("deletion_protection", nil)
+
+	r.succeed("state", "rm", address)
+	var blocks strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&blocks, "import {\n  to = %s[%q]\n  id = \"dev@file://%s//.?ref=%s\"\n}\n", address, name, r.repo, name)
+	}
+	r.write("import.tf", blocks.String())
+	if out := r.apply().text(); !strings.Contains(out, fmt.Sprintf("%d imported, 0 added", len(names))) {
+		t.Errorf("the import: %s", out)
+	}
+	expectHeads()
+	r.expectEmptyPlan()
 }
