@@ -249,6 +249,29 @@ func (r *root) expectError(texts []string, args ...string) {
 	}
 }
 
+// expectErrors fails the test unless a command fails with one error for each key, such as an address, that contains the
+// key and all of its texts, and with no other error.
+func (r *root) expectErrors(texts map[string][]string, args ...string) {
+	r.t.Helper()
+	o := r.terraform(args...)
+	errors := strings.Split(o.text(), "Error: ")[1:]
+	if o.code == 0 || len(errors) != len(texts) {
+		r.t.Errorf("terraform %s ended with %d and %d errors, want %d:\n%s\n%s", strings.Join(args, " "), o.code,
+			len(errors), len(texts), o.stdout, o.stderr)
+	}
+	for key, said := range texts {
+		found := slices.ContainsFunc(errors, func(text string) bool {
+			return strings.Contains(text, key) && !slices.ContainsFunc(said, func(part string) bool {
+				return !strings.Contains(text, part)
+			})
+		})
+		if !found {
+			r.t.Errorf("terraform %s has no error of %s that says %q:\n%s\n%s", strings.Join(args, " "), key, said,
+				o.stdout, o.stderr)
+		}
+	}
+}
+
 // readFile returns a file of the test data.
 func readFile(t *testing.T, name string) string {
 	t.Helper()

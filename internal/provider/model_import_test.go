@@ -171,6 +171,8 @@ func saidJSON(s string) string {
 	return norm.NFC.String(string(text))
 }
 
+// An import that finds no object of the kind, or several, is an error that names what the file holds. One plan imports
+// them all.
 func TestAccImportErrors(t *testing.T) {
 	const two = `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType
@@ -185,13 +187,31 @@ spec: {reconciler: r, namespaceService: default}
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: b}\n"
 	r := newRoot(t, map[string]string{
 		"main.tf": terraformBlock + `
+variable "cluster_types" { type = set(string) }
+variable "configs" { type = set(string) }
+
+import {
+  for_each = var.cluster_types
+  to       = kalypso_cluster_type.test[each.key]
+  id       = each.key
+}
+
+import {
+  for_each = var.configs
+  to       = kalypso_config.test[each.key]
+  id       = each.key
+}
+
+resource "kalypso_config" "test" {
+  for_each = var.configs
+  name     = "other"
+}
+
 resource "kalypso_cluster_type" "test" {
+  for_each          = var.cluster_types
   name              = "large"
   reconciler        = "r"
   namespace_service = "n"
-}
-resource "kalypso_config" "test" {
-  name = "other"
 }
 `,
 		"two.yaml":    two,
@@ -202,35 +222,30 @@ resource "kalypso_config" "test" {
 		"odd#.yaml":   strings.Split(two, "---")[0],
 	})
 	r.ownProcess() // the IDs are paths in the working directory
-	for _, test := range []struct {
-		address, id string
-		want        []string
-	}{
-		{"kalypso_cluster_type.test", "missing.yaml", []string{"there is no file " + filepath.Join(r.folder,
-			"missing.yaml")}},
-		{"kalypso_cluster_type.test", "missing.yaml#large", []string{"there is no file " + filepath.Join(r.folder,
-			"missing.yaml")}},
-		{"kalypso_cluster_type.test", "config.yaml",
-			[]string{`config.yaml contains no ClusterType. It contains: ConfigMap "other"`}},
-		{"kalypso_cluster_type.test", "empty.yaml",
-			[]string{"empty.yaml contains no ClusterType. It contains: no Kalypso object"}},
-		{"kalypso_cluster_type.test", "two.yaml", []string{"two.yaml#NAME", `ClusterType "large", ClusterType "small"`}},
-		{"kalypso_cluster_type.test", "two.yaml#other", []string{`no ClusterType named "other"`,
-			`ClusterType "large", ClusterType "small"`}},
-		{"kalypso_cluster_type.test", "twice.yaml#large",
-			[]string{`twice.yaml contains 2 objects of kind ClusterType named "large"`}},
-		{"kalypso_cluster_type.test", "broken.yaml#other", []string{"broken.yaml, document 3, line 10", "Invalid YAML",
-			"line 1"}},
-		{"kalypso_config.test", "config.yaml", []string{`has no label platform-config: "true"`}},
-	} {
-		t.Run(test.id, func(t *testing.T) {
-			r := *r
-			r.t = t
-			r.expectError(test.want, "import", "-no-color", test.address, test.id)
-		})
+	set := func(clusterTypes []string, configs ...string) {
+		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"cluster_types": clusterTypes,
+			"configs": append([]string{}, configs...)}))
 	}
-	r.succeed("import", "-no-color", "kalypso_cluster_type.test", "odd#.yaml")
-	r.succeed("state", "rm", "kalypso_cluster_type.test")
-	r.succeed("import", "-no-color", "kalypso_cluster_type.test", "broken.yaml#large") // another document is
-	r.succeed("plan", "-no-color")
+	missing := "there is no file " + filepath.Join(r.folder, "missing.yaml")
+	set([]string{
+		"missing.yaml", "missing.yaml#large", "config.yaml", "empty.yaml", "two.yaml", "two.yaml#other", "twice.yaml#large",
+		"broken.yaml#other",
+	}, "config.yaml")
+	const both = `ClusterType "large", ClusterType "small"`
+	r.expectErrors(map[string][]string{
+		"Cannot import missing.yaml " + missing:       nil,
+		"Cannot import missing.yaml#large " + missing: nil,
+		"Cannot import config.yaml config.yaml":       {`contains no ClusterType. It contains: ConfigMap "other"`},
+		"Cannot import empty.yaml empty.yaml":         {"contains no ClusterType. It contains: no Kalypso object"},
+		"Cannot import two.yaml two.yaml":             {"two.yaml#NAME", both},
+		"Cannot import two.yaml#other two.yaml":       {`no ClusterType named "other"`, both},
+		"Cannot import twice.yaml#large twice.yaml":   {`contains 2 objects of kind ClusterType named "large"`},
+		"Cannot import broken.yaml#other broken.yaml": {"broken.yaml, document 3, line 10", "Invalid YAML", "line 1"},
+		`Cannot import config.yaml ConfigMap "other"`: {`has no label platform-config: "true"`},
+	}, "plan", "-no-color")
+
+	set([]string{"odd#.yaml", "broken.yaml#large"}) // another document is broken
+	if out := r.succeed("plan", "-no-color").text(); !strings.Contains(out, "2 to import") {
+		t.Errorf("the plan imports something else:\n%s", out)
+	}
 }
