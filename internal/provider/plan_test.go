@@ -42,24 +42,23 @@ func TestAccNullVariableSelectsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRootFrom(t, "testdata/TestAccNullVariableSelectsNothing")
 	r.write("terraform.tf", terraformBlock)
-	for name, test := range map[string]struct {
-		variables []string
-		want      string // error
-	}{
-		"null":       {nil, "Selector selects everything"},
-		"empty":      {[]string{"-var=labels={}"}, "Selector selects everything"},
-		"everything": {[]string{"-var=everything=true"}, ""},
-		"both":       {[]string{"-var=everything=true", `-var=labels={ a = "b" }`}, "Contradictory selector"},
-		"labels":     {[]string{`-var=labels={ a = "b" }`}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			args := append([]string{"plan", "-no-color"}, test.variables...)
-			if test.want != "" {
-				r.expectError([]string{test.want}, args...)
-				return
-			}
-			r.apply(test.variables...)
-			r.expectEmptyPlan(test.variables...)
-		})
+	set := func(cases map[string]any) {
+		r.write("terraform.tfvars.json", toJSON(t, map[string]any{"cases": cases}))
 	}
+	set(map[string]any{
+		"null":  map[string]any{},
+		"empty": map[string]any{"labels": map[string]any{}},
+		"both":  map[string]any{"everything": true, "labels": map[string]any{"a": "b"}},
+	})
+	r.expectErrors(map[string][]string{
+		`kalypso_scheduling_policy.test["null"]`:  {"Selector selects everything"},
+		`kalypso_scheduling_policy.test["empty"]`: {"Selector selects everything"},
+		`kalypso_scheduling_policy.test["both"]`:  {"Contradictory selector"},
+	}, "plan", "-no-color")
+	set(map[string]any{
+		"everything": map[string]any{"everything": true},
+		"labels":     map[string]any{"labels": map[string]any{"a": "b"}},
+	})
+	r.apply()
+	r.expectEmptyPlan()
 }

@@ -1,15 +1,10 @@
-variable "labels" {
-  type    = map(string)
-  default = null
-}
-
-variable "everything" {
-  type    = bool
-  default = null
+variable "cases" {
+  type = map(object({ labels = optional(map(string)), everything = optional(bool) }))
 }
 
 resource "kalypso_scheduling_policy" "test" {
-  name                       = "p"
+  for_each                   = var.cases
+  name                       = each.key
   deployment_target_selector = { workspace = "team" }
-  cluster_type_selector      = { match_labels = var.labels, match_all = var.everything }
+  cluster_type_selector      = { match_labels = each.value.labels, match_all = each.value.everything }
 }
