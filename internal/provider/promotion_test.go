@@ -81,14 +81,19 @@ func (p *promotionRoot) set(name string, value any) {
 	p.write("terraform.tfvars.json", toJSON(p.t, p.vars))
 }
 
-// rules sets the rules of the promotion: name, value, and so on.
+// rules sets the rules of the promotion, see rulesOf.
 func (p *promotionRoot) rules(pairs ...any) {
 	p.t.Helper()
+	p.set("rules", rulesOf(pairs...))
+}
+
+// rulesOf returns rules: name, value, and so on.
+func rulesOf(pairs ...any) map[string]any {
 	rules := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		rules[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
-	p.set("rules", rules)
+	return rules
 }
 
 // after returns gates by environment with these arguments.
@@ -272,6 +277,9 @@ func TestAccPromotionDrill(t *testing.T) {
 	}
 }
 
+// promotionBlock is the data source of testdata/TestAccPromotion.
+var promotionBlock = regexp.MustCompile(`(?s)data "kalypso_promotion" .*?\n}\n`)
+
 // What is wrong with a promotion is a clear error, or a hold that says why, and nothing is written.
 func TestAccPromotionBadInput(t *testing.T) {
 	t.Parallel()
@@ -284,10 +292,17 @@ func TestAccPromotionBadInput(t *testing.T) {
 	fork := gitserver.Seed(t, p.controlPlaneAt, "fork", map[string]string{"a": "b"})
 	files := "file://" + gitserver.InitBare(t)
 
+	// One plan of a data source for each case has the error of each.
+	p.write("cases.tf", "variable \"cases\" {\n  type = any\n}\n"+strings.NewReplacer(
+		`"this" {`, "\"case\" {\n  for_each = var.cases\n",
+		"var.control_plane", "try(each.value.control_plane, var.control_plane)",
+		"var.rules", "each.value.rules",
+	).Replace(promotionBlock.FindString(readFile(t, "testdata/TestAccPromotion/main.tf"))))
+	cases, errors := map[string]any{}, map[string][]string{}
 	for name, tc := range map[string]struct {
-		rules []any
-		vars  map[string]any
-		says  []string
+		rules        []any
+		controlPlane string
+		says         []string
 	}{
 		"a pin that is not on main": {rules: []any{"pinned_commit", fork},
 			says: []string{"Pinned commit not on the branch", fork, "a fork"}},
@@ -296,23 +311,23 @@ func TestAccPromotionBadInput(t *testing.T) {
 		"after its own context": {rules: []any{"after", after("stage", "context", "Prod Environment")},
 			says: []string{"Environment after itself"}},
 		"soak without statuses": {rules: []any{"after", after("stage", "soak", "4h")},
-			vars: map[string]any{"control_plane": files},
-			says: []string{"No statuses in this repo", "deployed"}},
+			controlPlane: files,
+			says:         []string{"No statuses in this repo", "deployed"}},
 		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed",
 			map[string]any{"verdict": "success", "promoted_commit": newer})},
 			says: []string{"Argument of a status", "soak belongs to a status"}},
 		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
 		"no duration":    {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
 	} {
-		before := maps.Clone(p.vars)
-		p.rules(tc.rules...)
-		for name, v := range tc.vars {
-			p.set(name, v)
+		at := map[string]any{"rules": rulesOf(tc.rules...)}
+		if tc.controlPlane != "" {
+			at["control_plane"] = tc.controlPlane
 		}
-		t.Log(name)
-		p.expectError(tc.says, "plan", "-no-color")
-		p.vars = before
+		cases[name], errors[fmt.Sprintf("data.kalypso_promotion.case[%q]", name)] = at, tc.says
 	}
+	p.set("cases", cases)
+	p.expectErrors(errors, "plan", "-no-color")
+	p.set("cases", map[string]any{})
 	for name, tc := range map[string]struct {
 		rules []any
 		says  []string
