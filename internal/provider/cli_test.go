@@ -186,6 +186,14 @@ func (r *root) expectEmptyPlan(args ...string) {
 	}
 }
 
+// expectNoChanges applies the module, and fails the test if there is anything to apply.
+func (r *root) expectNoChanges() {
+	r.t.Helper()
+	if o := r.apply(); !strings.Contains(o.text(), "No changes.") {
+		r.t.Errorf("there is something to apply:\n%s\n%s", o.stdout, o.stderr)
+	}
+}
+
 // stateFile is what the tests read of Terraform's state: reading the file is faster than terraform show and output.
 type stateFile struct {
 	Outputs   map[string]struct{ Value json.RawMessage }

@@ -223,7 +223,7 @@ func TestAccBrokenNew(t *testing.T) {
 	r.expectFailing("", "small/app-d")
 
 	// Where the branch holds its folder, a create can't keep it.
-	r.succeed("state", "rm", renderingAddress)
+	r.emptyState()
 	r.set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectRefused([]string{"Deployment targets that can't be kept", "small / app-c",
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
@@ -231,7 +231,7 @@ func TestAccBrokenNew(t *testing.T) {
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, fails since")
 	r.expectFailing("small/app-c", "small/app-d")
-	r.succeed("state", "rm", renderingAddress)
+	r.emptyState()
 	r.keep("adopt", true)
 	plan := r.succeed("plan", "-no-color")
 	r.expectSays(plan, "the apply reads whether the branch holds it")
@@ -247,11 +247,11 @@ func TestAccBrokenImport(t *testing.T) {
 	r.expectCommits(1)
 	since, _ := r.failing()
 	before := r.rendered()
-	r.succeed("state", "rm", renderingAddress)
+	r.emptyState()
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.expectSays(r.expectCommits(0), "large / app-b: kept, fails since "+since["large/app-b"])
 	r.expectSame(before, "tree_hash", "assignments", "folders")
-	r.succeed("state", "rm", renderingAddress)
+	r.emptyState()
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "2")
 	kept := r.files("large/app-b")

@@ -15,7 +15,7 @@ import (
 const renderingAddress = "kalypso_environment_rendering.this"
 
 // unknownDescription is how an apply shows a description that its plan does not know.
-var unknownDescription = regexp.MustCompile(`(?m)^ *[+~] description +=.*\(known after apply\)$|^ *EOT -> \(known after apply\)$`)
+var unknownDescription = regexp.MustCompile(`(?m)^ *([+~] description +=.*|EOT ->) \(known after apply\)$`)
 
 // describe applies the module, and returns the description and whether it was known in the plan. Terraform checks that
 // the apply does what the plan showed. The test fails unless the next plan is empty.
@@ -118,14 +118,14 @@ func TestAccDescription(t *testing.T) {
 	r.options("delivery", map[string]any{"describe": "keys"})
 
 	// An import only knows the record, and says so. An apply over an existing tree knows that tree.
-	r.succeed("state", "rm", renderingAddress)
+	r.emptyState()
 	r.succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.set("value", "canary-6")
 	at(commits[2])
 	r.expectDescription(true, "0 added, 0 removed, 1 changed",
 		"/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
 		"Not compared, because it is not known here: the configuration before this change.\n")
-	r.succeed("state", "rm", renderingAddress)
+	r.emptyState()
 	r.expectDescription(false, "No deployment target changes.", "because it is not known here: the configuration before")
 	r.set("value", "canary-7")
 	r.expectDescription(true, ": `value`\n")

@@ -112,7 +112,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	before := r.rendered()
 	for _, adopt := range []any{nil, true} {
 		r.options("adopt", adopt)
-		r.succeed("state", "rm", "kalypso_environment_rendering.this")
+		r.emptyState()
 		r.expectCommits(0)
 		r.expectSame(before, "tree_hash", "folders", "commit_sha", "assignments")
 	}

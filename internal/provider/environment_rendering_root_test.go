@@ -190,11 +190,19 @@ func (r *rendering) expectOthers(want map[string]string) {
 	}
 }
 
-// expectUpdate fails the test unless the plan updates in place.
-func (r *rendering) expectUpdate() {
+// expectUpdate is expectCommits of an apply that updates in place.
+func (r *rendering) expectUpdate(commits int) output {
 	r.t.Helper()
-	if out := r.succeed("plan", "-no-color"); !strings.Contains(out.text(), "Plan: 0 to add, 1 to change, 0 to destroy.") {
-		r.t.Errorf("the plan is no update in place:\n%s", out.stdout)
+	out := r.expectCommits(commits)
+	expectInPlace(r.t, out)
+	return out
+}
+
+// expectInPlace fails the test unless a plan or an apply updates one resource in place.
+func expectInPlace(t *testing.T, out output) {
+	t.Helper()
+	if !strings.Contains(out.text(), "Plan: 0 to add, 1 to change, 0 to destroy.") {
+		t.Errorf("the plan is no update in place:\n%s", out.stdout)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestAccRenderingIdentity(t *testing.T) {
 	r.expectIdentity(address, identity)
 	r.expectEmptyPlan()
 
-	r.succeed("state", "rm", address)
+	r.emptyState()
 	imported := r.importByIdentity(address, fmt.Sprintf(
 		`{ environment = "dev", repo = "file://%s", branch = "feature&x=1", path = "clusters" }`, r.repo))
 	if imported {
@@ -126,7 +126,7 @@ func TestAccModelIdentity(t *testing.T) {
 	r.expectIdentity(address, map[string]any{"name": "second", "file": nil})
 	r.expectEmptyPlan()
 
-	r.succeed("state", "rm", address)
+	r.emptyState()
 	r.write("objects.yaml", `apiVersion: v1
 kind: ConfigMap
 metadata: {name: first, labels: {platform-config: "true"}}

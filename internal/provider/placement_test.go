@@ -205,12 +205,11 @@ func TestAccPlacementKeeps(t *testing.T) {
 	r.expectError([]string{"Earlier placement decisions can't be read", "Plan with a refresh"}, "plan", "-no-color",
 		"-refresh=false")
 	rendering.forget()
-	r.expectEmptyPlan()
-	r.apply()
+	r.expectNoChanges()
 	r.expectPlaced(kept)
 
 	// A lost state.
-	r.succeed("state", "rm", placedAddress)
+	r.emptyState()
 	for _, adopt := range []bool{false, true} {
 		f.Adopt = adopt
 		r.fleet(f)
@@ -319,7 +318,7 @@ func TestAccPlacementRandom(t *testing.T) {
 				case 2:
 					(&rendering{root: r.root}).forget()
 				case 3:
-					r.succeed("state", "rm", placedAddress)
+					r.emptyState()
 					r.succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")
 				}
 				c := r.plan()[placedAddress]
