@@ -215,6 +215,11 @@ var ofSettings = []edit{
 			"require_known": w.chance(20),
 		}
 	}},
+	{"a removal beyond the guardrails", 3, func(w *world) {
+		w.args["guardrails"] = args{"max_removed": pick(w, "0", "1", "10%")}
+		delete(w.types(), w.anyKey(w.types()))
+		w.types()["c0"] = args{"name": "c0", "reconciler": "reconciler", "namespace_service": "namespace"}
+	}},
 	{"preview", 1, func(w *world) { w.args["preview"] = pick[any](w, "none", "manifests", nil) }},
 	{"commit message", 1, func(w *world) { w.args["commit_message"] = pick[any](w, nil, w.name("Message ")) }},
 	{"description", 2, func(w *world) { w.setting("delivery")["describe"] = pick[any](w, nil, "keys", "values") }},
@@ -322,6 +327,7 @@ var ofRollout = []edit{
 	{"clusters work", 2, func(w *world) { w.verdict = "current" }},
 	{"nobody looks", 1, func(w *world) { w.reports = false }},
 	{"time goes by", 3, func(w *world) { *w.now = w.now.Add(hourOf) }},
+	{"a kill", 1, func(w *world) { w.killed = true }},
 }
 
 func (w *world) stages() args {

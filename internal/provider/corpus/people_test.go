@@ -51,6 +51,7 @@ const operatorReadme = "# c1\n\nThis folder contains the assignments for the clu
 
 // ofState is what becomes of Terraform's state.
 var ofState = []edit{
+	{"a kill", 1, func(w *world) { w.killed = true }},
 	{"the state is lost", 1, func(w *world) { w.resource = protocol.Resource{Type: w.resource.Type} }},
 	{"the private state is of another version", 2, func(w *world) {
 		if w.resource.Exists() {
@@ -238,7 +239,11 @@ var ofReviewers = []edit{
 			}
 		}
 	}},
-	{"GitHub takes no pull request", 1, func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("Nope")) }},
+	{"people change the promoted commit on the target", 1, func(w *world) {
+		w.push("dev", ".github/tracking/Promoted_Commit_Id", hash(w.name("theirs"))+"\n")
+	}},
+	{"a kill", 1, func(w *world) { w.killed = true }},
+	{"GitHub takes no pull request", 2, func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("Nope")) }},
 	{"GitHub's answer is lost", 1, func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost()) }},
 	{"GitHub takes no edit", 1, func(w *world) { w.fake.Fail("PATCH", "/pulls/", 1, githubfake.Forbidden("Nope")) }},
 	{"GitHub takes no labels", 1, func(w *world) { w.fake.Fail("POST", "/labels", 1, githubfake.Forbidden("Nope")) }},

@@ -42,13 +42,13 @@ func stories(template string) []story {
 		{"placement", 7, onGit([]string{"configs", "templates", "workloads"}, func(w *world) {
 			w.addClusterType("2")
 			ofPlacement[0].make(w)
-		}), slices.Concat(ofFleet, ofPlacement, ofPlacement, ofPlacement, ofPeople[:3], ofState[1:2]), (*world).mend},
+		}), slices.Concat(ofFleet, ofPlacement, ofPlacement, ofPlacement, ofPeople[:3], ofState[2:3]), (*world).mend},
 		{"unknown", 7, onGit(plainKinds, func(*world) {}), slices.Concat(ofFleet, ofUnknown, ofUnknown, ofPlacement[:1], ofPeople[:4]), (*world).mend},
 		{"none", 4, onGit(allKinds, func(w *world) { w.setting("delivery")["strategy"] = "none" }),
 			slices.Concat(ofFleet, ofTeams, ofSettings), (*world).mend},
 		{"pull request", 9, onGitHub(template), slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers), (*world).mend},
 		{"pull request and more", 9, onGitHub(template),
-			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:3], ofState[4:]), (*world).mend},
+			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:4], ofState[5:]), (*world).mend},
 		{"BaseRepo", 7, baseRepo(template), slices.Concat(ofBaseRepo, ofBaseRepo), (*world).mendBaseRepo},
 		{"BaseRepo by pull request", 9, baseRepoOnGitHub(template),
 			slices.Concat(ofBaseRepo, ofBaseRepo, ofPullRequests, ofReviewers), (*world).mendBaseRepo},

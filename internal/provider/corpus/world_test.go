@@ -47,6 +47,7 @@ type world struct {
 	// between is what others do between the plan and the apply. It may be nil.
 	between func()
 	failed  bool     // the last plan or apply
+	killed  bool     // the next apply is killed before it saves the state
 	reports bool     // clusters report
 	verdict string   // of their reports
 	rules   args     // of a promotion
@@ -133,6 +134,11 @@ func (w *world) apply(ctx context.Context, plan *protocol.Plan) {
 	after, ds, err := w.session().Apply(ctx, plan, config)
 	w.note("apply", ds, err)
 	if after == nil {
+		return
+	}
+	if w.killed {
+		w.did("the apply is killed before it saves the state")
+		w.killed = false
 		return
 	}
 	w.resource = *after
