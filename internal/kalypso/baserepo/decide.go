@@ -45,7 +45,7 @@ func (b Branch) same(other Branch) bool {
 
 // State is what the provider wrote to a branch, and what it last read of it.
 type State struct {
-	At        Branch `json:"at"`
+	At        Branch `json:"location"`
 	Head      string `json:"head"`      // as last read
 	File      string `json:"file"`      // there; "": none
 	Commit    string `json:"commit"`    // that the file pins; "": none
@@ -64,7 +64,7 @@ type Proposal struct {
 	// Broken says that our branch does not hold our commit any more.
 	Broken             bool                 `json:"broken,omitempty"`
 	AutoMerge          hosting.MergeMethod  `json:"auto_merge,omitempty"`
-	RequestedReviewers []string             `json:"asked,omitempty"`
+	RequestedReviewers []string             `json:"requested_reviewers,omitempty"`
 	Commit             string               `json:"commit"` // that it proposes
 	From               string               `json:"from"`   // the file on the target branch
 	File               string               `json:"file"`   // that it proposes

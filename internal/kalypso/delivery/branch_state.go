@@ -27,7 +27,7 @@ type BranchState struct {
 	Folders Inventory `json:"folders"`
 	Files   []string  `json:"files,omitempty"` // other entries beside the folders
 	// OperatorFolders are folders with the operator's README that the record does not list.
-	OperatorFolders []string `json:"operators,omitempty"`
+	OperatorFolders []string `json:"operator_folders,omitempty"`
 	// Record is the record at the path. It is nil if there is none, or if it is invalid: see RecordError.
 	Record      *record.Record `json:"record,omitempty"`
 	RecordHash  string         `json:"record_hash,omitempty"` // of the record's blob; empty if the file does not exist
@@ -37,7 +37,7 @@ type BranchState struct {
 	RecordObstacle         string `json:"record_obstacle,omitempty"`
 	PromotedCommitObstacle string `json:"promoted_commit_obstacle,omitempty"`
 	// OtherRenderings are the paths of other records above and below the path.
-	OtherRenderings []string `json:"renderings,omitempty"`
+	OtherRenderings []string `json:"other_renderings,omitempty"`
 	// Obstacle names what exists at or above the path but is not a directory.
 	Obstacle string `json:"obstacle,omitempty"`
 	// PromotedCommitFile is the blob of the promoted commit's file at the repo's root. All renderings of the branch

@@ -23,7 +23,7 @@ type Proposal struct {
 	// AutoMerge is the merge method that we requested from the host. It is empty if we requested none.
 	AutoMerge hosting.MergeMethod `json:"auto_merge,omitempty"`
 	// RequestedReviewers are the reviewers that we requested. The host forgets them once they have reviewed.
-	RequestedReviewers []string      `json:"asked,omitempty"`
+	RequestedReviewers []string      `json:"requested_reviewers,omitempty"`
 	State              hosting.State `json:"state"`
 	// Lost says that our branch does not exist any more. Stale says that the pull request can't be merged, because others
 	// changed the file of the promoted commit on the target branch.
@@ -32,9 +32,9 @@ type Proposal struct {
 	// Adopted are the folders of others that the proposal adopts, as the destination held them.
 	Adopted Inventory `json:"adopted,omitempty"`
 	// OtherCommits are commits of others on top of ours that do not change what is proposed. The next push removes them.
-	OtherCommits []Drift `json:"others,omitempty"`
+	OtherCommits []Drift `json:"foreign,omitempty"`
 	// Tracking is the target's [BranchState.PromotedCommitFile] at the time of the proposal.
-	Tracking string `json:"tracking,omitempty"`
+	Tracking string `json:"target_promoted_commit_file,omitempty"`
 }
 
 // Open reports whether the pull request is open. Otherwise, it was closed without being merged.

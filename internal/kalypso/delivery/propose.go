@@ -37,7 +37,9 @@ func (r *PullRequests) Propose(ctx context.Context, d *Desired, s *State, progre
 
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination holds
 // the tree, it removes the old locations. now is the destination on our branch.
-func (r *PullRequests) finishMove(ctx context.Context, d *Desired, s *State, now record.Destination, result *Result) error {
+func (r *PullRequests) finishMove(
+	ctx context.Context, d *Desired, s *State, now record.Destination, result *Result,
+) error {
 	if !s.Current() {
 		return nil
 	}

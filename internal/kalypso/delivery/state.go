@@ -48,7 +48,7 @@ type State struct {
 	// Proposal is the tree that a pull request proposes. It is nil if the branch holds the tree, or none was proposed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// OldLocations are the previous locations of the rendering that pull requests still have to remove.
-	OldLocations []*OldLocation `json:"old_places,omitempty"`
+	OldLocations []*OldLocation `json:"previous_locations,omitempty"`
 	// WholeHashes says that the targets of the folders have their whole hashes. They are needed to keep what fails to
 	// render, and make the state larger.
 	WholeHashes bool `json:"whole_hashes,omitempty"`

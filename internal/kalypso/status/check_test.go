@@ -42,7 +42,9 @@ func TestCheck(t *testing.T) {
 		"given":             {given(), nil},
 		"no description":    {with(given(), func(a *status.Arguments) { a.Description = "" }), nil},
 		"unknown arguments": {status.Arguments{Commit: unknown.Text, State: unknown.Text}, nil},
-		"no commit":         {with(given(), func(a *status.Arguments) { a.Commit = "" }), problem.Problems{missing("commit")}},
+		"no commit": {
+			with(given(), func(a *status.Arguments) { a.Commit = "" }), problem.Problems{missing("commit")},
+		},
 		"no state":          {with(given(), func(a *status.Arguments) { a.State = "" }), problem.Problems{missing("state")}},
 		"nothing": {
 			status.Arguments{Description: "x"}, problem.Problems{missing("commit"), missing("state")},

@@ -1,6 +1,6 @@
 // Package corpus_test replays a corpus of random stories of the provider, and compares them to the byte with what an
-// earlier version did. Each step of a story is a case: a configuration, a state, a private state and a branch, with what
-// the provider plans, says, keeps, commits and proposes. See README.md.
+// earlier version did. Each step of a story is a case: a configuration, a state, a private state and a branch, with
+// what the provider plans, says, keeps, commits and proposes. See README.md.
 package corpus_test
 
 import (
@@ -78,7 +78,10 @@ func tell(t *testing.T, s story, seed uint64, now *time.Time, fake *githubfake.S
 	schemas *protocol.Schemas,
 ) string {
 	t.Helper()
-	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, now: now, fake: fake, git: git, schemas: schemas, trace: newTrace()}
+	w := &world{
+		Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, now: now, fake: fake, git: git, schemas: schemas,
+		trace: newTrace(),
+	}
 	fake.ClearFailures()
 	s.begin(w)
 	w.trace.line("%s%s %d", storyMark, s.name, seed)

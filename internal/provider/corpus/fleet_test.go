@@ -61,8 +61,11 @@ func (w *world) types() args                { return w.part("cluster_types") }
 func (w *world) policies() args             { return w.part("scheduling_policies") }
 func (w *world) configs() args              { return w.part("configs") }
 func (w *world) destination() args          { return w.part("gitops_repo") }
-func (w *world) anyOf(objects args) args    { return objects[w.anyKey(objects)].(args) } //nolint:forcetypeassert // same
 func (w *world) anyKey(objects args) string { return pick(w, slices.Sorted(maps.Keys(objects))...) }
+
+func (w *world) anyOf(objects args) args {
+	return objects[w.anyKey(objects)].(args) //nolint:forcetypeassert // of rendering
+}
 
 // setting returns an object argument to change, which may be missing.
 func (w *world) setting(name string) args {
@@ -148,7 +151,8 @@ var ofFleet = []edit{
 		w.configs()["token"] = config("token", nil, args{"token": "ghp_0123456789abcdefghijABCDEFGHIJ012345"})
 	}},
 	{"reference to a secret", 1, func(w *world) {
-		w.args["secrets"] = args{"db": args{"name": "db", "data": args{"password": args{"store": "vault", "key": w.name("db-")}}}}
+		password := args{"store": "vault", "key": w.name("db-")}
+		w.args["secrets"] = args{"db": args{"name": "db", "data": args{"password": password}}}
 	}},
 	{"add a cluster type", 3, func(w *world) { w.addClusterType(pick(w, "0", "1", "2")) }},
 	{"remove a cluster type", 2, func(w *world) {
@@ -186,8 +190,10 @@ var ofFleet = []edit{
 	}},
 	{"promotion", 3, func(w *world) {
 		w.args["promoted_commit"] = nil
-		w.args["promotion"] = args{"commit": hash(w.name("commit")), "decision": pick(w, "promote", "promote", "hold", "pinned"),
-			"summary": w.name("Gate ")}
+		w.args["promotion"] = args{
+			"commit": hash(w.name("commit")), "decision": pick(w, "promote", "promote", "hold", "pinned"),
+			"summary": w.name("Gate "),
+		}
 	}},
 }
 
@@ -227,7 +233,9 @@ var ofSettings = []edit{
 	{"environment", 1, func(w *world) { w.args["environment"] = pick(w, "dev", "dev", "stage") }},
 	{"deletion_protection", 1, func(w *world) { w.args["deletion_protection"] = w.chance(30) }},
 	{"on_destroy", 1, func(w *world) { w.args["on_destroy"] = pick(w, "remove", "keep") }},
-	{"reviewers of a push", 1, func(w *world) { w.setting("delivery")["reviewers"] = pick[any](w, nil, []any{"octocat"}) }},
+	{"reviewers of a push", 1, func(w *world) {
+		w.setting("delivery")["reviewers"] = pick[any](w, nil, []any{"octocat"})
+	}},
 	{"wrong argument", 1, func(w *world) {
 		pick(w,
 			func() { w.destination()["path"] = "../up" },
@@ -277,9 +285,10 @@ var ofPlacement = []edit{
 	{"number of cluster types", 4, func(w *world) {
 		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // of rendering
 			"number_of_cluster_types": 1 + w.IntN(3),
-			"prefer":                  pick[any](w, nil, []any{args{"property": "cost", "weight": pick(w, -1, 1)}}, []any{args{"balance": true}}),
-			"spread":                  pick[any](w, nil, nil, []any{args{"key": "region"}}),
-			"tolerations":             pick[any](w, nil, []any{args{"operator": "Exists"}}),
+			"prefer": pick[any](w, nil,
+				[]any{args{"property": "cost", "weight": pick(w, -1, 1)}}, []any{args{"balance": true}}),
+			"spread":      pick[any](w, nil, nil, []any{args{"key": "region"}}),
+			"tolerations": pick[any](w, nil, []any{args{"operator": "Exists"}}),
 		}
 	}},
 	{"taint", 3, func(w *world) {
@@ -305,7 +314,9 @@ var ofUnknown = []edit{
 	{"cluster types not known", 1, func(w *world) { w.hide("cluster_types") }},
 	{"labels not known", 2, func(w *world) { w.hide("cluster_types." + w.anyKey(w.types()) + ".labels") }},
 	{"label not known", 2, func(w *world) { w.hide("cluster_types." + w.anyKey(w.types()) + ".labels.ring") }},
-	{"selector not known", 1, func(w *world) { w.hide("scheduling_policies.edge.cluster_type_selector.match_labels.ring") }},
+	{"selector not known", 1, func(w *world) {
+		w.hide("scheduling_policies.edge.cluster_type_selector.match_labels.ring")
+	}},
 	{"placement not known", 1, func(w *world) { w.hide("scheduling_policies.test.placement") }},
 	{"strategy not known", 1, func(w *world) { w.setting("delivery"); w.hide("delivery.strategy") }},
 	{"guardrail not known", 1, func(w *world) { w.setting("guardrails"); w.hide("guardrails.max_removed") }},

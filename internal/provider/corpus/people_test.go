@@ -33,7 +33,8 @@ var ofPeople = []edit{
 	}},
 	{"people reset the branch", 1, func(w *world) {
 		if head := w.head(w.destination()); head != "" {
-			if parent := strings.TrimSpace(gitserver.TryGit(w.t, w.repo, "rev-parse", "--verify", "--quiet", head+"^1")); parent != "" {
+			parent := strings.TrimSpace(gitserver.TryGit(w.t, w.repo, "rev-parse", "--verify", "--quiet", head+"^1"))
+			if parent != "" {
 				w.runGit("update-ref", "refs/heads/"+w.branch(), parent)
 			}
 		}
@@ -210,7 +211,9 @@ var ofReviewers = []edit{
 	{"people remove the marker", 1, withPull(func(w *world, p githubfake.PullRequest) {
 		w.on.Edit(w.t, p.Number, "A change.")
 	})},
-	{"people approve", 1, withPull(func(w *world, p githubfake.PullRequest) { w.on.Review(w.t, p.Number, "octocat", "platform") })},
+	{"people approve", 1, withPull(func(w *world, p githubfake.PullRequest) {
+		w.on.Review(w.t, p.Number, "octocat", "platform")
+	})},
 	{"people request a merge", 1, withPull(func(w *world, p githubfake.PullRequest) {
 		w.on.RequireStatus(p.Base, "ci")
 		w.on.AutoMerge(w.t, p.Number, "squash")
@@ -283,7 +286,8 @@ func (w *world) updateBranch(p githubfake.PullRequest) {
 	if tree == "" {
 		return
 	}
-	commit := w.runGit("commit-tree", tree, "-m", "Merge branch '"+p.Base+"'", "-p", p.HeadCommit, "-p", "refs/heads/"+p.Base)
+	commit := w.runGit("commit-tree", tree, "-m", "Merge branch '"+p.Base+"'", "-p", p.HeadCommit,
+		"-p", "refs/heads/"+p.Base)
 	w.runGit("update-ref", "refs/heads/"+p.Head, commit)
 }
 

@@ -33,7 +33,8 @@ func stories(template string) []story {
 	}
 	return []story{
 		{"push", 7, onGit(allKinds, func(*world) {}), slices.Concat(ofFleet, ofFleet, ofSettings, ofPeople), (*world).mend},
-		{"state", 7, onGit(allKinds, func(*world) {}), slices.Concat(ofFleet, ofPeople, ofState, ofState, ofState), (*world).mend},
+		{"state", 7, onGit(allKinds, func(*world) {}),
+			slices.Concat(ofFleet, ofPeople, ofState, ofState, ofState), (*world).mend},
 		{"teams", 7, onGit(allKinds, func(w *world) { w.args["on_assignment_error"] = "keep" }),
 			slices.Concat(ofFleet, ofTeams, ofTeams, ofTeams, ofSettings[:5], ofPeople[:3]), (*world).mend},
 		{"rollout", 9, onGit(allKinds, func(w *world) {
@@ -43,16 +44,20 @@ func stories(template string) []story {
 			w.addClusterType("2")
 			ofPlacement[0].make(w)
 		}), slices.Concat(ofFleet, ofPlacement, ofPlacement, ofPlacement, ofPeople[:3], ofState[2:3]), (*world).mend},
-		{"unknown", 7, onGit(plainKinds, func(*world) {}), slices.Concat(ofFleet, ofUnknown, ofUnknown, ofPlacement[:1], ofPeople[:4]), (*world).mend},
+		{"unknown", 7, onGit(plainKinds, func(*world) {}),
+			slices.Concat(ofFleet, ofUnknown, ofUnknown, ofPlacement[:1], ofPeople[:4]), (*world).mend},
 		{"none", 4, onGit(allKinds, func(w *world) { w.setting("delivery")["strategy"] = "none" }),
 			slices.Concat(ofFleet, ofTeams, ofSettings), (*world).mend},
-		{"pull request", 9, onGitHub(template), slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers), (*world).mend},
+		{"pull request", 9, onGitHub(template),
+			slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers), (*world).mend},
 		{"pull request and more", 9, onGitHub(template),
-			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:4], ofState[5:]), (*world).mend},
+			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:4],
+				ofState[5:]), (*world).mend},
 		{"BaseRepo", 7, baseRepo(template), slices.Concat(ofBaseRepo, ofBaseRepo), (*world).mendBaseRepo},
 		{"BaseRepo by pull request", 9, baseRepoOnGitHub(template),
 			slices.Concat(ofBaseRepo, ofBaseRepo, ofPullRequests, ofReviewers), (*world).mendBaseRepo},
-		{"promotion", 8, promotion(template), slices.Concat(ofPromotion, ofPromotion, ofPeople[:4], ofFleet[1:2]), (*world).mend},
+		{"promotion", 8, promotion(template),
+			slices.Concat(ofPromotion, ofPromotion, ofPeople[:4], ofFleet[1:2]), (*world).mend},
 		{"commit status", 6, commitStatus(template), ofCommitStatus, func(w *world) { w.args["state"] = "success" }},
 	}
 }
@@ -239,15 +244,20 @@ var ofCommitStatus = []edit{
 		w.args["commit"], w.args["deployment"] = pick(w, w.commits...), nil
 		w.args["state"] = pick(w, "pending", "success", "failure", "error")
 	}},
-	{"description", 2, func(w *world) { w.args["description"] = pick[any](w, nil, w.name("text "), strings.Repeat("ä", 140)) }},
+	{"description", 2, func(w *world) {
+		w.args["description"] = pick[any](w, nil, w.name("text "), strings.Repeat("ä", 140))
+	}},
 	{"target URL", 1, func(w *world) { w.args["target_url"] = pick[any](w, nil, "https://ci.acme.io/"+w.name("run-")) }},
 	{"context", 1, func(w *world) { w.args["context"] = pick(w, "kalypso/dev", "kalypso/DEV", "other") }},
 	{"a commit", 1, func(w *world) { w.commit(); w.args["commit"] = w.commits[len(w.commits)-1] }},
 	{"a deployment", 3, func(w *world) {
 		w.args["commit"], w.args["state"], w.args["description"] = nil, nil, nil
-		w.args["deployment"] = args{"promoted_commit": pick[any](w, nil, w.commits[0], w.commits[0], w.commits[len(w.commits)-1]),
-			"verdict": pick(w, "success", "pending", "failure"),
-			"summary": pick(w, w.name("All good "), strings.Repeat("long words ", 20)+w.name("x"))}
+		last := w.commits[len(w.commits)-1]
+		w.args["deployment"] = args{
+			"promoted_commit": pick[any](w, nil, w.commits[0], w.commits[0], last),
+			"verdict":         pick(w, "success", "pending", "failure"),
+			"summary":         pick(w, w.name("All good "), strings.Repeat("long words ", 20)+w.name("x")),
+		}
 	}},
 	{"renew_after", 1, func(w *world) { w.args["renew_after"] = pick[any](w, nil, "30m", "2h") }},
 	{"time goes by", 2, func(w *world) { *w.now = w.now.Add(time.Hour) }},

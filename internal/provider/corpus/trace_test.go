@@ -141,7 +141,15 @@ func unpack(value []byte) any {
 }
 
 // renamedKeys maps keys of the private state to the names that they had when the corpus was recorded.
-var renamedKeys = map[string]string{}
+var renamedKeys = map[string]string{
+	"foreign":                     "others",
+	"location":                    "at",
+	"operator_folders":            "operators",
+	"other_renderings":            "renderings",
+	"previous_locations":          "old_places",
+	"requested_reviewers":         "asked",
+	"target_promoted_commit_file": "tracking",
+}
 
 func flatten(all map[string]string, at string, v any) {
 	switch v := v.(type) {

@@ -3,6 +3,7 @@ package corpus_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -163,25 +164,19 @@ func (w *world) planned() args {
 		return nil
 	}
 	for _, path := range w.unknown {
-		planned = hide(planned, strings.Split(path, ".")).(args)
+		planned = hide(planned, strings.Split(path, "."))
 	}
 	return planned
 }
 
-// hide returns a value with an unknown part.
-func hide(v any, path []string) any {
-	if len(path) == 0 {
-		return protocol.Unknown
-	}
-	object, ok := v.(args)
-	if !ok {
-		return v
-	}
-	next := args{}
-	for name, part := range object {
-		next[name] = part
-	}
-	if part, there := next[path[0]]; there || len(path) == 1 {
+// hide returns an object with an unknown part, if it has the part that is to hold it.
+func hide(object args, path []string) args {
+	next := maps.Clone(object)
+	part, isObject := next[path[0]].(args)
+	switch {
+	case len(path) == 1:
+		next[path[0]] = protocol.Unknown
+	case isObject:
 		next[path[0]] = hide(part, path[1:])
 	}
 	return next

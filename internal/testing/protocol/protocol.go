@@ -125,19 +125,15 @@ func (s *Session) Refresh(ctx context.Context, r *Resource) (Diagnostics, error)
 	resp, err := s.server.ReadResource(ctx, &tfprotov6.ReadResourceRequest{
 		TypeName: r.Type, CurrentState: current, Private: r.Private, CurrentIdentity: r.identity,
 	})
-	if err != nil || Diagnostics(resp.Diagnostics).HasErrors() {
-		return respDiagnostics(resp, err)
+	if err != nil {
+		return nil, err
+	}
+	if Diagnostics(resp.Diagnostics).HasErrors() {
+		return resp.Diagnostics, nil
 	}
 	r.Private, r.identity = resp.Private, resp.NewIdentity
 	r.State, err = resp.NewState.Unmarshal(schema.ValueType())
 	return resp.Diagnostics, err
-}
-
-func respDiagnostics(resp *tfprotov6.ReadResourceResponse, err error) (Diagnostics, error) {
-	if err != nil {
-		return nil, err
-	}
-	return resp.Diagnostics, nil
 }
 
 // Import imports a resource by its ID, and refreshes it.
@@ -266,7 +262,7 @@ func (s *Session) Apply(
 		if err != nil || again == nil {
 			return &p.prior, all, err
 		}
-		if err := conforms(p.Planned, again.Planned); err != nil {
+		if err := conforms("the resource", p.Planned, again.Planned); err != nil {
 			return nil, all, fmt.Errorf("the plan during apply differs from the plan: %w", err)
 		}
 		final = again
@@ -297,7 +293,7 @@ func (s *Session) Apply(
 		return nil, all, err
 	}
 	if !Diagnostics(resp.Diagnostics).HasErrors() {
-		if err := conforms(final.Planned, r.State); err != nil {
+		if err := conforms("the resource", final.Planned, r.State); err != nil {
 			return nil, all, fmt.Errorf("the result of the apply is not what was planned: %w", err)
 		}
 	}

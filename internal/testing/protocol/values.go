@@ -18,9 +18,9 @@ type unknown struct{}
 // Unknown stands for a value that is known after the apply of something else.
 var Unknown unknown
 
-// Value converts a Go value to one of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers int;
-// nil is null, and so is an attribute that an object does not have. Of an object of Terraform, it takes the attributes
-// that the type has, as Terraform does.
+// Value converts a Go value to one of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers
+// int; nil is null, and so is an attribute that an object does not have. Of an object of Terraform, it takes the
+// attributes that the type has, as Terraform does.
 func Value(of tftypes.Type, v any) (tftypes.Value, error) {
 	switch v := v.(type) {
 	case nil:
@@ -141,8 +141,9 @@ func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.Dynami
 	return encode(v)
 }
 
-// propose returns the state that Terraform proposes to the provider: the configuration, and the prior values of computed
-// attributes that it does not set. No schema of ours has computed attributes below an argument; it is an error.
+// propose returns the state that Terraform proposes to the provider: the configuration, and the prior values of
+// computed attributes that it does not set. A computed attribute below an argument is an error: no schema of ours has
+// one.
 func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) (tftypes.Value, error) {
 	given, was := map[string]tftypes.Value{}, map[string]tftypes.Value{}
 	if err := config.As(&given); err != nil {
@@ -175,35 +176,54 @@ func computes(o *tfprotov6.SchemaObject) bool {
 }
 
 // conforms returns an error if a value that was planned and known is another one.
-func conforms(planned, actual tftypes.Value) error {
-	diffs, err := planned.Diff(actual)
+func conforms(at string, planned, actual tftypes.Value) error {
+	differs := fmt.Errorf("%s was %s and is %s", at, planned, actual)
+	switch {
+	case !planned.IsKnown():
+		return nil
+	case planned.IsFullyKnown() || planned.IsNull() || !actual.IsKnown() || actual.IsNull():
+		if planned.Equal(actual) {
+			return nil
+		}
+		return differs
+	}
+	wanted, err := parts(planned)
 	if err != nil {
 		return err
 	}
-	for _, d := range diffs {
-		if d.Value1 == nil || !d.Value1.IsFullyKnown() && !holds(*d.Value1) || d.Value1.IsNull() && partOfUnknown(planned, d) {
-			continue
+	found, err := parts(actual)
+	if err != nil {
+		return err
+	}
+	if len(wanted) != len(found) {
+		return differs
+	}
+	for name, part := range wanted {
+		other, there := found[name]
+		if !there {
+			return differs
 		}
-		if d.Value1.IsKnown() && !d.Value1.IsFullyKnown() {
-			continue // its parts follow
+		if err := conforms(at+"."+name, part, other); err != nil {
+			return err
 		}
-		return fmt.Errorf("%s was %s and is %s", d.Path, d.Value1, text(d.Value2))
 	}
 	return nil
 }
 
-func holds(v tftypes.Value) bool { return v.IsKnown() && v.IsFullyKnown() }
-
-func partOfUnknown(planned tftypes.Value, d tftypes.ValueDiff) bool {
-	_, rest, err := tftypes.WalkAttributePath(planned, d.Path)
-	return err != nil && rest != nil
-}
-
-func text(v *tftypes.Value) string {
-	if v == nil {
-		return "absent"
+// parts returns the parts of a known value by name or index.
+func parts(v tftypes.Value) (map[string]tftypes.Value, error) {
+	named := map[string]tftypes.Value{}
+	if v.Type().Is(tftypes.Object{}) || v.Type().Is(tftypes.Map{}) {
+		return named, v.As(&named)
 	}
-	return v.String()
+	var listed []tftypes.Value
+	if err := v.As(&listed); err != nil {
+		return nil, err
+	}
+	for i, part := range listed {
+		named[strconv.Itoa(i)] = part
+	}
+	return named, nil
 }
 
 // Text returns a value as text, a line for each leaf, sorted: path = value.
