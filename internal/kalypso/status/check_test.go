@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		"no commit": {
 			with(given(), func(a *status.Arguments) { a.Commit = "" }), problem.Problems{missing("commit")},
 		},
-		"no state":          {with(given(), func(a *status.Arguments) { a.State = "" }), problem.Problems{missing("state")}},
+		"no state": {with(given(), func(a *status.Arguments) { a.State = "" }), problem.Problems{missing("state")}},
 		"nothing": {
 			status.Arguments{Description: "x"}, problem.Problems{missing("commit"), missing("state")},
 		},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
@@ -51,38 +52,48 @@ func TestCorpus(t *testing.T) {
 	}
 	var cases atomic.Int64
 	t.Run("shards", func(t *testing.T) {
-		for shard := range shards {
-			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+		for i := range shards {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				now := start
-				fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }), githubfake.WithGitInProcess())
-				git := gitserver.New(t, t.TempDir(), gitserver.InProcess())
+				sh := newShard(t, schemas)
 				var text strings.Builder
-				for i := range storiesOfShard {
+				for round := range storiesOfShard {
 					for kind, s := range stories(repo) {
-						seed := uint64((shard*storiesOfShard+i)*100 + kind)
-						now = start
 						cases.Add(int64(s.steps))
-						text.WriteString(tell(t, s, seed, &now, fake, git, schemas))
+						text.WriteString(sh.tell(t, s, uint64((i*storiesOfShard+round)*100+kind)))
 					}
 				}
-				compare(t, shardFile(shard), text.String())
+				compare(t, shardFile(i), text.String())
 			})
 		}
 	})
 	t.Logf("%d cases", cases.Load())
 }
 
-// tell runs a story, and returns its trace.
-func tell(t *testing.T, s story, seed uint64, now *time.Time, fake *githubfake.Server, git *gitserver.Server,
-	schemas *protocol.Schemas,
-) string {
+// shard is what the stories of a shard share: a clock, and servers, which take long to start.
+type shard struct {
+	now      time.Time
+	fake     *githubfake.Server
+	git      *gitserver.Server // with the repos of stories that need no GitHub
+	schemas  *protocol.Schemas
+	provider tfprotov6.ProviderServer // configured anew for each command, as a new process is
+}
+
+func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
 	t.Helper()
-	w := &world{
-		Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, now: now, fake: fake, git: git, schemas: schemas,
-		trace: newTrace(),
-	}
-	fake.ClearFailures()
+	sh := &shard{schemas: schemas, git: gitserver.New(t, t.TempDir(), gitserver.InProcess())}
+	clock := func() time.Time { return sh.now }
+	sh.fake = githubfake.New(t, githubfake.WithClock(clock), githubfake.WithGitInProcess())
+	sh.provider = provider.NewServer("test", provider.WithClock(clock))
+	return sh
+}
+
+// tell runs a story, and returns its trace.
+func (sh *shard) tell(t *testing.T, s story, seed uint64) string {
+	t.Helper()
+	w := &world{shard: sh, Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, trace: newTrace()}
+	w.now = start
+	w.fake.ClearFailures()
 	s.begin(w)
 	w.trace.line("%s%s %d", storyMark, s.name, seed)
 	for step := range s.steps {

@@ -30,8 +30,8 @@ func (w *world) rendering() {
 		"scheduling_policies": args{},
 		"workloads":           args{},
 	}
-	for i := range 2 + w.IntN(2) {
-		w.addClusterType(strconv.Itoa(i % 3))
+	for _, ring := range []string{"0", "1"} {
+		w.addClusterType(ring)
 	}
 	w.policies()["test"] = policy("test", args{"purpose": "test"}, nil)
 	w.policies()["edge"] = policy("edge", args{"purpose": "edge"}, args{"ring": "0"})
@@ -337,7 +337,7 @@ var ofRollout = []edit{
 	{"clusters fail", 2, func(w *world) { w.reports, w.verdict = true, "failed" }},
 	{"clusters work", 2, func(w *world) { w.verdict = "current" }},
 	{"nobody looks", 1, func(w *world) { w.reports = false }},
-	{"time goes by", 3, func(w *world) { *w.now = w.now.Add(hourOf) }},
+	{"time goes by", 3, func(w *world) { w.now = w.now.Add(hourOf) }},
 	{"a kill", 1, func(w *world) { w.killed = true }},
 }
 

@@ -199,7 +199,7 @@ var ofReviewers = []edit{
 	{"people merge", 8, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "merge") })},
 	{"people squash", 4, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "squash") })},
 	{"people rebase", 2, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "rebase") })},
-	{"people close", 3, withPull(func(w *world, p githubfake.PullRequest) { w.on.Close(w.t, p.Number) })},
+	{"people close", 5, withPull(func(w *world, p githubfake.PullRequest) { w.on.Close(w.t, p.Number) })},
 	{"people reopen", 1, func(w *world) {
 		if p, closed := w.pull("closed"); closed && gitserver.LooseRef(w.repo, p.Head) == p.HeadCommit {
 			w.on.Reopen(w.t, p.Number)

@@ -38,6 +38,7 @@ func stories(template string) []story {
 		{"teams", 7, onGit(allKinds, func(w *world) { w.args["on_assignment_error"] = "keep" }),
 			slices.Concat(ofFleet, ofTeams, ofTeams, ofTeams, ofSettings[:5], ofPeople[:3]), (*world).mend},
 		{"rollout", 9, onGit(allKinds, func(w *world) {
+			w.addClusterType("2")
 			w.args["rollout"], w.config, w.reports, w.verdict = w.stages(), w.observe, true, "current"
 		}), slices.Concat(ofFleet[:8], ofRollout, ofRollout, ofTeams, ofPeople[:4]), (*world).mend},
 		{"placement", 7, onGit([]string{"configs", "templates", "workloads"}, func(w *world) {
@@ -49,7 +50,7 @@ func stories(template string) []story {
 		{"none", 4, onGit(allKinds, func(w *world) { w.setting("delivery")["strategy"] = "none" }),
 			slices.Concat(ofFleet, ofTeams, ofSettings), (*world).mend},
 		{"pull request", 9, onGitHub(template),
-			slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers), (*world).mend},
+			slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers, ofState[:3]), (*world).mend},
 		{"pull request and more", 9, onGitHub(template),
 			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:4],
 				ofState[5:]), (*world).mend},
@@ -226,7 +227,7 @@ var ofPromotion = []edit{
 	{"by", 1, func(w *world) { w.rules["after"] = args{"stage": args{"by": pick[any](w, nil, "acme-ci[bot]")}} }},
 	{"dwell", 1, func(w *world) { w.rules["dwell"] = pick[any](w, nil, "1h") }},
 	{"no gate", 1, func(w *world) { delete(w.rules, "after") }},
-	{"time goes by", 2, func(w *world) { *w.now = w.now.Add(time.Hour) }},
+	{"time goes by", 2, func(w *world) { w.now = w.now.Add(time.Hour) }},
 }
 
 func commitStatus(template string) func(w *world) {
@@ -260,7 +261,7 @@ var ofCommitStatus = []edit{
 		}
 	}},
 	{"renew_after", 1, func(w *world) { w.args["renew_after"] = pick[any](w, nil, "30m", "2h") }},
-	{"time goes by", 2, func(w *world) { *w.now = w.now.Add(time.Hour) }},
+	{"time goes by", 2, func(w *world) { w.now = w.now.Add(time.Hour) }},
 	{"others set the status", 2, func(w *world) {
 		w.on.SetStatus(pick(w, w.commits...), "kalypso/dev", pick(w, "success", "failure"))
 	}},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -25,16 +24,15 @@ type args = map[string]any
 // world is what one story changes: a resource with its arguments, the state that Terraform keeps of it, and the repo
 // with its people.
 type world struct {
+	*shard
 	*rand.Rand
-	t    *testing.T
-	seed uint64
-	now  *time.Time
-	fake *githubfake.Server
-	git  *gitserver.Server // with the repos of stories that need no GitHub
+	t     *testing.T
+	seed  uint64
+	trace *trace
 
 	repo string           // path of the bare repo
 	url  string           // of the repo
-	on   *githubfake.Repo // nil: the repo is on this machine
+	on   *githubfake.Repo // nil: the repo is not on GitHub
 	// other is the path of another bare repo to move to, and otherURL its URL; "": none.
 	other, otherURL string
 
@@ -53,10 +51,7 @@ type world struct {
 	verdict string   // of their reports
 	rules   args     // of a promotion
 	commits []string // of the control plane
-	schemas *protocol.Schemas
-	made    int // names and values that were made, so that none comes twice
-
-	trace *trace
+	made    int      // names and values that were made, so that none comes twice
 }
 
 // hourOf is how long a story waits for soaks.
@@ -85,8 +80,7 @@ func (w *world) session() *protocol.Session {
 	if w.on != nil {
 		config["github"] = args{"base_url": w.fake.URL, "token": w.fake.Token}
 	}
-	server := provider.NewServer("test", provider.WithClock(func() time.Time { return *w.now }))
-	s, ds, err := w.schemas.Start(w.t.Context(), server, config)
+	s, ds, err := w.schemas.Start(w.t.Context(), w.provider, config)
 	if err != nil || ds.HasErrors() {
 		w.t.Fatalf("configure the provider: %v\n%s", err, ds)
 	}
@@ -96,7 +90,7 @@ func (w *world) session() *protocol.Session {
 // step runs a refresh, a plan, and mostly an apply.
 func (w *world) step() {
 	w.t.Helper()
-	*w.now = w.now.Add(time.Minute)
+	w.now = w.now.Add(time.Minute)
 	ctx := w.t.Context()
 	s := w.session()
 	if !w.chance(8) {

@@ -37,7 +37,14 @@ func InProcess() Option {
 }
 
 type inProcess struct {
-	mu sync.Mutex // of pushes
+	mu     sync.Mutex // of pushes
+	stores sync.Map   // path of a repo → *filesystem.Storage, which keeps objects that it read
+}
+
+// store returns the storage of a repo.
+func (p *inProcess) store(repo string) *filesystem.Storage {
+	store, _ := p.stores.LoadOrStore(repo, filesystem.NewStorage(osfs.New(repo), cache.NewObjectLRUDefault()))
+	return store.(*filesystem.Storage) //nolint:forcetypeassert // stored above
 }
 
 // serve answers a request of the Git protocol.
@@ -48,7 +55,7 @@ func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request) {
 	if _, err := os.Stat(repo); err != nil {
 		repo += ".git" // as git does
 	}
-	store := filesystem.NewStorage(osfs.New(repo), cache.NewObjectLRUDefault())
+	store := p.store(repo)
 	if _, err := store.Reference(plumbing.HEAD); err != nil {
 		http.NotFound(w, req)
 		return
