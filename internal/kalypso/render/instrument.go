@@ -208,14 +208,14 @@ func (b *budget) entries(v reflect.Value) (reflect.Value, error) {
 	return v, b.charge(cost{work: work})
 }
 
-// compare passes on the argument of a comparison or lookup.
+// compare passes on the argument of a comparison or lookup. It charges two calls: that of the comparison, and its own.
 func (b *budget) compare(v reflect.Value) (reflect.Value, error) {
 	const atOnce = 16 // bytes
 	work := int64(0)
 	if r := elem(v); r.Kind() == reflect.String {
 		work = int64(r.Len() / atOnce)
 	}
-	return v, b.charge(cost{1, work})
+	return v, b.charge(cost{2, work})
 }
 
 // LineError is an error at a line of a manifest.
