@@ -52,4 +52,8 @@ if [ $# = 0 ]; then
 fi
 
 export TF_ACC=1 TF_ACC_TERRAFORM_PATH=$cli
+if [[ $(banner "$cli") == OpenTofu* ]]; then
+  # The source address of a provider without a host means another registry in OpenTofu.
+  export TF_ACC_PROVIDER_HOST=registry.opentofu.org TF_ACC_PROVIDER_NAMESPACE=hashicorp
+fi
 exec "$@"

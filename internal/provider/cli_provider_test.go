@@ -18,11 +18,17 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
+
+// factories serve the provider within the test, for terraform-plugin-testing.
+var factories = map[string]func() (tfprotov6.ProviderServer, error){
+	"kalypso": providerserver.NewProtocol6WithError(provider.New("test")()),
+}
 
 // ownAddress is the source address of the provider.
 const ownAddress = "terraform-kalypso/kalypso"
@@ -65,6 +71,10 @@ func isolate(home string) {
 	_ = os.Setenv("HOME", home)
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
 		_ = os.Setenv(name, "OFF")
+	}
+	for _, setting := range collector { // for the commands that terraform-plugin-testing starts
+		name, value, _ := strings.Cut(setting, "=")
+		_ = os.Setenv(name, value)
 	}
 	debug.SetGCPercent(800)
 }

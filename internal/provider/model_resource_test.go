@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 )
 
 var modelResources = []string{
@@ -68,4 +69,22 @@ func TestAccModelResources(t *testing.T) {
 	if left := r.state(); len(left) > 0 {
 		t.Errorf("destroy left %v", left)
 	}
+}
+
+// The command terraform import takes the document of a resource too, and nothing is lost or added: HashiCorp's own test
+// framework compares.
+func TestAccModelImportCommand(t *testing.T) {
+	t.Parallel()
+	const kind = "kalypso_workload"
+	file := func(name string) string { return filepath.Join("testdata", "TestAccModelResources", kind, name) }
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: factories, Steps: []resource.TestStep{
+		{Config: readFile(t, file("updated.tf"))},
+		{
+			ResourceName:                         kind + ".test",
+			ImportState:                          true,
+			ImportStateId:                        file("updated.yaml"),
+			ImportStateVerify:                    true,
+			ImportStateVerifyIdentifierAttribute: "name",
+		},
+	}})
 }
