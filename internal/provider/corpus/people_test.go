@@ -39,7 +39,7 @@ var ofPeople = []edit{
 			}
 		}
 	}},
-	{"people delete the branch", 1, func(w *world) { w.runGit("update-ref", "-d", "refs/heads/"+w.branch()) }},
+	{"people delete the branch", 1, func(w *world) { w.deleteBranch(w.branch()) }},
 	{"people make the branch again", 1, func(w *world) {
 		if w.head(w.destination()) == "" {
 			w.runGit("update-ref", "refs/heads/"+w.branch(), "refs/heads/live")
@@ -154,13 +154,12 @@ func (w *world) push(branch, path, content string) {
 // runGit runs git in the repo.
 func (w *world) runGit(arguments ...string) string {
 	w.t.Helper()
-	if arguments[0] == "update-ref" {
-		if ref := filepath.Join(w.repo, arguments[len(arguments)-1]); arguments[1] == "-d" {
-			_ = os.Remove(ref)
-			return ""
-		}
-	}
 	return strings.TrimSpace(gitserver.Git(w.t, w.repo, arguments...))
+}
+
+// deleteBranch deletes a branch of the repo, if it has it. In these repos, each branch is a file.
+func (w *world) deleteBranch(name string) {
+	_ = os.Remove(filepath.Join(w.repo, "refs", "heads", filepath.FromSlash(name)))
 }
 
 // onGitHub gives the world a repo on the fake GitHub.
@@ -231,9 +230,7 @@ var ofReviewers = []edit{
 		w.push(p.Head, "apps/theirs.yaml", w.name("b: ")+"\n")
 	})},
 	{"people update our branch", 1, withPull(func(w *world, p githubfake.PullRequest) { w.updateBranch(p) })},
-	{"people delete our branch", 2, withPull(func(w *world, p githubfake.PullRequest) {
-		w.runGit("update-ref", "-d", "refs/heads/"+p.Head)
-	})},
+	{"people delete our branch", 2, withPull(func(w *world, p githubfake.PullRequest) { w.deleteBranch(p.Head) })},
 	{"people open one from our branch", 1, func(w *world) {
 		if p, ended := w.pull("closed", "merged"); ended {
 			if head := gitserver.LooseRef(w.repo, p.Head); head != "" && head != gitserver.LooseRef(w.repo, "live") {

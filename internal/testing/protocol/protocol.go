@@ -1,6 +1,6 @@
 // Package protocol runs a provider through Terraform's protocol 6 in this process, as Terraform's core does: it
 // validates, refreshes, proposes the new state, plans, plans again, applies. Tests that need many runs take it in place
-// of the CLI. What it does is checked against the CLI by the tests of both.
+// of the CLI. TestAccProtocol of internal/provider compares both.
 package protocol
 
 import (

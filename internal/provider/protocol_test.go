@@ -1,0 +1,198 @@
+package provider_test
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// TestAccProtocol compares what package protocol does with what Terraform does: a rendering has the same plans and the
+// same states, when it is created, changed, changed by others, and made with values that are not known yet.
+func TestAccProtocol(t *testing.T) {
+	t.Parallel()
+	repo, other := gitserver.InitBare(t), gitserver.InitBare(t)
+	r := newRoot(t, map[string]string{"terraform.tf": terraformBlock})
+	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	file := func(value string) string {
+		return "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n" +
+			"data: {v: " + value + "}\n"
+	}
+	arguments := func(repo, value string) map[string]any {
+		return map[string]any{
+			"environment": "dev", "create_branch": true, "on_drift": "overwrite", "preview": "manifests",
+			"gitops_repo": map[string]any{"repo": "file://" + repo, "branch": "dev"},
+			"delivery":    map[string]any{"describe": "values"},
+			"cluster_types": map[string]any{"large": map[string]any{
+				"name": "large", "reconciler": "r", "namespace_service": "n", "config_type": "c",
+			}},
+			"templates": map[string]any{
+				"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"r: {{ .Namespace }}\n"}},
+				"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"n: {{ .Namespace }}\n"}},
+				"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"v: {{ .ConfigData.v }}\n"}},
+			},
+			"scheduling_policies": map[string]any{"all": map[string]any{
+				"name": "all", "deployment_target_selector": map[string]any{"match_all": true},
+				"cluster_type_selector": map[string]any{"match_all": true},
+			}},
+			"workloads": map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
+				map[string]any{"name": "web", "environment": "dev"},
+			}}},
+			"manifests": map[string]any{"a.yaml": file(value)},
+		}
+	}
+	step := func(name, value, planned string) {
+		t.Helper()
+		known := arguments(repo, value)
+		given := maps.Clone(known)
+		unknown := arguments(other, value)
+		if planned != "" {
+			given["promoted_commit"], known["promoted_commit"] = "${terraform_data.commit.output}", planned
+			unknown["promoted_commit"] = protocol.Unknown
+		}
+		r.write("main.tf.json", toJSON(t, map[string]any{"resource": map[string]any{
+			"kalypso_environment_rendering": map[string]any{"this": given},
+			"terraform_data":                map[string]any{"commit": map[string]any{"input": planned}},
+		}}))
+		after := arguments(other, value)
+		if planned != "" {
+			after["promoted_commit"] = planned
+		}
+		c := r.plan()[renderingAddress]
+		r.applyPlan()
+		state := r.state()[renderingAddress]
+		wantPlan, wantState := map[string]string{}, map[string]string{}
+		flattenJSON(wantPlan, "", c.After)
+		flattenUnknown(wantPlan, "", c.Unknown)
+		flattenJSON(wantState, "", state)
+		gotPlan, gotState := p.run(unknown, after)
+		for _, lines := range []map[string]string{wantPlan, wantState, gotPlan, gotState} {
+			for _, differs := range []string{"gitops_repo.repo", "commit_sha"} { // repos and times differ
+				if lines[differs] != "(known after apply)" {
+					delete(lines, differs)
+				}
+			}
+		}
+		if diff := cmp.Diff(wantPlan, gotPlan); diff != "" {
+			t.Errorf("%s: the plan (-Terraform +protocol):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(wantState, gotState); diff != "" {
+			t.Errorf("%s: the state (-Terraform +protocol):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(gitserver.Tree(t, repo, "dev"), gitserver.Tree(t, other, "dev")); diff != "" {
+			t.Errorf("%s: the branch (-Terraform +protocol):\n%s", name, diff)
+		}
+	}
+	step("create", "one", "")
+	step("nothing", "one", "")
+	step("change", "two", "")
+	for _, at := range []string{repo, other} {
+		gitserver.Seed(t, at, "dev", map[string]string{"large/shop-web/r.yaml": "theirs\n"})
+	}
+	step("drift", "two", "")
+	step("not known yet", "three", "a1b2")
+}
+
+// protocolRun runs a resource through package protocol.
+type protocolRun struct {
+	t        *testing.T
+	resource protocol.Resource
+}
+
+// run refreshes, plans and applies, and returns the plan and the state.
+func (p *protocolRun) run(planned, known map[string]any) (plan, state map[string]string) {
+	p.t.Helper()
+	ctx, server := p.t.Context(), provider.NewServer("test")
+	schemas, err := protocol.ReadSchemas(ctx, server)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	start := func() *protocol.Session {
+		p.t.Helper()
+		s, ds, err := schemas.Start(ctx, server, nil)
+		if err != nil || ds.HasErrors() {
+			p.t.Fatalf("%v\n%s", err, ds)
+		}
+		return s
+	}
+	s := start()
+	if ds, err := s.Refresh(ctx, &p.resource); err != nil || ds.HasErrors() {
+		p.t.Fatalf("refresh: %v\n%s", err, ds)
+	}
+	made, ds, err := s.Plan(ctx, &p.resource, planned)
+	if err != nil || made == nil {
+		p.t.Fatalf("plan: %v\n%s", err, ds)
+	}
+	if !made.Changes() {
+		return textLines(made.Planned), textLines(p.resource.State)
+	}
+	after, ds, err := start().Apply(ctx, made, known)
+	if err != nil || ds.HasErrors() {
+		p.t.Fatalf("apply: %v\n%s", err, ds)
+	}
+	p.resource = *after
+	return textLines(made.Planned), textLines(after.State)
+}
+
+func textLines(v tftypes.Value) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(protocol.Text(v)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " = ")
+		all[name] = value
+	}
+	return all
+}
+
+// flattenJSON adds the leaves of a value as [protocol.Text] writes them.
+func flattenJSON(all map[string]string, at string, v any) {
+	name := strings.TrimPrefix(at, ".")
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		if len(v) == 0 {
+			all[name] = "{}"
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			flattenJSON(all, at+"."+key, v[key])
+		}
+	case []any:
+		if len(v) == 0 {
+			all[name] = "[]"
+		}
+		for i, part := range v {
+			flattenJSON(all, at+"["+strconv.Itoa(i)+"]", part)
+		}
+	case string:
+		all[name] = strconv.Quote(v)
+	case bool:
+		all[name] = strconv.FormatBool(v)
+	case float64:
+		all[name] = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+}
+
+// flattenUnknown adds what a plan does not know.
+func flattenUnknown(all map[string]string, at string, v any) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			all[strings.TrimPrefix(at, ".")] = "(known after apply)"
+		}
+	case map[string]any:
+		for key, part := range v {
+			flattenUnknown(all, at+"."+key, part)
+		}
+	case []any:
+		for i, part := range v {
+			flattenUnknown(all, at+"["+strconv.Itoa(i)+"]", part)
+		}
+	}
+}
