@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -132,26 +131,17 @@ func (p *protocolRun) run(planned, known map[string]any) (plan, state map[string
 		p.t.Fatalf("plan: %v\n%s", err, ds)
 	}
 	if !made.Changes() {
-		return textLines(made.Planned), textLines(p.resource.State)
+		return protocol.Lines(made.Planned), protocol.Lines(p.resource.State)
 	}
 	after, ds, err := start().Apply(ctx, made, known)
 	if err != nil || ds.HasErrors() {
 		p.t.Fatalf("apply: %v\n%s", err, ds)
 	}
 	p.resource = *after
-	return textLines(made.Planned), textLines(after.State)
+	return protocol.Lines(made.Planned), protocol.Lines(after.State)
 }
 
-func textLines(v tftypes.Value) map[string]string {
-	all := map[string]string{}
-	for line := range strings.Lines(protocol.Text(v)) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " = ")
-		all[name] = value
-	}
-	return all
-}
-
-// flattenJSON adds the leaves of a value as [protocol.Text] writes them.
+// flattenJSON adds the leaves of a value as [protocol.Lines] has them.
 func flattenJSON(all map[string]string, at string, v any) {
 	name := strings.TrimPrefix(at, ".")
 	switch v := v.(type) {

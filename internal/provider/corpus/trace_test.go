@@ -76,19 +76,7 @@ func (t *trace) difference(topic string, before, now map[string]string) {
 	}
 }
 
-func lines(v tftypes.Value) map[string]string {
-	all := map[string]string{}
-	if v.Type() == nil {
-		return all
-	}
-	for line := range strings.Lines(protocol.Text(v)) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " = ")
-		all[name] = value
-	}
-	return all
-}
-
-func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, lines(v)) }
+func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, protocol.Lines(v)) }
 
 // plan adds what a plan changes.
 func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
@@ -102,7 +90,7 @@ func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
 		return
 	}
 	t.state("state", prior)
-	t.difference("planned", lines(prior), lines(p.Planned))
+	t.difference("planned", protocol.Lines(prior), protocol.Lines(p.Planned))
 }
 
 // private adds what the private state means, without caches.

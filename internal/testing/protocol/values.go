@@ -226,15 +226,17 @@ func parts(v tftypes.Value) (map[string]tftypes.Value, error) {
 	return named, nil
 }
 
-// Text returns a value as text, a line for each leaf, sorted: path = value.
-func Text(v tftypes.Value) string {
-	var b strings.Builder
-	write(&b, "", v)
-	return b.String()
+// Lines returns the leaves of a value that are not null: path → value, as "(known after apply)" if it is not known.
+func Lines(v tftypes.Value) map[string]string {
+	all := map[string]string{}
+	if v.Type() != nil {
+		addLines(all, "", v)
+	}
+	return all
 }
 
-func write(b *strings.Builder, at string, v tftypes.Value) {
-	line := func(value string) { fmt.Fprintf(b, "%s = %s\n", strings.TrimPrefix(at, "."), value) }
+func addLines(all map[string]string, at string, v tftypes.Value) {
+	line := func(value string) { all[strings.TrimPrefix(at, ".")] = value }
 	switch {
 	case !v.IsKnown():
 		line("(known after apply)")
@@ -252,8 +254,8 @@ func write(b *strings.Builder, at string, v tftypes.Value) {
 		if len(parts) == 0 {
 			line("{}")
 		}
-		for _, name := range slices.Sorted(maps.Keys(parts)) {
-			write(b, at+"."+name, parts[name])
+		for name, part := range parts {
+			addLines(all, at+"."+name, part)
 		}
 	case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Set{}):
 		var parts []tftypes.Value
@@ -265,7 +267,7 @@ func write(b *strings.Builder, at string, v tftypes.Value) {
 			line("[]")
 		}
 		for i, part := range parts {
-			write(b, at+"["+strconv.Itoa(i)+"]", part)
+			addLines(all, at+"["+strconv.Itoa(i)+"]", part)
 		}
 	case v.Type().Is(tftypes.String):
 		var s string

@@ -1,0 +1,245 @@
+package gitserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// upload answers a command of protocol version 2.
+func upload(w io.Writer, store *filesystem.Storage, body io.Reader) error {
+	request, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for rest := string(request); len(rest) >= 4; {
+		size, err := strconv.ParseUint(rest[:4], 16, 16)
+		if err != nil || int(size) > len(rest) {
+			return errors.New("the request is no list of packets")
+		}
+		if size < 4 { // a flush or a delimiter
+			rest = rest[4:]
+			continue
+		}
+		lines, rest = append(lines, strings.TrimSuffix(rest[4:size], "\n")), rest[size:]
+	}
+	switch {
+	case len(lines) == 0:
+		return errors.New("the request is empty")
+	case lines[0] == "command=ls-refs":
+		return listRefs(w, store, lines[1:])
+	case lines[0] == "command=fetch":
+		return fetch(w, store, lines[1:])
+	}
+	return fmt.Errorf("%q is not supported", lines[0])
+}
+
+func listRefs(w io.Writer, store *filesystem.Storage, arguments []string) error {
+	var prefixes []string
+	unborn, symrefs := false, false
+	for _, a := range arguments {
+		prefix, isPrefix := strings.CutPrefix(a, "ref-prefix ")
+		if isPrefix {
+			prefixes = append(prefixes, prefix)
+		}
+		unborn, symrefs = unborn || a == "unborn", symrefs || a == "symrefs"
+	}
+	refs, err := references(store)
+	if err != nil {
+		return err
+	}
+	head, err := store.Reference(plumbing.HEAD)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	attribute := ""
+	if symrefs {
+		attribute = " symref-target:" + head.Target().String()
+	}
+	if commit, born := refs[head.Target()]; born {
+		lines = append(lines, commit.String()+" HEAD"+attribute+"\n")
+	} else if unborn {
+		lines = append(lines, "unborn HEAD"+attribute+"\n")
+	}
+	for _, name := range sorted(refs) {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name.String(), p) }) {
+			lines = append(lines, refs[name].String()+" "+name.String()+"\n")
+		}
+	}
+	return packets(w, append(lines, "")...)
+}
+
+func references(store storer.ReferenceStorer) (map[plumbing.ReferenceName]plumbing.Hash, error) {
+	refs := map[plumbing.ReferenceName]plumbing.Hash{}
+	all, err := store.IterReferences()
+	if err != nil {
+		return nil, err
+	}
+	return refs, all.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Type() == plumbing.HashReference {
+			refs[ref.Name()] = ref.Hash()
+		}
+		return nil
+	})
+}
+
+func sorted(refs map[plumbing.ReferenceName]plumbing.Hash) []plumbing.ReferenceName {
+	var names []plumbing.ReferenceName
+	for name := range refs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// collector collects the objects of a fetch.
+type collector struct {
+	store       *filesystem.Storage
+	depth       int // 0: all
+	trees, blob bool
+	found       map[plumbing.Hash]bool
+	shallow     []plumbing.Hash
+}
+
+func fetch(w io.Writer, store *filesystem.Storage, arguments []string) error {
+	c := &collector{store: store, trees: true, blob: true, found: map[plumbing.Hash]bool{}}
+	var wants []plumbing.Hash
+	for _, a := range arguments {
+		name, value, _ := strings.Cut(a, " ")
+		switch {
+		case name == "want":
+			wants = append(wants, plumbing.NewHash(value))
+		case name == "deepen":
+			depth, err := strconv.Atoi(value)
+			if err != nil {
+				return err
+			}
+			c.depth = depth
+		case a == "filter blob:none":
+			c.blob = false
+		case a == "filter tree:0":
+			c.trees, c.blob = false, false
+		case a == "no-progress", a == "ofs-delta", a == "done", a == "thin-pack":
+		default:
+			return fmt.Errorf("%q is not supported", a)
+		}
+	}
+	for _, want := range wants {
+		if err := c.add(want); err != nil {
+			return packets(w, "ERR upload-pack: not our ref "+want.String()+"\n")
+		}
+	}
+	if len(c.shallow) > 0 {
+		lines := []string{"shallow-info\n"}
+		for _, hash := range c.shallow {
+			lines = append(lines, "shallow "+hash.String()+"\n")
+		}
+		if err := packets(w, lines...); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, delimiter); err != nil {
+			return err
+		}
+	}
+	if err := packets(w, "packfile\n"); err != nil {
+		return err
+	}
+	hashes := make([]plumbing.Hash, 0, len(c.found))
+	for hash := range c.found {
+		hashes = append(hashes, hash)
+	}
+	plumbing.HashesSort(hashes)
+	pack := packfile.NewEncoder(sideband.NewMuxer(sideband.Sideband64k, w), store, false)
+	if _, err := pack.Encode(hashes, 0); err != nil {
+		return err
+	}
+	return packets(w, "")
+}
+
+// add adds a requested object, which no filter leaves out, and what belongs to it.
+func (c *collector) add(want plumbing.Hash) error {
+	found, err := c.store.EncodedObject(plumbing.AnyObject, want)
+	if err != nil {
+		return err
+	}
+	switch found.Type() {
+	case plumbing.CommitObject:
+		return c.addCommits(want)
+	case plumbing.TreeObject:
+		c.found[want] = true
+		return c.addEntries(want)
+	}
+	c.found[want] = true
+	return nil
+}
+
+func (c *collector) addCommits(first plumbing.Hash) error {
+	next := []plumbing.Hash{first}
+	for depth := 1; len(next) > 0; depth++ {
+		var parents []plumbing.Hash
+		for _, hash := range next {
+			commit, err := object.GetCommit(c.store, hash)
+			if err != nil {
+				return err
+			}
+			c.found[hash] = true
+			if c.trees {
+				if err := c.addTree(commit.TreeHash); err != nil {
+					return err
+				}
+			}
+			if depth == c.depth && len(commit.ParentHashes) > 0 {
+				c.shallow = append(c.shallow, hash)
+				continue
+			}
+			for _, parent := range commit.ParentHashes {
+				if !c.found[parent] {
+					parents = append(parents, parent)
+				}
+			}
+		}
+		next = parents
+	}
+	return nil
+}
+
+func (c *collector) addTree(hash plumbing.Hash) error {
+	if c.found[hash] {
+		return nil
+	}
+	c.found[hash] = true
+	return c.addEntries(hash)
+}
+
+func (c *collector) addEntries(hash plumbing.Hash) error {
+	tree, err := object.GetTree(c.store, hash)
+	if err != nil {
+		return err
+	}
+	for _, entry := range tree.Entries {
+		switch {
+		case entry.Mode == filemode.Submodule:
+		case entry.Mode == filemode.Dir && c.trees:
+			err = c.addTree(entry.Hash)
+		case entry.Mode != filemode.Dir && c.blob:
+			c.found[entry.Hash] = true
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
