@@ -304,3 +304,16 @@ var ofPullRequests = []edit{
 	{"push, not a pull request", 1, func(w *world) { w.setting("delivery")["strategy"] = "push" }},
 	{"a pull request", 3, func(w *world) { w.setting("delivery")["strategy"] = "pull_request" }},
 }
+
+// ofMoves moves a rendering to the other branch, once its pull request is merged, if it has one.
+var ofMoves = []edit{
+	{"people merge, and the rendering moves", 10, func(w *world) {
+		if p, open := w.pull("open"); open {
+			w.merge(p, "merge")
+		}
+		other := map[string]string{"dev": "live", "live": "dev"}
+		if to := other[w.branch()]; to != "" {
+			w.destination()["branch"] = to
+		}
+	}},
+}

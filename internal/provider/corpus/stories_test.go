@@ -50,7 +50,7 @@ func stories(template string) []story {
 		{"none", 4, onGit(allKinds, func(w *world) { w.setting("delivery")["strategy"] = "none" }),
 			slices.Concat(ofFleet, ofTeams, ofSettings), (*world).mend},
 		{"pull request", 9, onGitHub(template),
-			slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers, ofState[:3]), (*world).mend},
+			slices.Concat(ofFleet[:8], ofPullRequests, ofReviewers, ofReviewers, ofMoves, ofState[:3]), (*world).mend},
 		{"pull request and more", 9, onGitHub(template),
 			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:4],
 				ofState[5:]), (*world).mend},
