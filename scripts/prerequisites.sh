@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks for the named commands, and installs what it can: openssh-server, etcd-server and git through apt, as root, and
-# OpenTofu from its Go module. Then it lists all missing commands, and where to get them.
+# Checks for the named commands, and installs what it can: openssh-server, gnupg, etcd-server and git through apt, as
+# root, and OpenTofu from its Go module. Then it lists all missing commands, and where to get them.
 #
 # With --optional it fails only in CI (CI=true).
 #
-# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|etcd|npm …
+# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|npm …
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -87,6 +87,11 @@ check_sshd() {
   fi
 }
 
+check_gpg() {
+  have gpg || apt_install gnupg || true
+  have gpg || missing+=("gpg, for the tests of signatures: apt-get install gnupg, or your system's package")
+}
+
 check_etcd() {
   have etcd || apt_install etcd-server || true
   have etcd ||
@@ -106,7 +111,7 @@ check_npm() {
 
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd | etcd | npm) "check_$name" ;;
+  go | git | terraform | sshd | gpg | etcd | npm) "check_$name" ;;
   *)
     echo "prerequisites.sh: unknown prerequisite: $name" >&2
     exit 2

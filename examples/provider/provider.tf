@@ -44,4 +44,7 @@ provider "kalypso" {
     name  = "Kalypso"
     email = "kalypso@acme.io"
   }
+  commit_trailers = {
+    Signed-off-by = "Platform team <platform@acme.io>"
+  }
 }

@@ -197,7 +197,7 @@ func (r *baseRepo) apply(
 		diags.Append(to.Set(ctx, plan)...)
 		return
 	}
-	d.Author = r.data.sign()
+	d.Author = r.data.committer(nil)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	result, err := r.remote().Apply(ctx, d, before)

@@ -62,7 +62,8 @@ func TestMain(m *testing.M) {
 func isolate(home string) {
 	for _, variable := range userEnv {
 		name, _, _ := strings.Cut(variable, "=")
-		for _, prefix := range []string{"GIT", "SSH_", "AZURE_", "ARM_", "ACTIONS_", "SSL_", "TF_LOG", "TF_CLI_ARGS"} {
+		for _, prefix := range []string{"GIT", "SSH_", "AZURE_", "ARM_", "ACTIONS_", "SSL_", "TF_LOG", "TF_CLI_ARGS",
+			"KALYPSO_SIGNING_"} {
 			if strings.HasPrefix(name, prefix) || strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 				_ = os.Unsetenv(name)
 			}

@@ -33,6 +33,7 @@ func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desir
 		Promotion:         record.Promotion{Commit: text(m.promoted())},
 		Sources:           textMap(m.Sources),
 		Message:           text(m.CommitMessage),
+		Trailers:          textMap(m.CommitTrailers),
 		Adopt:             m.Adopt.ValueBool(),
 		CreateBranch:      m.CreateBranch.ValueBool(),
 		KeepOld:           moves.or(text(m.OnMove)) == moveKeep,
@@ -89,7 +90,7 @@ func (m *environmentRenderingModel) rendering(ctx context.Context, data *provide
 	r.readPromotion(d, m.PromotedCommit)
 	r.Review = data.review(r.Destination.Repo, r.Review.Detail)
 	if data != nil {
-		r.Author = data.sign()
+		r.Author = data.committer(r.Trailers)
 	}
 	return r, ps
 }

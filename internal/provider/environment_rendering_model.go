@@ -40,6 +40,7 @@ type environmentRenderingModel struct {
 	Preview            types.String   `tfsdk:"preview"`
 	CreateBranch       types.Bool     `tfsdk:"create_branch"`
 	CommitMessage      types.String   `tfsdk:"commit_message"`
+	CommitTrailers     types.Map      `tfsdk:"commit_trailers"`
 	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
 	OnDestroy          types.String   `tfsdk:"on_destroy"`
 	OnMove             types.String   `tfsdk:"on_move"`

@@ -209,7 +209,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Delete, writeTimeout, diags)
 	defer cancel()
-	d.Author = r.data.sign()
+	d.Author = r.data.committer(d.Trailers)
 	after, warnings, err := r.remote(ctx).Destroy(ctx, d, state.prior(ctx), before)
 	appendProblems(diags, warnings)
 	if err != nil {

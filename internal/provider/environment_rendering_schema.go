@@ -148,6 +148,12 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"create_branch": optionalBool("Create the branch if it does not exist. Otherwise, a missing branch is an error."),
 		"commit_message": optionalString(
 			"The message of the commit. The default lists the changes. Another message alone makes no commit."),
+		"commit_trailers": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: trailersDescription + " They are added to those of the provider; a key that both have is " +
+				"taken from here. Other trailers alone make no commit.",
+		},
 		"deletion_protection": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` first. The default is " +

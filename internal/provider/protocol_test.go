@@ -104,41 +104,70 @@ func TestAccProtocol(t *testing.T) {
 type protocolRun struct {
 	t        *testing.T
 	resource protocol.Resource
+	config   map[string]any // of the provider
+}
+
+// start configures the provider, as each command of Terraform does.
+func (p *protocolRun) start() *protocol.Session {
+	p.t.Helper()
+	server := provider.NewServer("test")
+	schemas, err := protocol.ReadSchemas(p.t.Context(), server)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	s, ds, err := schemas.Start(p.t.Context(), server, p.config)
+	if err != nil || ds.HasErrors() {
+		p.t.Fatalf("%v\n%s", err, ds)
+	}
+	return s
 }
 
 // run refreshes, plans and applies, and returns the plan and the state.
 func (p *protocolRun) run(planned, known map[string]any) (plan, state map[string]string) {
 	p.t.Helper()
-	ctx, server := p.t.Context(), provider.NewServer("test")
-	schemas, err := protocol.ReadSchemas(ctx, server)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	start := func() *protocol.Session {
-		p.t.Helper()
-		s, ds, err := schemas.Start(ctx, server, nil)
-		if err != nil || ds.HasErrors() {
-			p.t.Fatalf("%v\n%s", err, ds)
-		}
-		return s
-	}
-	s := start()
-	if ds, err := s.Refresh(ctx, &p.resource); err != nil || ds.HasErrors() {
+	s := p.start()
+	if ds, err := s.Refresh(p.t.Context(), &p.resource); err != nil || ds.HasErrors() {
 		p.t.Fatalf("refresh: %v\n%s", err, ds)
 	}
-	made, ds, err := s.Plan(ctx, &p.resource, planned)
+	made, ds, err := s.Plan(p.t.Context(), &p.resource, planned)
 	if err != nil || made == nil {
 		p.t.Fatalf("plan: %v\n%s", err, ds)
 	}
-	if !made.Changes() {
-		return protocol.Lines(made.Planned), protocol.Lines(p.resource.State)
+	if made.Changes() {
+		p.apply(made, known)
 	}
-	after, ds, err := start().Apply(ctx, made, known)
+	return protocol.Lines(made.Planned), protocol.Lines(p.resource.State)
+}
+
+// apply applies a plan.
+func (p *protocolRun) apply(made *protocol.Plan, known map[string]any) {
+	p.t.Helper()
+	after, ds, err := p.start().Apply(p.t.Context(), made, known)
 	if err != nil || ds.HasErrors() {
 		p.t.Fatalf("apply: %v\n%s", err, ds)
 	}
 	p.resource = *after
-	return protocol.Lines(made.Planned), protocol.Lines(after.State)
+}
+
+// destroy plans and applies a destroy.
+func (p *protocolRun) destroy() {
+	p.t.Helper()
+	made, ds, err := p.start().Plan(p.t.Context(), &p.resource, nil)
+	if err != nil || ds.HasErrors() {
+		p.t.Fatalf("plan of a destroy: %v\n%s", err, ds)
+	}
+	p.apply(made, nil)
+}
+
+// tryRun plans and applies a new resource, and returns what the provider says.
+func (p *protocolRun) tryRun(given map[string]any) (applied bool, ds protocol.Diagnostics) {
+	p.t.Helper()
+	made, ds, err := p.start().Plan(p.t.Context(), &p.resource, given)
+	if err != nil || made == nil {
+		return false, ds
+	}
+	_, ds, err = p.start().Apply(p.t.Context(), made, given)
+	return err == nil, ds
 }
 
 // flattenJSON adds the leaves of a value as [protocol.Lines] has them.

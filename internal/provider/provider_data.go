@@ -30,7 +30,7 @@ type providerData struct {
 	sources *source.Reader
 	// allowLocal lets registrations name repos of this machine.
 	allowLocal bool
-	author     commitAuthor
+	author     gitops.Author // without a time
 	now        func() time.Time
 	github     githubSettings
 	host       hostOnce
@@ -43,21 +43,20 @@ type providerData struct {
 	lastPlan lastPlan
 }
 
-// commitAuthor is the author and committer of commits.
-type commitAuthor struct{ Name, Email string }
-
-// sign returns the signature of a commit with the current time.
-func (d *providerData) sign() gitops.Signature {
-	return gitops.Signature{Name: d.author.Name, Email: d.author.Email, When: d.now()}
+// committer returns the author of a commit that is made now, with trailers beside the provider's.
+func (d *providerData) committer(trailers map[string]string) gitops.Author {
+	author := d.author
+	author.When, author.Trailers = d.now(), gitops.MergeTrailers(author.Trailers, trailers)
+	return author
 }
 
-var defaultAuthor = commitAuthor{Name: "Kalypso", Email: "kalypso@localhost"}
+var defaultAuthor = gitops.Author{Name: "Kalypso", Email: "kalypso@localhost"}
 
 // readProviderData reads the provider's configuration. It reports errors on their attributes, without the values.
 func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *providerData {
 	var ps problem.Problems
 	d := newDecoder(v, &ps)
-	data := &providerData{author: readAuthor(d), now: now, github: readGitHub(d)}
+	data := &providerData{author: readAuthor(d, now()), now: now, github: readGitHub(d)}
 	credentials := readCredentials(d)
 	mirrors, mirrorsKnown := readMirrors(d)
 	var allowLocalKnown bool
@@ -80,8 +79,11 @@ func readProviderData(v attr.Value, now func() time.Time, diags *diag.Diagnostic
 	return data
 }
 
-func readAuthor(d decoder) commitAuthor {
+func readAuthor(d decoder, now time.Time) gitops.Author {
 	author := defaultAuthor
+	author.Signer = readSigner(d, now)
+	author.Trailers = d.stringMap("commit_trailers")
+	*d.problems = append(*d.problems, delivery.ValidateTrailers(author.Trailers)...)
 	given, ok := d.object("commit_author")
 	if !ok {
 		return author

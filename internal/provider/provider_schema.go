@@ -35,6 +35,12 @@ var providerSchema = schema.Schema{
 				},
 			},
 		},
+		"commit_signing": signingAttribute,
+		"commit_trailers": schema.MapAttribute{
+			Optional:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: trailersDescription + " All commits get them.",
+		},
 		"azure":    azureAttribute,
 		"clusters": clustersAttribute,
 		"github": schema.SingleNestedAttribute{

@@ -27,7 +27,7 @@ type Desired struct {
 	Strategy    delivery.Strategy
 	OnDrift     delivery.OnDrift
 	PullRequest pullrequest.Settings
-	Author      gitops.Signature
+	Author      gitops.Author
 }
 
 // Branch is a branch of a control plane.

@@ -48,8 +48,8 @@ func NewProblem(at Branch, err error) problem.Problem {
 		return p("delivery", "The pull request is not merged yet", "At %s: %s It stays open, and the next apply continues "+
 			"to wait. Merge it, or raise timeouts.", at, text)
 	case errors.As(err, &rejected):
-		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. Check the branch's protection "+
-			"rules and the repo's hooks, or use delivery.strategy = \"pull_request\".", at, text)
+		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s With delivery.strategy = "+
+			"\"pull_request\", people merge the change.", at, text, rejected.Advice())
 	}
 	if summary := gitremote.Summary(err); summary != "" {
 		return p("repo", summary, "%s", text)

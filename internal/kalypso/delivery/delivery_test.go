@@ -91,7 +91,7 @@ func (b *branch) request(value string, targets map[string][]string, before *deli
 		Tree:         build(b, "dev", value, targets),
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
-		Author:       gitops.Signature{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+		Author:       gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}, before}
 }
 
@@ -335,7 +335,7 @@ func TestRemove(t *testing.T) {
 			gitserver.Seed(t, b.repo, "dev", theirs)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			before := b.paths()
-			err := delivery.Remove(t.Context(), b.client, s, "Away", gitops.Signature{Name: "A", Email: "a@acme.io"})
+			err := delivery.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
 				var ownership *delivery.OwnershipError
@@ -353,7 +353,7 @@ func TestRemove(t *testing.T) {
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
 				if err := delivery.Remove(t.Context(), b.client, s, "Away",
-					gitops.Signature{Name: "A", Email: "a@acme.io"}); err != nil {
+					gitops.Author{Name: "A", Email: "a@acme.io"}); err != nil {
 					t.Errorf("on a branch that is gone: %v", err)
 				}
 			}

@@ -48,8 +48,9 @@ type Desired struct {
 	OnDrift       OnDrift
 	Guardrails    Guardrails
 	PullRequest   pullrequest.Settings
-	Message       string // of the commit; empty for the default, which lists the changes
-	Author        gitops.Signature
+	Message       string            // of the commit; empty for the default, which lists the changes
+	Trailers      map[string]string // of the commit; the author has the provider's too
+	Author        gitops.Author
 	// Incomplete says that an argument that decides about the change, other than the fleet, is not known yet.
 	Incomplete bool
 

@@ -117,7 +117,7 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 	case errors.As(err, &rejected):
 		summary = "The server refused the push"
 		detail = fmt.Sprintf(
-			"At %s. %s\n\nNothing was written. Check the branch's protection rules and the repo's hooks.", at, sentence)
+			"At %s. %s\n\nNothing was written. %s", at, sentence, rejected.Advice())
 	case errors.Is(err, gitops.ErrPushLost):
 		summary = "The branch doesn't hold the push"
 		detail = sentence + " Check the server's hooks and replicas, and who else pushes to the branch. Then apply again."

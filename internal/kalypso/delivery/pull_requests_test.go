@@ -62,7 +62,7 @@ func newReviewed(t *testing.T) *reviewed {
 		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
 		OnDrift:     delivery.DriftFail,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
-		Author:      gitops.Signature{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+		Author:      gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}
 	return r
 }

@@ -240,11 +240,11 @@ func moveMessage(s *State) string {
 func removalMessage(s *State) string { return "Remove the rendering of environment " + s.Environment }
 
 // Remove removes our folders and our record in one commit. It does nothing if the branch does not exist.
-func Remove(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature) error {
+func Remove(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Author) error {
 	return remove(ctx, client, s, message, author, pathsToRemove)
 }
 
-func remove(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Signature,
+func remove(ctx context.Context, client *gitremote.Client, s *State, message string, author gitops.Author,
 	paths func(*State, *BranchState) ([]string, error),
 ) error {
 	branch, err := gitops.Open(client, s.Destination.Repo, s.Destination.Branch)

@@ -111,7 +111,7 @@ func (r *PullRequests) removeAll(ctx context.Context, s *State, d *Desired, all 
 // Remove opens a pull request that removes what was delivered, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination holds nothing of ours.
 func (r *PullRequests) Remove(
-	ctx context.Context, s *State, message string, author gitops.Signature,
+	ctx context.Context, s *State, message string, author gitops.Author,
 ) (*hosting.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
 	if err != nil {

@@ -33,7 +33,29 @@ func (d *Desired) Validate() problem.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
-	return slices.Concat(ps, ValidatePullRequests(d.PullRequest), validateSources(d.Sources))
+	return slices.Concat(ps, ValidateTrailers(d.Trailers), ValidatePullRequests(d.PullRequest),
+		validateSources(d.Sources))
+}
+
+// ValidateTrailers reports the trailers that no commit can have, each at its key of commit_trailers.
+func ValidateTrailers(trailers map[string]string) problem.Problems {
+	const argument, summary = "commit_trailers", "Invalid trailer"
+	var ps problem.Problems
+	for _, key := range slices.Sorted(maps.Keys(trailers)) {
+		value := trailers[key]
+		if unknown.Is(key) || unknown.Is(value) {
+			continue
+		}
+		if err := gitops.CheckTrailer(key, value); err != nil {
+			p := problem.At(summary, problem.Sentence(err), argument)
+			p.Path = append(p.Path, problem.Key(key))
+			ps = append(ps, p)
+		}
+	}
+	if err := gitops.CheckTrailerKeys(trailers); err != nil {
+		ps = append(ps, problem.At(summary, problem.Sentence(err), argument))
+	}
+	return ps
 }
 
 // validateTree reports what the guardrails and the path forbid of the rendered tree.

@@ -56,7 +56,7 @@ func open(t testing.TB, url, branch string, credentials ...gitremote.Credential)
 	return b
 }
 
-var author = gitops.Signature{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
+var author = gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
 
 // folder returns a folder of files. It computes the hash independently of the package.
 func folder(path string, files map[string]string) gitops.Folder {

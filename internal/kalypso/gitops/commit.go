@@ -164,20 +164,7 @@ func CheckAuthor(part string) error {
 	return nil
 }
 
-// CheckMessage returns an error if a commit message is blank.
-func CheckMessage(message string) error {
-	if cleanMessage(message) == "" {
-		return errors.New("a commit needs a message")
-	}
-	return nil
-}
-
-// cleanMessage returns the message as committed. It escapes control characters, since names in it may come from the
-// branch.
-func cleanMessage(message string) string {
-	return printable.Text(strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")))
-}
-
+// commitText returns a commit as Git stores it, signed if its author signs.
 func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {
 	a := e.Author
 	if err := errors.Join(CheckAuthor(a.Name), CheckAuthor(a.Email), CheckMessage(e.Message)); err != nil {
@@ -185,11 +172,20 @@ func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {
 	}
 	name, email := strings.TrimSpace(a.Name), strings.TrimSpace(a.Email)
 	who := fmt.Sprintf("%s <%s> %d %s", name, email, a.When.Unix(), a.When.Format("-0700"))
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "tree %s\n", tree)
+	var header bytes.Buffer
+	fmt.Fprintf(&header, "tree %s\n", tree)
 	if !parent.IsZero() {
-		fmt.Fprintf(&b, "parent %s\n", parent)
+		fmt.Fprintf(&header, "parent %s\n", parent)
 	}
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, cleanMessage(e.Message))
-	return b.Bytes(), nil
+	fmt.Fprintf(&header, "author %s\ncommitter %s\n", who, who)
+	message := "\n" + e.message() + "\n"
+	if a.Signer != nil {
+		signature, err := a.Signer.Sign([]byte(header.String()+message), a.When)
+		if err != nil {
+			return nil, err
+		}
+		lines := strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") // a header continues after a space
+		fmt.Fprintf(&header, "gpgsig %s\n", lines)
+	}
+	return append(header.Bytes(), message...), nil
 }

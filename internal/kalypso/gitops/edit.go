@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
 )
 
 // File is a file of a [Folder].
@@ -32,11 +34,14 @@ type Folder struct {
 	Stored bool
 }
 
-// Signature is the author of a commit, and its time.
-type Signature struct {
+// Author is the author and committer of a commit.
+type Author struct {
 	Name  string
 	Email string
-	When  time.Time
+	When  time.Time // of the commit
+	// Trailers are the lines at the end of the message: a key, such as Signed-off-by → its value. See [CheckTrailer].
+	Trailers map[string]string
+	Signer   signing.Signer // nil: the commit has no signature
 }
 
 // Edit is one change to a branch: it removes paths, then sets folders and files. All other paths stay. Paths are
@@ -46,7 +51,9 @@ type Edit struct {
 	Files   map[string][]byte
 	Remove  []string // files or folders; missing ones are skipped
 	Message string
-	Author  Signature
+	// Trailer is a line that ends the message, after the author's trailers. It may be empty.
+	Trailer string
+	Author  Author
 }
 
 // ErrOverlap means that one path of an edit lies inside another.

@@ -21,7 +21,7 @@ const (
 // Change is a commit that changed something below the requested folders.
 type Change struct {
 	Commit  plumbing.Hash
-	Author  Signature
+	Author  Author
 	Subject string
 	Merge   bool     // a merge commit: its changes may come from another branch
 	Paths   []string // the first MaxHistoryPaths, in tree order
@@ -103,7 +103,7 @@ func (s *Snapshot) commitChange(c *object.Commit, before plumbing.Hash, folders 
 	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	change := Change{
 		Commit: c.Hash, Subject: strings.TrimSpace(subject), Merge: len(c.ParentHashes) > 1,
-		Author: Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
+		Author: Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
 	}
 	if len(folders) == 0 {
 		return change, nil

@@ -132,6 +132,25 @@ func (e *RejectedError) Error() string {
 // Is reports that a RejectedError is an [ErrRejected].
 func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
 
+// unsigned lists what servers say of commits without a signature that they know.
+var unsigned = []string{
+	"Commits must have verified signatures", // GitHub: rulesets (GH013), branch protection (GH006)
+	"Commit must be signed",                 // GitLab: push rules; until 16 "… with a GPG key"
+	"is protected from unverified commit",   // Gitea, Forgejo: a protected branch
+}
+
+// Advice says what to do. It is one or more sentences.
+func (e *RejectedError) Advice() string {
+	for _, text := range unsigned {
+		if strings.Contains(e.Error(), text) {
+			return "The branch takes only commits with a signature that the server knows. Set commit_signing of the " +
+				"provider, add the public key to the account that pushes, and set commit_author.email of the provider to an " +
+				"address of that account."
+		}
+	}
+	return "Check the branch's protection rules and the repo's hooks."
+}
+
 // kindOf classifies an error of go-git, the SSH library or the git program. This is the only place that matches their
 // texts; TestKindOf pins them. It returns nil for other errors.
 func kindOf(err error) error {

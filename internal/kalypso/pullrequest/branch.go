@@ -50,10 +50,6 @@ func Trailer(marker, contents string) string {
 	return trailerKey + hex.EncodeToString(sum[:20])
 }
 
-func withTrailer(message, trailer string) string {
-	return strings.TrimRight(message, "\n") + "\n\n" + trailer + "\n"
-}
-
 // Branch is our branch as it was read.
 type Branch struct {
 	Head    string   // commit; empty if the branch does not exist

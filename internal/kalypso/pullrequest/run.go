@@ -100,7 +100,7 @@ func (t *Topic) attempt(
 				return nil, err
 			}
 			commit := s.Commit()
-			commit.Message = withTrailer(commit.Message, Trailer(t.Marker, s.Contents))
+			commit.Trailer = Trailer(t.Marker, s.Contents)
 			return commit, nil
 		})
 	absent := c.Removes && errors.Is(err, gitops.ErrBranchNotFound)

@@ -138,7 +138,7 @@ func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitops.Sna
 	e.Held = e.Ours.Head != "" && held == w.value && (w.value != "" || e.Ours.Ours)
 	e.Contents = w.value
 	e.Commit = func() *gitops.Edit {
-		author := gitops.Signature{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
+		author := gitops.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
 		edit := &gitops.Edit{Message: w.title() + "\n\nMore.", Author: author}
 		if edit.Files = map[string][]byte{file: []byte(w.value)}; w.value == "" {
 			edit.Files, edit.Remove = nil, []string{file}

@@ -137,7 +137,7 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		Tree:         t,
 		CreateBranch: true,
 		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultLimit},
-		Author:       gitops.Signature{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
+		Author:       gitops.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
 	var state *delivery.State
 	deliver := func(name string) error {

@@ -1,0 +1,141 @@
+package gitops_test
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/signing"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
+)
+
+// TestTrailers compares the trailers of a commit with what git interpret-trailers reads.
+func TestTrailers(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	b := open(t, "file://"+repo, "main")
+	for i, test := range []struct {
+		message  string
+		trailers map[string]string
+		own      string
+		want     string
+	}{
+		{"Subject", nil, "", ""},
+		{"Subject", nil, "Own: 1", "Own: 1"},
+		{"Subject\n\nBody: no trailer, by the next line\nnor this one\n\n", map[string]string{
+			"Signed-off-by": "A <a@acme.io>", "Ticket": " ACME-1 ", "a": "x:y",
+		}, "Own: 1", "Signed-off-by: A <a@acme.io>\nTicket: ACME-1\na: x:y\nOwn: 1"},
+		{"Subject\n\nTicket: in the message", map[string]string{"Ticket": "2"}, "", "Ticket: 2"},
+	} {
+		e := edit(test.message, folder("large", map[string]string{"a": strings.Repeat("x", i+1)}))
+		e.Author.Trailers, e.Trailer = test.trailers, test.own
+		update(t, b, gitops.UpdateOptions{CreateBranch: true}, e)
+		message := gitserver.Git(t, repo, "log", "-1", "--format=%B", "main")
+		got := gitserver.Git(t, repo, "log", "-1", "--format=%(trailers:only,unfold)", "main")
+		equal(t, message, strings.TrimSpace(got), test.want)
+		if subject := gitserver.Git(t, repo, "log", "-1", "--format=%s", "main"); strings.TrimSpace(subject) != "Subject" {
+			t.Errorf("the subject is %q", subject)
+		}
+	}
+}
+
+func TestCheckTrailer(t *testing.T) {
+	const key = "the key of a trailer consists of letters, digits and hyphens, such as Signed-off-by"
+	for line, want := range map[string]string{
+		"Signed-off-by: A <a@acme.io>": "",
+		"x: y":                         "",
+		"Signed off: A":                key,
+		"Ö: A":                         key,
+		": A":                          key,
+		"kalypso-rendering: A":         "keys that start with Kalypso- are the provider's own",
+		"Ticket:  ":                    "the trailer has no value",
+		"Ticket: a\nSigned-off-by: b":  "the value of a trailer is one line without control characters",
+		"Ticket: \x1b[0m":              "the value of a trailer is one line without control characters",
+	} {
+		key, value, _ := strings.Cut(line, ": ")
+		got := ""
+		if err := gitops.CheckTrailer(key, value); err != nil {
+			got = err.Error()
+		}
+		equal(t, line, got, want)
+	}
+	if err := gitops.CheckTrailerKeys(map[string]string{"A": "1", "b": "2"}); err != nil {
+		t.Error(err)
+	}
+	err := gitops.CheckTrailerKeys(map[string]string{"ticket": "1", "Ticket": "2"})
+	if want := `the keys "Ticket" and "ticket" are one for Git`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestMergeTrailers(t *testing.T) {
+	base, over := map[string]string{"Ticket": "1", "A": "2"}, map[string]string{"ticket": "3", "B": "4"}
+	before := maps.Clone(over)
+	equal(t, "both", gitops.MergeTrailers(base, over), map[string]string{"A": "2", "ticket": "3", "B": "4"})
+	equal(t, "the argument", over, before)
+	equal(t, "one", gitops.MergeTrailers(base, nil), base)
+	equal(t, "none", gitops.MergeTrailers(nil, nil), map[string]string(nil))
+}
+
+// TestSigned: each commit has a signature that git verifies, also after a lost race, and on a branch of ours.
+func TestSigned(t *testing.T) {
+	t.Parallel()
+	for name, key := range map[string]signingkey.Key{"ssh": signingkey.NewSSH(t), "openpgp": signingkey.NewOpenPGP(t)} {
+		signer, err := signing.New(signing.Settings{PrivateKey: key.Private}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := func(message, content string) *gitops.Edit {
+			e := edit(message, folder("large", map[string]string{"a": content}))
+			e.Author = gitops.Author{Name: "Kalypso", Email: signingkey.Email, When: time.Now(), Signer: signer}
+			return e
+		}
+		for _, backend := range gitserver.Transports() {
+			t.Run(name+" "+backend.Name, func(t *testing.T) {
+				t.Parallel()
+				repo := gitserver.InitBare(t)
+				url, credentials := backend.Start(t, repo)
+				main := open(t, url, "main", credentials...)
+				var ours []string
+				first := update(t, main, gitops.UpdateOptions{CreateBranch: true}, signed("one", "1"))
+				ours = append(ours, first.Commit.String())
+
+				tries, theirs := 0, ""
+				second, err := main.Update(t.Context(), gitops.UpdateOptions{},
+					func(context.Context, *gitops.Snapshot) (*gitops.Edit, error) {
+						if tries++; tries == 1 {
+							theirs = gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1\n"})
+						}
+						return signed("two\n\nWith a body.", "2"), nil
+					})
+				if err != nil || tries != 2 {
+					t.Fatalf("%d tries: %v", tries, err)
+				}
+				equal(t, "parent", strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "main^")), theirs)
+				ours = append(ours, second.Commit.String())
+
+				other := edit("again", folder("large", map[string]string{"a": "2"})) // without a signature
+				if again := update(t, main, gitops.UpdateOptions{}, other); again.Pushed {
+					t.Error("a commit was made for the sake of its signature")
+				}
+
+				proposed, err := open(t, url, "ours/one", credentials...).ForceWithLease(t.Context(), main,
+					gitops.UpdateOptions{}, func(context.Context, *gitops.Snapshot, *gitops.Snapshot) (*gitops.Edit, error) {
+						e := signed("three", "3")
+						e.Trailer = "Own: 1"
+						return e, nil
+					})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours = append(ours, proposed.Commit.String())
+				key.VerifyCommits(t, repo, ours...)
+				gitserver.Fsck(t, repo)
+			})
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package provider_test
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
+)
+
+// signedRun is a run of a resource whose provider signs.
+func signedRun(t *testing.T, resource string, key signingkey.Key, config map[string]any) *protocolRun {
+	t.Helper()
+	given := map[string]any{
+		"commit_author":   map[string]any{"name": "Kalypso", "email": signingkey.Email},
+		"commit_signing":  map[string]any{"private_key": key.Private},
+		"commit_trailers": map[string]any{"Signed-off-by": "Platform <platform@acme.io>", "Ticket": "ACME-1"},
+	}
+	maps.Copy(given, config)
+	return &protocolRun{t: t, resource: protocol.Resource{Type: resource}, config: given}
+}
+
+// smallRendering returns the arguments of a rendering of one deployment target.
+func smallRendering(repo, branch, value string) map[string]any {
+	return map[string]any{
+		"environment": "dev",
+		"gitops_repo": map[string]any{"repo": repo, "branch": branch},
+		"guardrails":  map[string]any{"max_removed": "100%", "allow_empty": true},
+		"cluster_types": map[string]any{"large": map[string]any{
+			"name": "large", "reconciler": "r", "namespace_service": "n", "config_type": "c",
+		}},
+		"templates": map[string]any{
+			"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{"r: {{ .Namespace }}\n"}},
+			"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"n: {{ .Namespace }}\n"}},
+			"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"v: " + value + "\n"}},
+		},
+		"scheduling_policies": map[string]any{"all": map[string]any{
+			"name": "all", "deployment_target_selector": map[string]any{"match_all": true},
+			"cluster_type_selector": map[string]any{"match_all": true},
+		}},
+		"workloads": map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
+			map[string]any{"name": "web", "environment": "dev"},
+		}}},
+	}
+}
+
+// ourCommits verifies the commits of the provider on all branches of a repo, and returns their subjects,
+// sorted.
+func ourCommits(t *testing.T, repo string, key signingkey.Key) []string {
+	t.Helper()
+	ours := gitserver.Git(t, repo, "log", "--all", "--author="+signingkey.Email, "--format=%H %s")
+	var subjects []string
+	for line := range strings.Lines(ours) {
+		commit, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+		key.VerifyCommits(t, repo, commit)
+		subjects = append(subjects, subject)
+	}
+	slices.Sort(subjects)
+	return subjects
+}
+
+// TestSignedByPush: a first delivery, a change, a move and a destroy are signed, and have the trailers. Another key
+// alone changes nothing.
+func TestSignedByPush(t *testing.T) {
+	t.Parallel()
+	key := signingkey.NewSSH(t)
+	repo := gitserver.InitBare(t)
+	for _, branch := range []string{"dev", "live"} {
+		gitserver.Seed(t, repo, branch, map[string]string{"README.md": "theirs\n"})
+	}
+	p := signedRun(t, "kalypso_environment_rendering", key, nil)
+	apply := func(branch, value string, trailers map[string]any) {
+		t.Helper()
+		given := smallRendering("file://"+repo, branch, value)
+		given["deletion_protection"], given["commit_trailers"] = false, trailers
+		p.run(given, given)
+	}
+	apply("dev", "1", nil)
+	apply("dev", "2", map[string]any{"ticket": "ACME-2", "Change-Id": "I1"})
+	got := gitserver.Git(t, repo, "log", "-1", "--format=%(trailers:only)", "dev")
+	want := "Change-Id: I1\nSigned-off-by: Platform <platform@acme.io>\nticket: ACME-2"
+	if diff := cmp.Diff(want, strings.TrimSpace(got)); diff != "" {
+		t.Errorf("the trailers of the provider and of the rendering (-want +got):\n%s", diff)
+	}
+	before := gitserver.Rev(t, repo, "dev")
+	another := signedRun(t, "kalypso_environment_rendering", signingkey.NewOpenPGP(t), nil)
+	p.config, another.config = another.config, p.config
+	apply("dev", "2", nil)
+	if after := gitserver.Rev(t, repo, "dev"); after != before {
+		t.Error("another key and other trailers alone made a commit")
+	}
+	p.config = another.config
+	apply("live", "2", nil)
+	p.destroy()
+	if diff := cmp.Diff([]string{
+		"Move the rendering of environment dev away", "Remove the rendering of environment dev",
+		"Render environment dev", "Render environment dev", "Render environment dev",
+	}, ourCommits(t, repo, key)); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+}
+
+// TestSignedByPullRequest: the commits on our own branches are signed: a rendering, its removal after a move, a
+// BaseRepo. Our own trailer is the last one.
+func TestSignedByPullRequest(t *testing.T) {
+	t.Parallel()
+	key := signingkey.NewOpenPGP(t)
+	fake := githubfake.New(t)
+	on := fake.AddRepo(t, "acme/gitops")
+	for _, branch := range []string{"dev", "live"} {
+		gitserver.Seed(t, on.Path, branch, map[string]string{"README.md": "theirs\n"})
+	}
+	config := map[string]any{"github": map[string]any{"base_url": fake.URL, "token": fake.Token}}
+	p := signedRun(t, "kalypso_environment_rendering", key, config)
+	merge := func() {
+		t.Helper()
+		for _, pr := range on.PullRequests() {
+			if pr.State == "open" {
+				on.Merge(t, pr.Number, "merge")
+			}
+		}
+	}
+	for _, branch := range []string{"dev", "live", "live"} { // the last one opens the removal from dev
+		given := smallRendering(on.URL, branch, "1")
+		given["delivery"] = map[string]any{"strategy": "pull_request"}
+		p.run(given, given)
+		merge()
+	}
+	base := signedRun(t, "kalypso_base_repo", key, config)
+	promotion := map[string]any{"commit": strings.Repeat("1", 40), "decision": "promote", "summary": "All gates hold.",
+		"control_plane": map[string]any{"repo": "https://git.acme.io/control-plane", "branch": "main"}}
+	given := map[string]any{"repo": on.URL, "branch": "dev", "promotion": promotion,
+		"delivery": map[string]any{"strategy": "pull_request"}}
+	base.run(given, given)
+	merge()
+	promotion["commit"], given["delivery"] = strings.Repeat("2", 40), nil
+	base.run(given, given)
+	if diff := cmp.Diff([]string{
+		"Move the rendering of environment dev away", "Render environment dev", "Render environment dev",
+		"Set the base of dev to 111111111111", "Set the base of dev to 222222222222",
+	}, ourCommits(t, on.Path, key)); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	for line := range strings.Lines(gitserver.Git(t, on.Path, "log", "--all", "--author="+signingkey.Email,
+		"--grep=Render environment", "--format=%(trailers:keyonly,separator=%x20)")) {
+		if want := "Signed-off-by Ticket Kalypso-Rendering"; strings.TrimSpace(line) != want {
+			t.Errorf("the trailers are %q, want %q", strings.TrimSpace(line), want)
+		}
+	}
+}
+
+// TestUnsignedRefused: a server that takes signed commits alone gets an error that tells which arguments help.
+func TestUnsignedRefused(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"error: GH013: Repository rule violations found for refs/heads/dev. - Commits must have verified signatures.",
+		"GitLab: Commit must be signed with a GPG key", "GitLab: Commit must be signed",
+		"Gitea: branch dev is protected from unverified commit 1234",
+		"Forgejo: Branch dev is protected from unverified commit 1234",
+	} {
+		repo := gitserver.InitBare(t)
+		gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "theirs\n"})
+		gitserver.Hook(t, repo, "pre-receive", said, 1)
+		given := smallRendering("file://"+repo, "dev", "1")
+		p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+		_, ds := p.tryRun(given)
+		for _, want := range []string{said, "commit_signing", "commit_author.email", "Nothing was written"} {
+			if !strings.Contains(ds.String(), want) {
+				t.Errorf("the error does not say %q:\n%s", want, ds)
+			}
+		}
+	}
+}
+
+// TestSigningArguments: errors of the provider's configuration, each at its attribute.
+func TestSigningArguments(t *testing.T) {
+	key := signingkey.NewSSH(t)
+	server := provider.NewServer("test")
+	schemas, err := protocol.ReadSchemas(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		config map[string]any
+		env    map[string]string
+		want   string
+	}{
+		"none":                   {},
+		"a key":                  {config: map[string]any{"commit_signing": map[string]any{"private_key": key.Private}}},
+		"not known yet":          {config: map[string]any{"commit_signing": protocol.Unknown}},
+		"a key not known yet":    {config: map[string]any{"commit_signing": map[string]any{"private_key": protocol.Unknown}}},
+		"from the environment":   {env: map[string]string{"KALYPSO_SIGNING_KEY": key.Private}},
+		"trailers not known yet": {config: map[string]any{"commit_trailers": map[string]any{"A": protocol.Unknown}}},
+		"no key": {config: map[string]any{"commit_signing": map[string]any{"format": "ssh"}},
+			want: "Attribute: commit_signing.private_key"},
+		"a wrong format": {config: map[string]any{"commit_signing": map[string]any{"format": "openpgp"}},
+			env:  map[string]string{"KALYPSO_SIGNING_KEY": key.Private},
+			want: "Attribute: commit_signing.format"},
+		"a wrong key from the environment": {env: map[string]string{"KALYPSO_SIGNING_KEY": "~/key"},
+			want: "starts with -----BEGIN. It is read from the environment variable KALYPSO_SIGNING_KEY."},
+		"a trailer": {config: map[string]any{"commit_trailers": map[string]any{"Signed off": "a"}},
+			want: `ERROR: Invalid trailer [AttributeName("commit_trailers").ElementKeyString("Signed off")]`},
+		"two trailers": {config: map[string]any{"commit_trailers": map[string]any{"a": "1", "A": "2"}},
+			want: `ERROR: Invalid trailer [AttributeName("commit_trailers")]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for variable, value := range test.env {
+				t.Setenv(variable, value)
+			}
+			_, ds, err := schemas.Start(t.Context(), server, test.config)
+			if got := ds.String(); err != nil || test.want == "" && ds.HasErrors() || !strings.Contains(got, test.want) {
+				t.Errorf("got %v\n%s\nwant %s", err, got, test.want)
+			}
+		})
+	}
+	given := smallRendering("https://git.acme.io/gitops", "dev", "1")
+	given["commit_trailers"] = map[string]any{"Ticket": "1\n2"}
+	p := &protocolRun{t: t, resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
+	_, ds := p.tryRun(given)
+	if want := `ERROR: Invalid trailer [AttributeName("commit_trailers").ElementKeyString("Ticket")]`; !strings.Contains(
+		ds.String(), want) {
+		t.Errorf("got %s\nwant %s", ds, want)
+	}
+}
+
+// TestAccSigningSecrets: nothing of the key or of its passphrase is in output, state, plan or log of an apply that
+// signs.
+func TestAccSigningSecrets(t *testing.T) {
+	const passphrase = "canary-7d1a"
+	key := signingkey.NewSSH(t).Encrypted(t, passphrase)
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "dev", map[string]string{"README.md": "theirs\n"})
+	r := newRoot(t, map[string]string{"main.tf.json": toJSON(t, map[string]any{
+		"terraform": map[string]any{"required_providers": map[string]any{"kalypso": map[string]any{"source": ownAddress}}},
+		"variable":  map[string]any{"passphrase": map[string]any{"type": "string", "ephemeral": true, "sensitive": true}},
+		"provider": map[string]any{"kalypso": map[string]any{
+			"commit_author":  map[string]any{"email": signingkey.Email},
+			"commit_signing": map[string]any{"passphrase": "${var.passphrase}", "format": "ssh"},
+		}},
+		"resource": map[string]any{"kalypso_environment_rendering": map[string]any{
+			"this": smallRendering("file://"+repo, "dev", "1"),
+		}},
+	})})
+	r.startProviders() // for their log and their environment
+	r.env = append(r.env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(r.folder, "trace.log"),
+		"TF_VAR_passphrase="+passphrase, "KALYPSO_SIGNING_KEY="+key.Private)
+	out := r.succeed("plan", "-no-color", "-out=plan")
+	applied := r.succeed("apply", "-no-color", "plan")
+	shown := r.succeed("show", "-no-color", "-json", "plan")
+	if commits := ourCommits(t, repo, key); len(commits) != 1 {
+		t.Errorf("the commits that are signed: %v", commits)
+	}
+	for name, text := range map[string]string{
+		"plan":       out.stdout + out.stderr,
+		"apply":      applied.stdout + applied.stderr,
+		"log":        readFile(t, filepath.Join(r.folder, "trace.log")),
+		"state":      readFile(t, filepath.Join(r.folder, "terraform.tfstate")),
+		"shown plan": shown.stdout,
+	} {
+		for secret := range strings.Lines(key.Private + "\n" + passphrase) {
+			if secret = strings.TrimSpace(secret); secret != "" && strings.Contains(text, secret) {
+				t.Errorf("a secret is in the %s", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+// Package signingkey makes keys that sign commits, and verifies signatures with the programs that people use: git,
+// ssh-keygen and gpg.
+package signingkey
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/pem"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// Email is the address of all keys.
+const Email = "kalypso@acme.io"
+
+// Programs that verify.
+var (
+	SSHKeygen = programs.Program{Name: "ssh-keygen", Add: "apt-get install openssh-client"}
+	GPG       = programs.Program{Name: "gpg", Add: "apt-get install gnupg"}
+)
+
+// Key is a private key whose signatures can be verified.
+type Key struct {
+	Private string
+	format  string // of Git
+	signers string // SSH: the file of allowed signers
+	home    string // OpenPGP: the folder of gpg
+}
+
+// NewSSH makes an Ed25519 key without a passphrase.
+func NewSSH(t testing.TB) Key {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OfSSH(t, string(pem.EncodeToMemory(block)), private.Public())
+}
+
+// OfSSH returns a key of SSH. public is as [ssh.NewPublicKey] takes it.
+func OfSSH(t testing.TB, private string, public any) Key {
+	t.Helper()
+	SSHKeygen.Find(t, "ssh-keygen")
+	key, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signers := filepath.Join(t.TempDir(), "allowed_signers")
+	write(t, signers, Email+" "+string(ssh.MarshalAuthorizedKey(key)))
+	return Key{Private: private, format: "ssh", signers: signers}
+}
+
+// Encrypted returns a key of SSH in which the private key is encrypted.
+func (k Key) Encrypted(t testing.TB, passphrase string) Key {
+	t.Helper()
+	private, err := ssh.ParseRawPrivateKey([]byte(k.Private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Private = string(pem.EncodeToMemory(block))
+	return k
+}
+
+// NewOpenPGP makes an Ed25519 key without a passphrase.
+func NewOpenPGP(t testing.TB) Key {
+	t.Helper()
+	entity, err := openpgp.NewEntity("Kalypso", "", Email, &packet.Config{
+		Algorithm: packet.PubKeyAlgoEdDSA, Time: func() time.Time { return time.Now().Add(-time.Hour) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OfOpenPGP(t, Armoured(t, entity), entity)
+}
+
+// OfOpenPGP returns a key of OpenPGP.
+func OfOpenPGP(t testing.TB, private string, public *openpgp.Entity) Key {
+	t.Helper()
+	gpg := GPG.Find(t, "gpg")
+	k := Key{Private: private, format: "openpgp", home: t.TempDir()}
+	if err := os.Chmod(k.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var exported bytes.Buffer
+	if err := public.Serialize(&exported); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), gpg, "--batch", "--quiet", "--import")
+	cmd.Stdin, cmd.Env = &exported, append(gitserver.Env(), "GNUPGHOME="+k.home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("gpg --import: %v\n%s", err, out)
+	}
+	return k
+}
+
+// Armoured returns the private key of an entity in armour.
+func Armoured(t testing.TB, entity *openpgp.Entity) string {
+	t.Helper()
+	var text strings.Builder
+	w, err := armor.Encode(&text, openpgp.PrivateKeyType, nil)
+	if err == nil {
+		err = entity.SerializePrivateWithoutSigning(w, nil)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// VerifyCommits verifies commits of a repo with git verify-commit, and that each names the key's address.
+func (k Key) VerifyCommits(t testing.TB, repo string, commits ...string) {
+	t.Helper()
+	for _, commit := range commits {
+		cmd := exec.CommandContext(t.Context(), "git", "-C", repo, "-c", "gpg.format="+k.format,
+			"-c", "gpg.ssh.allowedSignersFile="+k.signers, "verify-commit", "-v", commit)
+		cmd.Env = append(gitserver.Env(), "GNUPGHOME="+k.home)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte(Email)) {
+			t.Errorf("git verify-commit %s: %v\n%s", commit, err, out)
+		}
+	}
+}
+
+// Verify verifies a signature of a text with ssh-keygen or gpg.
+func (k Key) Verify(t testing.TB, text, signature []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "signature")
+	write(t, file, string(signature))
+	cmd := exec.CommandContext(t.Context(), "gpg", "--batch", "--verify", file, "-")
+	if k.format == "ssh" {
+		cmd = exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", k.signers, "-I", Email, "-n", "git",
+			"-s", file)
+	}
+	cmd.Stdin, cmd.Env = bytes.NewReader(text), append(gitserver.Env(), "GNUPGHOME="+k.home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("the signature can't be verified: %v\n%s", err, out)
+	}
+}
+
+func write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
