@@ -95,13 +95,15 @@ func (w *world) addWorkload() {
 	}
 }
 
-func (w *world) addTarget(workload string) {
+// addTarget adds a deployment target to a workload, and returns it.
+func (w *world) addTarget(workload string) args {
 	of := w.part("workloads")[workload].(args) //nolint:forcetypeassert // of addWorkload
-	name := w.name("t")
-	of["deployment_targets"] = append(of["deployment_targets"].([]any), args{ //nolint:forcetypeassert // of addWorkload
-		"name": name, "environment": "dev", "labels": args{"purpose": pick(w, "test", "test", "edge")},
+	target := args{
+		"name": w.name("t"), "environment": "dev", "labels": args{"purpose": pick(w, "test", "test", "edge")},
 		"manifests": args{"breaks": ""},
-	})
+	}
+	of["deployment_targets"] = append(of["deployment_targets"].([]any), target) //nolint:forcetypeassert // of addWorkload
+	return target
 }
 
 // target returns a deployment target of any workload.
@@ -273,6 +275,9 @@ var ofTeams = []edit{
 	{"a team breaks its data", 4, func(w *world) { w.target()["manifests"] = args{"breaks": "data"} }},
 	{"a team breaks its text", 2, func(w *world) { w.target()["manifests"] = args{"breaks": "{{"} }},
 	{"a team breaks its schema", 2, func(w *world) { w.target()["config_schemas"] = []any{`{"required": ["none"]}`} }},
+	{"a team adds what breaks", 3, func(w *world) {
+		w.addTarget(w.anyKey(w.part("workloads")))["manifests"] = args{"breaks": "data"}
+	}},
 	{"a team mends", 4, func(w *world) {
 		of := w.target()
 		of["manifests"], of["config_schemas"] = args{"breaks": ""}, nil
@@ -290,6 +295,13 @@ var ofPlacement = []edit{
 			"spread":      pick[any](w, nil, nil, []any{args{"key": "region"}}),
 			"tolerations": pick[any](w, nil, []any{args{"operator": "Exists"}}),
 		}
+	}},
+	{"as many cluster types as there are", 2, func(w *world) {
+		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // of rendering
+			"number_of_cluster_types": len(w.types())}
+	}},
+	{"all cluster types", 2, func(w *world) {
+		delete(w.policies()["test"].(args), "placement") //nolint:forcetypeassert // of rendering
 	}},
 	{"taint", 3, func(w *world) {
 		w.anyOf(w.types())["taints"] = pick[any](w, nil, []any{args{"key": "gpu", "value": "yes",

@@ -28,6 +28,12 @@ var ofPeople = []edit{
 	{"people remove our record", 1, func(w *world) { w.push(w.branch(), w.record(), "") }},
 	{"people break our record", 1, func(w *world) { w.push(w.branch(), w.record(), "{") }},
 	{"a newer provider writes our record", 1, func(w *world) { w.push(w.branch(), w.record(), `{"version": 99}`) }},
+	{"the record names another environment", 1, func(w *world) {
+		if head := w.head(w.destination()); head != "" {
+			record := gitserver.TryGit(w.t, w.repo, "show", head+":"+filepath.Clean(w.record()))
+			w.push(w.branch(), w.record(), strings.Replace(record, `"environment": "dev"`, `"environment": "qa"`, 1))
+		}
+	}},
 	{"people make a folder of a cluster type", 1, func(w *world) {
 		w.push(w.branch(), filepath.Join(w.at(), w.anyKey(w.types()), "README.md"), pick(w, "theirs\n", operatorReadme))
 	}},
