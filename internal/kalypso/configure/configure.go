@@ -25,11 +25,12 @@ type AssignmentConfig struct {
 }
 
 // New configures the assignments of a valid fleet's schedule. It parses each config and schema once, and reports all
-// invalid schemas, including those that apply to no assignment, and the references that an assignment can't use.
+// invalid schemas, as a warning those that apply to no assignment, and the references that an assignment can't use.
 func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, problem.Problems) {
 	f.Sort()
 	r := newResolver()
-	problems := slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
+	problems := r.addConfigs(ctx, f)
+	r.addSchemas(ctx, f)
 	r.addSecrets(f)
 	c := &Configuration{placements: make([][]AssignmentConfig, len(s.Placements))}
 	for i := range s.Placements {
@@ -38,7 +39,8 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 		}
 		c.placements[i] = r.placement(&s.Placements[i])
 	}
-	problems = append(problems, r.conflicts.problems()...)
+	_, known := s.Known()
+	problems = slices.Concat(problems, r.schemaProblems(f, !known), r.conflicts.problems())
 	problems.Sort()
 	return c, problems
 }
@@ -49,7 +51,9 @@ func Check(o fleet.Object) problem.Problems {
 	f.Add(o)
 	r := newResolver()
 	ctx := context.Background() // one object takes little time
-	return slices.Concat(r.addConfigs(ctx, f), r.addSchemas(ctx, f))
+	problems := r.addConfigs(ctx, f)
+	r.addSchemas(ctx, f)
+	return append(problems, r.schemaProblems(f, true)...)
 }
 
 // Of returns the configuration of the assignment n of the schedule's placement i.

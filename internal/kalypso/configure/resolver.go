@@ -20,6 +20,7 @@ type resolver struct {
 	secrets     sourceSet
 	schemas     []platformSchema
 	schemaIndex *conditionIndex
+	invalid     []invalidSchema
 	compiled    map[string]*compiledSchema // schemas by text
 
 	// The cache. Sets of met conditions are identified by their index in sets.
@@ -69,7 +70,15 @@ func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
 
 type platformSchema struct {
 	object *fleet.ConfigSchema
-	schema *compiledSchema
+	schema *compiledSchema // nil: it can't be used
+}
+
+// invalidSchema is a schema that can't be used.
+type invalidSchema struct {
+	problem problem.Problem
+	object  fleet.Object
+	text    string
+	used    bool
 }
 
 // applicable holds what applies to assignments that meet the same conditions.
@@ -162,7 +171,8 @@ func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, need
 	return sources, needs
 }
 
-func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems problem.Problems) {
+// addSchemas adds the schemas of a fleet.
+func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) {
 	compile := func(o fleet.Object, text string, path ...problem.Step) *compiledSchema {
 		if unknown.Is(text) || ctx.Err() != nil {
 			return nil
@@ -181,7 +191,7 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems pro
 			if o.Kind() == fleet.KindWorkload {
 				p.Fault = problem.TeamFault
 			}
-			problems = append(problems, p)
+			r.invalid = append(r.invalid, invalidSchema{problem: p, object: o, text: text})
 			return nil
 		}
 		r.compiled[text] = schema
@@ -189,8 +199,13 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems pro
 	}
 	var needs [][]int
 	for _, s := range f.ConfigSchemas {
+		before := len(r.invalid)
 		schema := compile(s, s.Schema, problem.Attr("schema"))
-		if schema == nil || unknown.Any(s.Labels) {
+		invalid := len(r.invalid) > before
+		if unknown.Any(s.Labels) || schema == nil && !invalid {
+			if invalid { // it may apply
+				r.invalid[before].used = true
+			}
 			continue
 		}
 		r.schemas = append(r.schemas, platformSchema{s, schema})
@@ -198,7 +213,6 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems pro
 	}
 	r.schemaIndex = newConditionIndex(needs)
 	for _, w := range f.Workloads {
-		before := len(problems)
 		for i, text := range w.ConfigSchemas {
 			compile(w, text, problem.Attr("config_schemas"), problem.Index(i))
 		}
@@ -211,9 +225,31 @@ func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) (problems pro
 					problem.Attr("deployment_targets"), problem.Index(n), problem.Attr("config_schemas"), problem.Index(i))
 			}
 		}
-		f.SetAffected(w, problems[before:])
+	}
+}
+
+// schemaProblems returns the schemas that can't be used. Unless all of them count, one that applies to no assignment is
+// a warning.
+func (r *resolver) schemaProblems(f *fleet.Fleet, all bool) (problems problem.Problems) {
+	for _, s := range r.invalid {
+		ps := problem.Problems{s.problem}
+		if !all && !s.used {
+			problem.Unused(ps, "it applies to no assignment")
+		} else if w, ok := s.object.(*fleet.Workload); ok {
+			f.SetAffected(w, ps)
+		}
+		problems = append(problems, ps...)
 	}
 	return problems
+}
+
+// use marks the invalid schemas of a deployment target's team.
+func (r *resolver) use(t *fleet.DeploymentTarget) {
+	for i := range r.invalid {
+		if s := &r.invalid[i]; s.object == t.Workload && slices.Contains(t.ConfigSchemas, s.text) {
+			s.used = true
+		}
+	}
 }
 
 // placement returns the configuration of each assignment of a placement.
@@ -226,6 +262,7 @@ func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
 		if !ok {
 			target = r.setNumber(r.conditions.ofTarget(t))
 			r.setOf[t] = target
+			r.use(t)
 		}
 		all[i] = AssignmentConfig{r.lookup(cluster, target), t}
 		r.conflicts.add(all[i].conflicts, &p.Assignments[i])
@@ -266,7 +303,12 @@ func (r *resolver) resolve(cluster, target matchedConditions) *applicable {
 	}
 	schemas, _ := r.schemaIndex.matching(cluster, target)
 	for _, i := range schemas {
-		found.schemas = append(found.schemas, r.schemas[i])
+		if r.schemas[i].schema != nil {
+			found.schemas = append(found.schemas, r.schemas[i])
+			continue
+		}
+		n := slices.IndexFunc(r.invalid, func(s invalidSchema) bool { return s.object == r.schemas[i].object })
+		r.invalid[n].used = true
 	}
 	return found
 }

@@ -34,13 +34,13 @@ type Result struct {
 func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, problem.Problems) {
 	problems := f.Validate(ctx)
 
-	assignments, some, all := &schedule.Schedule{}, false, false
+	assignments := &schedule.Schedule{Unknown: true}
 	if schedule.NamesKnown(f) {
 		var ps problem.Problems
 		assignments, ps = schedule.New(ctx, f)
 		problems = append(problems, ps...)
-		some, all = assignments.Known()
 	}
+	some, all := assignments.Known()
 	problems = append(problems, f.ValidateReferences(assignments.Assigned)...)
 
 	configuration, ps := configure.New(ctx, f, assignments)

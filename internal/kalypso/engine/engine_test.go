@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -85,6 +86,81 @@ func TestRun(t *testing.T) {
 			t.Errorf("%v, made %q", problems, made(result))
 		}
 	})
+}
+
+// TestUnused: a template or a schema that nothing uses stops nobody. Where it may be used, it does.
+func TestUnused(t *testing.T) {
+	const used = "error"
+	unused := func(why string) string { return "warning: It is a warning, since " + why + "." }
+	schema := func(labels map[string]string) func(*fleet.Fleet) {
+		return func(f *fleet.Fleet) {
+			f.ConfigSchemas = append(f.ConfigSchemas, &fleet.ConfigSchema{
+				Meta: fleet.Meta{Name: "broken", Labels: labels}, Schema: "{",
+			})
+		}
+	}
+	template := func(change func(f *fleet.Fleet)) func(*fleet.Fleet) {
+		return func(f *fleet.Fleet) {
+			f.Templates = append(f.Templates, &fleet.Template{
+				Meta: fleet.Meta{Name: "broken"}, Type: fleet.TemplateReconciler, Manifests: []string{"{{ end }}"},
+			})
+			change(f)
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*fleet.Fleet)
+		want   string
+	}{
+		"a template": {template(func(*fleet.Fleet) {}),
+			unused("no cluster type with assignments names this template")},
+		"a template of a cluster type without assignments": {template(func(f *fleet.Fleet) {
+			f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
+				Meta: fleet.Meta{Name: "empty"}, Reconciler: "broken", NamespaceService: "n",
+			})
+		}), unused("no cluster type with assignments names this template")},
+		"a template of a cluster type with assignments": {template(func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Reconciler = "broken"
+		}), used},
+		"a template of a cluster type that may have assignments": {template(func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].Labels["region"] = "broken", unknown.Text
+		}), used},
+		"a template while names are not known": {template(func(f *fleet.Fleet) {
+			f.ClusterTypes[0].Reconciler, f.Environment = "broken", unknown.Text
+		}), used},
+		"a schema of other cluster types": {schema(map[string]string{fleet.ClusterTypeLabel: "other"}),
+			unused("it applies to no assignment")},
+		"a schema of all":                     {schema(nil), used},
+		"a schema whose labels are not known": {schema(map[string]string{fleet.ClusterTypeLabel: unknown.Text}), used},
+		"a schema of a team":                  {func(f *fleet.Fleet) { f.Workloads[0].ConfigSchemas = []string{"{"} }, used},
+		"a schema of a team without assignments": {func(f *fleet.Fleet) {
+			f.Workloads = append(f.Workloads, &fleet.Workload{
+				Meta: fleet.Meta{Name: "idle"}, ConfigSchemas: []string{"{"},
+				Targets: []fleet.Target{{Name: "t", Environment: "dev", Labels: map[string]string{"purpose": "none"}}},
+			})
+		}, unused("it applies to no assignment")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := read(t, "dev", strings.Replace(base,
+				"deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}",
+				"deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: test}}}, "+
+					"clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}", 1))
+			test.change(f)
+			_, problems := engine.Run(t.Context(), f, nil)
+			got := ""
+			for _, p := range problems {
+				if p.Summary != "Template does not parse" && p.Summary != "Invalid JSON Schema" {
+					continue
+				}
+				got = used
+				if p.Severity == problem.Warning {
+					got = "warning: " + p.Detail[strings.Index(p.Detail, "It is a warning"):]
+				}
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q: %v", got, test.want, problems)
+			}
+		})
+	}
 }
 
 func addSchema(f *fleet.Fleet, name, text string) {

@@ -70,6 +70,8 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"a document's end", first, "", "... #", "", "but does with plain texts", true},
 		{"no documents with plain texts either", "text {{ .Manifests.path }}", "", "a # b", "",
 			"not even with plain texts: document 1 is not a map", true},
+		{"letters beyond ASCII", "text {{ .Manifests.path }}", "", "ümläut 東京", "", "text ümläut 東京", false},
+		{"not printed", "text {{ .Manifests.repo }}", "", "a # b: [", "x", "text x", false},
 		{"shell", "export A='{{ .Manifests.path }}'", "sh", "a # b: [", "", "export A='a # b: ['", false},
 		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}",
 			"contains a template that it does not contain with plain texts", true},

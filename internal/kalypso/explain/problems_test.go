@@ -67,7 +67,7 @@ func TestProblems(t *testing.T) {
 			false,
 		},
 		{"the fleet's own beside a template's", fleetOf(broken, clusterType("large", "")),
-			[]string{"error: Duplicate object", "error: Template does not parse"}, false},
+			[]string{"error: Duplicate object", "warning: Template does not parse"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

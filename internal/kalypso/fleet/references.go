@@ -24,6 +24,19 @@ func (ct *ClusterType) templateUses() []templateUse {
 	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || unknown.Is(use.name) })
 }
 
+// TemplatesOf returns the templates that some cluster types name.
+func (f *Fleet) TemplatesOf(some func(*ClusterType) bool) map[*Template]bool {
+	all := map[*Template]bool{}
+	for _, ct := range f.ClusterTypes {
+		for _, use := range ct.templateUses() {
+			if t := f.Template(use.name); t != nil && !all[t] && some(ct) {
+				all[t] = true
+			}
+		}
+	}
+	return all
+}
+
 // missingTemplate is a template that the fleet lacks, with the cluster types that name it.
 type missingTemplate struct {
 	first     *ClusterType

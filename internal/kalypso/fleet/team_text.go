@@ -93,11 +93,15 @@ func placeholders(texts map[string]string) map[string]string {
 }
 
 // IsPlainScalar reports whether a text is safe as an unquoted YAML scalar anywhere in a template's output. It
-// contains only letters, digits, ._/:@~+=,- and single inner spaces, has no colon before a space, and neither begins
-// nor ends with a YAML indicator.
+// contains only letters and digits, also beyond ASCII, ._/:@~+=,- and single inner spaces, has no colon before a space,
+// and neither begins nor ends with a YAML indicator.
 func IsPlainScalar(text string) bool {
-	for i := range len(text) {
-		switch c := text[i]; {
+	for i, r := range text {
+		switch c := byte(r); { //nolint:gosec // cut off beyond ASCII alone
+		case r >= utf8.RuneSelf:
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return false
+			}
 		case isAlphanumeric(c):
 		case c == ' ':
 			if i == 0 || text[i-1] == ' ' || text[i-1] == ':' {

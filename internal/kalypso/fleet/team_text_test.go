@@ -58,7 +58,7 @@ func TestTeamTextIsData(t *testing.T) {
 func TestPlainText(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b",
-		"git@host:repo.git", "x - y",
+		"git@host:repo.git", "x - y", "é", "ümläut 東京",
 	} {
 		if !IsPlainScalar(text) || Placeholder(text) != text {
 			t.Errorf("%q is not plain", text)
@@ -68,7 +68,7 @@ func TestPlainText(t *testing.T) {
 		"a: b": "a:xb", "a:": "ax", "- a": "xxa", "---": "x-x", "...": "x.x", "... a": "x..xa",
 		"@a": "xa", " a": "xa", "a ": "ax", "a  b": "axxb",
 		"a # b": "axxxb", "[a, b]": "xaxxbx", "{a: 1}": "xa:x1x", "*a": "xa", "&a": "xa", "!a": "xa",
-		`"a"`: "xax", "|": "x", "é": "x",
+		`"a"`: "xax", "|": "x", "–": "x", "é: b": "x:xb",
 		"https://x/y?z#w": "https://x/yxzxw", "a\nb": "axb", "%a": "xa", "`a`": "xax", "-a": "xa",
 	} {
 		got := Placeholder(text)

@@ -46,6 +46,16 @@ func At(summary, detail string, attributes ...string) Problem {
 	return p
 }
 
+// Unused makes warnings of the errors of an object that nothing uses: nobody reads it, so it stops nobody.
+func Unused(ps Problems, why string) {
+	for i := range ps {
+		if ps[i].Severity == Error {
+			ps[i].Severity, ps[i].Fault = Warning, 0
+			ps[i].Detail += " It is a warning, since " + why + "."
+		}
+	}
+}
+
 // Subject names the object and its origin.
 func (p Problem) Subject() string {
 	var b strings.Builder

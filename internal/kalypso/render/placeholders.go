@@ -90,7 +90,7 @@ func (in *placeholderRendering) compare(t *fleet.DeploymentTarget, text string, 
 		return nil
 	case in.err != nil:
 		return teamTextError(t, "it fails with plain texts, so the effect of the texts can't be checked: %v", in.err)
-	case !isYAML:
+	case !isYAML, text == in.text: // which prints none of the texts
 		return nil
 	}
 	want, err := outline(in.text)

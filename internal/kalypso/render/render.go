@@ -82,7 +82,7 @@ type Renderer struct {
 }
 
 // New prepares the rendering of a valid fleet's schedule with its configuration. It parses each template once, and
-// reports all templates that do not parse, including unused ones.
+// reports all templates that do not parse: as a warning those that nothing uses.
 func New(
 	ctx context.Context,
 	f *fleet.Fleet,
@@ -115,11 +115,16 @@ func New(
 		}
 		return p
 	}
+	used := f.TemplatesOf(s.MayUse)
 	for _, t := range f.Templates {
 		if ctx.Err() != nil {
 			return r, problems
 		}
+		before := len(problems)
 		parse(t)
+		if !used[t] {
+			problem.Unused(problems[before:], "no cluster type with assignments names this template")
+		}
 	}
 	for _, p := range s.Placements {
 		ct := p.ClusterType

@@ -22,6 +22,8 @@ type Schedule struct {
 	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
 	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may contain
 	AssignmentCount int                       // of all placements
+	// Unknown says that nothing is known about the assignments, since names are not known yet.
+	Unknown bool
 
 	// placement is the input of the decision, and outcome its result. Nil: each policy places on all that it selects.
 	placement *placement.Fleet
@@ -129,8 +131,18 @@ func (s *Schedule) Assigned(ct *fleet.ClusterType) bool {
 	)
 }
 
+// MayUse reports whether a cluster type has assignments, or may have some.
+func (s *Schedule) MayUse(ct *fleet.ClusterType) bool {
+	return s.Unknown || slices.ContainsFunc(s.Placements, func(p Placement) bool {
+		return p.ClusterType == ct && (p.Undecided || len(p.Assignments) > 0)
+	})
+}
+
 // Known reports whether any and whether all placements are decided. If there are none, all are.
 func (s *Schedule) Known() (some, all bool) {
+	if s.Unknown {
+		return false, false
+	}
 	undecided := 0
 	for _, p := range s.Placements {
 		if p.Undecided {
