@@ -2,13 +2,17 @@ package placement
 
 import (
 	"cmp"
+	"context"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // chooser chooses cluster types for the deployment targets of one policy.
 type chooser struct {
 	pass   *pass
 	policy *Policy
+	names  sets.Set[string] // the names of the policy; nil: no restriction
 	// selected lists the cluster types that the selector and the names allow. fit lists those without a taint that counts.
 	// held lists those that fit only targets that are already there.
 	selected, fit, held []int32
@@ -20,6 +24,9 @@ type chooser struct {
 
 func (p *pass) newChooser(policy *Policy) *chooser {
 	c := &chooser{pass: p, policy: policy}
+	if spec := policy.Spec; spec != nil && spec.Names != nil {
+		c.names = sets.New(spec.Names...)
+	}
 	for _, i := range policy.ClusterTypes {
 		if !c.named(i) {
 			continue
@@ -44,8 +51,7 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 
 // named reports whether the names of the policy allow the cluster type.
 func (c *chooser) named(i int) bool {
-	spec := c.policy.Spec
-	return spec == nil || spec.Names == nil || slices.Contains(spec.Names, c.pass.ClusterTypes[i].Name)
+	return c.names == nil || c.names.Has(c.pass.ClusterTypes[i].Name)
 }
 
 // fits reports whether a cluster type fits for a new deployment target, and for a target that it already holds.
@@ -73,8 +79,8 @@ type choice struct {
 }
 
 // choose returns the cluster types for a deployment target, ascending. prior lists the cluster types that hold the
-// target.
-func (c *chooser) choose(target int, prior []int32) []int32 {
+// target. The result is incomplete if ctx is done.
+func (c *chooser) choose(ctx context.Context, target int, prior []int32) []int32 {
 	d := &choice{c, target, c.fit, nil}
 	if extra := intersection(prior, c.held); len(extra) > 0 {
 		d.fit = slices.Concat(c.fit, extra)
@@ -82,7 +88,7 @@ func (c *chooser) choose(target int, prior []int32) []int32 {
 	}
 	chosen := d.fit
 	if c.policy.Spec.Decides() {
-		chosen = d.keepAndFill(intersection(prior, d.fit))
+		chosen = d.keepAndFill(ctx, intersection(prior, d.fit))
 	}
 	if c.pass.trace != nil {
 		c.pass.trace(d, chosen)
@@ -91,7 +97,7 @@ func (c *chooser) choose(target int, prior []int32) []int32 {
 }
 
 // keepAndFill keeps what fits, and fills up to the number. It never moves a target that fits for a better score.
-func (d *choice) keepAndFill(kept []int32) []int32 {
+func (d *choice) keepAndFill(ctx context.Context, kept []int32) []int32 {
 	number := d.policy.Spec.number()
 	if len(kept) > number {
 		d.score(d.fit)
@@ -104,7 +110,7 @@ func (d *choice) keepAndFill(kept []int32) []int32 {
 	case missing == 0 || len(kept) == len(d.fit):
 		return kept
 	case len(d.spreads) > 0:
-		return d.fillSpread(missing)
+		return d.fillSpread(ctx, missing)
 	case missing >= len(d.fit)-len(kept):
 		return d.fit
 	default:
@@ -117,7 +123,7 @@ func (d *choice) fillBest(missing int) []int32 {
 	chosen := make([]int32, 0, len(d.kept)+missing)
 	chosen = append(chosen, d.kept...)
 	for _, i := range d.ordered() {
-		if missing > 0 && !slices.Contains(d.kept, i) {
+		if missing > 0 && !contains(d.kept, i) {
 			chosen = append(chosen, i)
 			missing--
 		}
@@ -144,6 +150,12 @@ func (d *choice) ordered() []int32 {
 // better sorts by score, highest first, then by name.
 func (c *chooser) better(a, b int32) int {
 	return cmp.Or(cmp.Compare(c.scores[b], c.scores[a]), cmp.Compare(a, b))
+}
+
+// contains reports whether an ascending list contains i.
+func contains(list []int32, i int32) bool {
+	_, found := slices.BinarySearch(list, i)
+	return found
 }
 
 // intersection returns the elements of both ascending lists. The result shares no memory with them.

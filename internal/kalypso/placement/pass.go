@@ -174,12 +174,17 @@ func (p *pass) prior(policy, target int) []int32 {
 		return p.indexes(chosen)
 	}
 	held := slices.Clone(p.indexes(p.Earlier.Holds[name]))
-	if len(held) > 0 && p.explained == nil {
+	if len(held) == 0 {
+		return nil
+	}
+	if p.explained == nil {
 		p.explained = newExplained(p.Fleet)
 	}
-	return slices.DeleteFunc(held, func(c int32) bool {
-		return p.explained.places(name, p.Fleet.ClusterTypes[c].Name)
-	})
+	for _, chosen := range p.explained[name] {
+		others := p.indexes(chosen)
+		held = slices.DeleteFunc(held, func(c int32) bool { return contains(others, c) })
+	}
+	return held
 }
 
 // indexes returns the indexes of cluster types, ascending. It skips those that no longer exist.
@@ -207,15 +212,15 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 	c := p.newChooser(policy)
 	chosen := make([][]int32, 0, len(policy.Targets))
 	total := 0
-	for n, t := range policy.Targets {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return false
-		}
+	for _, t := range policy.Targets {
 		prior := p.prior(i, t)
 		if p.load != nil && p.counts(i) {
 			p.addLoad(prior, -1)
 		}
-		chosenHere := c.choose(t, prior)
+		chosenHere := c.choose(ctx, t, prior)
+		if ctx.Err() != nil {
+			return false
+		}
 		if p.load != nil && p.counts(i) {
 			p.addLoad(chosenHere, 1)
 		}
@@ -231,7 +236,7 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 }
 
 // explained maps each deployment target to the earlier decisions about it, by the policies that still decide, policy by
-// policy.
+// policy. A policy without a decision about the target looks it up, so the decisions are other policies'.
 type explained map[string][][]string
 
 func newExplained(f *Fleet) explained {
@@ -245,12 +250,6 @@ func newExplained(f *Fleet) explained {
 		}
 	}
 	return e
-}
-
-// places reports whether an earlier decision places the target on the cluster type. It is called by a policy without a
-// decision about the target, so the decision is another policy's.
-func (e explained) places(target, clusterType string) bool {
-	return slices.ContainsFunc(e[target], func(chosen []string) bool { return slices.Contains(chosen, clusterType) })
 }
 
 // number returns how many cluster types a deployment target gets.

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -311,4 +312,108 @@ func randomEarlier(r *rand.Rand, f *Fleet) Earlier {
 		}
 	}
 	return e
+}
+
+// TestFillSpread compares with the rule as it is written: one at a time, the smallest change of the skew, then the
+// highest score, then the name.
+func TestFillSpread(t *testing.T) {
+	for seed := range seeds.Of(t, 500, 5000) {
+		r := rand.New(rand.NewPCG(seed, 30))
+		f := &Fleet{Targets: []string{"t"}}
+		policy := Policy{Name: "p", Targets: []int{0}, Spec: &Spec{
+			Number: new(1 + r.IntN(20)), Prefer: []Preference{{Property: "cost", Weight: 1}},
+		}}
+		keys := []string{"region", "zone", "site"}
+		for _, key := range keys[:1+r.IntN(3)] {
+			policy.Spec.Spread = append(policy.Spec.Spread, Spread{
+				Key: key, MaxSkew: 1 + r.IntN(3), WhenUnsatisfiable: Unsatisfiables[r.IntN(2)],
+			})
+		}
+		var kept []string
+		for i := range 1 + r.IntN(30) {
+			ct := ClusterType{
+				Name: fmt.Sprintf("c%02d", i), Labels: map[string]string{},
+				Properties: map[string]string{"cost": fmt.Sprint(r.IntN(4))},
+			}
+			for n, key := range keys {
+				if r.IntN(8) > 0 {
+					ct.Labels[key] = fmt.Sprint(r.IntN([]int{2, 5, 30}[n]))
+				}
+			}
+			if r.IntN(6) == 0 {
+				kept = append(kept, ct.Name)
+			}
+			f.ClusterTypes = append(f.ClusterTypes, ct)
+			policy.ClusterTypes = append(policy.ClusterTypes, i)
+		}
+		f.Policies = []Policy{policy}
+		f.Earlier.Decisions = Decisions{"p": {Targets: map[string][]string{"t": kept}}}
+
+		p := newPass(f)
+		p.trace = func(d *choice, got []int32) {
+			if want := d.fillOneByOne(); len(d.kept) < *policy.Spec.Number && !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %v kept, %+v: chose %v, want %v", seed, d.kept, *policy.Spec, got, want)
+			}
+		}
+		p.policy(t.Context(), 0)
+	}
+}
+
+// fillOneByOne fills as the rule is written: it looks at all cluster types each time.
+func (d *choice) fillOneByOne() []int32 {
+	chosen, rest := slices.Clone(d.kept), slices.Clone(d.ordered())
+	for len(chosen) < d.policy.Spec.number() {
+		best, least := int32(-1), 0
+		for _, s := range d.spreads {
+			s.start(chosen)
+		}
+		for _, i := range rest {
+			cost := 0
+			for _, s := range d.spreads {
+				if s.of[i] >= 0 {
+					cost += s.costOf(s.of[i])
+				}
+			}
+			if !slices.Contains(chosen, i) && cost < hardPenalty/2 && (best < 0 || cost < least) {
+				best, least = i, cost
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen = append(chosen, best)
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// doneAfter is a context that is done after some looks at it.
+type doneAfter struct {
+	context.Context
+	looks int
+}
+
+func (c *doneAfter) Err() error {
+	if c.looks--; c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestDecideStops ends a pass in the middle of its only decision.
+func TestDecideStops(t *testing.T) {
+	f := &Fleet{Targets: []string{"t"}, Policies: []Policy{
+		{Name: "p", Targets: []int{0}, Spec: &Spec{Number: new(500), Spread: []Spread{{Key: "site"}}}},
+	}}
+	for i := range 500 {
+		f.ClusterTypes = append(f.ClusterTypes, ClusterType{
+			Name: fmt.Sprintf("c%03d", i), Labels: map[string]string{"site": fmt.Sprint(i)},
+		})
+		f.Policies[0].ClusterTypes = append(f.Policies[0].ClusterTypes, i)
+	}
+	ctx := &doneAfter{t.Context(), 100}
+	Decide(ctx, f).Each(0, func(_ int, chosen []int32) { t.Errorf("decided on %d cluster types", len(chosen)) })
+	if ctx.looks > -1 || ctx.looks < -10 {
+		t.Errorf("looked at the context %d times more", -ctx.looks)
+	}
 }

@@ -3,7 +3,6 @@ package placement
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // Reason says why a policy places a deployment target on a cluster type that its selector selects, or why not.
@@ -38,27 +37,22 @@ func Reasons(
 }
 
 func (d *choice) reasons(chosen []int32) []Reason {
-	var prefer []Preference
+	var scores []func(int32) int
 	if d.policy.Spec != nil {
-		prefer = d.policy.Spec.Prefer
 		d.score(d.fit)
+		scores = d.preferences(d.fit)
 	}
-	kept := d.kept
 	for _, s := range d.spreads {
 		s.start(chosen)
 	}
 	all := make([]Reason, len(d.policy.ClusterTypes))
 	for n, i := range d.policy.ClusterTypes {
 		c := int32(i) //nolint:gosec // there are no 2^31 cluster types
-		r := Reason{ClusterType: i, Placed: slices.Contains(chosen, c), Kept: slices.Contains(kept, c)}
-		if r.Fits = slices.Contains(d.fit, c); r.Fits && d.policy.Spec != nil {
+		r := Reason{ClusterType: i, Placed: contains(chosen, c), Kept: contains(d.kept, c)}
+		if r.Fits = contains(d.fit, c); r.Fits && d.policy.Spec != nil {
 			r.Score = d.scores[c]
-			for _, p := range prefer {
-				scoreOf := d.balance()
-				if !p.Balance {
-					scoreOf = d.property(p.Property, d.fit)
-				}
-				r.Scores = append(r.Scores, p.Weight*scoreOf(c))
+			for _, scoreOf := range scores {
+				r.Scores = append(r.Scores, scoreOf(c))
 			}
 		}
 		if !r.Placed {
@@ -90,7 +84,7 @@ func (d *choice) off(c int32, fits bool, chosen int) string {
 	if number := d.policy.Spec.number(); chosen >= number {
 		return fmt.Sprintf("other cluster types fill the number of %d", number)
 	}
-	if _, beyond := d.skewOf(c); beyond != nil {
+	if beyond := d.beyond(c); beyond != nil {
 		return fmt.Sprintf("one more with the label %q %q would exceed the spread's maximum skew of %d",
 			beyond.Key, at.Labels[beyond.Key], beyond.MaxSkew)
 	}

@@ -12,15 +12,24 @@ func (c *chooser) score(fit []int32) {
 	for _, i := range fit {
 		c.scores[i] = 0
 	}
-	for _, p := range c.policy.Spec.Prefer {
+	for _, scoreOf := range c.preferences(fit) {
+		for _, i := range fit {
+			c.scores[i] += scoreOf(i)
+		}
+	}
+}
+
+// preferences returns the score of each preference times its weight, for cluster types that fit.
+func (c *chooser) preferences(fit []int32) []func(int32) int {
+	all := make([]func(int32) int, len(c.policy.Spec.Prefer))
+	for n, p := range c.policy.Spec.Prefer {
 		scoreOf := c.balance()
 		if !p.Balance {
 			scoreOf = c.property(p.Property, fit)
 		}
-		for _, i := range fit {
-			c.scores[i] += p.Weight * scoreOf(i)
-		}
+		all[n] = func(i int32) int { return p.Weight * scoreOf(i) }
 	}
+	return all
 }
 
 // property scores by the position of a property between its least and its greatest value among the cluster types that

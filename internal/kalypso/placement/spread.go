@@ -1,7 +1,8 @@
 package placement
 
 import (
-	"cmp"
+	"context"
+	"encoding/binary"
 	"slices"
 )
 
@@ -10,6 +11,11 @@ type domains struct {
 	Spread
 	of    []int // cluster type → domain; -1: it has no such label
 	count []int // of the cluster types chosen, by domain
+	// cost is the change of the skew by one more cluster type, or the penalty if it exceeds the maximum, by domain.
+	cost []int
+	// with is the number of domains by their count. least and most are the least and the greatest count.
+	with        []int
+	least, most int
 }
 
 func newDomains(s Spread, clusterTypes []ClusterType, selected []int32) *domains {
@@ -33,7 +39,7 @@ func newDomains(s Spread, clusterTypes []ClusterType, selected []int32) *domains
 		}
 		d.of[i] = n
 	}
-	d.count = make([]int, len(numbers))
+	d.count, d.cost = make([]int, len(numbers)), make([]int, len(numbers))
 	return d
 }
 
@@ -41,84 +47,185 @@ func newDomains(s Spread, clusterTypes []ClusterType, selected []int32) *domains
 func (d *domains) start(kept []int32) {
 	clear(d.count)
 	for _, i := range kept {
-		d.add(i)
+		if n := d.of[i]; n >= 0 {
+			d.count[n]++
+		}
+	}
+	d.summarize()
+}
+
+// summarize sets what depends on the counts of all domains.
+func (d *domains) summarize() {
+	if len(d.count) == 0 {
+		return
+	}
+	d.least, d.most = slices.Min(d.count), slices.Max(d.count)
+	d.with = make([]int, d.most+1)
+	for _, n := range d.count {
+		d.with[n]++
+	}
+	for n := range d.cost {
+		d.cost[n] = d.costOf(n)
 	}
 }
 
-func (d *domains) add(i int32) {
-	if n := d.of[i]; n >= 0 {
-		d.count[n]++
+// add counts one more cluster type. It calls changed for each domain whose cost changes.
+func (d *domains) add(i int32, changed func(domain, by int)) {
+	from := d.of[i]
+	if from < 0 {
+		return
+	}
+	to := from + 1
+	least, most, alone := d.least, d.most, d.with[d.least] == 1
+	n := d.count[from]
+	d.count[from]++
+	if n == d.most {
+		d.most++
+		d.with = append(d.with, 0)
+	}
+	d.with[n]--
+	d.with[n+1]++
+	if d.with[d.least] == 0 {
+		d.least++
+	}
+	if least != d.least || most != d.most || alone != (d.with[d.least] == 1) {
+		from, to = 0, len(d.cost)
+	}
+	for domain := from; domain < to; domain++ {
+		if cost := d.costOf(domain); cost != d.cost[domain] {
+			changed(domain, cost-d.cost[domain])
+			d.cost[domain] = cost
+		}
 	}
 }
 
 // skewChange returns the change of the skew if one more cluster type in a domain is chosen, and whether the skew then
 // exceeds the maximum. The skew is the difference between the greatest and the least count. The rules are KubeFleet's.
 func (d *domains) skewChange(domain int) (change int, violated bool) {
-	least, most, leastTwice := d.count[0], d.count[0], false
-	for _, n := range d.count[1:] {
-		leastTwice = n == least || (leastTwice && n > least)
-		least, most = min(least, n), max(most, n)
-	}
 	switch n := d.count[domain]; {
-	case least == most:
+	case d.least == d.most:
 		change = 1
-	case n == least && !leastTwice:
+	case n == d.least && d.with[n] == 1:
 		change = -1
-	case n == most:
+	case n == d.most:
 		change = 1
 	}
-	return change, most-least+change > d.MaxSkew
+	return change, d.most-d.least+change > d.MaxSkew
 }
 
-// violationPenalty is the penalty of a cluster type that exceeds the maximum skew of a soft spread. It exceeds any
-// change of the skew.
-const violationPenalty = 1000
+// The costs of a cluster type that exceeds the maximum skew of a spread. That of a soft spread exceeds any change of
+// the skew. That of a hard one exceeds all others together, and rules the cluster type out.
+const (
+	softPenalty = 1000
+	hardPenalty = 1 << 30
+)
 
-// skewOf returns the change of the skew by a cluster type over all spreads, and the hard spread that rules it out, if
-// any.
-func (c *chooser) skewOf(i int32) (change int, beyond *domains) {
+// costOf returns what one more cluster type in a domain costs.
+func (d *domains) costOf(domain int) int {
+	change, violated := d.skewChange(domain)
+	switch {
+	case violated && d.hard():
+		return hardPenalty
+	case violated:
+		return softPenalty
+	}
+	return change
+}
+
+// beyond returns the hard spread that rules a cluster type out, if any.
+func (c *chooser) beyond(i int32) *domains {
 	for _, d := range c.spreads {
-		if d.of[i] < 0 { // the spread ignores it
-			continue
-		}
-		skew, violated := d.skewChange(d.of[i])
-		switch {
-		case violated && d.hard():
-			return 0, d
-		case violated:
-			change += violationPenalty
-		default:
-			change += skew
+		if n := d.of[i]; n >= 0 && d.cost[n] == hardPenalty {
+			return d
 		}
 	}
-	return change, nil
+	return nil
 }
 
 // fillSpread adds cluster types one by one: the smallest change of the skew first, then the highest score, then the
-// name.
-func (d *choice) fillSpread(missing int) []int32 {
+// name. It stops once ctx is done.
+func (d *choice) fillSpread(ctx context.Context, missing int) []int32 {
 	for _, s := range d.spreads {
 		s.start(d.kept)
 	}
 	chosen := slices.Clone(d.kept)
-	candidates := slices.DeleteFunc(slices.Clone(d.ordered()), func(i int32) bool { return slices.Contains(d.kept, i) })
-	for ; missing > 0; missing-- {
-		best, least := -1, 0
-		for n, i := range candidates {
-			change, beyond := d.skewOf(i)
-			if beyond == nil && (best < 0 || cmp.Less(change, least)) {
-				best, least = n, change
-			}
-		}
-		if best < 0 {
+	c := d.candidates()
+	for ; missing > 0 && ctx.Err() == nil; missing-- {
+		next, ok := c.take()
+		if !ok {
 			break
 		}
-		chosen = append(chosen, candidates[best])
-		for _, s := range d.spreads {
-			s.add(candidates[best])
+		chosen = append(chosen, next)
+		for n, s := range d.spreads {
+			s.add(next, func(domain, by int) { c.add(n, domain, by) })
 		}
-		candidates = slices.Delete(candidates, best, best+1)
 	}
 	slices.Sort(chosen)
 	return chosen
+}
+
+// candidates holds the cluster types to fill up with. Those that lie in the same domains of all spreads form a group:
+// they always cost the same, so that only the best of a group is compared with other groups.
+type candidates struct {
+	ordered []int32 // best first
+	groups  [][]int // positions in ordered
+	// keys orders the groups: the cost of their cluster types times the length of ordered, plus the first position.
+	keys []int
+	in   [][][]int // spread → domain → groups
+}
+
+// ruledOut is a cost that only groups reach that a hard spread rules out, or that are empty.
+const ruledOut = hardPenalty / 2
+
+func (d *choice) candidates() *candidates {
+	c := &candidates{in: make([][][]int, len(d.spreads))}
+	c.ordered = slices.DeleteFunc(slices.Clone(d.ordered()), func(i int32) bool { return contains(d.kept, i) })
+	for n, s := range d.spreads {
+		c.in[n] = make([][]int, len(s.cost))
+	}
+	index := map[string]int{}
+	var domainsOf []byte
+	for position, i := range c.ordered {
+		domainsOf = domainsOf[:0]
+		for _, s := range d.spreads {
+			domainsOf = binary.AppendVarint(domainsOf, int64(s.of[i]))
+		}
+		g, ok := index[string(domainsOf)]
+		if !ok {
+			g = len(c.groups)
+			index[string(domainsOf)] = g
+			c.groups, c.keys = append(c.groups, nil), append(c.keys, position)
+			for n, s := range d.spreads {
+				if domain := s.of[i]; domain >= 0 {
+					c.in[n][domain] = append(c.in[n][domain], g)
+					c.keys[g] += s.cost[domain] * len(c.ordered)
+				}
+			}
+		}
+		c.groups[g] = append(c.groups[g], position)
+	}
+	return c
+}
+
+// add adds to the cost of the cluster types in a domain of a spread.
+func (c *candidates) add(spread, domain, cost int) {
+	for _, g := range c.in[spread][domain] {
+		c.keys[g] += cost * len(c.ordered)
+	}
+}
+
+// take removes the best candidate, and returns it unless a hard spread rules all out.
+func (c *candidates) take() (best int32, ok bool) {
+	least := slices.Min(c.keys)
+	if least >= ruledOut*len(c.ordered) {
+		return 0, false
+	}
+	g := slices.Index(c.keys, least)
+	position := c.groups[g][0]
+	if c.groups[g] = c.groups[g][1:]; len(c.groups[g]) == 0 {
+		c.keys[g] += 2 * hardPenalty * len(c.ordered)
+	} else {
+		c.keys[g] += c.groups[g][0] - position
+	}
+	return c.ordered[position], true
 }

@@ -31,6 +31,7 @@ func TestSkewChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &domains{Spread: Spread{MaxSkew: c.maxSkew}, count: c.count}
+			d.summarize()
 			change, violated := d.skewChange(0)
 			if change != c.wantChange || violated != c.wantViolated {
 				t.Errorf("change %d, violated %t; want %d, %t", change, violated, c.wantChange, c.wantViolated)

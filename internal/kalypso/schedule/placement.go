@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -123,10 +125,11 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 	for i, p := range f.Policies {
 		unsure[i] = make([]bool, len(f.ClusterTypes))
 		some := false
+		names := newNames(p.Placement)
 		for c, ct := range f.ClusterTypes {
 			sure, maybe := selections[i].on(clusterTypes[c])
-			if len(sure)+len(maybe) > 0 && mayName(p.Placement, ct.Name) {
-				unsure[i][c] = fitUnknown(p.Placement, ct) || p.Placement.Decides() &&
+			if len(sure)+len(maybe) > 0 && names.may(ct.Name) {
+				unsure[i][c] = !names.surely(ct.Name) || fitUnknown(p.Placement, ct) || p.Placement.Decides() &&
 					(len(maybe) > 0 || scoreUnknown(p.Placement, ct))
 				some = some || unsure[i][c]
 			}
@@ -185,23 +188,35 @@ func hasBalance(p *fleet.SchedulingPolicy) bool {
 
 // markSelected marks the cluster types that a policy may select.
 func markSelected(marks []bool, f *fleet.Fleet, policy int, s *selection, clusterTypes []labelSet) {
+	names := newNames(f.Policies[policy].Placement)
 	for c, labels := range clusterTypes {
 		sure, maybe := s.on(labels)
-		marks[c] = marks[c] || len(sure)+len(maybe) > 0 && mayName(f.Policies[policy].Placement, f.ClusterTypes[c].Name)
+		marks[c] = marks[c] || len(sure)+len(maybe) > 0 && names.may(f.ClusterTypes[c].Name)
 	}
 }
 
-// mayName reports whether the names of a placement allow a cluster type, or may allow it once they are known.
-func mayName(s *placement.Spec, name string) bool {
-	return s == nil || s.Names == nil || slices.Contains(s.Names, name) || slices.ContainsFunc(s.Names, unknown.Is)
+// names are the names of a placement.
+type names struct {
+	all     bool // there is no restriction
+	unknown bool // some are not known yet
+	known   sets.Set[string]
 }
 
-// fitUnknown reports whether values that are not known yet decide whether a cluster type fits that the placement may
-// name.
+func newNames(s *placement.Spec) names {
+	if s == nil || s.Names == nil {
+		return names{all: true}
+	}
+	return names{unknown: slices.ContainsFunc(s.Names, unknown.Is), known: sets.New(s.Names...)}
+}
+
+// surely reports whether the names allow a cluster type.
+func (n names) surely(name string) bool { return n.all || n.known.Has(name) }
+
+// may reports whether the names allow a cluster type, or may allow it once they are known.
+func (n names) may(name string) bool { return n.unknown || n.surely(name) }
+
+// fitUnknown reports whether values that are not known yet decide whether a cluster type fits that the placement names.
 func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
-	if s != nil && s.Names != nil && !slices.Contains(s.Names, ct.Name) {
-		return true // some names are not known
-	}
 	return slices.ContainsFunc(ct.Taints, func(taint placement.Taint) bool {
 		switch {
 		case surelyTolerates(s, taint):

@@ -35,9 +35,11 @@ func (s *Schedule) CheckUnsatisfied(
 				problem.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
 		})
 	}
-	short := slices.DeleteFunc(s.outcome.Shortfalls(), func(short placement.Shortfall) bool {
-		return slices.ContainsFunc(lost, func(l placement.Shortfall) bool { return l.Target == short.Target })
-	})
+	isLost := make([]bool, len(s.Targets))
+	for _, l := range lost {
+		isLost[l.Target] = true
+	}
+	short := slices.DeleteFunc(s.outcome.Shortfalls(), func(s placement.Shortfall) bool { return isLost[s.Target] })
 	if len(short) > 0 {
 		ps = append(ps, problem.Problem{
 			Severity: reaction.Severity(), Path: at, Summary: "Fewer cluster types than placement asks for",

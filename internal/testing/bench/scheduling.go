@@ -12,7 +12,8 @@ import (
 )
 
 // scheduling measures what placement adds to a schedule of 100,000 assignments, on one core: 5,000 deployment targets
-// on 20 cluster types each, which with a number are chosen among 40.
+// on 20 cluster types each, which with a number are chosen among 40. And it measures 20 deployment targets on 5,000
+// cluster types, chosen with a number, spread and balance.
 func (b *bench) scheduling(ctx context.Context) error {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
@@ -32,7 +33,8 @@ func (b *bench) scheduling(ctx context.Context) error {
 	}
 	for range b.runs { // in turns, as the machine's load changes
 		for _, f := range fleets {
-			if err := b.measure("schedule/"+f.name, func() (sample, error) { return schedules(ctx, f.fleet) }); err != nil {
+			err := b.measure("schedule/"+f.name, func() (sample, error) { return schedules(ctx, f.fleet, 100_000) })
+			if err != nil {
 				return err
 			}
 		}
@@ -47,17 +49,38 @@ func (b *bench) scheduling(ctx context.Context) error {
 		}
 		b.add(r)
 	}
+	return b.spreading(ctx)
+}
+
+func (b *bench) spreading(ctx context.Context) error {
+	for _, c := range []struct {
+		name, what string
+		number     int
+	}{
+		{"all", "place 20 deployment targets on all of 5,000 cluster types, with a number, balance, and two spreads " +
+			"of which one has 5,000 values", 5000},
+		{"half", "the same on half of them", 2500},
+	} {
+		f := spreadFleet(c.number)
+		for range b.runs {
+			err := b.measure("spread/"+c.name, func() (sample, error) { return schedules(ctx, f, 20*c.number) })
+			if err != nil {
+				return err
+			}
+		}
+		b.add(row{what: c.what, measured: b.median("spread/" + c.name), bound: "5 s"})
+	}
 	return nil
 }
 
-func schedules(ctx context.Context, f *fleet.Fleet) (sample, error) {
+func schedules(ctx context.Context, f *fleet.Fleet, assignments int) (sample, error) {
 	start := time.Now()
 	s, problems := schedule.New(ctx, f)
 	took := sample{time: time.Since(start)}
 	if err := problems.Err(); err != nil {
 		return took, err
 	}
-	if s.AssignmentCount != 100_000 {
+	if s.AssignmentCount != assignments {
 		return took, fmt.Errorf("%d assignments", s.AssignmentCount)
 	}
 	return took, nil
@@ -93,5 +116,26 @@ func placedFleet(number bool) *fleet.Fleet {
 			})
 		}
 	}
+	return f
+}
+
+// spreadFleet returns a fleet of 20 deployment targets, which one policy places on a number of 5,000 cluster types.
+func spreadFleet(number int) *fleet.Fleet {
+	f := &fleet.Fleet{Environment: "dev"}
+	for i := range 5000 {
+		f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{Meta: fleet.Meta{
+			Name: fmt.Sprintf("ct-%04d", i), Labels: map[string]string{"region": fmt.Sprint(i / 500), "site": fmt.Sprint(i)},
+		}})
+	}
+	for i := range 20 {
+		f.Workloads = append(f.Workloads, &fleet.Workload{
+			Meta: fleet.Meta{Name: fmt.Sprintf("app-%02d", i)}, Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
+		})
+	}
+	f.Policies = []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "spread"}, Placement: &placement.Spec{
+		Number: &number,
+		Prefer: []placement.Preference{{Balance: true, Weight: 1}},
+		Spread: []placement.Spread{{Key: "region"}, {Key: "site"}},
+	}}}
 	return f
 }
