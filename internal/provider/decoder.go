@@ -102,6 +102,9 @@ func (d decoder) int(name string) *int {
 		return nil
 	}
 	n := int(number.ValueInt64())
+	if err := unknown.CheckNumber(n); err != nil {
+		d.report("Invalid number", problem.Sentence(err), problem.Attr(name))
+	}
 	return &n
 }
 

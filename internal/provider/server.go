@@ -11,7 +11,7 @@ import (
 
 // NewServer returns the provider as a server of Terraform's protocol 6.
 func NewServer(version string, options ...Option) tfprotov6.ProviderServer {
-	return privateStateChecker{providerserver.NewProtocol6(New(version, options...)())()}
+	return panicReporter{privateStateChecker{providerserver.NewProtocol6(New(version, options...)())()}}
 }
 
 // privateStateChecker rejects a damaged private state. The framework does so too, but reports a bug in the provider

@@ -174,6 +174,7 @@ func (r *resolver) azureAppConfig(config *fleet.Config) (sources []*source, need
 // addSchemas adds the schemas of a fleet.
 func (r *resolver) addSchemas(ctx context.Context, f *fleet.Fleet) {
 	compile := func(o fleet.Object, text string, path ...problem.Step) *compiledSchema {
+		defer problem.NamePanic(string(o.Kind()), o.Metadata().Name)
 		if unknown.Is(text) || ctx.Err() != nil {
 			return nil
 		}
@@ -254,6 +255,7 @@ func (r *resolver) use(t *fleet.DeploymentTarget) {
 
 // placement returns the configuration of each assignment of a placement.
 func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
+	defer problem.NamePanic(string(p.ClusterType.Kind()), p.ClusterType.Name)
 	all := make([]AssignmentConfig, len(p.Assignments))
 	cluster := r.setNumber(r.conditions.ofClusterType(p.ClusterType))
 	for i := range p.Assignments {

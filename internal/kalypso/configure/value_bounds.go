@@ -16,6 +16,7 @@ const maxValueDepth = 100
 // checkValues reports values that exceed most bytes once their aliases are expanded, or are nested too deep. It marks
 // them as unknown, so later stages do not report them again.
 func (s *source) checkValues(most int64) (problems problem.Problems) {
+	defer problem.NamePanic(string(s.object.Kind()), s.object.Metadata().Name)
 	var refused []string
 	for _, k := range slices.Sorted(maps.Keys(s.texts)) {
 		err := checkValue(s.texts[k], most)

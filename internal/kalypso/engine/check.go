@@ -9,8 +9,11 @@ import (
 
 // Check returns the sorted problems of one object by itself: invalid fields, templates and schemas. [Run] finds the
 // same problems, and those between objects.
-func Check(o fleet.Object) problem.Problems {
-	problems := append(o.Validate(), configure.Check(o)...)
+func Check(o fleet.Object) (problems problem.Problems) {
+	defer problem.ReportPanic(func(p *problem.Panic) {
+		problems = append(problems, fleet.PanicProblem([]fleet.Object{o}, p))
+	})
+	problems = append(o.Validate(), configure.Check(o)...)
 	if t, ok := o.(*fleet.Template); ok {
 		problems = append(problems, render.Check(t)...)
 	}

@@ -30,9 +30,15 @@ type Result struct {
 // Run sorts the fleet and runs all stages on all CPUs. It reports the problems of all stages, sorted: an error in one
 // stage does not stop the next. If no assignments are known, it only checks the objects. It calls progress, if
 // not nil, after each folder, from one goroutine at a time. Once ctx is done, it stops with an error among the
-// problems.
-func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*Result, problem.Problems) {
-	problems := f.Validate(ctx)
+// problems. A panic of a stage is an error too.
+func Run(
+	ctx context.Context, f *fleet.Fleet, progress func(done, total int),
+) (result *Result, problems problem.Problems) {
+	defer problem.ReportPanic(func(p *problem.Panic) {
+		result, problems = &Result{}, append(problems, fleet.PanicProblem(f.Objects(), p))
+		problems.Sort()
+	})
+	problems = f.Validate(ctx)
 
 	assignments := &schedule.Schedule{Unknown: true}
 	if schedule.NamesKnown(f) {
@@ -53,7 +59,7 @@ func Run(ctx context.Context, f *fleet.Fleet, progress func(done, total int)) (*
 
 	files, ps := tree.Build(ctx, assignments, renderer, ofTeams.AffectedEverywhere(), progress)
 
-	result := &Result{AssignmentsKnown: all}
+	result = &Result{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // running stages fail only because of that
 		return result, append(problems, fleet.StoppedProblem(err))
 	}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // The annotations that contain placement, each as YAML. They are not fields of spec: if the operator still renders
@@ -72,10 +73,21 @@ func (s *scalarText) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(s))
 }
 
+// wholeNumber is an int that is not the mark of an unknown one.
+type wholeNumber int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *wholeNumber) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*int)(n)); err != nil {
+		return err
+	}
+	return unknown.CheckNumber(int(*n))
+}
+
 // The YAML of the annotations. Taints are as in [placement.Taint].
 type (
 	placementYAML struct {
-		NumberOfClusterTypes *int                   `json:"numberOfClusterTypes,omitempty"`
+		NumberOfClusterTypes *wholeNumber           `json:"numberOfClusterTypes,omitempty"`
 		Names                []string               `json:"names,omitzero"`
 		Tolerations          []placement.Toleration `json:"tolerations,omitempty"`
 		Prefer               []preferenceYAML       `json:"prefer,omitempty"`
@@ -83,14 +95,14 @@ type (
 		Generation           scalarText             `json:"generation,omitempty"`
 	}
 	preferenceYAML struct {
-		Property string `json:"property,omitempty"`
-		Balance  bool   `json:"balance,omitempty"`
-		Weight   *int   `json:"weight,omitempty"`
+		Property string       `json:"property,omitempty"`
+		Balance  bool         `json:"balance,omitempty"`
+		Weight   *wholeNumber `json:"weight,omitempty"`
 	}
 	spreadYAML struct {
-		Key               string `json:"key"`
-		MaxSkew           *int   `json:"maxSkew,omitempty"`
-		WhenUnsatisfiable string `json:"whenUnsatisfiable,omitempty"`
+		Key               string       `json:"key"`
+		MaxSkew           *wholeNumber `json:"maxSkew,omitempty"`
+		WhenUnsatisfiable string       `json:"whenUnsatisfiable,omitempty"`
 	}
 )
 
@@ -99,7 +111,7 @@ func (y *placementYAML) spec() *placement.Spec {
 		return nil
 	}
 	s := &placement.Spec{
-		Number: y.NumberOfClusterTypes, Names: y.Names, Tolerations: y.Tolerations, Generation: string(y.Generation),
+		Number: (*int)(y.NumberOfClusterTypes), Names: y.Names, Tolerations: y.Tolerations, Generation: string(y.Generation),
 	}
 	for _, p := range y.Prefer {
 		s.Prefer = append(s.Prefer, placement.Preference{
@@ -115,22 +127,23 @@ func (y *placementYAML) spec() *placement.Spec {
 	return s
 }
 
-func valueOr(n *int, otherwise int) int {
+func valueOr(n *wholeNumber, otherwise int) int {
 	if n == nil {
 		return otherwise
 	}
-	return *n
+	return int(*n)
 }
 
 func placementOutput(s *placement.Spec) placementYAML {
 	y := placementYAML{
-		NumberOfClusterTypes: s.Number, Names: s.Names, Tolerations: s.Tolerations, Generation: scalarText(s.Generation),
+		NumberOfClusterTypes: (*wholeNumber)(s.Number), Names: s.Names, Tolerations: s.Tolerations,
+		Generation: scalarText(s.Generation),
 	}
 	for _, p := range s.Prefer {
-		y.Prefer = append(y.Prefer, preferenceYAML{p.Property, p.Balance, &p.Weight})
+		y.Prefer = append(y.Prefer, preferenceYAML{p.Property, p.Balance, (*wholeNumber)(&p.Weight)})
 	}
 	for _, spread := range s.Spread {
-		y.Spread = append(y.Spread, spreadYAML{spread.Key, &spread.MaxSkew, spread.WhenUnsatisfiable})
+		y.Spread = append(y.Spread, spreadYAML{spread.Key, (*wholeNumber)(&spread.MaxSkew), spread.WhenUnsatisfiable})
 	}
 	return y
 }

@@ -38,6 +38,16 @@ func ProblemsOf(o Object, ps problem.Problems) problem.Problems {
 	return ps
 }
 
+// PanicProblem reports a panic at the object that it names.
+func PanicProblem(all []Object, p *problem.Panic) problem.Problem {
+	for _, o := range all {
+		if string(o.Kind()) == p.Kind && o.Metadata().Name == p.Name {
+			return ProblemOf(o, p.Problem())
+		}
+	}
+	return p.Problem()
+}
+
 // StoppedProblem reports that a run stopped, with the error of its context.
 func StoppedProblem(err error) problem.Problem {
 	if errors.Is(err, context.DeadlineExceeded) {

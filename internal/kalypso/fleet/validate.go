@@ -28,7 +28,7 @@ func (f *Fleet) Validate(ctx context.Context) problem.Problems {
 		if ctx.Err() != nil {
 			return ps
 		}
-		found := o.Validate()
+		found := validate(o)
 		if w, ok := o.(*Workload); ok {
 			f.SetAffected(w, found)
 		}
@@ -54,6 +54,11 @@ func (f *Fleet) Validate(ctx context.Context) problem.Problems {
 	ps.Sort()
 	f.refused = ps.AffectedEverywhere()
 	return ps
+}
+
+func validate(o Object) problem.Problems {
+	defer problem.NamePanic(string(o.Kind()), o.Metadata().Name)
+	return o.Validate()
 }
 
 func originText(o Object) string {

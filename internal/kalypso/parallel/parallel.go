@@ -1,19 +1,30 @@
-// Package parallel runs indexed work on all CPUs.
+// Package parallel runs indexed work concurrently.
 package parallel
 
 import (
 	"runtime"
 	"sync"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// Do calls work for 0 to n-1, in any order, on all CPUs, and returns when all calls have returned.
-func Do(n int, work func(i int)) {
+// Do calls work for 0 to n-1, in any order, on all CPUs, and returns when all calls have returned. If calls panic, Do
+// panics with the panic of the first of them.
+func Do(n int, work func(i int)) { Limited(n, runtime.GOMAXPROCS(0), work) }
+
+// Limited is [Do] with at most limit calls at a time, for work that waits.
+func Limited(n, limit int, work func(i int)) {
+	panics := make([]*problem.Panic, n)
+	guarded := func(i int) {
+		defer problem.ReportPanic(func(p *problem.Panic) { panics[i] = p })
+		work(i)
+	}
 	var wg sync.WaitGroup
 	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	for range min(n, max(limit, 1)) {
 		wg.Go(func() {
 			for i := range next {
-				work(i)
+				guarded(i)
 			}
 		})
 	}
@@ -22,6 +33,11 @@ func Do(n int, work func(i int)) {
 	}
 	close(next)
 	wg.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
 }
 
 // Map returns the results of work for 0 to n-1, in this order; see [Do].

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
 // ClusterType is a cluster type that policies may place on.
@@ -209,6 +211,7 @@ func (p *pass) indexes(names []string) []int32 {
 // policy decides for all deployment targets of a policy, and reports whether the pass continues.
 func (p *pass) policy(ctx context.Context, i int) bool {
 	policy := &p.Policies[i]
+	defer problem.NamePanic("SchedulingPolicy", policy.Name)
 	c := p.newChooser(policy)
 	chosen := make([][]int32, 0, len(policy.Targets))
 	total := 0
@@ -252,10 +255,10 @@ func newExplained(f *Fleet) explained {
 	return e
 }
 
-// number returns how many cluster types a deployment target gets.
+// number returns how many cluster types a deployment target gets: none if the number is invalid.
 func (s *Spec) number() int {
 	if s == nil || s.Number == nil {
 		return math.MaxInt
 	}
-	return *s.Number
+	return max(*s.Number, 0)
 }

@@ -123,6 +123,7 @@ type parsed struct {
 }
 
 func parseTemplate(t *fleet.Template) (*parsed, problem.Problems) {
+	defer problem.NamePanic(string(t.Kind()), t.Name)
 	p := &parsed{template: t}
 	var problems problem.Problems
 	for i, text := range t.Manifests {

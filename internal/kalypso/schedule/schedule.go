@@ -197,6 +197,7 @@ func assign(
 	targets []*fleet.DeploymentTarget,
 	policiesOf [][]*fleet.SchedulingPolicy,
 ) (Placement, problem.Problems) {
+	defer problem.NamePanic(string(ct.Kind()), ct.Name)
 	var problems problem.Problems
 	count := 0
 	for _, policies := range policiesOf {

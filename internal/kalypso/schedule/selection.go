@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
@@ -19,6 +20,7 @@ type selection struct {
 }
 
 func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget, labels []labelSet) selection {
+	defer problem.NamePanic(string(p.Kind()), p.Name)
 	byLabels, err := newSelector(&p.DeploymentTargets)
 	if err != nil {
 		return selection{}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 )
 
@@ -79,21 +80,18 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 		}
 		byRepo[key] = append(byRepo[key], c)
 	}
-	var wg sync.WaitGroup
-	for _, key := range order {
-		wg.Go(func() {
-			select {
-			case r.slots <- struct{}{}:
-				defer func() { <-r.slots }()
-				r.readRepo(ctx, key, byRepo[key])
-			case <-ctx.Done():
-				for _, c := range byRepo[key] {
-					c.err = ctx.Err()
-				}
+	parallel.Limited(len(order), cap(r.slots), func(i int) {
+		key := order[i]
+		select {
+		case r.slots <- struct{}{}:
+			defer func() { <-r.slots }()
+			r.readRepo(ctx, key, byRepo[key])
+		case <-ctx.Done():
+			for _, c := range byRepo[key] {
+				c.err = ctx.Err()
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 	return all
 }
 

@@ -98,8 +98,9 @@ func Build(
 
 // build renders the folder i.
 func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
-	rendered := t.renderTargets(ctx, i)
 	p := &t.Schedule.Placements[i]
+	defer problem.NamePanic(string(p.ClusterType.Kind()), p.ClusterType.Name)
+	rendered := t.renderTargets(ctx, i)
 	folder := Folder{
 		ClusterType: p.ClusterType.Name,
 		Targets:     make([]Target, 0, len(rendered)),

@@ -2,13 +2,24 @@
 // any value. Everything that depends on one is unknown too.
 package unknown
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Text stands for an unknown string. In an unknown map or list, it is the only key, value or element.
 const Text = "\x00kalypso:unknown:1f0c1a52-6f2d-4f6b-9d6c-4a3b9a1a7c55\x00"
 
 // Number stands for an unknown whole number.
 const Number = math.MinInt
+
+// CheckNumber returns an error for a number that someone wrote and that is [Number].
+func CheckNumber(n int) error {
+	if n == Number {
+		return fmt.Errorf("%d is out of range", n)
+	}
+	return nil
+}
 
 // Is reports whether s is [Text].
 func Is(s string) bool { return s == Text }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 )
 
 // Limits on concurrent requests and on the responses of one cluster.
@@ -48,16 +48,9 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	}
 	contents := &folderObjects{of: of, read: map[string]*folderContents{}}
 	reports := make([][]deployment.Report, len(names))
-	places := make(chan struct{}, maxClusters)
-	var wg sync.WaitGroup
-	for i, name := range names {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			reports[i] = ask(ctx, name, clients[i], of, contents)
-		})
-	}
-	wg.Wait()
+	parallel.Limited(len(names), maxClusters, func(i int) {
+		reports[i] = ask(ctx, names[i], clients[i], of, contents)
+	})
 	return slices.Concat(reports...), contents.err()
 }
 

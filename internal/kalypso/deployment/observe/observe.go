@@ -7,11 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
@@ -134,11 +134,8 @@ func ask(
 	defer cancel()
 	reports := make([][]deployment.Report, len(req.Sources))
 	errs := make([]error, len(req.Sources))
-	var wg sync.WaitGroup
-	for i, source := range req.Sources {
-		wg.Go(func() { reports[i], errs[i] = source.Reports(bounded, rendering) })
-	}
-	wg.Wait()
+	n := len(req.Sources)
+	parallel.Limited(n, n, func(i int) { reports[i], errs[i] = req.Sources[i].Reports(bounded, rendering) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

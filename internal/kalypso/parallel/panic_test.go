@@ -1,0 +1,49 @@
+package parallel_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// TestPanic: a panic of one call does not end the process, nor keep the others from running. The first one counts. Its
+// text names the object and the place, and no value.
+func TestPanic(t *testing.T) {
+	ran := make([]bool, 100)
+	err := problem.Guard(func() error {
+		parallel.Do(len(ran), func(i int) {
+			defer problem.NamePanic("Template", string(rune('a'+i%26)))
+			ran[i] = true
+			if i > 1 {
+				_ = ran[100+i]
+			}
+			if i == 1 {
+				panic("a secret")
+			}
+		})
+		return nil
+	})
+	var p *problem.Panic
+	if !errors.As(err, &p) {
+		t.Fatalf("no panic: %v", err)
+	}
+	if found := p.Problem(); found.Kind != "Template" || found.Name != "b" {
+		t.Errorf("the panic is at %s", found.Subject())
+	}
+	for _, want := range []string{`Template "b"`, "/issues", "parallel_test.TestPanic"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in: %s", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "a secret") {
+		t.Errorf("the value is shown: %s", err)
+	}
+	for i, has := range ran {
+		if !has {
+			t.Errorf("%d did not run", i)
+		}
+	}
+}
