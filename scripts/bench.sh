@@ -25,4 +25,12 @@ go build -trimpath -o bin/bench/terraform-provider-kalypso .
   go test -count=1 -v -run 'TestWorkloadsFetches|TestLookAtFleet|TestRequests' \
     ./internal/kalypso/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/lookup |
     sed -n 's/^.*_test.go:[0-9]*: /- /p'
+  echo
+  echo "Judging a fleet: 100,000 clusters with 3 configurations each, from Azure by pages, and from reports; and clusters"
+  echo "with nested objects. The bounds for a fleet are 20 s and 1 GiB:"
+  go test -run '^$' -bench '^Benchmark(Fleet|Nested)$' -benchtime 1x \
+    ./internal/kalypso/deployment ./internal/kalypso/deployment/azure ./internal/kalypso/deployment/kubernetes |
+    awk '$1 == "pkg:" { sub(".*/", "", $2); package = $2 }
+      /^Benchmark.*op/ { sub("^Benchmark", "", $1); sub("-[0-9]+$", "", $1)
+        printf "- %s, %s: %.1f s, %.1f s of CPU, %d MiB\n", package, $1, $3 / 1e9, $5, $7 }'
 } | tee bin/bench.md

@@ -60,7 +60,7 @@ func TestSince(t *testing.T) {
 				with(at("b", "c2"), live, health(deployment.Progressing), since(9*time.Minute))}, ago(9 * time.Minute)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := deployment.Evaluate(deployment.Input{Branch: test.branch, Rules: test.rules,
+			got := evaluate(t, deployment.Input{Branch: test.branch, Rules: test.rules,
 				Reports: test.reports}).Folders["drone"].Since
 			if !got.Equal(test.want) {
 				t.Errorf("%s, want %s", got, test.want)
@@ -74,7 +74,7 @@ func TestOutcome(t *testing.T) {
 	b := line("B", "A")
 	b.Folders["drone"] = deployment.Folder{Tree: "B", Targets: []string{"shop-web"}}
 	b.Folders["large"] = deployment.Folder{Tree: "L", Targets: []string{"shop-db", "shop-web"}}
-	got := deployment.Evaluate(deployment.Input{Branch: b, Rules: rules(), Reports: []deployment.Report{
+	got := evaluate(t, deployment.Input{Branch: b, Rules: rules(), Reports: []deployment.Report{
 		with(at("z", "c2"), health(deployment.Suspended)), at("b", "c1"), at("a", "c2"), with(at("a", "c2"), folder("gone")),
 	}})
 	var problems []string

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"time"
 )
 
-// Evaluate decides the state of a deployment.
-func Evaluate(w Input) Outcome {
+// Evaluate decides the state of a deployment. It returns the error of ctx once ctx is done.
+func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 	o := Outcome{
 		Verdict:  Pending,
 		Folders:  map[string]FolderState{},
@@ -19,11 +20,15 @@ func Evaluate(w Input) Outcome {
 	}
 	if w.Branch.Head == "" {
 		o.Summary = fmt.Sprintf("The branch %q holds no rendering at this path yet.", w.Branch.Name)
-		return o
+		return o, nil
 	}
-	all := w.groupReports()
+	all := w.groupReports(ctx)
+	inFolder := byFolder(all)
 	for _, name := range slices.Sorted(maps.Keys(w.Branch.Folders)) {
-		state := w.evaluateFolder(name, all, &o)
+		if ctx.Err() != nil {
+			break
+		}
+		state := w.evaluateFolder(name, slices.Concat(inFolder[""], inFolder[name]), &o)
 		if len(w.Unanswered) > 0 {
 			state.Verdict, state.Since = Pending, time.Time{}
 		}
@@ -34,9 +39,14 @@ func Evaluate(w Input) Outcome {
 			o.Targets[target] = count
 		}
 	}
+	hasProblem := map[string]bool{}
+	for _, p := range o.Problems {
+		hasProblem[p.Cluster] = true
+	}
 	for _, c := range all {
-		if c.folder == "" && !o.hasProblem(c.cluster) {
+		if c.folder == "" && !hasProblem[c.cluster] {
 			o.addProblem(c)
+			hasProblem[c.cluster] = true
 		}
 		if _, there := w.Branch.Folders[c.folder]; !there && c.folder != "" {
 			o.addUnexpected(c, "it follows a folder that the branch does not contain; it is not counted")
@@ -54,7 +64,19 @@ func Evaluate(w Input) Outcome {
 	o.sort()
 	o.Verdict = w.verdict(o)
 	o.Summary = w.summary(o)
-	return o
+	return o, ctx.Err()
+}
+
+// byFolder returns the states of each folder, out of a list sorted by folder.
+func byFolder(all []clusterState) map[string][]clusterState {
+	found := map[string][]clusterState{}
+	for from, to := 0, 0; from < len(all); from = to {
+		for to < len(all) && all[to].folder == all[from].folder {
+			to++
+		}
+		found[all[from].folder] = all[from:to]
+	}
+	return found
 }
 
 // clusterState is the state of one cluster in one folder.
@@ -75,11 +97,32 @@ func clusterKey(name string) string {
 	return name
 }
 
-// groupReports evaluates the reports and merges those of each cluster and folder, sorted by folder and cluster.
-func (w *Input) groupReports() []clusterState {
+// groupReports evaluates the reports and merges those of each cluster and folder, sorted by folder and cluster. It
+// takes one cluster at a time, so that a large fleet needs little memory.
+func (w *Input) groupReports(ctx context.Context) (all []clusterState) {
+	byCluster := map[string][]int32{}
+	for i := range w.Reports {
+		key := clusterKey(w.Reports[i].Cluster)
+		byCluster[key] = append(byCluster[key], int32(i)) //nolint:gosec // there are no 2^31 reports
+	}
+	for _, reports := range byCluster {
+		if ctx.Err() != nil {
+			break
+		}
+		all = append(all, w.groupReportsOf(reports)...)
+	}
+	slices.SortFunc(all, func(a, b clusterState) int {
+		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster))
+	})
+	return all
+}
+
+// groupReportsOf evaluates and merges the reports of one cluster, which are indexes, in any order.
+func (w *Input) groupReportsOf(cluster []int32) []clusterState {
 	type object struct{ cluster, folder, object string }
 	objects := map[object][]evaluatedReport{}
-	for _, r := range w.Reports {
+	for _, i := range cluster {
+		r := w.Reports[i]
 		at := object{clusterKey(r.Cluster), r.Folder, r.Object}
 		objects[at] = append(objects[at], w.evaluateReport(r))
 	}
@@ -105,9 +148,6 @@ func (w *Input) groupReports() []clusterState {
 		}
 		all = append(all, clusterState{worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why})
 	}
-	slices.SortFunc(all, func(a, b clusterState) int {
-		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster))
-	})
 	return all
 }
 
@@ -139,11 +179,6 @@ func (o *Outcome) addUnexpected(s clusterState, why string) {
 	s.state, s.why = StateUnexpected, why
 	o.addFollowed(s)
 	o.addProblem(s)
-}
-
-// hasProblem reports whether a cluster is listed as a problem.
-func (o *Outcome) hasProblem(cluster string) bool {
-	return slices.ContainsFunc(o.Problems, func(p Problem) bool { return p.Cluster == cluster })
 }
 
 // addFollowed records the folder that a cluster follows.

@@ -353,7 +353,7 @@ func TestRows(t *testing.T) {
 				test.rules = rules()
 			}
 			world := deployment.Input{Branch: test.branch, Reports: test.reports, Rules: test.rules, Unanswered: test.silent}
-			got := deployment.Evaluate(world)
+			got := evaluate(t, world)
 			if diff := cmp.Diff(test.want, describe(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -383,4 +383,13 @@ func describe(o deployment.Outcome) string {
 		}
 	}
 	return strings.Join(counts, ", ") + ", " + string(f.Verdict) + "; " + string(o.Verdict)
+}
+
+func evaluate(t *testing.T, w deployment.Input) deployment.Outcome {
+	t.Helper()
+	o, err := deployment.Evaluate(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }

@@ -23,6 +23,7 @@ type History struct {
 	unread      []string
 	determined  []bool // by commit: all that came after it was read
 	tree        func(commit, folder string) string
+	nowhere     []bool               // by commit: false
 	unchangedIn map[string][]bool    // by folder, see unchanged
 	changes     map[string]time.Time // by folder, see LastChange
 }
@@ -32,7 +33,7 @@ type History struct {
 func NewHistory(head string, commits []Commit, tree func(commit, folder string) string) *History {
 	h := &History{index: map[string]int{}, tree: tree, unchangedIn: map[string][]bool{}, changes: map[string]time.Time{}}
 	h.sort(head, commits)
-	h.parents = make([][]int, len(h.commits))
+	h.parents, h.nowhere = make([][]int, len(h.commits)), make([]bool, len(h.commits))
 	missing := map[string]int{}
 	for i, c := range h.commits {
 		for _, p := range c.Parents {
@@ -192,16 +193,19 @@ func (h *History) unchanged(folder string) []bool {
 	if same, known := h.unchangedIn[folder]; known {
 		return same
 	}
-	same := make([]bool, len(h.commits))
-	for i := range same {
-		same[i] = true
-	}
 	want := ""
 	if len(h.commits) > 0 {
 		want = h.tree(h.commits[0].Hash, folder)
 	}
+	if want == "" {
+		return h.nowhere
+	}
+	same := make([]bool, len(h.commits))
+	for i := range same {
+		same[i] = true
+	}
 	for i, c := range h.commits { // children first
-		same[i] = same[i] && want != "" && h.tree(c.Hash, folder) == want
+		same[i] = same[i] && h.tree(c.Hash, folder) == want
 		for _, p := range h.parents[i] {
 			same[p] = same[p] && same[i]
 		}

@@ -23,7 +23,7 @@ func TestNoFalseSuccess(t *testing.T) {
 		runs++
 		w := newTruth(rand.New(rand.NewPCG(seed, 16)))
 		world := w.world()
-		got := deployment.Evaluate(world)
+		got := evaluate(t, world)
 		if got.Verdict == deployment.Success {
 			successes++
 			if lie := w.lie(); lie != "" {
@@ -35,7 +35,7 @@ func TestNoFalseSuccess(t *testing.T) {
 		w.r.Shuffle(len(shuffled.Reports), func(i, j int) {
 			shuffled.Reports[i], shuffled.Reports[j] = shuffled.Reports[j], shuffled.Reports[i]
 		})
-		if diff := cmp.Diff(got, deployment.Evaluate(shuffled)); diff != "" {
+		if diff := cmp.Diff(got, evaluate(t, shuffled)); diff != "" {
 			t.Fatalf("seed %d: another order, another outcome (-one +other):\n%s", seed, diff)
 		}
 	}

@@ -23,7 +23,10 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if j.since.IsZero() {
 		j.since = r.Time
 	}
-	changed := w.Branch.History.LastChange(r.Folder)
+	var changed time.Time
+	if _, there := w.Branch.Folders[r.Folder]; there {
+		changed = w.Branch.History.LastChange(r.Folder)
+	}
 	// A cluster can't be current for longer than the folder exists.
 	if !j.since.IsZero() && changed.After(j.since) {
 		j.since = changed

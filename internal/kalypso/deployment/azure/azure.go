@@ -30,13 +30,11 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	if err != nil {
 		return nil, err
 	}
-	configurations, err := query(ctx, g, configurationsQuery(of.Repo), func(c configuration) string { return c.ID })
-	if err != nil {
-		return nil, err
-	}
 	var reports []deployment.Report
-	for _, c := range configurations {
+	if err := query(ctx, g, configurationsQuery(of.Repo), func(c configuration) {
 		reports = append(reports, c.reports(of)...)
+	}); err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc(reports, func(r deployment.Report) bool { return isConnected(r.Cluster) }) {
 		if err := markOffline(ctx, g, reports); err != nil {
@@ -81,6 +79,8 @@ func isConnected(cluster string) bool {
 	return strings.Contains(strings.ToLower(cluster), connectedType)
 }
 
+func (c connectedCluster) id() string { return c.ID }
+
 // connectedCluster is a row of [connectedQuery].
 type connectedCluster struct {
 	ID                 string `json:"id"`
@@ -92,13 +92,11 @@ type connectedCluster struct {
 
 // markOffline marks the reports of disconnected clusters, which are outdated.
 func markOffline(ctx context.Context, g *client, reports []deployment.Report) error {
-	rows, err := query(ctx, g, connectedQuery, func(c connectedCluster) string { return c.ID })
-	if err != nil {
-		return err
-	}
 	status := map[string]string{}
-	for _, c := range rows {
+	if err := query(ctx, g, connectedQuery, func(c connectedCluster) {
 		status[strings.ToLower(c.ID)] = c.ConnectivityStatus + c.Properties.ConnectivityStatus
+	}); err != nil {
+		return err
 	}
 	for i, r := range reports {
 		if now := status[strings.ToLower(r.Cluster)]; isConnected(r.Cluster) && !strings.EqualFold(now, "Connected") {

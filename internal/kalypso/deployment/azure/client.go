@@ -3,6 +3,7 @@ package azure
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,14 +26,14 @@ import (
 // Limits on queries and on the responses of Azure Resource Graph.
 const (
 	pageSize         = 1000 // maximum of the service
-	maxRows          = 100000
+	maxRows          = 1_000_000
 	maxResponseBytes = 64 << 20 // of a page
 	maxAttempts      = 5        // after "try again later" or no response
 )
 
 // client queries Azure Resource Graph.
 type client struct {
-	client  *armresourcegraph.Client
+	client  *arm.Client
 	scope   Scope
 	secrets *redact.Secrets
 	now     time.Time // Azure's clock at the last response
@@ -54,10 +55,8 @@ func connect(config Config, scope Scope) (*client, error) {
 	if err != nil {
 		return nil, g.explain(err)
 	}
-	g.client, err = armresourcegraph.NewClient(
-		credential,
-		&arm.ClientOptions{ClientOptions: options, DisableRPRegistration: true},
-	)
+	g.client, err = arm.NewClient("armresourcegraph", "v1.0.0", credential,
+		&arm.ClientOptions{ClientOptions: options, DisableRPRegistration: true})
 	if err != nil {
 		return nil, g.explain(err)
 	}
@@ -67,10 +66,19 @@ func connect(config Config, scope Scope) (*client, error) {
 // errPage means that a page of the answer is missing, so the answer can't be used.
 var errPage = errors.New("the answer lacks a page")
 
-// query reads all pages of a query. The query must order its rows by ID.
-func query[T any](ctx context.Context, g *client, text string, id func(T) string) ([]T, error) {
-	var all []T
-	seen := map[string]bool{}
+// answerPage is a page of an answer, with rows of a type: armresourcegraph.QueryResponse decodes them as any, and each
+// has to be encoded and decoded again.
+type answerPage[T any] struct {
+	Count           *int64 `json:"count"`
+	TotalRecords    *int64 `json:"totalRecords"`
+	ResultTruncated string `json:"resultTruncated"`
+	SkipToken       string `json:"$skipToken"`
+	Data            []T    `json:"data"`
+}
+
+// query reads all pages of a query, and visits each row once. The query must order its rows by ID.
+func query[T interface{ id() string }](ctx context.Context, g *client, text string, visit func(T)) error {
+	seen := map[[sha256.Size]byte]bool{} // hashes of IDs, which are long
 	request := armresourcegraph.QueryRequest{
 		Query: &text, Subscriptions: pointers(g.scope.Subscriptions), ManagementGroups: pointers(g.scope.ManagementGroups),
 		Options: &armresourcegraph.QueryRequestOptions{
@@ -79,44 +87,40 @@ func query[T any](ctx context.Context, g *client, text string, id func(T) string
 	}
 	read := int64(0)
 	for {
-		page, quota, err := g.page(ctx, request)
+		page, quota, err := readPage[T](ctx, g, request)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		rows, err := rowsOf[T](page)
-		if err != nil {
-			return nil, err
-		}
-		read += int64(len(rows))
-		for _, row := range rows {
-			key := strings.ToLower(id(row))
-			if key == "" {
-				return nil, errors.New("the answer contains a row without an ID")
+		read += int64(len(page.Data))
+		for _, row := range page.Data {
+			if row.id() == "" {
+				return errors.New("the answer contains a row without an ID")
 			}
+			key := sha256.Sum256([]byte(strings.ToLower(row.id())))
 			if !seen[key] { // a row may move to the next page between two requests
-				seen[key], all = true, append(all, row)
+				seen[key] = true
+				visit(row)
 			}
 		}
 		switch {
-		case len(all) > maxRows:
-			return nil, fmt.Errorf("the answer has more than %d rows; narrow subscriptions or management_groups", maxRows)
-		case page.SkipToken == nil || *page.SkipToken == "":
-			return all, complete(page, read)
-		case len(rows) == 0:
-			return nil, fmt.Errorf("%w: an empty page announces more rows", errPage)
+		case len(seen) > maxRows:
+			return fmt.Errorf("the answer has more than %d rows; narrow subscriptions or management_groups", maxRows)
+		case page.SkipToken == "":
+			return page.complete(read)
+		case len(page.Data) == 0:
+			return fmt.Errorf("%w: an empty page announces more rows", errPage)
 		}
-		request.Options.SkipToken = page.SkipToken
+		request.Options.SkipToken = &page.SkipToken
 		if err := clock.Sleep(ctx, quota); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
 
 // complete returns an error if the last page does not end the answer.
-func complete(page *armresourcegraph.QueryResponse, read int64) error {
-	truncated := page.ResultTruncated != nil && *page.ResultTruncated == armresourcegraph.ResultTruncatedTrue
+func (page *answerPage[T]) complete(read int64) error {
 	switch {
-	case truncated:
+	case page.ResultTruncated == string(armresourcegraph.ResultTruncatedTrue):
 		return fmt.Errorf("%w: it is truncated without a link to the next page", errPage)
 	case page.TotalRecords != nil && read < *page.TotalRecords:
 		return fmt.Errorf("%w: it contains %d of %d rows", errPage, read, *page.TotalRecords)
@@ -124,20 +128,51 @@ func complete(page *armresourcegraph.QueryResponse, read int64) error {
 	return nil
 }
 
-// page reads one page and returns how long to wait before the next.
-func (g *client) page(
+// readPage reads one page and returns how long to wait before the next.
+func readPage[T any](
 	ctx context.Context,
+	g *client,
 	request armresourcegraph.QueryRequest,
-) (*armresourcegraph.QueryResponse, time.Duration, error) {
-	var raw *http.Response
-	answer, err := g.client.Resources(policy.WithCaptureResponse(ctx, &raw), request, nil)
+) (*answerPage[T], time.Duration, error) {
+	text, header, err := g.post(ctx, request)
 	if err != nil {
 		return nil, 0, g.explain(err)
 	}
-	if at, err := http.ParseTime(raw.Header.Get("Date")); err == nil {
+	if at, err := http.ParseTime(header.Get("Date")); err == nil {
 		g.now = at
 	}
-	return &answer.QueryResponse, quotaPause(raw.Header), nil
+	page := &answerPage[T]{}
+	if err := json.Unmarshal(text, page); err != nil {
+		return nil, 0, errors.New("the rows of the answer don't have the format that Azure documents")
+	}
+	if page.Count != nil && int64(len(page.Data)) != *page.Count {
+		return nil, 0, fmt.Errorf("%w: a page announces %d rows and contains %d", errPage, *page.Count, len(page.Data))
+	}
+	return page, quotaPause(header), nil
+}
+
+// queryPath is the operation of armresourcegraph.Client.Resources.
+const queryPath = "/providers/Microsoft.ResourceGraph/resources?api-version=2024-04-01"
+
+// post sends a query, and returns body and header of the response. A status other than 200 is an error.
+func (g *client) post(ctx context.Context, request armresourcegraph.QueryRequest) ([]byte, http.Header, error) {
+	req, err := runtime.NewRequest(ctx, http.MethodPost, strings.TrimSuffix(g.client.Endpoint(), "/")+queryPath)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Raw().Header.Set("Accept", "application/json")
+	if err := runtime.MarshalAsJSON(req, request); err != nil {
+		return nil, nil, err
+	}
+	resp, err := g.client.Pipeline().Do(req) //nolint:bodyclose // Payload and NewResponseError close it
+	if err != nil {
+		return nil, nil, err
+	}
+	if !runtime.HasStatusCode(resp, http.StatusOK) {
+		return nil, nil, runtime.NewResponseError(resp)
+	}
+	text, err := runtime.Payload(resp)
+	return text, resp.Header, err
 }
 
 // quotaPause returns how long to wait if the request quota is used up.
@@ -157,22 +192,6 @@ func quotaPause(header http.Header) time.Duration {
 		return 5 * time.Second // the window of the quota
 	}
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second
-}
-
-// rowsOf returns the rows of a page.
-func rowsOf[T any](page *armresourcegraph.QueryResponse) ([]T, error) {
-	text, err := json.Marshal(page.Data)
-	if err != nil {
-		return nil, errors.New("the answer contains no rows")
-	}
-	var rows []T
-	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, errors.New("the rows of the answer don't have the format that Azure documents")
-	}
-	if page.Count != nil && int64(len(rows)) != *page.Count {
-		return nil, fmt.Errorf("%w: a page announces %d rows and contains %d", errPage, *page.Count, len(rows))
-	}
-	return rows, nil
 }
 
 // explain turns an error of the SDK into a short one without secrets. It wraps [deployment.ErrNoAnswer] if Azure did

@@ -56,6 +56,8 @@ type status struct {
 	} `json:"statusConditions"`
 }
 
+func (c configuration) id() string { return c.ID }
+
 // provider separates the cluster's ID from the rest of a configuration's ID.
 const provider = "/providers/microsoft.kubernetesconfiguration/"
 
@@ -82,6 +84,12 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 		return nil
 	}
 	cluster, name := c.cluster()
+	owners := map[string]*status{}
+	for i := len(c.Properties.Statuses) - 1; i >= 0; i-- { // of several with one name, the first counts
+		if s := &c.Properties.Statuses[i]; s.isKustomization() {
+			owners[strings.ToLower(s.Name)] = s
+		}
+	}
 	var all []deployment.Report
 	for _, key := range slices.Sorted(maps.Keys(c.Properties.Kustomizations)) {
 		folder, inside := of.FolderOf(c.Properties.Kustomizations[key].Path)
@@ -108,7 +116,7 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 		}
 		all = append(all, r)
 		for _, s := range c.Properties.Statuses {
-			if c.isBelow(s, own) {
+			if s.isBelow(own, owners) {
 				all = append(all, s.report(r))
 			}
 		}
@@ -152,8 +160,8 @@ const maxOwnerDepth = 16
 
 // isBelow reports whether a status counts for the folder of a Kustomization. The objects that it applied count,
 // directly or through others, and so do sources and objects without a known owner. Other Kustomizations of the
-// configuration have their own folders.
-func (c configuration) isBelow(s status, own *status) bool {
+// configuration have their own folders. owners holds the Kustomizations by lower-case name.
+func (s status) isBelow(own *status, owners map[string]*status) bool {
 	for range maxOwnerDepth {
 		switch {
 		case own != nil && s.isKustomization() && strings.EqualFold(s.Name, own.Name):
@@ -163,13 +171,11 @@ func (c configuration) isBelow(s status, own *status) bool {
 		case own != nil && strings.EqualFold(s.AppliedBy.Name, own.Name):
 			return true
 		}
-		i := slices.IndexFunc(c.Properties.Statuses, func(o status) bool {
-			return o.isKustomization() && strings.EqualFold(o.Name, s.AppliedBy.Name)
-		})
-		if i < 0 {
+		owner, known := owners[strings.ToLower(s.AppliedBy.Name)]
+		if !known {
 			return true
 		}
-		s = c.Properties.Statuses[i]
+		s = *owner
 	}
 	return true
 }

@@ -22,6 +22,9 @@ func (k *cluster) argoCD(ctx context.Context) (there bool, err error) {
 		return false, err
 	}
 	for _, o := range applications.objects {
+		if err := ctx.Err(); err != nil {
+			return true, err
+		}
 		k.application(object{o})
 	}
 	return true, nil

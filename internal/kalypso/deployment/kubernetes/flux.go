@@ -31,6 +31,9 @@ func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 		}
 	}
 	for _, o := range kustomizations.objects {
+		if err := ctx.Err(); err != nil {
+			return true, err
+		}
 		k.kustomization(object{o}, sources)
 	}
 	return true, nil

@@ -73,10 +73,11 @@ func ask(
 	if err == nil && !flux && !argo {
 		err = errors.New("it has no custom resources of Flux or Argo CD")
 	}
+	if err == nil {
+		err = k.addNested(ctx)
+	}
 	if err != nil {
 		k.reports = []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err), Now: c.date.now()}}
-	} else {
-		k.addNested()
 	}
 	for i := range k.reports {
 		for _, text := range []*string{&k.reports[i].Message, &k.reports[i].Revision, &k.reports[i].Object} {
@@ -116,6 +117,7 @@ type cluster struct {
 type resourceList struct {
 	there   bool // the cluster serves the resource
 	objects []unstructured.Unstructured
+	byName  map[string][]object // namespace/name, and /name for any namespace; nil: not computed yet
 }
 
 // list returns all objects of a resource, in the version that the cluster prefers.

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ func (k *cluster) addReport(r deployment.Report, namespace string) {
 }
 
 // addNested adds the reports of the Kustomizations and Applications in the folders that the cluster follows.
-func (k *cluster) addNested() {
+func (k *cluster) addNested(ctx context.Context) error {
 	type place struct {
 		parent
 		identity
@@ -41,11 +42,14 @@ func (k *cluster) addNested() {
 	for _, p := range k.parents {
 		inside, err := k.contents.folder(p.folder)
 		if err != nil {
-			return // an error of the branch, which Reports returns
+			return nil //nolint:nilerr // an error of the branch, which Reports returns
 		}
 		for _, id := range inside {
 			if p.namespace != "" {
 				id.namespace = p.namespace
+			}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
 			if at := (place{p, id}); !done[at] {
 				done[at] = true
@@ -53,16 +57,14 @@ func (k *cluster) addNested() {
 			}
 		}
 	}
+	return nil
 }
 
 // nestedReports returns the reports of the objects with an identity. There may be several if the folder names no
 // namespace.
 func (k *cluster) nestedReports(folder string, id identity) []deployment.Report {
 	var all []deployment.Report
-	for _, o := range k.lists[id.kind()].all() {
-		if o.GetName() != id.name || id.namespace != "" && o.GetNamespace() != id.namespace {
-			continue
-		}
+	for _, o := range k.lists[id.kind()].named(id) {
 		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Nested: true, Now: k.date.now()}
 		if id.group == argoGroup {
 			r.Health, r.Since, r.Message = o.health()
@@ -80,15 +82,22 @@ func (k *cluster) nestedReports(folder string, id identity) []deployment.Report 
 	return all
 }
 
-func (k *resourceList) all() []object {
+// named returns the objects with the name of an identity, in its namespace or, if it has none, in any.
+func (k *resourceList) named(id identity) []object {
 	if k == nil {
 		return nil
 	}
-	all := make([]object, len(k.objects))
-	for i, o := range k.objects {
-		all[i] = object{o}
+	if k.byName == nil {
+		k.byName = map[string][]object{}
+		for _, o := range k.objects {
+			anywhere := "/" + o.GetName()
+			k.byName[anywhere] = append(k.byName[anywhere], object{o})
+			if in := o.GetNamespace() + anywhere; in != anywhere {
+				k.byName[in] = append(k.byName[in], object{o})
+			}
+		}
 	}
-	return all
+	return k.byName[id.namespace+"/"+id.name]
 }
 
 // identity identifies an object in a folder.

@@ -35,7 +35,8 @@ func (o object) time(fields ...string) time.Time { return parseTime(o.text(field
 
 // objects returns the elements of a list of objects.
 func (o object) objects(fields ...string) []object {
-	list, _, _ := unstructured.NestedSlice(o.Object, fields...)
+	found, _, _ := unstructured.NestedFieldNoCopy(o.Object, fields...)
+	list, _ := found.([]any)
 	var all []object
 	for _, e := range list {
 		if m, ok := e.(map[string]any); ok {
@@ -47,7 +48,8 @@ func (o object) objects(fields ...string) []object {
 
 // at returns a nested object.
 func (o object) at(fields ...string) object {
-	m, _, _ := unstructured.NestedMap(o.Object, fields...)
+	found, _, _ := unstructured.NestedFieldNoCopy(o.Object, fields...)
+	m, _ := found.(map[string]any)
 	return object{unstructured.Unstructured{Object: m}}
 }
 

@@ -61,7 +61,10 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	defer b.close()
 	world := deployment.Input{Branch: b.Branch, Rules: req.Rules}
 	if b.Head == "" {
-		none := &Observation{Branch: b.Branch, Outcome: deployment.Evaluate(world), At: now()}
+		none := &Observation{Branch: b.Branch, At: now()}
+		if none.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
+			return nil, err
+		}
 		none.Awaits = none.awaits(req.Goal)
 		return none, nil
 	}
@@ -90,7 +93,10 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		}
 	}
 	world.Branch = b.Branch
-	seen.Branch, seen.Outcome = b.Branch, deployment.Evaluate(world)
+	seen.Branch = b.Branch
+	if seen.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
+		return nil, err
+	}
 	seen.Awaits = seen.awaits(req.Goal)
 	return seen, nil
 }

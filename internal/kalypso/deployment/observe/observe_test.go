@@ -120,7 +120,9 @@ func TestLookAtFleet(t *testing.T) {
 			Reports: test.reports,
 			Rules:   deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
 		}
-		deployment.Evaluate(world)
+		if _, err := deployment.Evaluate(t.Context(), world); err != nil {
+			t.Fatal(err)
+		}
 		judged := time.Since(begin)
 		if judged > 2*time.Second {
 			t.Errorf("%s: judged in %s", test.name, judged)

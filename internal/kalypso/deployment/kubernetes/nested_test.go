@@ -1,0 +1,115 @@
+package kubernetes_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
+)
+
+// crowd starts a cluster with many Kustomizations, each with a target namespace of its own, that follow a folder with
+// some objects.
+func crowd(t testing.TB, kustomizations, inside int) (kubernetes.Source, deployment.Rendering) {
+	t.Helper()
+	var items []map[string]any
+	for i := range kustomizations {
+		items = append(items, map[string]any{
+			"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+			"metadata": map[string]any{"name": fmt.Sprintf("app-%05d", i), "namespace": "flux-system"},
+			"spec": map[string]any{
+				"path": "fleet/large", "targetNamespace": fmt.Sprintf("ns-%05d", i),
+				"sourceRef": map[string]any{"kind": "GitRepository", "name": "fleet"},
+			},
+		})
+	}
+	list := func(kind string, items ...map[string]any) []byte {
+		text, err := json.Marshal(map[string]any{
+			"apiVersion": "v1", "kind": kind + "List", "metadata": map[string]any{}, "items": items,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	group := func(name string) []byte {
+		version := map[string]any{"groupVersion": name + "/v1", "version": "v1"}
+		text, err := json.Marshal(map[string]any{
+			"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": []any{version}, "preferredVersion": version,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	answers := map[string][]byte{
+		"/apis/kustomize.toolkit.fluxcd.io":                   group("kustomize.toolkit.fluxcd.io"),
+		"/apis/source.toolkit.fluxcd.io":                      group("source.toolkit.fluxcd.io"),
+		"/apis/kustomize.toolkit.fluxcd.io/v1/kustomizations": list("Kustomization", items...),
+		"/apis/source.toolkit.fluxcd.io/v1/gitrepositories": list("GitRepository", map[string]any{
+			"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
+			"metadata": map[string]any{"name": "fleet", "namespace": "flux-system"},
+			"spec":     map[string]any{"url": rendering.Repo, "ref": map[string]any{"branch": "stage"}},
+		}),
+		"/apis/source.toolkit.fluxcd.io/v1/ocirepositories": list("OCIRepository"),
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		text, there := answers[r.URL.Path]
+		if !there {
+			w.WriteHeader(http.StatusNotFound)
+			text = []byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`)
+		}
+		_, _ = w.Write(text)
+	}))
+	t.Cleanup(s.Close)
+	var folder strings.Builder
+	for i := range inside {
+		fmt.Fprintf(&folder,
+			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app-%05d}\n---\n", i)
+	}
+	of := rendering
+	of.Files = func(string) (map[string][]byte, error) {
+		return map[string][]byte{"fleet/large/all.yaml": []byte(folder.String())}, nil
+	}
+	return kubernetes.Source{"crowd": {Kubeconfig: config(s.URL)}}, of
+}
+
+// BenchmarkNested asks a cluster whose objects lie below the limits.
+func BenchmarkNested(b *testing.B) {
+	for _, c := range []struct{ kustomizations, inside int }{{5000, 100}, {20_000, 30}} {
+		b.Run(fmt.Sprintf("%d Kustomizations x %d objects", c.kustomizations, c.inside), func(b *testing.B) {
+			source, of := crowd(b, c.kustomizations, c.inside)
+			for b.Loop() {
+				memory.Measure(b, func() {
+					reports, err := source.Reports(b.Context(), of)
+					if want := c.kustomizations * (1 + c.inside); err != nil || len(reports) != want {
+						b.Fatal(len(reports), err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// A cluster with many objects is offline once the context is done, instead of running on.
+func TestNestedStops(t *testing.T) {
+	t.Parallel()
+	source, of := crowd(t, 100, 5)
+	ctx, cancel := context.WithCancel(t.Context())
+	files := of.Files
+	of.Files = func(folder string) (map[string][]byte, error) {
+		cancel() // while objects are compared
+		return files(folder)
+	}
+	reports, err := source.Reports(ctx, of)
+	if err != nil || len(reports) != 1 || reports[0].Health != deployment.Offline {
+		t.Errorf("%d reports, %v", len(reports), err)
+	}
+}

@@ -1,0 +1,51 @@
+// Package memory measures the memory of the test's process.
+package memory
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
+)
+
+// Measure runs f, and adds to the results of a benchmark what it took of the processor and of memory.
+func Measure(b *testing.B, f func()) {
+	b.Helper()
+	start := processor.Time()
+	peak := Peak(f)
+	b.ReportMetric((processor.Time() - start).Seconds(), "cpu-s")
+	b.ReportMetric(float64(peak>>20), "peak-MiB")
+}
+
+// Peak runs f and returns the most memory that the process held meanwhile, in bytes, without what was free before. It
+// includes garbage that is not collected yet.
+func Peak(f func()) (peak uint64) {
+	runtime.GC()
+	debug.FreeOSMemory()
+	look := func() {
+		all := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		metrics.Read(all)
+		peak = max(peak, all[0].Value.Uint64()-all[1].Value.Uint64())
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			look()
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	f()
+	close(done)
+	wg.Wait()
+	look()
+	return peak
+}
