@@ -30,6 +30,12 @@ var clustersAttribute = schema.MapNestedAttribute{
 			MarkdownDescription: "Whether a program that the kubeconfig names, such as `kubelogin`, may run on this machine " +
 				"to get a credential. The default is `false`, which rejects such a kubeconfig.",
 		},
+		"allow_files": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether the content of a kubeconfig may name files on this machine, such as `tokenFile` or " +
+				"`client-key`. The default is `false`, which rejects such a kubeconfig. A kubeconfig that is given by its path " +
+				"may always name files.",
+		},
 	}},
 }
 
@@ -55,10 +61,13 @@ func readClusters(d decoder) clusterSettings {
 	set, _ := members(v)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		given := newDecoder(set[name], d.problems, d.at(problem.Attr("clusters"), problem.Key(name))...)
-		allow, allowKnown := given.bool("allow_exec")
-		c := kubernetes.Connection{Kubeconfig: given.string("kubeconfig"), Context: given.string("context"), AllowExec: allow}
+		programs, programsKnown := given.bool("allow_exec")
+		files, filesKnown := given.bool("allow_files")
+		c := kubernetes.Connection{
+			Kubeconfig: given.string("kubeconfig"), Context: given.string("context"), AllowExec: programs, AllowFiles: files,
+		}
 		switch {
-		case given.unknown || !allowKnown || anyUnknown(c.Kubeconfig, c.Context):
+		case given.unknown || !programsKnown || !filesKnown || anyUnknown(c.Kubeconfig, c.Context):
 			all.unknown[name] = true
 		case c.Kubeconfig == "":
 			given.report("Missing kubeconfig", "A cluster needs kubeconfig: its content or its path.",

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,6 +27,7 @@ type Connection struct {
 	Kubeconfig string // content of a kubeconfig, or its path
 	Context    string // "": the kubeconfig's current context
 	AllowExec  bool   // let programs that the kubeconfig names run to get a credential
+	AllowFiles bool   // let the content of a kubeconfig refer to files of this machine
 }
 
 // Limits for one cluster.
@@ -50,18 +52,18 @@ func (c Connection) config() (*rest.Config, error) {
 	if name == "" {
 		name = config.CurrentContext
 	}
-	context := config.Contexts[name]
+	at := config.Contexts[name]
 	switch {
 	case name == "":
 		return nil, fmt.Errorf("the kubeconfig has no current context; set context to one of: %s", names(config))
-	case context == nil:
+	case at == nil:
 		return nil, fmt.Errorf("the kubeconfig has no context %q; it has: %s", name, names(config))
-	case config.Clusters[context.Cluster] == nil:
-		return nil, fmt.Errorf("the kubeconfig has no cluster %q, but its context %q refers to it", context.Cluster, name)
+	case config.Clusters[at.Cluster] == nil:
+		return nil, fmt.Errorf("the kubeconfig has no cluster %q, but its context %q refers to it", at.Cluster, name)
 	}
-	user := config.AuthInfos[context.AuthInfo]
-	if user == nil && context.AuthInfo != "" {
-		return nil, fmt.Errorf("the kubeconfig has no user %q, but its context %q refers to it", context.AuthInfo, name)
+	user := config.AuthInfos[at.AuthInfo]
+	if user == nil && at.AuthInfo != "" {
+		return nil, fmt.Errorf("the kubeconfig has no user %q, but its context %q refers to it", at.AuthInfo, name)
 	}
 	if user != nil && user.AuthProvider != nil {
 		return nil, errors.New(
@@ -75,7 +77,10 @@ func (c Connection) config() (*rest.Config, error) {
 			user.Exec.Command,
 		)
 	}
-	if err := checkServer(config.Clusters[context.Cluster].Server); err != nil {
+	if err := c.checkFiles(config, at); err != nil {
+		return nil, err
+	}
+	if err := checkServer(config.Clusters[at.Cluster].Server); err != nil {
 		return nil, err
 	}
 	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
@@ -86,9 +91,37 @@ func (c Connection) config() (*rest.Config, error) {
 	return made, nil
 }
 
+// checkFiles returns an error if the content of a kubeconfig refers to files. Whoever wrote it may know no more of this
+// machine than their paths, and gets what the files hold: a token is sent to the server of the kubeconfig.
+func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
+	if c.AllowFiles || c.isPath() {
+		return nil
+	}
+	var fields []string
+	add := func(name, path string) {
+		if path != "" {
+			fields = append(fields, name)
+		}
+	}
+	add("certificate-authority", config.Clusters[at.Cluster].CertificateAuthority)
+	if user := config.AuthInfos[at.AuthInfo]; user != nil {
+		add("client-certificate", user.ClientCertificate)
+		add("client-key", user.ClientKey)
+		add("tokenFile", user.TokenFile)
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the kubeconfig is given as its content, but %s of it names a file of this machine; embed what the "+
+		"file holds, or set allow_files = true", strings.Join(fields, ", "))
+}
+
+// isPath reports whether the kubeconfig is a path rather than its content.
+func (c Connection) isPath() bool { return !strings.ContainsAny(c.Kubeconfig, "\n{") }
+
 // load parses the kubeconfig, from its content or its file.
 func (c Connection) load() (*api.Config, error) {
-	if !strings.ContainsAny(c.Kubeconfig, "\n{") {
+	if c.isPath() {
 		if _, err := os.Stat(c.Kubeconfig); err != nil {
 			return nil, errors.New("kubeconfig is neither the content of a kubeconfig nor the path of a readable file")
 		}
@@ -135,11 +168,34 @@ type client struct {
 	date *serverDate
 	// secrets holds the credentials that were sent to the cluster, which may echo them.
 	secrets *redact.Secrets
+	plugin  *rest.Config // if not nil, a program gets the credential; see login
 }
 
-// connect returns a client without contacting the cluster.
+// connect returns a client without contacting the cluster. It runs no program.
 func (c Connection) connect() (*client, error) {
 	config, err := c.config()
+	if err != nil || config.ExecProvider == nil {
+		return newClient(config, err)
+	}
+	plain := rest.CopyConfig(config)
+	plain.ExecProvider = nil
+	made, err := newClient(plain, nil)
+	if err == nil && config.BearerToken == "" && config.BearerTokenFile == "" { // else the token counts
+		made.plugin = config
+	}
+	return made, err
+}
+
+// login returns a client with the credential that a program gets, if one has to run. Otherwise it returns c.
+func (c *client) login(ctx context.Context) (*client, error) {
+	if c.plugin == nil {
+		return c, nil
+	}
+	return newClient(withPlugin(ctx, c.plugin))
+}
+
+// newClient returns the client of a configuration, unless there is an error.
+func newClient(config *rest.Config, err error) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +220,7 @@ func (c Connection) connect() (*client, error) {
 	if err != nil {
 		return nil, errors.New("the kubeconfig can't be used: its server is not a URL")
 	}
-	return &client{objects, plain, date, secrets}, nil
+	return &client{Interface: objects, rest: plain, date: date, secrets: secrets}, nil
 }
 
 // serverDate holds the time of a server as of its last response.

@@ -64,6 +64,11 @@ func ask(
 ) []deployment.Report {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	logged, err := c.login(ctx)
+	if err != nil {
+		return []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err)}}
+	}
+	c = logged
 	k := &cluster{name: name, client: c, of: of, contents: contents, lists: map[string]*resourceList{}}
 	flux, err := k.flux(ctx)
 	argo := false

@@ -1,0 +1,14 @@
+//go:build !windows
+
+package kubernetes
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup starts a program in a process group of its own, which those that it starts join.
+func ownGroup(program *exec.Cmd) { program.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// endGroup ends a program and those that it started.
+func endGroup(program *exec.Cmd) error { return syscall.Kill(-program.Process.Pid, syscall.SIGKILL) }

@@ -1,0 +1,134 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/pkg/apis/clientauthentication"
+	"k8s.io/client-go/pkg/apis/clientauthentication/install"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+const (
+	maxPluginOutput = 1 << 20
+	// pluginWait is how long the output may stay open after a program has ended: another one that it started holds it.
+	pluginWait = time.Second
+)
+
+// withPlugin returns a configuration with the credential that the program of a kubeconfig prints. client-go runs such a
+// program without a context, with its output unbounded and its standard error in the provider's log. When ctx is done,
+// the program ends, with those that it started.
+func withPlugin(ctx context.Context, config *rest.Config) (*rest.Config, error) {
+	found, err := runPlugin(ctx, config)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("it did not end in time")
+		}
+		return nil, fmt.Errorf("the program %q, which gets the credential: %w", config.ExecProvider.Command, err)
+	}
+	made := rest.CopyConfig(config)
+	made.ExecProvider = nil
+	if found.Token != "" {
+		made.BearerToken, made.BearerTokenFile = found.Token, ""
+	}
+	if found.ClientCertificateData != "" {
+		made.CertData, made.KeyData = []byte(found.ClientCertificateData), []byte(found.ClientKeyData)
+	}
+	return made, nil
+}
+
+// runPlugin runs the program by the protocol of client.authentication.k8s.io. No error contains what it prints.
+func runPlugin(ctx context.Context, config *rest.Config) (*clientauthentication.ExecCredentialStatus, error) {
+	program := config.ExecProvider
+	if program.InteractiveMode == api.AlwaysExecInteractiveMode {
+		return nil, errors.New("interactiveMode is Always, but no one can answer its questions")
+	}
+	version, err := schema.ParseGroupVersion(program.APIVersion)
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	if err != nil || !scheme.IsVersionRegistered(version) {
+		return nil, fmt.Errorf("its apiVersion %q is unknown", program.APIVersion)
+	}
+	codecs := serializer.NewCodecFactory(scheme)
+	credential := &clientauthentication.ExecCredential{}
+	if program.ProvideClusterInfo {
+		if credential.Spec.Cluster, err = rest.ConfigToExecCluster(config); err != nil {
+			return nil, errors.New("the cluster of the kubeconfig can't be passed on: a file that it refers to can't be read")
+		}
+	}
+	info, err := runtime.Encode(codecs.LegacyCodec(version), credential)
+	if err != nil {
+		return nil, errors.New("the cluster of the kubeconfig can't be passed on")
+	}
+	environment := os.Environ()
+	for _, e := range program.Env {
+		environment = append(environment, e.Name+"="+e.Value)
+	}
+	environment = append(environment, "KUBERNETES_EXEC_INFO="+string(info))
+	output, err := runProgram(ctx, environment, program.Command, program.Args)
+	if err != nil {
+		return nil, err
+	}
+	_, kind, err := codecs.UniversalDecoder(version).Decode(output, nil, credential)
+	switch {
+	case err != nil || kind.GroupVersion() != version || credential.Status == nil:
+		return nil, fmt.Errorf("it does not print an ExecCredential of %s with a status", version)
+	case (credential.Status.ClientCertificateData == "") != (credential.Status.ClientKeyData == ""):
+		return nil, errors.New("it prints a certificate or a key alone")
+	case credential.Status.Token == "" && credential.Status.ClientKeyData == "":
+		return nil, errors.New("it prints neither a token nor a certificate with its key")
+	}
+	return credential.Status, nil
+}
+
+// runProgram returns what a program prints.
+func runProgram(ctx context.Context, environment []string, name string, arguments []string) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	output := &boundedOutput{full: cancel}
+	program := exec.CommandContext(ctx, name, arguments...) //nolint:gosec // the user allows it: allow_exec
+	program.Env, program.Stdout, program.WaitDelay = environment, output, pluginWait
+	ownGroup(program)
+	program.Cancel = func() error { return endGroup(program) }
+	err := program.Run()
+	if program.Process != nil {
+		_ = endGroup(program) // what it left behind
+	}
+	var exit *exec.ExitError
+	switch {
+	case output.exceeded:
+		return nil, fmt.Errorf("it prints more than %d MiB", maxPluginOutput>>20)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		return nil, errors.New("it is not installed")
+	case errors.As(err, &exit):
+		return nil, errors.New("it failed: " + exit.String())
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, err
+	}
+	return output.text.Bytes(), nil
+}
+
+// boundedOutput keeps what a program prints. It calls full if that is too much.
+type boundedOutput struct {
+	text     bytes.Buffer
+	full     func()
+	exceeded bool
+}
+
+func (o *boundedOutput) Write(p []byte) (int, error) {
+	if o.text.Len()+len(p) > maxPluginOutput {
+		o.exceeded = true
+		o.full()
+		return 0, errors.New("too much output")
+	}
+	return o.text.Write(p)
+}
