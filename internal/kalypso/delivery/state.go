@@ -145,7 +145,10 @@ func (s *State) Encode() ([]byte, error) {
 	return json.Marshal(packed.Bytes())
 }
 
-// DecodeState reads what [State.Encode] wrote.
+// maxState limits the JSON of a state, in bytes. 250,000 assignments, the default limit of a fleet, take about 50 MB.
+const maxState = 128 << 20
+
+// DecodeState reads what [State.Encode] wrote. It reads at most 128 MiB of JSON.
 func DecodeState(data []byte) (*State, error) {
 	var packed []byte
 	if err := json.Unmarshal(data, &packed); err != nil {
@@ -155,7 +158,10 @@ func DecodeState(data []byte) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
-	text, err := io.ReadAll(z) // including the checksum
+	text, err := io.ReadAll(io.LimitReader(z, maxState+1)) // including the checksum
+	if len(text) > maxState {
+		err = fmt.Errorf("it is larger than %d MiB", maxState>>20)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}

@@ -1,0 +1,45 @@
+package delivery_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/memory"
+)
+
+// zeros reads as many zeros as one likes.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestDecodeLargeState refuses a private state of 3 MB that unzips to 3 GB, without unzipping it.
+func TestDecodeLargeState(t *testing.T) {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := io.LimitReader(zeros{}, 256<<20)
+	if _, err := io.Copy(z, part); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(bytes.Repeat(packed.Bytes(), 12)) // gzip reads one member after another
+	if err != nil {
+		t.Fatal(err)
+	}
+	peak := memory.Peak(func() { _, err = delivery.DecodeState(data) })
+	if err == nil || !strings.Contains(err.Error(), "larger than 128 MiB") || peak > 1<<30 {
+		t.Errorf("%d MiB, %v", peak>>20, err)
+	}
+}
