@@ -50,6 +50,8 @@ func (m *environmentRenderingModel) desired(ctx context.Context) *delivery.Desir
 			Unsatisfied:  problem.Reaction(reactions.or(text(guardrails.Unsatisfied))),
 			Secrets:      problem.Reaction(clearSecrets.or(text(guardrails.Secrets))),
 			Moved:        problem.Reaction(reactions.or(text(guardrails.Moved))),
+
+			DuplicateObjects: problem.Reaction(reactions.or(text(guardrails.DuplicateObjects))),
 		},
 		PullRequest: given.settings(),
 		Review:      delivery.Review{Detail: delivery.Detail(descriptions.or(text(given.Describe)))},

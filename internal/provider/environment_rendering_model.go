@@ -100,6 +100,8 @@ type guardrailsModel struct {
 	Unsatisfied  types.String `tfsdk:"unsatisfied"`
 	Moved        types.String `tfsdk:"moved"`
 	Secrets      types.String `tfsdk:"secrets"`
+
+	DuplicateObjects types.String `tfsdk:"duplicate_objects"`
 }
 
 // sameAs reports whether both have the same values.

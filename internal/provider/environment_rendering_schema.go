@@ -136,6 +136,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"secrets": clearSecrets.attribute(
 					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
 						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
+				"duplicate_objects": reactions.attribute(
+					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
+						"nothing of a folder that holds an object twice. If one deployment target renders an object twice, it is an " +
+						"error. In the folders that change, it also warns of documents that are no Kubernetes objects, and of objects " +
+						"outside of their assignment's namespace. `ignore` turns all of this off."),
 				"moved": reactions.attribute(
 					"The reaction to deployment targets that leave a cluster type while they join another."),
 			},

@@ -110,6 +110,7 @@ func (d *Desired) Render(ctx context.Context, p *Prior, s *State, progress Progr
 		d.Sources = d.Sources.Of(d.Origins)
 	}
 	d.Fleet.LeaveOutFailed = d.KeepsFailed()
+	d.Fleet.Duplicates, d.Fleet.Delivered = d.Guardrails.DuplicateObjects, s.lastTree().shortHash
 	result, ps := engine.Run(ctx, d.Fleet, func(done, total int) { progress("render", done, total) })
 	d.failed = result.LeftOut
 	d.Tree, d.assignmentsKnown = result.Tree, result.AssignmentsKnown && result.Tree != nil

@@ -31,6 +31,8 @@ type Guardrails struct {
 	Unsatisfied problem.Reaction
 	// Moved is the reaction to deployment targets that move between cluster types.
 	Moved problem.Reaction
+	// DuplicateObjects is the reaction to objects that several deployment targets of a cluster type render.
+	DuplicateObjects problem.Reaction
 	// Secrets is the reaction to config values that are plainly secrets.
 	Secrets problem.Reaction
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -111,6 +112,25 @@ func (inv Inventory) Names() []string {
 	names := slices.AppendSeq(make([]string, 0, len(inv)), maps.Keys(inv))
 	slices.Sort(names)
 	return names
+}
+
+// shortHash returns the first bytes of the hash of a cluster type's folder, or of the folder of a target in it. It
+// returns nil if there is none.
+func (inv Inventory) shortHash(clusterType, target string) []byte {
+	folder, ok := inv[clusterType]
+	if !ok {
+		return nil
+	}
+	if target == "" {
+		return folder.Hash[:]
+	}
+	n, ok := slices.BinarySearchFunc(folder.Targets, target, func(t Target, name string) int {
+		return cmp.Compare(t.Name, name)
+	})
+	if !ok {
+		return nil
+	}
+	return folder.Targets[n].Hash[:]
 }
 
 // Equal reports whether both have the same files.

@@ -101,6 +101,18 @@ func (s *State) owned(at *BranchState) []string {
 // Ours returns our folders on the branch, as they were last read.
 func (s *State) Ours() Inventory { return s.Seen.Folders.only(s.owned(&s.Seen)) }
 
+// lastTree returns the tree that was last delivered, proposed or computed. It is empty if this version of the provider
+// does not know it.
+func (s *State) lastTree() Inventory {
+	switch {
+	case s == nil || s.Version != stateVersion || s.Engine != engineVersion:
+		return nil
+	case s.Proposal != nil:
+		return s.Proposal.Head.Delivered
+	}
+	return s.Delivered
+}
+
 // Computed returns the state of a rendering that is only computed.
 func Computed(d *Desired) *State {
 	s := newState(record.Destination{}, d.Environment)

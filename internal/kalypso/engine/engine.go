@@ -57,7 +57,7 @@ func Run(
 	renderer, ps := render.New(ctx, f, assignments, configuration)
 	problems = append(problems, ps...)
 
-	files, ps := tree.Build(ctx, assignments, renderer, ofTeams.AffectedEverywhere(), progress)
+	files, ps := tree.Build(ctx, f, assignments, renderer, ofTeams.AffectedEverywhere(), progress)
 
 	result = &Result{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // running stages fail only because of that

@@ -209,6 +209,12 @@ type Fleet struct {
 	Incomplete bool
 	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [problem.TeamFault], instead of failing.
 	LeaveOutFailed bool
+	// Duplicates is the reaction to objects that several deployment targets of a cluster type render. If it is
+	// [problem.Ignore], empty or not known yet, nobody looks at the rendered objects.
+	Duplicates problem.Reaction
+	// Delivered returns the first bytes of the hash of a folder as it was last delivered: of a cluster type, or of a
+	// deployment target in it. It returns nil if there is none, and may itself be nil.
+	Delivered func(clusterType, target string) []byte
 
 	refused map[string]bool // the deployment targets that [Fleet.Validate] refused
 }

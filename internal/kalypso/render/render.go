@@ -64,6 +64,7 @@ type File struct {
 	// Unknown means that the content is not known yet. With MayBeAbsent, the existence of the file is unknown too.
 	Unknown     bool
 	MayBeAbsent bool
+	Template    *fleet.Template // which renders it
 }
 
 // Renderer renders the assignments of a schedule.
@@ -282,7 +283,7 @@ func unknownKeys(m map[string]string) map[string]bool {
 // file renders one template and joins its manifests in order. It skips empty ones, ends each in a newline if another
 // follows, and separates those of a YAML file by ---.
 func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failure) {
-	f := File{Name: name + "." + p.template.Extension()}
+	f := File{Name: name + "." + p.template.Extension(), Template: p.template}
 	if unknown.Is(p.template.ContentType) {
 		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil

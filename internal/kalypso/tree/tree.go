@@ -7,7 +7,9 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -29,6 +31,7 @@ type Tree struct {
 	Hash    Hash
 	Unknown bool
 
+	fleet    *fleet.Fleet
 	renderer *render.Renderer
 	leftOut  map[string]bool // names of deployment targets
 }
@@ -66,20 +69,23 @@ type File struct {
 
 // Build renders the assignments of a schedule on all CPUs and reports the failures. The tree has no folder for an
 // assignment that fails, nor for one of a deployment target in leftOut. It holds no content: [Tree.Files] renders it
-// again. Build calls progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is done.
+// again. If the fleet has a reaction to duplicate objects, Build reports what is wrong with the objects in the folders
+// that change. Build calls progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is
+// done.
 func Build(
-	ctx context.Context, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool, progress func(done, total int),
+	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool,
+	progress func(done, total int),
 ) (*Tree, problem.Problems) {
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), renderer: r, leftOut: leftOut}
-	failures := make([][]failure, n)
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, renderer: r, leftOut: leftOut}
+	failures, objects := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0
 	parallel.Do(n, func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
-		t.Folders[i], failures[i] = t.build(ctx, i)
+		t.Folders[i], failures[i], objects[i] = t.build(ctx, i)
 		if progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -93,14 +99,32 @@ func Build(
 		t.Unknown = t.Unknown || folder.Unknown
 	}
 	t.Hash = gitobject.NewHasher().Tree(entries)
-	return t, problemsOf(slices.Concat(failures...))
+	return t, append(problemsOf(slices.Concat(failures...)), problemsOfObjects(f, objects)...)
 }
 
 // build renders the folder i.
-func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
-	p := &t.Schedule.Placements[i]
-	defer problem.NamePanic(string(p.ClusterType.Kind()), p.ClusterType.Name)
+func (t *Tree) build(ctx context.Context, i int) (Folder, []failure, found) {
+	ct := t.Schedule.Placements[i].ClusterType
+	defer problem.NamePanic(string(ct.Kind()), ct.Name)
 	rendered := t.renderTargets(ctx, i)
+	var failures []failure
+	for n := range rendered {
+		failures = append(failures, rendered[n].failures...)
+		rendered[n].assignment = n
+		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].Name]
+	}
+	folder, objects := t.folder(i, rendered), found{}
+	if t.checksObjects() && (folder.Unknown || changes(t.fleet, folder.ClusterType, "", folder.Hash)) {
+		if objects = t.checkObjects(ctx, i, rendered); objects.leaveOut(t.fleet.Duplicates, rendered) {
+			folder = t.folder(i, rendered)
+		}
+	}
+	return folder, failures, objects
+}
+
+// folder returns the folder i of these targets.
+func (t *Tree) folder(i int, rendered []renderedTarget) Folder {
+	p := &t.Schedule.Placements[i]
 	folder := Folder{
 		ClusterType: p.ClusterType.Name,
 		Targets:     make([]Target, 0, len(rendered)),
@@ -109,24 +133,24 @@ func (t *Tree) build(ctx context.Context, i int) (Folder, []failure) {
 	}
 	entries := make([]entry, 0, len(rendered)+1)
 	entries = append(entries, readme)
-	var failures []failure
-	for n, r := range rendered {
-		failures = append(failures, r.failures...)
-		if len(r.failures) > 0 || t.leftOut[r.Name] {
+	for _, r := range rendered {
+		if r.leftOut {
 			continue
 		}
 		folder.Unknown = folder.Unknown || r.Unknown
-		r.assignment = n
 		folder.Targets = append(folder.Targets, r.Target)
 		entries = append(entries, folderEntry(r.Name, r.Hash))
 	}
 	folder.Hash = gitobject.NewHasher().Tree(entries)
-	return folder, failures
+	return folder
 }
 
 type renderedTarget struct {
 	Target
 	failures []failure
+	leftOut  bool
+	files    []render.File // until their objects are read; nil if nobody reads them
+	objects  objectsRead
 }
 
 // targetsPerChunk is the number of targets that one goroutine renders in a row.
@@ -135,8 +159,10 @@ const targetsPerChunk = 64
 // renderTargets renders the targets of folder i on all CPUs, because most changes affect a single folder.
 func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
+	var waiting atomic.Int64
 	return slices.Concat(parallel.Map((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) (all []renderedTarget) {
 		h := gitobject.NewHasher()
+		reader := objectReader{placement: &t.Schedule.Placements[i]}
 		for a, rendered := range t.renderer.Placement(ctx, i, chunk*targetsPerChunk, min(n, (chunk+1)*targetsPerChunk)) {
 			r := renderedTarget{Target: Target{Name: a.Target.Name, Empty: true}}
 			for _, f := range rendered.Failures {
@@ -147,8 +173,14 @@ func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 				r.Unknown = r.Unknown || f.Unknown
 				r.Empty = r.Empty && !f.Unknown && len(f.Content) == 0
 				files[k] = entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
+				waiting.Add(int64(len(f.Content)))
 			}
 			r.Hash = h.Tree(files)
+			if t.checksObjects() {
+				if r.files = rendered.Files; waiting.Load() > maxWaiting {
+					reader.read(chunk*targetsPerChunk+len(all), &r)
+				}
+			}
 			all = append(all, r)
 		}
 		return all

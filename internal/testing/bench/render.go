@@ -9,8 +9,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/processor"
 )
 
 // build schedules and renders a fleet.
@@ -61,6 +63,9 @@ func (b *bench) rendering(ctx context.Context) error {
 			}
 			took := b.median("render/" + name + "-own-values")
 			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "", ""})
+			if err := b.readingObjects(ctx, f); err != nil {
+				return err
+			}
 			if err := b.findingSecrets(ctx, withOwnValues(f, pairsOf(t), tenURLs)); err != nil {
 				return err
 			}
@@ -69,6 +74,30 @@ func (b *bench) rendering(ctx context.Context) error {
 	small, large := b.median("render/"+fleet1k), b.median("render/"+fleet100k)
 	b.add(row{"growth of schedule + render from 1,000 to 100,000 assignments", large, seconds(small.time),
 		"exponent " + exponent(small.time, large.time, 100), "1.05"})
+	return nil
+}
+
+// readingObjects measures what it adds to rendering to read and compare the objects in all folders, in processor time. In
+// folders that do not change, nothing is read.
+func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
+	for range 2*b.runs + 1 { // in turns, as the machine's load changes
+		for name, reaction := range map[string]problem.Reaction{"objects/no": problem.Ignore, "objects/yes": problem.Warn} {
+			looked := *f
+			looked.Duplicates = reaction
+			if err := b.measure(name, func() (sample, error) {
+				before := processor.Time()
+				_, s, err := build(ctx, &looked)
+				s.cpu = processor.Time() - before
+				return s, err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	without, with := b.median("objects/no"), b.median("objects/yes")
+	b.add(row{"read and compare the objects in all folders of `large-10k`", sample{cpu: with.cpu - without.cpu},
+		"schedule + render: " + seconds(without.cpu) + " of CPU", fmt.Sprintf("%.2f", with.cpu.Seconds()/without.cpu.Seconds()-1),
+		"0.10"})
 	return nil
 }
 

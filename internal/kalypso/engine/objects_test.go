@@ -1,0 +1,210 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
+)
+
+// fluxFleet is a fleet of a workload with the targets blue, green and red on the cluster type large. name is the name of
+// their GitRepository.
+func fluxFleet(name string) *fleet.Fleet {
+	f := &fleet.Fleet{
+		Environment:  "dev",
+		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}, Reconciler: "flux", NamespaceService: "ns"}},
+		Templates: []*fleet.Template{
+			{Meta: fleet.Meta{Name: "flux"}, Type: fleet.TemplateReconciler, Manifests: []string{
+				"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: " + name +
+					"\n  namespace: flux-system\nspec:\n  ref:\n    branch: {{ .Manifests.branch }}\n"}},
+			{Meta: fleet.Meta{Name: "ns"}, Type: fleet.TemplateNamespace, Manifests: []string{
+				"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n"}},
+		},
+		Policies:   []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
+		Workloads:  []*fleet.Workload{{Meta: fleet.Meta{Name: "shop"}}},
+		Duplicates: problem.Warn,
+	}
+	for _, target := range []string{"blue", "green", "red"} {
+		f.Workloads[0].Targets = append(f.Workloads[0].Targets,
+			fleet.Target{Name: target, Environment: "dev", Manifests: map[string]string{"branch": "main"}})
+	}
+	return f
+}
+
+// deliver has the fleet's tree without the named targets delivered.
+func deliver(t *testing.T, f *fleet.Fleet, without ...string) {
+	t.Helper()
+	reaction := f.Duplicates
+	f.Duplicates = problem.Ignore
+	result, problems := engine.Run(t.Context(), f, nil)
+	if result.Tree == nil {
+		t.Fatal(problems)
+	}
+	f.Duplicates = reaction
+	hashes := map[string][]byte{}
+	for _, folder := range result.Tree.Folders {
+		targets := map[string]tree.Hash{}
+		for _, target := range folder.Targets {
+			targets[target.Name] = target.Hash
+		}
+		for _, name := range without {
+			delete(targets, name)
+		}
+		for name, hash := range targets {
+			hashes[folder.ClusterType+"/"+name] = hash[:6]
+		}
+		hash := tree.ClusterTypeHash(targets)
+		hashes[folder.ClusterType+"/"] = hash[:]
+	}
+	f.Delivered = func(clusterType, target string) []byte { return hashes[clusterType+"/"+target] }
+}
+
+func TestDuplicateObjects(t *testing.T) {
+	t.Parallel()
+	const unique, colliding = "{{ .DeploymentTargetName }}", "{{ .Workload }}"
+	const all = "large/shop-blue large/shop-green large/shop-red"
+	twice := func(f *fleet.Fleet) {
+		f.Templates[1].Manifests = append(f.Templates[1].Manifests, f.Templates[1].Manifests[0])
+	}
+	for _, tt := range []struct {
+		name, object string
+		change       func(*testing.T, *fleet.Fleet)
+		errors       bool
+		affects      string   // with LeaveOutFailed
+		tree         string   // with LeaveOutFailed
+		texts        []string // in the problems
+	}{
+		{name: "unique names", object: unique, tree: all},
+		{name: "names of the workload", object: colliding, tree: all, texts: []string{
+			`Template "flux"`, "GitRepository.source.toolkit.fluxcd.io flux-system/shop in shop-blue/reconciler.yaml and " +
+				"shop-green/reconciler.yaml", "in shop-blue/reconciler.yaml and shop-red/reconciler.yaml", "is \"warn\""}},
+		{name: "ignored", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+			f.Duplicates = problem.Ignore
+			twice(f)
+		}},
+		{name: "not known yet", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = "" }},
+		{name: "an error", object: colliding, errors: true, affects: "large/shop-green large/shop-red", tree: "large/shop-blue",
+			change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = problem.Fail },
+			texts:  []string{"is \"error\""}},
+		{name: "the first in the alphabet came later", object: colliding, errors: true, affects: "large/shop-blue large/shop-red",
+			tree: "large/shop-green", change: func(t *testing.T, f *fleet.Fleet) {
+				deliver(t, f, "shop-blue", "shop-red")
+				f.Duplicates = problem.Fail
+			}},
+		{name: "the one that changes came later", object: colliding, errors: true, affects: "large/shop-blue large/shop-green",
+			tree: "large/shop-red", change: func(t *testing.T, f *fleet.Fleet) {
+				deliver(t, f)
+				f.Workloads[0].Targets[0].Manifests["branch"] = "other"
+				f.Workloads[0].Targets[1].Manifests["branch"] = "other"
+				f.Duplicates = problem.Fail
+			}},
+		{name: "a folder that does not change", object: colliding, tree: all, change: func(t *testing.T, f *fleet.Fleet) {
+			f.Duplicates = problem.Fail
+			twice(f)
+			deliver(t, f)
+		}},
+		{name: "two files of one target", object: "a", errors: true,
+			affects: "large/shop-blue", tree: "large/shop-green", texts: []string{
+				`Templates "ns" and "flux"`, "flux-system/a in shop-blue/namespace.yaml and shop-blue/reconciler.yaml"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Workloads[0].Targets = f.Workloads[0].Targets[:2]
+				f.Templates[0].Manifests[0] = `{{ if eq .DeploymentTargetName "shop-blue" }}` + f.Templates[0].Manifests[0] + "{{ end }}"
+				f.Templates[1].Manifests = append(f.Templates[1].Manifests, f.Templates[0].Manifests[0])
+				f.Templates[1].Manifests[1] = strings.ReplaceAll(f.Templates[1].Manifests[1], "main", "other")
+			}},
+		{name: "twice in one file", object: unique, errors: true, affects: "large/shop-blue large/shop-green large/shop-red",
+			texts:  []string{"Namespace dev-large-shop-blue in shop-blue/namespace.yaml and shop-blue/namespace.yaml"},
+			change: func(_ *testing.T, f *fleet.Fleet) { twice(f) }},
+		{name: "versions of one object", object: colliding, tree: all, texts: []string{"shop-green/reconciler.yaml"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "io/v1",
+					`io/{{ if eq .DeploymentTargetName "shop-blue" }}v1beta2{{ else }}v1{{ end }}`, 1)
+			}},
+		{name: "a shell script", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+			f.Templates[0].ContentType = fleet.ContentShell
+		}},
+		{name: "no objects", object: "", tree: all, texts: []string{"no Kubernetes objects",
+			"large / shop-blue/reconciler.yaml, document 1: it has no metadata.name", "namespace.yaml, document 1: line 1: did not find expected key"},
+			change: func(_ *testing.T, f *fleet.Fleet) { f.Templates[1].Manifests = []string{"a: b\n- c\n"} }},
+		{name: "another namespace", object: unique, tree: all, texts: []string{"outside of their namespace",
+			"large / shop-red/namespace.yaml, document 1: Role.rbac.authorization.k8s.io kube-system/a is not in dev-large-shop-red"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Templates[1].Manifests = []string{"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n" +
+					"  name: a\n  namespace: {{ if eq .DeploymentTargetName \"shop-red\" }}kube-system{{ else }}{{ .Namespace }}{{ end }}\n"}
+			}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := fluxFleet(tt.object)
+			if tt.change != nil {
+				tt.change(t, f)
+			}
+			result, problems := engine.Run(t.Context(), f, nil)
+			if problems.HasErrors() != tt.errors || (result.Tree == nil) != tt.errors {
+				t.Errorf("errors: %v", problems)
+			}
+			text := problems.Error()
+			for _, want := range tt.texts {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in:\n%s", want, text)
+				}
+			}
+			if len(tt.texts) == 0 && !tt.errors && len(problems) > 0 {
+				t.Errorf("problems: %v", problems)
+			}
+			f.LeaveOutFailed = true
+			result, problems = engine.Run(t.Context(), f, nil)
+			if result.Tree == nil {
+				t.Fatal(problems)
+			}
+			if tt.affects == "" {
+				tt.affects = "-"
+			}
+			if diff := cmp.Diff(tt.affects, affected(result.LeftOut)); diff != "" {
+				t.Errorf("affected (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.tree, targetsOf(result)); diff != "" {
+				t.Errorf("tree (-want +got):\n%s", diff)
+			}
+			if len(result.Tree.Folders[0].Targets) < 3 {
+				return
+			}
+			if want := tree.ClusterTypeHash(map[string]tree.Hash{
+				"shop-blue": result.Tree.Folders[0].Targets[0].Hash, "shop-green": result.Tree.Folders[0].Targets[1].Hash,
+				"shop-red": result.Tree.Folders[0].Targets[2].Hash,
+			}); result.Tree.Folders[0].Hash != want {
+				t.Error("the folder has another hash than its targets make")
+			}
+		})
+	}
+}
+
+// TestManyDuplicateObjects: what is found in a fleet whose template is wrong for all is one problem of a bounded length, and
+// folders of more than maxWaiting bytes are read too.
+func TestManyDuplicateObjects(t *testing.T) {
+	t.Parallel()
+	const targets = 400
+	f := fluxFleet("{{ .Workload }}")
+	f.Workloads[0].Targets = nil
+	for n := range targets {
+		f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{
+			Name: fmt.Sprintf("t%03d", n), Environment: "dev", Manifests: map[string]string{"branch": "main"}})
+	}
+	f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: X\nspec:\n  text: "+strings.Repeat("x", 64<<10)+"\n")
+	f.Limits.TargetsPerWorkload = targets
+	_, problems := engine.Run(t.Context(), f, nil)
+	if len(problems) != 2 || problems.HasErrors() {
+		t.Fatalf("%d problems: %.4000s", len(problems), problems.Error())
+	}
+	for _, p := range problems {
+		if len(p.Detail) > 4000 || !strings.Contains(p.Detail, "and 3") {
+			t.Errorf("the problem has %d bytes: %s", len(p.Detail), p.Detail)
+		}
+	}
+}

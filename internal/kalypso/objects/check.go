@@ -1,0 +1,68 @@
+package objects
+
+import (
+	"fmt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// Defect is a class of what is wrong with an object.
+type Defect int
+
+// The defects.
+const (
+	None Defect = iota
+	// NoObject is no YAML map, or one without apiVersion, kind or metadata.name. Flux and Argo CD then apply nothing of the
+	// folder.
+	NoObject
+	// OtherNamespace is an object outside of the namespace of its assignment.
+	OtherNamespace
+)
+
+// Check returns what is wrong with an object of an assignment with that namespace, and why. anywhere says that the
+// object may be in any namespace, as a reconciler's may.
+func (o *Object) Check(namespace string, anywhere bool) (Defect, string) {
+	if o.Err != nil {
+		return NoObject, printable.Line(o.Err.Error())
+	}
+	if string(o.Group()) == "kustomize.config.k8s.io" { // read by kustomize, and never applied
+		return None, ""
+	}
+	for _, field := range [...]struct {
+		name  string
+		value []byte
+	}{
+		{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"metadata.name", o.Name},
+	} {
+		if len(field.value) == 0 {
+			return NoObject, "it has no " + field.name
+		}
+	}
+	switch {
+	case len(o.Namespace) == 0 && o.namespaced():
+		return OtherNamespace, o.String() + " has no namespace"
+	case !anywhere && len(o.Namespace) > 0 && string(o.Namespace) != namespace:
+		return OtherNamespace, fmt.Sprintf("%s is not in %s", o, namespace)
+	}
+	return None, ""
+}
+
+// namespaced reports whether the kind is known to need a namespace.
+func (o *Object) namespaced() bool {
+	switch string(o.Group()) {
+	case "":
+		switch string(o.Kind) {
+		case "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "LimitRange", "ResourceQuota":
+			return true
+		}
+	case "rbac.authorization.k8s.io":
+		return string(o.Kind) == "Role" || string(o.Kind) == "RoleBinding"
+	case "networking.k8s.io":
+		return string(o.Kind) == "NetworkPolicy" || string(o.Kind) == "Ingress"
+	case "external-secrets.io":
+		return string(o.Kind) == "ExternalSecret" || string(o.Kind) == "SecretStore"
+	case "apps", "batch", "source.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,386 @@
+// Package objects reads which Kubernetes objects a rendered file holds, as a cluster that syncs the file identifies
+// them, and finds documents that no cluster can apply.
+package objects
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+)
+
+// Object is an object in a document of a rendered file. Its fields are parts of the text that was scanned.
+type Object struct {
+	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none
+
+	Document int   // its number in the file, from 1; empty documents do not count
+	Err      error // the document is no YAML map; then the fields above are empty
+}
+
+// Scan appends the objects in the documents of a YAML text to found, in order. The items of a list count as objects. It
+// reads only the lines that identify an object, in the form in which templates write them. It parses a document with
+// any other form there.
+func Scan(found []Object, text []byte) []Object {
+	for n := 1; len(text) > 0; {
+		d := document{}
+		rest := d.scan(text)
+		switch {
+		case d.irregular:
+			found = parse(found, text[:len(text)-len(rest)], &n)
+		case d.keys:
+			d.Document = n
+			found = append(found, d.Object)
+			n++
+		}
+		text = rest
+	}
+	return found
+}
+
+// Group returns the API group of the object. The core group is empty.
+func (o *Object) Group() []byte { return o.APIVersion[:max(0, bytes.IndexByte(o.APIVersion, '/'))] }
+
+// namespace returns the namespace for comparisons: default is none.
+func (o *Object) namespace() []byte {
+	if string(o.Namespace) == "default" {
+		return nil
+	}
+	return o.Namespace
+}
+
+// Same reports whether a cluster identifies both objects as one: by group, kind, namespace and name.
+func (o *Object) Same(other *Object) bool {
+	return bytes.Equal(o.Name, other.Name) && bytes.Equal(o.namespace(), other.namespace()) &&
+		bytes.Equal(o.Kind, other.Kind) && bytes.Equal(o.Group(), other.Group())
+}
+
+var seed = maphash.MakeSeed()
+
+// Hash returns a hash of what identifies the object. It differs between processes.
+func (o *Object) Hash() (h uint64) {
+	const odd = 0x9E3779B97F4A7C15
+	for _, part := range [...][]byte{o.Group(), o.Kind, o.namespace(), o.Name} {
+		h = h*odd + maphash.Bytes(seed, part)
+	}
+	return h
+}
+
+// String returns what identifies the object as kubectl writes it, such as "GitRepository.source.toolkit.fluxcd.io
+// flux-system/shop".
+func (o *Object) String() string {
+	text := string(o.Kind)
+	if group := o.Group(); len(group) > 0 {
+		text += "." + string(group)
+	}
+	text += " "
+	if len(o.Namespace) > 0 {
+		text += string(o.Namespace) + "/"
+	}
+	return printable.Line(text + string(o.Name))
+}
+
+// document is what the lines of a document say.
+type document struct {
+	Object
+
+	keys       bool // it has a key
+	irregular  bool // it has lines of a form that scan does not read
+	inMetadata bool
+	complete   bool // all keys were read that identify the object
+	valueBelow bool // the last key has no value on its line
+	indent     int  // of the keys of metadata; 0 until the first
+}
+
+// scan reads the first document of a text, and returns the text after it.
+func (d *document) scan(text []byte) (rest []byte) {
+	for start := 0; start < len(text); {
+		if !d.inMetadata {
+			i := d.skipLines(text[start:])
+			if i < 0 {
+				return nil
+			}
+			if i > 0 {
+				start += i
+				continue
+			}
+		}
+		line, next := text[start:], len(text)
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line, next = line[:end], start+end+1
+		}
+		if len(line) == 0 {
+			start = next
+			continue
+		}
+		switch c := line[0]; {
+		case c == ' ':
+			d.metadataLine(line)
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			d.topLine(line)
+		case c == '#', c == '%' && !d.keys, string(line) == "\r":
+		case isSeparator(line):
+			if d.keys || d.irregular {
+				return text[start:]
+			}
+			rest := bytes.TrimSpace(line[len("---"):])
+			d.irregular = len(rest) > 0 && rest[0] != '#'
+		case c == '-' && d.valueBelow && !d.inMetadata: // a list
+		default:
+			d.irregular = true
+		}
+		start = next
+	}
+	return nil
+}
+
+// skipLines returns where the next line begins that may say something: 0 if this one may, -1 if none does.
+func (d *document) skipLines(text []byte) int {
+	end := []byte("\n")
+	switch {
+	case d.complete: // no other key says anything
+		if isSeparator(text) {
+			return 0
+		}
+		end = []byte("\n---")
+	case text[0] != ' ':
+		return 0
+	}
+	if i := bytes.Index(text, end); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+func isSeparator(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) &&
+		(len(line) == len("---") || line[len("---")] == '\n' || blank(line[len("---")]))
+}
+
+// topLine reads a line without indentation.
+func (d *document) topLine(line []byte) {
+	key, value, ok := pair(line)
+	if !ok {
+		d.irregular = true
+		return
+	}
+	d.keys, d.inMetadata, d.valueBelow = true, false, len(value) == 0 || value[0] == '#'
+	switch string(key) {
+	case "apiVersion":
+		d.set(&d.APIVersion, value)
+	case "kind":
+		d.set(&d.Kind, value)
+		if bytes.HasSuffix(d.Kind, []byte("List")) {
+			d.irregular = true
+		}
+	case "metadata":
+		d.inMetadata = true
+		d.irregular = d.irregular || !d.valueBelow || d.indent > 0
+	default:
+		d.skip(value)
+		d.complete = !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
+	}
+}
+
+// metadataLine reads an indented line below metadata.
+func (d *document) metadataLine(line []byte) {
+	indent := 1
+	for indent < len(line) && line[indent] == ' ' {
+		indent++
+	}
+	content := line[indent:]
+	switch {
+	case len(content) == 0, content[0] == '#', content[0] == '\r':
+		return
+	case d.indent == 0:
+		d.indent = indent
+	case indent > d.indent, indent == d.indent && content[0] == '-':
+		d.irregular = d.irregular || mayGoOn(content)
+		return
+	}
+	key, value, ok := pair(content)
+	switch {
+	case !ok, indent < d.indent, string(key) == "<<":
+		d.irregular = true
+	case string(key) == "name":
+		d.set(&d.Name, value)
+	case string(key) == "namespace":
+		d.set(&d.Namespace, value)
+	default:
+		d.skip(value)
+	}
+}
+
+// mayGoOn reports whether a text in quotes may go on in the next line, where its indentation means nothing.
+func mayGoOn(line []byte) bool {
+	for i, c := range line {
+		if c == '"' || c == '\'' {
+			return i == len(line)-1 || line[len(line)-1] != c
+		}
+	}
+	return false
+}
+
+// pair splits a line with a plain key at its colon.
+func pair(line []byte) (key, value []byte, ok bool) {
+	for i := range len(line) {
+		switch line[i] {
+		case ':':
+			if i+1 == len(line) {
+				return line[:i], nil, i > 0
+			}
+			if blank(line[i+1]) {
+				return line[:i], trim(line[i+2:]), i > 0
+			}
+		case ' ', '"', '\'', '{', '[', ',':
+			return nil, nil, false
+		}
+	}
+	return nil, nil, false
+}
+
+func trim(value []byte) []byte {
+	for len(value) > 0 && blank(value[0]) {
+		value = value[1:]
+	}
+	for len(value) > 0 && blank(value[len(value)-1]) {
+		value = value[:len(value)-1]
+	}
+	return value
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// isName reports whether a value is plain text in YAML: letters, digits and what names contain besides.
+func isName(value []byte) bool {
+	for i, c := range value {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '.' || c == '/') {
+			continue
+		}
+		return false
+	}
+	return len(value) > 0 && !isNull(value)
+}
+
+func isNull(value []byte) bool {
+	return len(value) == len("null") && bytes.EqualFold(value, []byte("null"))
+}
+
+// skip looks whether a value ends on its line, or is indented on the next ones.
+func (d *document) skip(value []byte) {
+	if len(value) == 0 {
+		return
+	}
+	switch first, last := value[0], value[len(value)-1]; first {
+	case '"', '\'':
+		d.irregular = d.irregular || len(value) == 1 || last != first
+	case '{', '[':
+		d.irregular = d.irregular || last != '}' && last != ']'
+	default:
+		d.irregular = d.irregular || bytes.Contains(value, []byte(": ")) // no YAML, unless in a comment
+	}
+}
+
+// set reads the scalar of a key that occurs once.
+func (d *document) set(field *[]byte, value []byte) {
+	if isName(value) && *field == nil {
+		*field = value
+		return
+	}
+	if i := bytes.IndexByte(value, '#'); i >= 0 && (i == 0 || blank(value[i-1])) {
+		value = bytes.TrimRight(value[:i], " \t")
+	}
+	if len(value) == 0 || *field != nil {
+		d.irregular = true
+		return
+	}
+	if q := value[0]; q == '"' || q == '\'' {
+		if len(value) < 2 || value[len(value)-1] != q || bytes.IndexByte(value, '\\') >= 0 ||
+			bytes.IndexByte(value[1:len(value)-1], q) >= 0 {
+			d.irregular = true
+			return
+		}
+		*field = value[1 : len(value)-1]
+		return
+	}
+	if strings.IndexByte("&*!|>{[%@`?-~,", value[0]) >= 0 || bytes.Contains(value, []byte(": ")) || isNull(value) {
+		d.irregular = true
+		return
+	}
+	*field = value
+}
+
+// header is the part of an object that identifies it.
+type header struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Kind       string   `yaml:"kind"`
+	Metadata   metadata `yaml:"metadata"`
+	Items      []header `yaml:"items"`
+}
+
+type metadata struct {
+	Name      string `yaml:"name"`
+	Namespace string `yaml:"namespace"`
+}
+
+func (h *header) object(number int) Object {
+	return Object{
+		[]byte(h.APIVersion), []byte(h.Kind), []byte(h.Metadata.Namespace), []byte(h.Metadata.Name), number, nil,
+	}
+}
+
+// parse appends the objects in the documents of a text. n is the number of the next document.
+func parse(found []Object, text []byte, n *int) []Object {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		switch {
+		case errors.Is(err, io.EOF):
+			return found
+		case err != nil:
+			found = append(found, Object{Document: *n, Err: oneLine(err)})
+			*n++
+			return found
+		case node.Content[0].Tag == "!!null" && node.Content[0].Value == "":
+			continue
+		}
+		found = appendObjects(found, node.Content[0], *n)
+		*n++
+	}
+}
+
+func appendObjects(found []Object, root *yaml.Node, number int) []Object {
+	var h header
+	if root.Kind != yaml.MappingNode {
+		return append(found, Object{Document: number, Err: fmt.Errorf("it is a %s, not a map", kindOf(root))})
+	}
+	if err := root.Decode(&h); err != nil {
+		return append(found, Object{Document: number, Err: oneLine(err)})
+	}
+	if !strings.HasSuffix(h.Kind, "List") || len(h.Items) == 0 {
+		return append(found, h.object(number))
+	}
+	for _, item := range h.Items {
+		found = append(found, item.object(number))
+	}
+	return found
+}
+
+// oneLine returns an error of the parser without its prefixes and line breaks.
+func oneLine(err error) error {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")
+	return errors.New(strings.Join(strings.Fields(text), " "))
+}
+
+func kindOf(node *yaml.Node) string {
+	if node.Kind == yaml.SequenceNode {
+		return "list"
+	}
+	return "scalar"
+}

@@ -1,0 +1,169 @@
+package objects_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/objects"
+)
+
+// lines returns the objects as text, one a line.
+func lines(found []objects.Object) (all []string) {
+	for _, o := range found {
+		line := fmt.Sprintf("%d: %s %s %s/%s", o.Document, o.APIVersion, o.Kind, o.Namespace, o.Name)
+		if o.Err != nil {
+			line = fmt.Sprintf("%d: %v", o.Document, o.Err)
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func TestScan(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"nothing", "", nil},
+		{"comments", "# one\n---\n# two\n", nil},
+		{"an object", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\ndata: {}\n",
+			[]string{"1: v1 ConfigMap b/a"}},
+		{"quotes, comments and Windows' line ends",
+			"---\r\napiVersion: \"apps/v1\" # yes\r\nkind: 'Deployment'\r\n\r\nmetadata: # of it\r\n    name: a # b\r\n",
+			[]string{"1: apps/v1 Deployment /a"}},
+		{"metadata first, and labels with such names",
+			"metadata:\n  labels:\n    name: x\n    namespace: y\n  finalizers:\n  - name: z\n  name: a\nkind: K\napiVersion: g/v1\n",
+			[]string{"1: g/v1 K /a"}},
+		{"texts that look like objects",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  f: |\n    ---\n    kind: Secret\n    metadata:\n" +
+				"      name: b\n",
+			[]string{"1: v1 ConfigMap /a"}},
+		{"several", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: v1\nkind: B\n" +
+			"metadata:\n  name: b", []string{"1: v1 A /a", "2: v1 B /b"}},
+		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\nc: |\n  ---\n  d\n---\n" +
+			"apiVersion: v1\nkind: B\nmetadata:\n  name: b\nspec: {}\n---\n", []string{"1: v1 A /a", "2: v1 B /b"}},
+		{"JSON", `{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "n"}}`, []string{"1: v1 A n/a"}},
+		{"flow and block",
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: B\nmetadata:\n  name: b\n",
+			[]string{"1: v1 A /a", "2: v1 B /b"}},
+		{"content on the separator", "--- {apiVersion: v1, kind: A, metadata: {name: a}}\n--- {apiVersion: v1, kind: B}\n",
+			[]string{"1: v1 A /a", "2: v1 B /"}},
+		{"anchors and folded texts", "apiVersion: &v v1\nkind: >-\n  A\nmetadata:\n  namespace: *v\n  name: a\n",
+			[]string{"1: v1 A v1/a"}},
+		{"a merge key", "x: &x\n  namespace: n\napiVersion: v1\nkind: A\nmetadata:\n  <<: *x\n  name: a\n",
+			[]string{"1: v1 A n/a"}},
+		{"a text in quotes that goes on",
+			"apiVersion: v1\nkind: A\nmetadata:\n  annotations:\n    a: \"x\n  namespace: y\"\n  name: a\n",
+			[]string{"1: v1 A /a"}},
+		{"a list", "apiVersion: v1\nkind: ConfigMapList\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n" +
+			"    name: a\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: b\n",
+			[]string{"1: v1 ConfigMap /a", "1: v1 ConfigMap /b"}},
+		{"nothing that identifies", "name: a\nnamespace: b\n", []string{"1:   /"}},
+		{"no YAML", "a: b\n- c\n", []string{"1: line 1: did not find expected key"}},
+		{"a scalar", "no object\n---\napiVersion: v1\nkind: A\nmetadata:\n  name: a\n",
+			[]string{"1: it is a scalar, not a map", "2: v1 A /a"}},
+		{"a list at the top", "- a\n- b\n", []string{"1: it is a list, not a map"}},
+		{"a key twice", "apiVersion: v1\nkind: A\nkind: B\nmetadata:\n  name: a\n",
+			[]string{"1: line 3: mapping key \"kind\" already defined at line 2"}},
+		{"no end of a quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
+			[]string{"1: line 2: found unexpected end of stream"}},
+		{"null", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace:\n", []string{"1: v1 A /a"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, lines(objects.Scan(nil, []byte(tt.text)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestScanIsParse builds documents of lines in any order, and compares what the scanner reads with the parser's result.
+func TestScanIsParse(t *testing.T) {
+	top := []string{
+		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: |\n  C\n", "# comment\n", "\n",
+		"spec:\n  a: b\n", "spec:\n- a\n- b: c\n", "data: {a: b}\n", "data: [a,\n b]\n", "text: \"a\n  b\"\n",
+		"text: |\n  ---\n  kind: X\n", "metadata: {name: z}\n", "metadata: {}\n", "metadata:\n", "x: 'it''s'\n", "---\n", "--- # b\n",
+		"? y\n", "\"kind\": Q\n",
+	}
+	below := []string{
+		"  name: a\n", "  namespace: b # c\n", "  name: \"q\"\n", "  labels:\n    name: c\n", "  annotations: {a: b}\n",
+		"  annotations:\n    a: \"b\n      c\"\n", "  # comment\n", "\n", "  finalizers:\n  - a\n", "  name: !!str t\n", "  n: don't\n",
+	}
+	regular := 0
+	for seed := range uint64(20_000) {
+		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+		var b strings.Builder
+		for range r.IntN(6) {
+			b.WriteString(top[r.IntN(len(top))])
+			if r.IntN(3) == 0 {
+				b.WriteString("metadata:\n")
+				for range 1 + r.IntN(4) {
+					b.WriteString(below[r.IntN(len(below))])
+				}
+			}
+		}
+		want, broken := objects.Parse(b.String())
+		if broken { // the scanner need not see what is wrong below other keys
+			continue
+		}
+		regular++
+		if diff := cmp.Diff(want, lines(objects.Scan(nil, []byte(b.String())))); diff != "" {
+			t.Fatalf("seed %d:\n%s\n%s", seed, b.String(), diff)
+		}
+	}
+	if regular < 4_000 {
+		t.Errorf("only %d texts are YAML", regular)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	const own = "dev-large-shop"
+	for _, tt := range []struct {
+		name, text string
+		anywhere   bool
+		defect     objects.Defect
+		why        string
+	}{
+		{"right", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: " + own, false, objects.None, ""},
+		{"of the cluster", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a", false, objects.None, ""},
+		{"no kind", "apiVersion: v1\nmetadata:\n  name: a", false, objects.NoObject, "it has no kind"},
+		{"no version", "kind: A\nmetadata:\n  name: a", false, objects.NoObject, "it has no apiVersion"},
+		{"no name", "apiVersion: v1\nkind: A\nmetadata:\n  generateName: a", true, objects.NoObject, "it has no metadata.name"},
+		{"no YAML", "a: b: c", true, objects.NoObject, "mapping values are not allowed in this context"},
+		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", false,
+			objects.OtherNamespace, "ConfigMap b/a is not in dev-large-shop"},
+		{"another namespace of a reconciler", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", true,
+			objects.None, ""},
+		{"no namespace", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: a", true,
+			objects.OtherNamespace, "GitRepository.source.toolkit.fluxcd.io a has no namespace"},
+		{"kustomize's own file", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization", false, objects.None, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			found := objects.Scan(nil, []byte(tt.text))
+			if len(found) != 1 {
+				t.Fatalf("found %d objects", len(found))
+			}
+			if defect, why := found[0].Check(own, tt.anywhere); defect != tt.defect || why != tt.why {
+				t.Errorf("%d, %q; want %d, %q", defect, why, tt.defect, tt.why)
+			}
+		})
+	}
+}
+
+// BenchmarkScan reads what the built-in templates and Flux's usually render.
+func BenchmarkScan(b *testing.B) {
+	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  namespace: flux-system\n" +
+		"spec:\n  interval: 30s\n  url: https://github.com/acme/shop\n  ref:\n    branch: dev\n---\n" +
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: shop\n  namespace: flux-system\n" +
+		"spec:\n  interval: 30s\n  targetNamespace: dev-large-shop\n  sourceRef:\n    kind: GitRepository\n    name: shop\n")
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	var found []objects.Object
+	for b.Loop() {
+		found = objects.Scan(found[:0], text)
+	}
+}

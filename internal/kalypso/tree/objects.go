@@ -1,0 +1,304 @@
+package tree
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/objects"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+)
+
+// A cluster builds the folder of its cluster type as a whole. So the objects in all files of the folder are compared,
+// once all are rendered. The objects of a folder that is as it was delivered are not read.
+
+// maxWaiting limits the bytes of a folder's files that wait until it is known whether the folder changes. The objects of
+// further files are read at once.
+const maxWaiting = 16 << 20
+
+// objectsRead is what was read of the objects of a target.
+type objectsRead struct {
+	hashes  []uint64 // see [objects.Object.Hash]
+	defects []foundDefect
+}
+
+type foundDefect struct {
+	defect
+	line string
+}
+
+// defect identifies the defects that one problem reports.
+type defect struct {
+	by    *fleet.Template
+	class objects.Defect
+}
+
+// found is what is wrong with the objects of a folder.
+type found struct {
+	defects    map[defect]*examples
+	collisions []collision
+}
+
+type examples struct {
+	count int
+	lines []string // at most maxListedObjects
+}
+
+// collision is an object that a deployment target renders although another file of the folder has it.
+type collision struct {
+	clusterType, target, otherTarget string
+	file, other                      render.File
+	object                           string
+	n                                int // the index of target in its folder
+}
+
+func (c *collision) self() bool { return c.target == c.otherTarget }
+
+// String describes the collision with both files.
+func (c *collision) String() string {
+	return fmt.Sprintf("%s: %s in %s/%s and %s/%s",
+		c.clusterType, c.object, c.otherTarget, c.other.Name, c.target, c.file.Name)
+}
+
+// fails reports whether the target of a collision is left out of the tree.
+func (c *collision) fails(reaction problem.Reaction) bool {
+	return c.self() || reaction == problem.Fail
+}
+
+// leaveOut leaves the targets out that fail because of collisions. It reports whether there are any.
+func (all found) leaveOut(reaction problem.Reaction, rendered []renderedTarget) (any bool) {
+	for _, c := range all.collisions {
+		if c.fails(reaction) {
+			rendered[c.n].leftOut, any = true, true
+		}
+	}
+	return any
+}
+
+// checksObjects reports whether the objects in the folders are compared.
+func (t *Tree) checksObjects() bool {
+	return t.fleet.Duplicates == problem.Warn || t.fleet.Duplicates == problem.Fail
+}
+
+// changes reports whether a folder, or the folder of a target in it, differs from what was delivered.
+func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
+	if f.Delivered == nil {
+		return true
+	}
+	delivered := f.Delivered(clusterType, target)
+	return len(delivered) == 0 || !bytes.HasPrefix(hash[:], delivered)
+}
+
+// objectReader reads the objects of the targets of a folder, one after another.
+type objectReader struct {
+	placement *schedule.Placement
+	buffer    []objects.Object
+}
+
+// read reads the objects in the files of target n, unless that was done.
+func (o *objectReader) read(n int, r *renderedTarget) {
+	for _, f := range r.files {
+		if !holdsObjects(f) {
+			continue
+		}
+		a := &o.placement.Assignments[n]
+		o.buffer = objects.Scan(o.buffer[:0], f.Content)
+		for k := range o.buffer {
+			object := &o.buffer[k]
+			class, why := object.Check(a.Namespace, f.Template.Type == fleet.TemplateReconciler)
+			if class != objects.None {
+				r.objects.defects = append(r.objects.defects, foundDefect{defect{f.Template, class}, fmt.Sprintf(
+					"%s / %s/%s, document %d: %s", a.ClusterType.Name, a.Target.Name, f.Name, object.Document, why)})
+			}
+			if class != objects.NoObject {
+				r.objects.hashes = append(r.objects.hashes, object.Hash())
+			}
+		}
+	}
+	r.files = nil
+}
+
+func holdsObjects(f render.File) bool {
+	return !f.Unknown && f.Template.Extension() == fleet.ContentYAML
+}
+
+// checkObjects compares the objects of folder i.
+func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarget) found {
+	parallel.Do((len(rendered)+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
+		reader := objectReader{placement: &t.Schedule.Placements[i]}
+		for n := chunk * targetsPerChunk; n < min(len(rendered), (chunk+1)*targetsPerChunk) && ctx.Err() == nil; n++ {
+			reader.read(n, &rendered[n])
+		}
+	})
+	all := found{defects: map[defect]*examples{}}
+	var hashes []uint64
+	for n := range rendered {
+		if rendered[n].leftOut {
+			continue
+		}
+		for _, f := range rendered[n].objects.defects {
+			all.add(f.defect, 1, f.line)
+		}
+		hashes = append(hashes, rendered[n].objects.hashes...)
+	}
+	slices.Sort(hashes)
+	twice := map[uint64]bool{}
+	for k := 1; k < len(hashes); k++ {
+		if hashes[k] == hashes[k-1] {
+			twice[hashes[k]] = true
+		}
+	}
+	if len(twice) > 0 {
+		all.collisions = t.collide(i, rendered, twice)
+	}
+	return all
+}
+
+func (all *found) add(d defect, count int, lines ...string) {
+	e := all.defects[d]
+	if e == nil {
+		e = &examples{}
+		all.defects[d] = e
+	}
+	e.count += count
+	e.lines = append(e.lines, lines[:min(len(lines), maxListedObjects-len(e.lines))]...)
+}
+
+// collide returns the objects that a target renders although another one has them, or itself. Only objects with one of
+// these hashes can be. The target that came later is at fault: one that is not delivered comes after one that is, and
+// that one after one that does not change.
+func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) (all []collision) {
+	clusterType := t.Schedule.Placements[i].ClusterType.Name
+	var order []int
+	ranks := make([]int, len(rendered))
+	for n, r := range rendered {
+		if r.leftOut || !slices.ContainsFunc(r.objects.hashes, func(h uint64) bool { return twice[h] }) {
+			continue
+		}
+		order = append(order, n)
+		switch {
+		case t.fleet.Delivered == nil || t.fleet.Delivered(clusterType, r.Name) == nil:
+			ranks[n] = 2
+		case changes(t.fleet, clusterType, r.Name, r.Hash):
+			ranks[n] = 1
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	type owner struct {
+		object objects.Object
+		file   render.File
+		target string
+	}
+	owners := map[uint64][]owner{}
+	for _, n := range order {
+		var own []owner
+		fails := false
+		for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
+			if !holdsObjects(f) {
+				continue
+			}
+			for _, object := range objects.Scan(nil, f.Content) {
+				if !twice[object.Hash()] {
+					continue
+				}
+				others := slices.Concat(own, owners[object.Hash()])
+				k := slices.IndexFunc(others, func(o owner) bool { return o.object.Same(&object) })
+				if k < 0 {
+					own = append(own, owner{object, f, rendered[n].Name})
+					continue
+				}
+				c := collision{clusterType, rendered[n].Name, others[k].target, f, others[k].file, object.String(), n}
+				all, fails = append(all, c), fails || c.fails(t.fleet.Duplicates)
+			}
+		}
+		for _, o := range own {
+			if hash := o.object.Hash(); !fails {
+				owners[hash] = append(owners[hash], o)
+			}
+		}
+	}
+	return all
+}
+
+// maxListedObjects limits the objects that a problem lists.
+const maxListedObjects = 20
+
+// problemsOfObjects groups what is wrong with the objects of all folders by the templates that render them.
+func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Problems) {
+	type pair struct {
+		by, other *fleet.Template
+		self      bool
+	}
+	defects, pairs := found{defects: map[defect]*examples{}}, map[pair][]*collision{}
+	for _, folder := range folders {
+		for d, e := range folder.defects {
+			defects.add(d, e.count, e.lines...)
+		}
+		for k := range folder.collisions {
+			c := &folder.collisions[k]
+			key := pair{c.file.Template, c.other.Template, c.self()}
+			pairs[key] = append(pairs[key], c)
+		}
+	}
+	for d, e := range defects.defects {
+		p := defectProblem(d.class)
+		p.Severity = problem.Warning
+		if more := e.count - len(e.lines); more > 0 {
+			e.lines = append(e.lines, fmt.Sprintf("and %d more", more))
+		}
+		p.Detail = fmt.Sprintf(p.Detail, problem.IndentedList(e.lines, len(e.lines)))
+		problems = append(problems, fleet.ProblemOf(d.by, p))
+	}
+	for key, all := range pairs {
+		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(f, key.other, all)))
+	}
+	return problems
+}
+
+func defectProblem(class objects.Defect) problem.Problem {
+	if class == objects.NoObject {
+		return problem.Problem{Summary: "Rendered documents that are no Kubernetes objects", Detail: "A cluster that syncs " +
+			"the folder fails on these documents, and applies nothing of it:\n%s"}
+	}
+	return problem.Problem{Summary: "Rendered objects outside of their namespace", Detail: "These objects belong to an " +
+		"assignment and are not in its namespace. Set metadata.namespace to {{ .Namespace }}:\n%s"}
+}
+
+// collisionProblem reports collisions of objects, all between two templates, or between two files of one target.
+func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) problem.Problem {
+	p := problem.Problem{Summary: "Several deployment targets render the same object", Severity: f.Duplicates.Severity()}
+	advice := fmt.Sprintf("Use names that are unique in the cluster, such as {{ .DeploymentTargetName }} in a namespace of "+
+		"the reconciler, or {{ .Namespace }}. guardrails.duplicate_objects is %q.", f.Duplicates)
+	if all[0].self() {
+		p.Summary, p.Severity = "A deployment target renders an object twice", problem.Error
+		advice = "Remove one of the two, or give them different names."
+	}
+	by := all[0].file.Template
+	templates := fmt.Sprintf("Template %q renders", by.Name)
+	if other != by {
+		templates = fmt.Sprintf("Templates %q and %q render", other.Name, by.Name)
+	}
+	lines := make([]string, 0, maxListedObjects+1)
+	for _, c := range all[:min(len(all), maxListedObjects)] {
+		lines = append(lines, c.String())
+	}
+	if more := len(all) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	p.Detail = fmt.Sprintf("%s objects with the same kind, namespace and name. Flux builds the folder of a cluster type as "+
+		"a whole, and applies nothing of it then. Other reconcilers apply one of the two:\n%s\n%s",
+		templates, problem.IndentedList(lines, len(lines)), advice)
+	if p.Severity == problem.Error {
+		p.Fault, p.Cause = problem.TeamFault, p.Detail
+		for _, c := range all {
+			p.Affects = append(p.Affects, problem.AffectedTarget{ClusterType: c.clusterType, Name: c.target})
+		}
+	}
+	return p
+}
