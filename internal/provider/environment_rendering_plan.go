@@ -27,7 +27,7 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	if req.Plan.Raw.IsNull() {
 		if state != nil {
-			appendProblems(diags, state.desired(ctx).ValidateDestroy())
+			appendProblems(diags, state.desired(ctx).PlanDestroy(readDelivery(ctx, req.Private, state, diags)))
 		}
 		return
 	}

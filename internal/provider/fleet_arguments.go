@@ -67,6 +67,7 @@ func readFleet(ctx context.Context, d decoder, limits fleet.Limits) (f *fleet.Fl
 		f.Incomplete = true
 		return f, nil
 	}
+	var passedOver []*fleet.Config
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		if unknown.Is(key) || unknown.Is(texts[key]) {
 			f.Incomplete = true
@@ -77,11 +78,12 @@ func readFleet(ctx context.Context, d decoder, limits fleet.Limits) (f *fleet.Fl
 			f.Incomplete = true
 			break
 		}
-		f.Add(objects...)
+		passedOver = append(passedOver, f.Add(objects...)...)
 		*d.problems = append(*d.problems, ps...)
 		if _, ok := origin.Parse(key); ok {
 			origins = append(origins, key)
 		}
 	}
+	*d.problems = append(*d.problems, fleet.CheckPassedOver(passedOver)...)
 	return f, origins
 }

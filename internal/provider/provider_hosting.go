@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
@@ -141,7 +142,12 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, hosting.ErrUnauthenticated):
 		say("GitHub does not accept the credential", credential)
 	case errors.Is(err, hosting.ErrForbidden):
-		say("GitHub denies the request", "Grant the token or app this permission in the repo.")
+		permission := "this permission"
+		if e != nil && e.Permission != "" {
+			permission = "the permission " + printable.Line(e.Permission)
+		}
+		say("GitHub denies the request", "Grant the token or app "+permission+" in the repo. A classic token needs the scope "+
+			"repo.")
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
 			"GitHub gives the same answer for both. Check the repo's URL, and that the token or app may use the "+

@@ -82,7 +82,7 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 		}
 	}
 	if !s.Current() && at.Record == nil {
-		if err := d.Guardrails.CheckFirstDelivery(d.Target()); err != nil {
+		if err := d.Guardrails.CheckFirstDelivery(d.Target(), d.whyEmpty); err != nil {
 			errs = append(errs, err)
 		}
 	}

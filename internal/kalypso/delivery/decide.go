@@ -65,6 +65,8 @@ type Decision struct {
 	LeftPullRequest int
 	// Moves are the deployment targets that move between cluster types.
 	Moves []Move
+	// Renamed lists the folders of cluster types with a new name: old → new.
+	Renamed []string
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
 	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
@@ -93,7 +95,7 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	if p == nil {
 		decision.Check = d.Delivers() && !d.Incomplete
 		if decision.Check && d.Tree != nil {
-			if err := d.Guardrails.CheckFirstDelivery(d.Target()); err != nil {
+			if err := d.Guardrails.CheckFirstDelivery(d.Target(), d.whyEmpty); err != nil {
 				decision.Errors = append(decision.Errors, err)
 			}
 		}
@@ -111,7 +113,9 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 		decision.OldRemoved, decision.OldKept = destinations(open), destinations(closing)
 		return decision
 	}
-	decision.Moves = d.Moves(s)
+	if decision.Moves = d.Moves(s); len(decision.Moves) > 0 {
+		decision.Renamed = d.renamedClusterTypes(s)
+	}
 	if d.Strategy == PullRequest && d.Located() {
 		decision.OldKeptForNow = destinations(d.oldLocations(s))
 	}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,25 +83,67 @@ func unknownProblem(f *fleet.Fleet) problem.Problem {
 		problem.IndentedList(schedule.UnknownInputs(f), maxListed)), "guardrails", "require_known")
 }
 
-// checkUnscheduled reports the deployment targets that no policy assigns.
-func (g Guardrails) checkUnscheduled(f *fleet.Fleet, s *schedule.Schedule) problem.Problems {
-	if len(s.Unscheduled) == 0 || g.Unscheduled == problem.Ignore || unknown.Is(string(g.Unscheduled)) {
+// checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that comes nearest, and
+// the policies that assign nothing.
+func (g Guardrails) checkUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (ps problem.Problems) {
+	if g.Unscheduled == problem.Ignore || unknown.Is(string(g.Unscheduled)) {
 		return nil
 	}
-	names := unscheduledNames(s)
-	list := problem.IndentedList(names, maxListed)
-	detail := fmt.Sprintf(
-		"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
-			"policies' %s, and the labels of the cluster types with %s.",
-		len(names), problem.Count(len(s.Targets), "deployment target"), f.Environment, list,
-		f.PolicyField("deployment_target_selector"), f.PolicyField("cluster_type_selector"))
-	if len(f.Policies) == 0 {
-		detail = fmt.Sprintf(
-			"%s No cluster type gets a deployment target of environment %q:\n%s", explain.NoPolicies, f.Environment, list)
+	why, idle := whyUnscheduled(ctx, f, s)
+	if why != "" {
+		p := warning("Deployment targets that no policy places", why, "unscheduled")
+		p.Severity = g.Unscheduled.Severity()
+		ps = append(ps, p)
 	}
-	p := warning("Deployment targets that no policy places", detail, "unscheduled")
-	p.Severity = g.Unscheduled.Severity()
-	return problem.Problems{p}
+	if idle != "" {
+		ps = append(ps, warning("Policies that place nothing", idle, "unscheduled"))
+	}
+	return ps
+}
+
+// whyUnscheduled explains the deployment targets that no policy assigns, and the policies that assign nothing. A text is
+// empty if there are none.
+func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (targets, policies string) {
+	unscheduled, idle := []explain.UnscheduledTarget(nil), []explain.IdlePolicy(nil)
+	if _, all := s.Known(); all {
+		unscheduled, idle = explain.Brief(ctx, f, s, maxListed)
+	}
+	if names := unscheduledNames(s); len(names) > 0 {
+		for i, u := range unscheduled {
+			if len(u.Rejections) > 0 {
+				names[i] += fmt.Sprintf(": the nearest policy is %q. %s", u.Rejections[0].Policy.Name, u.Rejections[0].Reason)
+			}
+		}
+		list := problem.IndentedList(names, maxListed)
+		targets = fmt.Sprintf(
+			"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
+				"policies' %s, and the labels of the cluster types with %s.",
+			len(names), problem.Count(len(s.Targets), "deployment target"), f.Environment, list,
+			f.PolicyField("deployment_target_selector"), f.PolicyField("cluster_type_selector"))
+		if len(f.Policies) == 0 {
+			targets = fmt.Sprintf(
+				"%s No cluster type gets a deployment target of environment %q:\n%s", explain.NoPolicies, f.Environment, list)
+		}
+	}
+	lines := make([]string, len(idle))
+	for i, p := range idle {
+		lines[i] = fmt.Sprintf("%q: %s", p.Policy.Name, p.Reason)
+	}
+	if len(lines) > 0 {
+		policies = fmt.Sprintf("These policies select no deployment target, or no cluster type:\n%s",
+			problem.IndentedList(lines, maxListed))
+	}
+	return targets, policies
+}
+
+// whyEmpty explains why no cluster type gets a deployment target, or returns "".
+func (d *Desired) whyEmpty() string {
+	s := d.Tree.Schedule
+	if s == nil || s.AssignmentCount > 0 {
+		return ""
+	}
+	targets, policies := whyUnscheduled(context.Background(), d.Fleet, s)
+	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
 // Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
@@ -131,8 +174,9 @@ func (e *GuardrailError) Error() string {
 	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, maxListed))
 }
 
-// CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content.
-func (g Guardrails) CheckFirstDelivery(wanted Inventory) error {
+// CheckFirstDelivery returns a *GuardrailError if the first delivery of a tree would contain no file with content. why
+// explains that.
+func (g Guardrails) CheckFirstDelivery(wanted Inventory, why func() string) error {
 	if g.AllowEmpty {
 		return nil
 	}
@@ -146,9 +190,12 @@ func (g Guardrails) CheckFirstDelivery(wanted Inventory) error {
 			}
 		}
 	}
-	return &GuardrailError{Reason: "The tree would be empty: no deployment target has a file with content. Check the " +
-		"environment's name, the workloads and the scheduling policies. If this is intended, set " +
-		"guardrails.allow_empty = true."}
+	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
+		"workloads and the scheduling policies. If this is intended, set guardrails.allow_empty = true."
+	if text := why(); text != "" {
+		reason += "\n" + text
+	}
+	return &GuardrailError{Reason: reason}
 }
 
 // Check returns a *GuardrailError if the change from before to after removes too much. A target whose files all become

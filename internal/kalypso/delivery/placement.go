@@ -158,9 +158,32 @@ func (d *Desired) Moves(s *State) (all []Move) {
 	return all
 }
 
+// renamedClusterTypes describes the cluster types that are gone while a new one has the same deployment targets.
+func (d *Desired) renamedClusterTypes(s *State) (lines []string) {
+	names := func(f Folder) (all []string) {
+		for _, t := range f.Targets {
+			all = append(all, t.Name)
+		}
+		return all
+	}
+	wanted := d.Target()
+	for _, was := range s.Delivered.Names() {
+		if _, stays := wanted[was]; stays || len(s.Delivered[was].Targets) == 0 {
+			continue
+		}
+		for _, is := range wanted.Names() {
+			if _, old := s.Delivered[is]; !old && slices.Equal(names(s.Delivered[was]), names(wanted[is])) {
+				lines = append(lines, fmt.Sprintf("%s → %s", d.Destination.Join(was), d.Destination.Join(is)))
+				break
+			}
+		}
+	}
+	return lines
+}
+
 // checkMoves reports moves as a warning or an error, depending on the guardrail. It may also ignore them.
-// inWaves says that a rollout commits them wave by wave.
-func checkMoves(moves []Move, reaction problem.Reaction, inWaves bool) problem.Problems {
+// inWaves says that a rollout commits them wave by wave. renamed lists the folders of renamed cluster types.
+func checkMoves(moves []Move, reaction problem.Reaction, inWaves bool, renamed []string) problem.Problems {
 	if len(moves) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) {
 		return nil
 	}
@@ -173,15 +196,20 @@ func checkMoves(moves []Move, reaction problem.Reaction, inWaves bool) problem.P
 		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
 			"late one is nowhere in between."
 	}
+	advice := "To move in two steps, let the target join first: select both cluster types, or raise " +
+		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
+	if len(renamed) > 0 {
+		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
+			problem.IndentedList(renamed, maxListed) + "\nClusters that sync from the old folder delete its objects, and nothing " +
+			"tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
+			"sync from the new folder, and then remove the old cluster type."
+	}
 	return problem.Problems{{
 		Severity: reaction.Severity(),
 		Path:     []problem.Step{problem.Attr("guardrails"), problem.Attr("moved")},
 		Summary:  "Deployment targets move between cluster types",
 		Detail: fmt.Sprintf(
-			"%s while joining others:\n%s\n%s To move in two steps, let the target join first: select both cluster types, or "+
-				"raise number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the "+
-				"old one.",
-			leaves(len(moves)), problem.IndentedList(lines, maxListed), when),
+			"%s while joining others:\n%s\n%s %s", leaves(len(moves)), problem.IndentedList(lines, maxListed), when, advice),
 	}}
 }
 

@@ -165,10 +165,41 @@ func TestMoves(t *testing.T) {
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}
-		warnings, errs := checkMoves(moves, problem.Warn, false), checkMoves(moves, problem.Fail, true)
+		warnings, errs := checkMoves(moves, problem.Warn, false, nil), checkMoves(moves, problem.Fail, true, nil)
 		if len(warnings) != c.want || warnings.HasErrors() || errs.HasErrors() != (c.want > 0) ||
-			len(checkMoves(moves, problem.Ignore, false)) > 0 {
+			len(checkMoves(moves, problem.Ignore, false, nil)) > 0 {
 			t.Errorf("%s: %v, %v", name, warnings, errs)
+		}
+	}
+}
+
+// TestRenamedClusterTypes: a cluster type is renamed if a new one has all its targets. The warning says what clusters of the
+// old folder need.
+func TestRenamedClusterTypes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, delivered, wanted string
+		want                    []string
+	}{
+		{"renamed", "large/a=1 large/b=1 small/a=1", "big/a=2 big/b=2 small/a=1", []string{"large → big"}},
+		{"two of three", "a/x=1 b/y=1 c/z=1", "d/x=1 e/y=1 c/z=1", []string{"a → d", "b → e"}},
+		{"the new one has others", "large/a=1 large/b=1", "big/a=1", nil},
+		{"the new one was there", "large/a=1 big/b=1", "big/a=1", nil},
+		{"the old one stays", "large/a=1 small/b=1", "large/c=1 big/a=1 small/b=1", nil},
+		{"nothing was there", "large small/a=1", "big small/b=1", nil},
+	} {
+		s := usualSituation()
+		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)
+		s.desired.Guardrails.Moved = problem.Warn
+		decision := Decide(s.desired, s.prior, s.state)
+		if diff := cmp.Diff(tt.want, decision.Renamed); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		text := decision.Problems(s.desired, s.state).Error()
+		for _, line := range append(tt.want, "Point them at the new folder first") {
+			if strings.Contains(text, line) != (tt.want != nil) {
+				t.Errorf("%s: %q in\n%s", tt.name, line, text)
+			}
 		}
 	}
 }

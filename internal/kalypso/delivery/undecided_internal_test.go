@@ -30,7 +30,7 @@ func TestUndecided(t *testing.T) {
 	if changes := Changes(held, same); len(changes) > 0 {
 		t.Errorf("nothing is known to change: %v", changes)
 	}
-	if err := strict.CheckFirstDelivery(Inventory{"b": undecided}); err != nil {
+	if err := strict.CheckFirstDelivery(Inventory{"b": undecided}, nil); err != nil {
 		t.Errorf("the tree may not be empty: %v", err)
 	}
 

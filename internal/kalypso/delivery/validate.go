@@ -66,7 +66,7 @@ func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) probl
 	case d.Tree == nil:
 		return nil
 	}
-	ps := d.Guardrails.checkUnscheduled(d.Fleet, d.Tree.Schedule)
+	ps := d.Guardrails.checkUnscheduled(ctx, d.Fleet, d.Tree.Schedule)
 	ps = append(ps, d.Tree.Schedule.CheckUnsatisfied(ctx, d.Fleet, d.Guardrails.Unsatisfied)...)
 	if unknown.Is(d.Destination.Path) || unknown.Is(d.Promotion.Commit) {
 		return ps
@@ -76,6 +76,37 @@ func (d *Desired) validateTree(ctx context.Context, assignmentsKnown bool) probl
 	}
 	return ps
 }
+
+// PlanDestroy is [Desired.ValidateDestroy], or lists what the destroy removes, as far as s knows.
+func (d *Desired) PlanDestroy(s *State) problem.Problems {
+	if ps := d.ValidateDestroy(); len(ps) > 0 || !d.Delivers() || d.KeepOnDestroy || !s.Current() {
+		return ps
+	}
+	paths, err := pathsToRemove(s, &s.Seen)
+	if err != nil || len(paths) == 0 { // the destroy reads the branch, and reports its errors
+		return nil
+	}
+	does := "The destroy removes"
+	if d.Strategy == PullRequest {
+		does = "The destroy opens a pull request that removes"
+	}
+	slices.Sort(paths)
+	folders := s.Ours()
+	for i, path := range paths {
+		for name, folder := range folders {
+			if path == s.Destination.Join(name) {
+				paths[i] = fmt.Sprintf("%s (%s)", path, problem.Count(len(folder.Targets), "deployment target"))
+			}
+		}
+	}
+	return problem.Problems{warning("Folders will be removed", fmt.Sprintf(
+		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, set on_destroy = "+
+			"\"keep\", apply, and then destroy:\n%s",
+		does, s.Destination, problem.IndentedList(paths, maxPathsListed)), "on_destroy")}
+}
+
+// maxPathsListed limits the paths that the plan of a destroy lists.
+const maxPathsListed = 200
 
 // ValidateDestroy reports that the rendering must not be destroyed. A rendering that is only computed needs no
 // protection.

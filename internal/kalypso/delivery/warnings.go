@@ -27,7 +27,7 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Proble
 	}
 	ps = append(ps, d.failureProblems()...)
 	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
-	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil)...)
+	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil, decision.Renamed)...)
 	if decision.Replaced != "" && d.Delivers() {
 		folders := problem.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, warning("The environment is replaced", fmt.Sprintf(

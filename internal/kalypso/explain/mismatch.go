@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // Mismatch is a label requirement that is not met. A policy's workspace is a requirement on the label
@@ -31,6 +32,8 @@ func (m Mismatch) String() string {
 	}
 	if m.Missing {
 		what += " is missing"
+	} else if unknown.Is(m.Found) {
+		what += " is not known yet"
 	} else {
 		what += fmt.Sprintf(" is %q", m.Found)
 	}

@@ -2,11 +2,13 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
 // UnscheduledTarget is a deployment target that no policy assigns.
@@ -49,7 +51,46 @@ type policy struct {
 	noClusterTypes string // why the policy selects no cluster type, or ""
 }
 
-func (e *Explanation) explainPolicies(f *fleet.Fleet) {
+// Brief explains at most most unscheduled targets, each by the policy that comes nearest, and at most most policies that
+// assign nothing, of a schedule whose placements are all decided. The numbers of both can be greater.
+func Brief(
+	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, most int,
+) (targets []UnscheduledTarget, idle []IdlePolicy) {
+	assigned := map[*fleet.SchedulingPolicy]bool{}
+	for _, p := range s.Placements {
+		for _, a := range p.Assignments {
+			for _, policy := range a.Policies {
+				assigned[policy] = true
+			}
+		}
+	}
+	if len(s.Unscheduled) == 0 && len(assigned) == len(f.Policies) {
+		return nil, nil
+	}
+	first := *s
+	first.Unscheduled = s.Unscheduled[:min(len(s.Unscheduled), most)]
+	names := make([]string, len(first.Unscheduled))
+	for i, t := range first.Unscheduled {
+		names[i] = t.Name
+	}
+	e := &Explanation{Schedule: &first, clusterTypes: f.ClusterTypes}
+	e.recordKeptOff(ctx, f, names)
+	e.policies = policiesOf(f)
+	for _, t := range first.Unscheduled {
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, 1)})
+	}
+	for _, p := range e.policies {
+		if len(e.IdlePolicies) == most || ctx.Err() != nil {
+			break
+		}
+		if !assigned[p.SchedulingPolicy] {
+			e.addIfIdle(p, f.Environment)
+		}
+	}
+	return e.Unscheduled, e.IdlePolicies
+}
+
+func policiesOf(f *fleet.Fleet) []policy {
 	policies := make([]policy, len(f.Policies))
 	for i, p := range f.Policies {
 		policies[i] = policy{
@@ -65,30 +106,39 @@ func (e *Explanation) explainPolicies(f *fleet.Fleet) {
 		)
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
-	e.policies = policies
+	return policies
+}
+
+func (e *Explanation) explainPolicies(f *fleet.Fleet) {
+	e.policies = policiesOf(f)
 	for _, t := range e.Schedule.Unscheduled {
 		most := max(1, MaxRejections/len(e.Schedule.Unscheduled))
-		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, policies, most)})
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, most)})
 	}
-	for _, p := range policies {
-		targets := p.ofTargets.find(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
-			return e.Schedule.Targets[n].Name, e.Schedule.Targets[n].Labels
-		})
-		if targets.found && p.clusterTypes.found {
-			continue
-		}
-		e.IdlePolicies = append(e.IdlePolicies, IdlePolicy{
-			Policy:                  p.SchedulingPolicy,
-			NoDeploymentTargets:     !targets.found,
-			NoClusterTypes:          !p.clusterTypes.found,
-			NearestDeploymentTarget: targets.nearest,
-			NearestClusterType:      p.clusterTypes.nearest,
-			Reason: sentences(
-				targets.sentence("deployment target", fmt.Sprintf(" in environment %q", f.Environment)),
-				p.noClusterTypes,
-			),
-		})
+	for _, p := range e.policies {
+		e.addIfIdle(p, f.Environment)
 	}
+}
+
+// addIfIdle adds a policy to the idle ones if it selects no deployment targets or no cluster types.
+func (e *Explanation) addIfIdle(p policy, environment string) {
+	targets := p.ofTargets.find(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
+		return e.Schedule.Targets[n].Name, e.Schedule.Targets[n].Labels
+	})
+	if targets.found && p.clusterTypes.found {
+		return
+	}
+	e.IdlePolicies = append(e.IdlePolicies, IdlePolicy{
+		Policy:                  p.SchedulingPolicy,
+		NoDeploymentTargets:     !targets.found,
+		NoClusterTypes:          !p.clusterTypes.found,
+		NearestDeploymentTarget: targets.nearest,
+		NearestClusterType:      p.clusterTypes.nearest,
+		Reason: sentences(
+			targets.sentence("deployment target", fmt.Sprintf(" in environment %q", environment)),
+			p.noClusterTypes,
+		),
+	})
 }
 
 // rejectionsOf returns at most most rejections of a target that no policy assigns.

@@ -219,8 +219,8 @@ type Fleet struct {
 	refused map[string]bool // the deployment targets that [Fleet.Validate] refused
 }
 
-// Add adds objects to the fleet. It skips ConfigMaps that are not Kalypso's.
-func (f *Fleet) Add(objects ...Object) {
+// Add adds objects to the fleet. It skips ConfigMaps that are not Kalypso's, and returns them.
+func (f *Fleet) Add(objects ...Object) (skipped []*Config) {
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *ClusterType:
@@ -230,6 +230,8 @@ func (f *Fleet) Add(objects ...Object) {
 		case *Config:
 			if o.MayBePlatformConfig() || o.IsAzureAppConfig() {
 				f.Configs = append(f.Configs, o)
+			} else {
+				skipped = append(skipped, o)
 			}
 		case *ConfigSchema:
 			f.ConfigSchemas = append(f.ConfigSchemas, o)
@@ -243,6 +245,7 @@ func (f *Fleet) Add(objects ...Object) {
 			f.Registrations = append(f.Registrations, o)
 		}
 	}
+	return skipped
 }
 
 // Objects returns all objects of the fleet, grouped by kind.

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
@@ -116,7 +118,7 @@ func (r *documentParser) read(data []byte) {
 		read = r.more[kind]
 	}
 	if read == nil {
-		r.skip(kind, data)
+		r.skip(tm, kind, data)
 		return
 	}
 	o, unknown, err := read(data)
@@ -138,7 +140,7 @@ func (r *documentParser) read(data []byte) {
 }
 
 // skip counts a document that is not an object of a fleet, and warns if it was probably meant to be one.
-func (r *documentParser) skip(kind Kind, data []byte) {
+func (r *documentParser) skip(tm typeMeta, kind Kind, data []byte) {
 	r.skipped++
 	meant := kindInAnyCase(data)
 	switch {
@@ -148,7 +150,29 @@ func (r *documentParser) skip(kind Kind, data []byte) {
 	case kind != "" && !slices.Contains(OperatorKinds, kind):
 		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q, so document %d (line %d) is skipped. Check the spelling.",
 			kind, r.at.Document, r.at.Line))
+	case kind == "" && isMisspelledGroup(tm):
+		r.warn("Unknown apiVersion", fmt.Sprintf("Document %d (line %d) is skipped: Kalypso has no apiVersion %q. If it is a "+
+			"Kalypso %s, write apiVersion: %s.", r.at.Document, r.at.Line, printable.Line(tm.APIVersion), tm.Kind, APIVersion))
 	}
+}
+
+// isMisspelledGroup reports whether an object of another API group was probably meant to be Kalypso's: it has a kind that
+// only Kalypso has, or another one of its kinds in a group with nearly its name.
+func isMisspelledGroup(tm typeMeta) bool {
+	kind := Kind(tm.Kind)
+	switch kind {
+	case KindClusterType, KindSchedulingPolicy, KindWorkloadRegistration, KindConfigSchema, KindSecret:
+		return true
+	case KindConfig:
+		return false
+	}
+	if decoders[kind] == nil && !slices.Contains(OperatorKinds, kind) {
+		return false
+	}
+	group, _, _ := strings.Cut(tm.APIVersion, "/")
+	const typos = 4
+	return strings.Contains(group, "kalypso") || len(group) <= len(apiGroup)+typos &&
+		levenshtein.ComputeDistance(group, apiGroup) <= typos
 }
 
 func (r *documentParser) warn(summary, detail string) {

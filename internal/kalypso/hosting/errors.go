@@ -52,6 +52,8 @@ type Error struct {
 	Message string // the host's error message
 	Cause   error  // the underlying error, such as the context's or the network's
 	Field   Field  // the part of the proposal; "": none in particular
+	// Permission is what an [ErrForbidden] asks for, such as "pull_requests: write"; "": the host does not say.
+	Permission string
 	// Credential names where users configure the credential that was used; "": unknown.
 	Credential string
 }

@@ -135,12 +135,29 @@ func parseTemplate(t *fleet.Template) (*parsed, problem.Problems) {
 		if err != nil {
 			problems = append(problems, fleet.ProblemOf(t, problem.Problem{
 				Path:    []problem.Step{problem.Attr("manifests"), problem.Index(i)},
-				Summary: "Template does not parse", Detail: fmt.Sprintf("Manifest %d, %s.", i+1, err), Err: err,
+				Summary: "Template does not parse", Detail: fmt.Sprintf("Manifest %d, %s.%s", i+1, err, quoteLine(text, err)), Err: err,
 			}))
 		}
 		p.manifests = append(p.manifests, m)
 	}
 	return p, problems
+}
+
+// quoteLine returns the line of the text that the error is about, or "".
+func quoteLine(text string, err error) string {
+	var located *LineError
+	if !errors.As(err, &located) {
+		return ""
+	}
+	const most = 200 // characters
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n == located.Line {
+			quoted := []rune(strings.TrimSpace(line))
+			return "\n" + problem.IndentedList([]string{string(quoted[:min(len(quoted), most)])}, 1)
+		}
+	}
+	return ""
 }
 
 // errUnknown means that a result depends on an unknown value.

@@ -164,7 +164,8 @@ t: |
 // TestTextFails pins what a template may not do, and that its error says where.
 func TestTextFails(t *testing.T) {
 	tests := []struct{ name, manifest, want string }{
-		{"does not parse", "a\nb: {{ .X", "Manifest 1, line 2: unclosed action"},
+		{"does not parse", "a\nb: {{ .X", "Manifest 1, line 2: unclosed action.\n  b: {{ .X"},
+		{"a long line", "a\n  {{ x }}" + strings.Repeat("é", 300), "\n  {{ x }}" + strings.Repeat("é", 193)},
 		{"unclosed if", "a\n{{ if .X }}\n\nb", "line 4: unexpected EOF"},
 		{"unclosed action over lines", "a\n{{ if\n", "line 3: unclosed action started at line 2"},
 		{"unknown function", "\n\n{{ env \"HOME\" }}", `line 3: function "env" not defined`},

@@ -29,10 +29,10 @@ func (s *Schedule) CheckUnsatisfied(
 	if len(lost) > 0 {
 		ps = append(ps, problem.Problem{
 			Path: at, Summary: "Deployment targets fit no cluster type any more",
-			Detail: fmt.Sprintf("%s of environment %q %s placed before, but no cluster type fits any more:\n%s\nRemove the "+
-				"taint, or tolerate it, or change the placement of the policies. To let them go, set guardrails.unsatisfied = "+
-				"\"ignore\".",
-				problem.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost)),
+			Detail: fmt.Sprintf("%s of environment %q %s placed before, but no cluster type fits any more:\n%s\n%s To let them "+
+				"go, set guardrails.unsatisfied = \"ignore\".",
+				problem.Count(len(lost), "deployment target"), f.Environment, wasOrWere(len(lost)), s.lines(ctx, lost),
+				s.advice(f, lost)),
 		})
 	}
 	isLost := make([]bool, len(s.Targets))
@@ -50,6 +50,41 @@ func (s *Schedule) CheckUnsatisfied(
 		})
 	}
 	return ps
+}
+
+// advice says what to change so that the lost targets fit again, by what keeps cluster types off.
+func (s *Schedule) advice(f *fleet.Fleet, lost []placement.Shortfall) string {
+	var selected, named, tainted, others bool
+	for _, short := range lost {
+		p := s.placement.Policies[short.Policy]
+		selected = selected || len(p.ClusterTypes) == 0
+		for _, c := range p.ClusterTypes {
+			ct := s.placement.ClusterTypes[c]
+			switch {
+			case p.Spec != nil && p.Spec.Names != nil && !slices.Contains(p.Spec.Names, ct.Name):
+				named = true
+			case slices.ContainsFunc(ct.Taints, func(t placement.Taint) bool { return !p.Spec.Tolerates(t) }):
+				tainted = true
+			default:
+				others = true
+			}
+		}
+	}
+	var all []string
+	for _, a := range []struct {
+		is   bool
+		text string
+	}{
+		{tainted, "Remove the taint, or tolerate it in " + f.PolicyField("tolerations") + "."},
+		{named, "Name a cluster type that there is in " + f.PolicyField("placement") + "."},
+		{selected, "Label a cluster type so that " + f.PolicyField("cluster_type_selector") + " selects it."},
+		{others, "Change the spread, or label cluster types for it."},
+	} {
+		if a.is {
+			all = append(all, a.text)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 func wasOrWere(n int) string {

@@ -274,6 +274,10 @@ func TestRights(t *testing.T) {
 	}
 	_, err := p.as(github.Config{Token: "canaryReader"}).Open(t.Context(), p.proposal())
 	expectError(t, err, hosting.ErrForbidden, "Resource not accessible by personal access token")
+	var e *hosting.Error
+	if errors.As(err, &e); e.Permission != "contents: write, pull_requests: write" {
+		t.Errorf("it needs %q", e.Permission)
+	}
 	if found, err := p.as(github.Config{Token: "canaryReader"}).Find(t.Context(), query); found != nil || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}

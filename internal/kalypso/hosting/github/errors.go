@@ -35,13 +35,25 @@ func wrapError(op string, err error) error {
 		}
 	case errors.As(err, &answered):
 		e.Status, e.Message, e.Cause = answered.Response.StatusCode, messageOf(answered), nil
-		e.Kind = kindOf(e.Status, e.Message)
+		e.Kind, e.Permission = kindOf(e.Status, e.Message), permissionOf(answered.Response)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 	default:
 		// The answer is not GitHub's, for example a proxy's page.
 		e.Kind = hosting.ErrRejected
 	}
 	return e
+}
+
+// permissionOf returns the permission that a request needs: what GitHub says, else what an app's token would have.
+func permissionOf(r *http.Response) string {
+	// Such as "contents=write; pull_requests=write,metadata=read": one of the alternatives, each a list.
+	if accepted, _, _ := strings.Cut(r.Header.Get("X-Accepted-Github-Permissions"), ";"); accepted != "" {
+		return strings.NewReplacer("=", ": ", ",", ", ").Replace(strings.ReplaceAll(accepted, " ", ""))
+	}
+	if r.Request == nil {
+		return ""
+	}
+	return scopeOf(r.Request.Context()).permissions()
 }
 
 // about sets the field of an error.

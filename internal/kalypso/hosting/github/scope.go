@@ -56,7 +56,10 @@ func (s scope) options() *github.InstallationTokenOptions {
 }
 
 // String describes the scope in errors.
-func (s scope) String() string {
+func (s scope) String() string { return s.permissions() + " in repo " + s.repo }
+
+// permissions lists the permissions of the scope.
+func (s scope) permissions() string {
 	var all []string
 	for _, p := range []struct{ name, access string }{
 		{"checks", s.checks}, {"contents", s.contents}, {"members", s.members}, {"pull_requests", s.pullRequests},
@@ -66,7 +69,7 @@ func (s scope) String() string {
 			all = append(all, p.name+": "+p.access)
 		}
 	}
-	return strings.Join(all, ", ") + " in repo " + s.repo
+	return strings.Join(all, ", ")
 }
 
 // withKind sets the kind of the error if GitHub issues no token of this scope.

@@ -1,0 +1,43 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPlanDestroy lists what a destroy removes.
+func TestPlanDestroy(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*situation)
+		want   []string // nil: no problem
+		errors bool
+	}{
+		{name: "by push", change: func(*situation) {}, want: []string{"The destroy removes these paths from",
+			"  .kalypso/rendering.json\n  large (2 deployment targets)\n  small (1 deployment target)"}},
+		{name: "by pull request", change: func(s *situation) { s.desired.Strategy = PullRequest },
+			want: []string{"opens a pull request that removes these paths"}},
+		{name: "below a path", change: func(s *situation) {
+			s.state.Destination.Path = "fleet"
+		}, want: []string{"fleet/large (2"}},
+		{name: "protected", change: func(s *situation) { s.desired.Protected = true }, errors: true, want: []string{"protected"}},
+		{name: "kept", change: func(s *situation) { s.desired.KeepOnDestroy = true }},
+		{name: "computed only", change: func(s *situation) { s.desired.Strategy = ComputeOnly }},
+		{name: "nothing known", change: func(s *situation) { s.state = nil }},
+		{name: "another's record", change: func(s *situation) { s.state.Seen.Record.Environment = "prod" }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := usualSituation()
+			tt.change(s)
+			ps := s.desired.PlanDestroy(s.state)
+			if (len(ps) > 0) != (tt.want != nil) || ps.HasErrors() != tt.errors {
+				t.Fatal(ps)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(ps.Error(), want) {
+					t.Errorf("no %q in\n%v", want, ps)
+				}
+			}
+		})
+	}
+}

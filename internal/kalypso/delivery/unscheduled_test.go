@@ -1,0 +1,92 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// TestWhyUnscheduled pins what a plan says of targets without a policy, of policies that place nothing, and of a tree that
+// would be empty.
+func TestWhyUnscheduled(t *testing.T) {
+	const (
+		nearest = `shop-test: the nearest policy is "gold". The deployment target is not selected: label "tier" is "silver" ` +
+			`and must be "gold".`
+		idleTargets = `"gold": No deployment target in environment "dev" is selected; the closest is "shop-test": label "tier" ` +
+			`is "silver" and must be "gold".`
+		idleClusterTypes = `"gold": No cluster type is selected; the closest is "large": label "size" is "l" and must be "xl".`
+	)
+	for _, tt := range []struct {
+		name     string
+		change   func(*fleet.Fleet)
+		reaction problem.Reaction
+		problems []string // summaries
+		texts    []string // in the problems, or in the error if the tree is empty
+	}{
+		{name: "placed", change: func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels["tier"] = "gold" }, reaction: problem.Warn},
+		{name: "another label", change: func(*fleet.Fleet) {}, reaction: problem.Warn,
+			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
+			texts:    []string{nearest, idleTargets}},
+		{name: "an error", change: func(*fleet.Fleet) {}, reaction: problem.Fail,
+			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"}, texts: []string{nearest}},
+		{name: "ignored", change: func(*fleet.Fleet) {}, reaction: problem.Ignore, texts: []string{nearest, idleTargets}},
+		{name: "another workspace", change: func(f *fleet.Fleet) {
+			f.Policies[0].Workspace = "team-a"
+			f.Workloads[0].Targets[0].Labels["tier"] = "gold"
+		}, reaction: problem.Ignore, texts: []string{`workspace is missing and must be "team-a"`}},
+		{name: "another cluster type", change: func(f *fleet.Fleet) {
+			f.Workloads[0].Targets[0].Labels["tier"] = "gold"
+			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"size": "xl"}
+		}, reaction: problem.Warn,
+			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
+			texts:    []string{idleClusterTypes}},
+		{name: "one idle policy of two", change: func(f *fleet.Fleet) {
+			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "all"}})
+		}, reaction: problem.Warn, problems: []string{"Policies that place nothing"}, texts: []string{idleTargets}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fleet.Fleet{
+				Environment:  "dev",
+				ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large", Labels: map[string]string{"size": "l"}}}},
+				Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "gold"}}},
+				Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "shop"}, Targets: []fleet.Target{
+					{Name: "test", Environment: "dev", Labels: map[string]string{"tier": "silver"}}}}},
+				Templates: []*fleet.Template{
+					{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{"a"}},
+					{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"a"}}},
+			}
+			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].NamespaceService = "r", "n"
+			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"tier": "gold"}
+			tt.change(f)
+			d := &delivery.Desired{Strategy: delivery.Push, Environment: "dev", Fleet: f,
+				Guardrails: delivery.Guardrails{Unscheduled: tt.reaction}}
+			problems := d.Render(t.Context(), nil, nil, func(string, int, int) {})
+			if problems.HasErrors() != (tt.reaction == problem.Fail) {
+				t.Fatal(problems)
+			}
+			text := problems.Error()
+			var summaries []string
+			for _, p := range problems {
+				summaries = append(summaries, p.Summary)
+			}
+			if strings.Join(summaries, "\n") != strings.Join(tt.problems, "\n") {
+				t.Errorf("problems: %v", problems)
+			}
+			if d.Tree.Schedule.AssignmentCount == 0 {
+				errs := delivery.Decide(d, nil, nil).Errors
+				if len(errs) != 1 || !strings.Contains(errs[0].Error(), "The tree would be empty") {
+					t.Fatalf("errors: %v", errs)
+				}
+				text = errs[0].Error()
+			}
+			for _, want := range tt.texts {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package fleet
+
+import (
+	"fmt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// CheckPassedOver warns of ConfigMaps whose values reach no assignment, because they lack the label of platform configs;
+// see [Fleet.Add].
+func CheckPassedOver(configs []*Config) problem.Problems {
+	if len(configs) == 0 {
+		return nil
+	}
+	const listed = 20
+	lines := make([]string, len(configs))
+	for i, c := range configs {
+		lines[i] = fmt.Sprintf("%q from %s", c.Name, c.Origin)
+		if value, ok := c.Labels[PlatformConfigLabel]; ok {
+			lines[i] += fmt.Sprintf(": the label is %q", value)
+		}
+	}
+	return problem.Problems{{
+		Severity: problem.Warning, Origin: problem.Origin{Attribute: configs[0].Origin.Attribute},
+		Summary: "ConfigMaps without the label of platform configs",
+		Detail: fmt.Sprintf("%s skipped, and the values reach no deployment target:\n%s\nIf they are platform configs, add the "+
+			"label %s: %q. If not, leave them out.",
+			areSkipped(len(configs)), problem.IndentedList(lines, listed), PlatformConfigLabel, platformConfigSelected),
+	}}
+}
+
+func areSkipped(n int) string {
+	if n == 1 {
+		return "A ConfigMap is"
+	}
+	return fmt.Sprintf("%d ConfigMaps are", n)
+}
