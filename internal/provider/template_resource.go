@@ -34,6 +34,13 @@ var templateModel = &model{
 			MarkdownDescription: "Type of the rendered file, which decides its extension: " + alternatives(fleet.ContentTypes) +
 				". The default is `" + fleet.ContentYAML + "`.",
 		},
+		"file_name": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Name of the rendered file, such as `zarf.yaml`, if a tool asks for it: letters, digits, `.`, `_` " +
+				"and `-`. The templates of a cluster type must render files of different names. The default is `reconciler`, " +
+				"`namespace`, `platform-config` or `platform-secret`, by the template's use, with the extension. In YAML it is the " +
+				"annotation `" + fleet.FileNameAnnotation + "`.",
+		},
 		"manifests": schema.ListAttribute{
 			ElementType: types.StringType,
 			Required:    true,
@@ -47,6 +54,7 @@ var templateModel = &model{
 			Meta:        m,
 			Type:        d.string("type"),
 			ContentType: d.string("content_type"),
+			FileName:    d.string("file_name"),
 			Manifests:   d.strings("manifests"),
 		}
 	},
@@ -57,6 +65,7 @@ var templateModel = &model{
 			"labels":       t.Labels,
 			"type":         t.Type,
 			"content_type": t.ContentType,
+			"file_name":    t.FileName,
 			"manifests":    t.Manifests,
 		}
 	},

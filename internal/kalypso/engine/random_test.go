@@ -216,6 +216,7 @@ func sites(f *fleet.Fleet) (all []site) {
 		inMap(ct.Name+".labels", &ct.Labels, "east", "large")
 	}
 	for _, t := range f.Templates {
+		add(t.Name+".file_name", func(v string) { t.FileName = v }, "", t.Name+".yaml")
 		add(t.Name+".content_type", func(v string) { t.ContentType = v }, "", "yaml", "sh")
 		add(
 			t.Name+".manifests",

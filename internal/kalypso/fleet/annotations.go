@@ -19,6 +19,9 @@ const (
 	PlacementAnnotation  = "kalypso.io/placement"  // of a SchedulingPolicy
 )
 
+// FileNameAnnotation contains the name of the file that a Template renders. The operator ignores it.
+const FileNameAnnotation = "kalypso.io/file-name"
+
 // annotations holds the annotations of a document that Kalypso interprets.
 type annotations map[string]string
 
@@ -170,6 +173,28 @@ func decodeClusterType(document []byte) (Object, []string, error) {
 		ct.Properties[name] = string(quantity)
 	}
 	return ct, unknown, err
+}
+
+func decodeTemplate(document []byte) (Object, []string, error) {
+	var y objectInput[templateSpec]
+	unknown, err := decode(document, &y)
+	t := &Template{
+		Meta: Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, Type: y.Spec.Type, ContentType: y.Spec.ContentType,
+	}
+	for _, manifest := range y.Spec.Manifests {
+		t.Manifests = append(t.Manifests, string(manifest))
+	}
+	if err == nil {
+		err = annotation(y.Metadata.Annotations, FileNameAnnotation, &t.FileName)
+	}
+	return t, unknown, err
+}
+
+func (t *Template) annotations() annotations {
+	if t.FileName == "" {
+		return nil
+	}
+	return annotations{FileNameAnnotation: t.FileName}
 }
 
 func (ct *ClusterType) annotations() annotations {

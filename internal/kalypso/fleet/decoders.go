@@ -14,14 +14,8 @@ import (
 type Decoder func(document []byte) (o Object, unknown []string, err error)
 
 var decoders = map[Kind]Decoder{
-	KindClusterType: decodeClusterType,
-	KindTemplate: DecoderOf(func(m Meta, s templateSpec) Object {
-		t := &Template{Meta: m, Type: s.Type, ContentType: s.ContentType}
-		for _, manifest := range s.Manifests {
-			t.Manifests = append(t.Manifests, string(manifest))
-		}
-		return t
-	}),
+	KindClusterType:      decodeClusterType,
+	KindTemplate:         decodeTemplate,
 	KindConfigSchema:     DecoderOf(func(m Meta, s configSchemaSpec) Object { return &ConfigSchema{m, s.Schema} }),
 	KindSecret:           DecoderOf(func(m Meta, s secretSpec) Object { return &Secret{m, s.Data} }),
 	KindSchedulingPolicy: decodeSchedulingPolicy,

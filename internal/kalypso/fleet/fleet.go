@@ -96,7 +96,16 @@ type Template struct {
 	Meta
 	Type        string
 	ContentType string
+	FileName    string   // of the rendered file; empty: by the template's use
 	Manifests   []string // Go templates
+}
+
+// File returns the name of the file that t renders as a part of an assignment, such as reconciler.
+func (t *Template) File(part string) string {
+	if t.FileName != "" && !unknown.Is(t.FileName) {
+		return t.FileName
+	}
+	return part + "." + t.Extension()
 }
 
 // Extension returns the extension of the files that t renders, without a dot.
@@ -293,6 +302,7 @@ var unknownTemplate = &Template{
 	Meta:        Meta{Name: unknown.Text},
 	Type:        unknown.Text,
 	ContentType: unknown.Text,
+	FileName:    unknown.Text,
 	Manifests:   []string{unknown.Text},
 }
 

@@ -73,6 +73,8 @@ func metaOf(o Object) metaOutput {
 	m := o.Metadata()
 	out := metaOutput{Name: m.Name, Labels: m.Labels}
 	switch o := o.(type) {
+	case *Template:
+		out.Annotations = o.annotations()
 	case *ClusterType:
 		out.Annotations = o.annotations()
 	case *SchedulingPolicy:

@@ -65,6 +65,7 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 					ct.field(use.attribute), use.name, t.Type, use.as), problem.Attr(use.attribute))
 			}
 		}
+		ps = append(ps, f.checkFileNames(ct).of(ct)...)
 		for name, named := range attributes {
 			m := missing[name]
 			m.needed = m.needed || assigned(ct)
@@ -76,6 +77,36 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 		ps = append(ps, m.problem(name, f.templateNames()))
 	}
 	ps.Sort()
+	return ps
+}
+
+// parts are the attributes of a cluster type that name templates, with the names of the files that these render.
+var parts = [...]struct{ attribute, file string }{
+	{"reconciler", "reconciler"}, {"namespace_service", "namespace"}, {"config_type", "platform-config"},
+	{"secret_type", "platform-secret"},
+}
+
+// checkFileNames reports templates of a cluster type whose files have one name.
+func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
+	first := map[string]string{}
+	for i, name := range [...]string{ct.Reconciler, ct.NamespaceService, ct.ConfigType, ct.SecretType} {
+		t := f.Template(name)
+		file := parts[i].file + "." + ContentYAML
+		switch {
+		case t != nil && unknown.Is(t.FileName) || t == nil && name != "":
+			continue
+		case t != nil:
+			file = t.File(parts[i].file)
+		}
+		key := strings.ToLower(file) // not every file system tells case apart
+		if other, twice := first[key]; twice {
+			ps.add("One file name twice", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment target. "+
+				"Give one of them another file_name.", ct.field(other), ct.field(parts[i].attribute), file),
+				problem.Attr(parts[i].attribute))
+			continue
+		}
+		first[key] = parts[i].attribute
+	}
 	return ps
 }
 

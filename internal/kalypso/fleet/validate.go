@@ -91,6 +91,8 @@ func (ct *ClusterType) Validate() problem.Problems {
 	return ps.of(ct)
 }
 
+var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
 // Validate implements [Object]. The package render checks whether the manifests parse.
 func (t *Template) Validate() problem.Problems {
 	ps := t.validateMeta()
@@ -109,6 +111,11 @@ func (t *Template) Validate() problem.Problems {
 	enum("type", t.Type, TemplateTypes)
 	if t.ContentType != "" {
 		enum("content_type", t.ContentType, ContentTypes)
+	}
+	if t.FileName != "" && !unknown.Is(t.FileName) && !fileName.MatchString(t.FileName) {
+		ps.add("Invalid file name", fmt.Sprintf("%q is not the name of a file in the deployment target's folder. It begins with "+
+			"a letter or digit, and contains only letters, digits, \".\", \"_\" and \"-\", at most 100.", t.FileName),
+			problem.Attr("file_name"))
 	}
 	return ps.of(t)
 }

@@ -39,6 +39,8 @@ func YAMLPath(p problem.Problem) string {
 		b.WriteString("metadata")
 	case first == "taints", first == "properties", first == "placement":
 		b.WriteString("metadata.annotations[kalypso.io/" + first + "]")
+	case first == "file_name":
+		b.WriteString("metadata.annotations[" + FileNameAnnotation + "]")
 	case p.Kind == string(KindConfig):
 	default:
 		b.WriteString("spec")

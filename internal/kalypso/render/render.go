@@ -283,8 +283,8 @@ func unknownKeys(m map[string]string) map[string]bool {
 // file renders one template and joins its manifests in order. It skips empty ones, ends each in a newline if another
 // follows, and separates those of a YAML file by ---.
 func (w *worker) file(name string, p *parsed, s *assignmentInput) (File, []Failure) {
-	f := File{Name: name + "." + p.template.Extension(), Template: p.template}
-	if unknown.Is(p.template.ContentType) {
+	f := File{Name: p.template.File(name), Template: p.template}
+	if unknown.Is(p.template.ContentType) || unknown.Is(p.template.FileName) {
 		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil
 	}

@@ -1,0 +1,72 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// TestFileName: a template may name its file, in HCL and by annotation in YAML. The names of a target's files differ.
+func TestFileName(t *testing.T) {
+	t.Parallel()
+	const def = "namespace.yaml platform-config.yaml reconciler.yaml"
+	for _, tt := range []struct {
+		name          string
+		flux, ns      string // the file names
+		change        func(*fleet.Fleet)
+		files, errors string
+	}{
+		{name: "none", files: def},
+		{name: "of the reconciler", flux: "zarf.yaml", files: "namespace.yaml platform-config.yaml zarf.yaml"},
+		{name: "both", flux: "a", ns: "b.txt", files: "a b.txt platform-config.yaml"},
+		{name: "exchanged", flux: "namespace.yaml", ns: "reconciler.yaml", files: def},
+		{name: "twice", flux: "a.yaml", ns: "a.yaml", errors: `both render the file "a.yaml"`},
+		{name: "twice in another case", flux: "a.yaml", ns: "A.yaml", errors: `both render the file "A.yaml"`},
+		{name: "another part's", flux: "namespace.yaml", errors: `The templates of reconciler and namespace_service both render`},
+		{name: "the built-in config's", flux: "platform-config.yaml", errors: `of reconciler and config_type both render`},
+		{name: "the built-in secret's", flux: "platform-secret.yaml", errors: `of reconciler and secret_type both render`},
+		{name: "one template for two parts", flux: "a.yaml", errors: `both render the file "a.yaml"`,
+			change: func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = "flux" }},
+		{name: "a path", flux: "a/b.yaml", errors: `"a/b.yaml" is not the name of a file`},
+		{name: "the parent", flux: "..", errors: "is not the name of a file"},
+		{name: "hidden", flux: ".a", errors: "is not the name of a file"},
+		{name: "too long", flux: strings.Repeat("a", 101), errors: "is not the name of a file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := fluxFleet("a")
+			f.Duplicates = problem.Ignore
+			f.Workloads[0].Targets = f.Workloads[0].Targets[:1]
+			f.Templates[0].FileName, f.Templates[1].FileName = tt.flux, tt.ns
+			if tt.change != nil {
+				tt.change(f)
+			}
+			result, problems := engine.Run(t.Context(), f, nil)
+			if tt.errors != "" {
+				if !problems.HasErrors() || !strings.Contains(problems.Error(), tt.errors) {
+					t.Errorf("problems: %v", problems)
+				}
+				return
+			}
+			if problems.HasErrors() {
+				t.Fatal(problems)
+			}
+			var files []string
+			for file := range result.Tree.TargetFiles(0, 0) {
+				files = append(files, file.Path)
+			}
+			if got := strings.Join(files, " "); got != tt.files || !slices.IsSorted(files) {
+				t.Errorf("files: %s", got)
+			}
+			text, err := fleet.MarshalYAML(f.Templates[0])
+			objects, _, ps := fleet.ParseYAML(t.Context(), problem.Origin{}, text)
+			if err != nil || len(ps) > 0 || objects[0].(*fleet.Template).FileName != tt.flux { //nolint:forcetypeassert // it is
+				t.Errorf("%v, %v: %s", err, ps, text)
+			}
+		})
+	}
+}
