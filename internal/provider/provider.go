@@ -97,5 +97,6 @@ func (p *kalypsoProvider) Functions(context.Context) []func() function.Function 
 		newNamespaceFunction,
 		newSelectorMatchesFunction,
 		newRenderTemplateFunction,
+		newClusterSyncFunction,
 	}
 }

@@ -1,0 +1,23 @@
+# The folder of the cluster type large, as kalypso_environment_rendering.dev.folders["large"].path gives it.
+locals {
+  gitops_repo = { repo = "https://github.com/acme/gitops", branch = "dev" }
+
+  flux = provider::kalypso::cluster_sync("flux", local.gitops_repo, "large", {
+    secret     = "gitops-token" # the credential of a private repo
+    decryption = "sops-age"     # only if the folder holds ciphertext of SOPS
+  })
+}
+
+# A file that kubectl applies. For kubernetes_manifest:
+# for_each = { for object in local.flux : object.kind => object }, and manifest = each.value.
+output "flux" {
+  value = join("---\n", [for object in local.flux : yamlencode(object)])
+}
+
+output "argocd" {
+  value = yamlencode(provider::kalypso::cluster_sync("argocd", local.gitops_repo, "large")[0])
+}
+
+output "fleet" {
+  value = yamlencode(provider::kalypso::cluster_sync("fleet", local.gitops_repo, "large")[0])
+}

@@ -1,0 +1,163 @@
+// Package clustersync builds the objects that have a cluster sync the folder of its cluster type.
+package clustersync
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
+)
+
+// Kinds lists the reconcilers.
+var Kinds = []string{Flux, ArgoCD, Fleet}
+
+// The reconcilers.
+const (
+	Flux   = "flux"   // a GitRepository and a Kustomization
+	ArgoCD = "argocd" // an Application
+	Fleet  = "fleet"  // a GitRepo of Rancher Fleet
+)
+
+// Folder is the folder of a cluster type on a branch.
+type Folder struct {
+	Repo, Branch string
+	Path         string // from the repo's root
+}
+
+// Options are what clusters have in other forms than usual. Empty values are the defaults.
+type Options struct {
+	Name       string // of the objects; the default is the last element of the path
+	Namespace  string // of the objects; the default is the reconciler's own
+	Interval   string // such as "1m": how often Flux reads the branch
+	Secret     string // of the credential for a private repo, in the same namespace; Argo CD finds its own by the URL
+	Decryption string // of the keys for SOPS, in the same namespace; Flux alone
+	// ClusterLabels select the clusters that Rancher Fleet deploys to. The default is the label cluster-type with the
+	// name of the objects.
+	ClusterLabels map[string]string
+}
+
+// ErrInvalid means that the arguments give no objects that a cluster accepts.
+var ErrInvalid = errors.New("invalid")
+
+var defaults = map[string]struct{ namespace, interval string }{
+	Flux: {"flux-system", "1m"}, ArgoCD: {"argocd", ""}, Fleet: {"fleet-default", ""},
+}
+
+// Objects returns the Kubernetes objects that have a cluster sync a folder.
+func Objects(kind string, of Folder, o Options) ([]map[string]any, error) {
+	if !slices.Contains(Kinds, kind) {
+		return nil, fmt.Errorf("%w: kind is %q, not one of %s", ErrInvalid, kind, strings.Join(Kinds, ", "))
+	}
+	url, err := address(of.Repo)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(of.Branch) == "" {
+		return nil, fmt.Errorf("%w: the branch is missing", ErrInvalid)
+	}
+	folder := path.Clean("/" + of.Path)[1:]
+	if folder == "" || strings.Contains(of.Path, "..") {
+		return nil, fmt.Errorf("%w: the folder %q is not the folder of a cluster type, such as %q", ErrInvalid, of.Path, "large")
+	}
+	if o.Name == "" {
+		o.Name = path.Base(folder)
+	}
+	if o.Namespace == "" {
+		o.Namespace = defaults[kind].namespace
+	}
+	if o.Interval == "" {
+		o.Interval = defaults[kind].interval
+	}
+	for argument, name := range map[string]string{
+		"name": o.Name, "namespace": o.Namespace, "secret": o.Secret, "decryption": o.Decryption,
+	} {
+		if msgs := validation.IsDNS1123Subdomain(name); name != "" && len(msgs) > 0 {
+			return nil, fmt.Errorf("%w: %s is %q: %s", ErrInvalid, argument, name, msgs[0])
+		}
+	}
+	if kind != Flux && o.Decryption != "" {
+		return nil, fmt.Errorf("%w: decryption is only possible with %s", ErrInvalid, Flux)
+	}
+	switch kind {
+	case ArgoCD:
+		return []map[string]any{o.application(url, of.Branch, folder)}, nil
+	case Fleet:
+		return []map[string]any{o.gitRepo(url, of.Branch, folder)}, nil
+	}
+	return []map[string]any{o.gitRepository(url, of.Branch), o.kustomization(folder)}, nil
+}
+
+// address returns the URL of a repo as all reconcilers understand it.
+func address(repo string) (string, error) {
+	url, err := repourl.Parse(repo)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w: repo: %w", ErrInvalid, err)
+	case url.IsLocal():
+		return "", fmt.Errorf("%w: a cluster can't read the repo %s", ErrInvalid, url)
+	case url.Scheme == repourl.SchemeSSH && !strings.Contains(repo, "://"): // Flux wants a URL
+		return url.String(), nil
+	}
+	return repo, nil
+}
+
+func (o *Options) object(apiVersion, kind string, spec map[string]any) map[string]any {
+	return map[string]any{
+		"apiVersion": apiVersion, "kind": kind,
+		"metadata": map[string]any{"name": o.Name, "namespace": o.Namespace},
+		"spec":     spec,
+	}
+}
+
+func (o *Options) gitRepository(url, branch string) map[string]any {
+	spec := map[string]any{"interval": o.Interval, "url": url, "ref": map[string]any{"branch": branch}}
+	if o.Secret != "" {
+		spec["secretRef"] = map[string]any{"name": o.Secret}
+	}
+	return o.object("source.toolkit.fluxcd.io/v1", "GitRepository", spec)
+}
+
+func (o *Options) kustomization(folder string) map[string]any {
+	spec := map[string]any{
+		"interval": "10m", "retryInterval": "1m", "path": "./" + folder, "prune": true,
+		"sourceRef": map[string]any{"kind": "GitRepository", "name": o.Name},
+	}
+	if o.Decryption != "" {
+		spec["decryption"] = map[string]any{"provider": "sops", "secretRef": map[string]any{"name": o.Decryption}}
+	}
+	return o.object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", spec)
+}
+
+func (o *Options) application(url, branch, folder string) map[string]any {
+	return o.object("argoproj.io/v1alpha1", "Application", map[string]any{
+		"project": "default",
+		"source": map[string]any{
+			"repoURL": url, "targetRevision": branch, "path": folder, "directory": map[string]any{"recurse": true},
+		},
+		"destination": map[string]any{"server": "https://kubernetes.default.svc"},
+		"syncPolicy":  map[string]any{"automated": map[string]any{"prune": true, "selfHeal": true}},
+	})
+}
+
+func (o *Options) gitRepo(url, branch, folder string) map[string]any {
+	labels := map[string]any{}
+	for k, v := range o.ClusterLabels {
+		labels[k] = v
+	}
+	if len(labels) == 0 {
+		labels["cluster-type"] = o.Name
+	}
+	spec := map[string]any{
+		"repo": url, "branch": branch, "paths": []any{folder},
+		"targets": []any{map[string]any{"clusterSelector": map[string]any{"matchLabels": labels}}},
+	}
+	if o.Secret != "" {
+		spec["clientSecretName"] = o.Secret
+	}
+	return o.object("fleet.cattle.io/v1alpha1", "GitRepo", spec)
+}

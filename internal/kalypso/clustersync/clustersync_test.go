@@ -1,0 +1,124 @@
+package clustersync_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clustersync"
+)
+
+func TestObjects(t *testing.T) {
+	folder := clustersync.Folder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "fleet/large"}
+	for _, tt := range []struct {
+		name, kind string
+		folder     clustersync.Folder
+		options    clustersync.Options
+		want       string
+	}{
+		{"Flux", "flux", folder, clustersync.Options{}, `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: large, namespace: flux-system}
+spec: {interval: 1m, url: https://github.com/acme/gitops, ref: {branch: dev}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: large, namespace: flux-system}
+spec: {interval: 10m, retryInterval: 1m, path: ./fleet/large, prune: true, sourceRef: {kind: GitRepository, name: large}}
+`},
+		{"Flux with all", "flux", clustersync.Folder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
+			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "key", Decryption: "sops-age"}, `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: dev, namespace: gitops}
+spec: {interval: 30s, url: "ssh://git@github.com/acme/gitops.git", ref: {branch: dev}, secretRef: {name: key}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: dev, namespace: gitops}
+spec: {interval: 10m, retryInterval: 1m, path: ./large, prune: true, sourceRef: {kind: GitRepository, name: dev},
+  decryption: {provider: sops, secretRef: {name: sops-age}}}
+`},
+		{"Argo CD", "argocd", folder, clustersync.Options{}, `
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: large, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: "https://github.com/acme/gitops", targetRevision: dev, path: fleet/large, directory: {recurse: true}}
+  destination: {server: "https://kubernetes.default.svc"}
+  syncPolicy: {automated: {prune: true, selfHeal: true}}
+`},
+		{"Rancher Fleet", "fleet", folder, clustersync.Options{Secret: "key"}, `
+apiVersion: fleet.cattle.io/v1alpha1
+kind: GitRepo
+metadata: {name: large, namespace: fleet-default}
+spec:
+  repo: https://github.com/acme/gitops
+  branch: dev
+  paths: [fleet/large]
+  clientSecretName: key
+  targets: [{clusterSelector: {matchLabels: {cluster-type: large}}}]
+`},
+		{"Rancher Fleet by labels", "fleet", folder, clustersync.Options{ClusterLabels: map[string]string{"size": "xl"}}, `
+apiVersion: fleet.cattle.io/v1alpha1
+kind: GitRepo
+metadata: {name: large, namespace: fleet-default}
+spec:
+  repo: https://github.com/acme/gitops
+  branch: dev
+  paths: [fleet/large]
+  targets: [{clusterSelector: {matchLabels: {size: xl}}}]
+`},
+	} {
+		got, err := clustersync.Objects(tt.kind, tt.folder, tt.options)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var want []map[string]any
+		for text := range strings.SplitSeq(tt.want, "---\n") {
+			var object map[string]any
+			if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, object)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestObjectsInvalid(t *testing.T) {
+	good := clustersync.Folder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
+	for _, tt := range []struct {
+		kind    string
+		change  func(*clustersync.Folder)
+		options clustersync.Options
+		want    string
+	}{
+		{"Flux", nil, clustersync.Options{}, `kind is "Flux", not one of flux, argocd, fleet`},
+		{"flux", func(f *clustersync.Folder) { f.Repo = "file:///srv/gitops" }, clustersync.Options{}, "a cluster can't read"},
+		{"flux", func(f *clustersync.Folder) { f.Repo = "" }, clustersync.Options{}, "repo"},
+		{"flux", func(f *clustersync.Folder) { f.Branch = " " }, clustersync.Options{}, "the branch is missing"},
+		{"flux", func(f *clustersync.Folder) { f.Path = "." }, clustersync.Options{}, `the folder "." is not`},
+		{"flux", func(f *clustersync.Folder) { f.Path = "a/../.." }, clustersync.Options{}, "is not the folder"},
+		{"flux", nil, clustersync.Options{Name: "A"}, `name is "A"`},
+		{"flux", nil, clustersync.Options{Secret: "a b"}, `secret is "a b"`},
+		{"argocd", nil, clustersync.Options{Decryption: "a"}, "decryption is only possible with flux"},
+	} {
+		folder := good
+		if tt.change != nil {
+			tt.change(&folder)
+		}
+		_, err := clustersync.Objects(tt.kind, folder, tt.options)
+		if !errors.Is(err, clustersync.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %v %v: %v, want %q", tt.kind, folder, tt.options, err, tt.want)
+		}
+	}
+}
