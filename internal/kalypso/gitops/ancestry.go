@@ -3,12 +3,15 @@ package gitops
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 )
 
@@ -58,6 +61,61 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 // commits must come from [Snapshot.Ancestry]. FoldersAt fetches the trees of all commits together, level by level,
 // without file contents. A commit without a folder at the path is not in the result.
 func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]map[string]plumbing.Hash, error) {
+	trees, err := s.treesAt(at, commits)
+	if err != nil {
+		return nil, err
+	}
+	folders := make(map[plumbing.Hash]map[string]plumbing.Hash, len(trees))
+	byTree := map[plumbing.Hash]map[string]plumbing.Hash{}
+	for commit, tree := range trees {
+		if byTree[tree] == nil {
+			if byTree[tree], err = s.foldersIn(tree); err != nil {
+				return nil, err
+			}
+		}
+		folders[commit] = byTree[tree]
+	}
+	return folders, nil
+}
+
+// FileAt returns the contents of a file at each of the commits, which must come from [Snapshot.Ancestry]. It fetches
+// what they need together. A commit without the file is not in the result.
+func (s *Snapshot) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash][]byte, error) {
+	trees, err := s.treesAt(path.Dir(file), commits)
+	if err != nil {
+		return nil, err
+	}
+	blobs := map[plumbing.Hash]plumbing.Hash{} // by commit
+	var wants []plumbing.Hash
+	for commit, tree := range trees {
+		entries, err := s.tree(tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.Name == path.Base(file) && !e.IsTree() && e.Mode != gitobject.ModeModule {
+				blobs[commit] = e.Hash
+				wants = append(wants, e.Hash)
+			}
+		}
+	}
+	if err := s.fetchOfHistory(wants, "", ""); err != nil {
+		return nil, err
+	}
+	files := make(map[plumbing.Hash][]byte, len(blobs))
+	for commit, blob := range blobs {
+		content, ok := s.raw(plumbing.BlobObject, blob)
+		if !ok {
+			return nil, &PathError{Path: file, Err: errNotSent}
+		}
+		files[commit] = content
+	}
+	return files, nil
+}
+
+// treesAt returns the tree of the folder at a path for each of the commits, fetched with its entries. A commit without
+// such a folder is not in the result.
+func (s *Snapshot) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]plumbing.Hash, error) {
 	names, err := splitPath(path.Clean(at))
 	if err != nil {
 		return nil, err
@@ -90,20 +148,7 @@ func (s *Snapshot) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.H
 			}
 		}
 	}
-	if err := s.fetchTrees(trees); err != nil {
-		return nil, err
-	}
-	folders := make(map[plumbing.Hash]map[string]plumbing.Hash, len(trees))
-	byTree := map[plumbing.Hash]map[string]plumbing.Hash{}
-	for commit, tree := range trees {
-		if byTree[tree] == nil {
-			if byTree[tree], err = s.foldersIn(tree); err != nil {
-				return nil, err
-			}
-		}
-		folders[commit] = byTree[tree]
-	}
-	return folders, nil
+	return trees, s.fetchTrees(trees)
 }
 
 func (s *Snapshot) foldersIn(tree plumbing.Hash) (map[string]plumbing.Hash, error) {
@@ -117,20 +162,20 @@ func (s *Snapshot) foldersIn(tree plumbing.Hash) (map[string]plumbing.Hash, erro
 	return folders, err
 }
 
-// fetchTrees fetches trees of several commits. If the server does not serve trees by hash, it fetches the history
-// back to the oldest known commit.
+// fetchTrees fetches trees of several commits.
 func (s *Snapshot) fetchTrees(trees map[plumbing.Hash]plumbing.Hash) error {
-	var wants []plumbing.Hash
-	for _, tree := range trees {
-		if _, here := s.store[tree]; !here {
-			wants = append(wants, tree)
-		}
-	}
+	return s.fetchOfHistory(slices.Collect(maps.Values(trees)), filterAll, filterBlobs)
+}
+
+// fetchOfHistory fetches the objects that are not in the store. If the server does not serve them by hash, it fetches
+// the history back to the oldest known commit, with another filter.
+func (s *Snapshot) fetchOfHistory(wants []plumbing.Hash, filter, ofHistory packp.Filter) error {
+	wants = slices.DeleteFunc(wants, func(h plumbing.Hash) bool { _, here := s.store[h]; return here })
 	if len(wants) == 0 {
 		return nil
 	}
 	slices.SortFunc(wants, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
-	err := s.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filterAll}, s.store)
+	err := s.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filter}, s.store)
 	if errors.Is(err, gitremote.ErrObjectNotServed) {
 		depth := 0
 		for _, o := range s.store {
@@ -138,7 +183,7 @@ func (s *Snapshot) fetchTrees(trees map[plumbing.Hash]plumbing.Hash) error {
 				depth++
 			}
 		}
-		want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: filterBlobs}
+		want := gitremote.FetchRequest{Wants: []plumbing.Hash{s.Commit}, Depth: depth, Filter: ofHistory}
 		err = s.reader.Fetch(want, s.store)
 	}
 	return err

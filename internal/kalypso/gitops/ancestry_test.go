@@ -56,6 +56,24 @@ func TestAncestry(t *testing.T) {
 		if err != nil || len(nowhere) != 0 {
 			t.Errorf("folders in a file: %v, %v", nowhere, err)
 		}
+		for file, want := range map[string]string{
+			"clusters/large/x.yaml": "0 0 1 1 0 1", "other": "0 1 2 3 1 3", "clusters/new2/x.yaml": "- - x x - x", "nope": "- - - - - -",
+			"clusters": "- - - - - -",
+		} {
+			files, err := s.FileAt(file, hashes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, commit := range append(commits, side, merge) {
+				text, ok := files[plumbing.NewHash(commit)]
+				if !ok {
+					text = []byte("-")
+				}
+				got = append(got, string(text))
+			}
+			equal(t, file, strings.Join(got, " "), want)
+		}
 	})
 }
 

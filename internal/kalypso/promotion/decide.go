@@ -16,23 +16,81 @@ var ErrNotOnBranch = errors.New("not on the first-parent history of the branch")
 // The only error is [ErrNotOnBranch], for a pin.
 func Decide(w World) (*Decision, error) {
 	d := &Decision{Commit: w.Current.Commit, Current: w.Current.Commit}
+	if w.Current.Proposal != nil {
+		d.Proposed = w.Current.Proposal.Commit
+	}
 	c := newChoice(&w, d)
 	c.warn()
-	if w.Pinned != "" {
-		if !w.History.Has(w.Pinned) {
-			return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
-		}
+	switch {
+	case w.Pinned != "" && !w.History.Has(w.Pinned):
+		return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
+	case w.Pinned != "":
 		d.Commit, d.Kind = w.Pinned, Pinned
+		c.taken.Override = "pinned by pinned_commit"
 		d.Candidate = c.newest()
-		c.finish()
-		return d, nil
-	}
-	c.choose()
-	if len(d.Unread) > 0 {
-		return d, nil
+	case w.Hold != "":
+		c.freeze()
+	case w.Rejects():
+		c.goBack()
+	default:
+		if c.choose(); len(d.Unread) > 0 {
+			return d, nil
+		}
 	}
 	c.finish()
 	return d, nil
+}
+
+// Rejects reports whether folders of the environment hold a rejected commit. Then the decision depends on
+// [Current.Delivered].
+func (w *World) Rejects() bool { return len(w.rejected()) > 0 && w.Pinned == "" && w.Hold == "" }
+
+// rejected returns the rejected commits that folders of the environment may hold.
+func (w *World) rejected() (all []string) {
+	for _, commit := range append([]string{w.Current.Commit}, w.Current.Others...) {
+		if commit != "" && w.rejection(commit) != "" {
+			all = append(all, commit)
+		}
+	}
+	return all
+}
+
+// freeze keeps the current commit, whatever the gates say.
+func (c *choice) freeze() {
+	c.Kind = Frozen
+	if c.lost() {
+		return
+	}
+	for _, commit := range c.History.Commits[:c.count] {
+		if reason := c.skipped(commit, slices.Contains(c.Approved, commit)); reason != "" {
+			c.skip(commit, reason)
+			continue
+		}
+		if c.Candidate == "" {
+			c.Candidate = commit
+		}
+		c.wait(commit, []Waiting{{Gate: gateHold, Reason: c.Hold}})
+	}
+}
+
+// goBack chooses the newest earlier delivery that is not rejected. Without one, nothing is written: another commit would
+// be unproven, and the rejected one must not spread.
+func (c *choice) goBack() {
+	c.Kind, c.Candidate = Frozen, c.newest()
+	newest := c.History.index(c.World.Current.Commit)
+	if newest < 0 && c.World.Current.RolledBack != "" {
+		return // nothing tells which of the earlier deliveries were rolled back
+	}
+	for _, commit := range c.World.Current.Delivered {
+		at := c.History.index(commit)
+		if commit == c.World.Current.Commit || at < 0 || at < newest || c.rejection(commit) != "" {
+			continue
+		}
+		c.Commit, c.Kind = commit, Rollback
+		c.taken.Override = fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
+			short(c.rejected()[0]))
+		return
+	}
 }
 
 // choice is a decision in progress.
@@ -97,7 +155,7 @@ func (c *choice) choose() {
 			return
 		}
 	}
-	if c.Hold != "" || c.waits > 0 || c.World.Current.Rollout {
+	if c.waits > 0 || c.World.Current.Rollout {
 		c.Kind = Hold
 	}
 }
@@ -106,7 +164,7 @@ func (c *choice) choose() {
 func (c *choice) may(commit string, approved bool) (proof, []Waiting) {
 	blocked := c.blocked()
 	switch {
-	case blocked != nil && (!approved || blocked.Gate == gateHold):
+	case blocked != nil && !approved:
 		return proof{}, []Waiting{*blocked}
 	case approved:
 		return proof{Override: "approved: no gate is needed"}, nil
@@ -133,8 +191,6 @@ const (
 // blocked returns what stops all candidates, whatever their gates say, or nil.
 func (c *choice) blocked() *Waiting {
 	switch {
-	case c.Hold != "":
-		return &Waiting{Gate: gateHold, Reason: c.Hold}
 	case c.World.Current.Rollout:
 		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", c.Environment)}
 	case c.rollbackLost():
@@ -189,20 +245,39 @@ func (c *choice) skip(commit, reason string) {
 // finish sets the fields that follow from the choice.
 func (c *choice) finish() {
 	c.RolledBack = c.rolledBack()
+	c.Reason = c.reason()
 	c.Summary = c.summary()
 }
 
+// reason returns why the commit was chosen. What the record or the open pull request says of it stays: statuses are
+// renewed.
+func (c *choice) reason() string {
+	current, proposal := c.World.Current, c.World.Current.Proposal
+	switch {
+	case c.Commit == "":
+		return ""
+	case c.Commit == current.Commit && (current.Reason != "" || c.Kind != Pinned):
+		return current.Reason
+	case proposal != nil && proposal.Commit == c.Commit && proposal.Reason != "":
+		return proposal.Reason
+	}
+	return strings.Join(c.taken.lines(), "\n")
+}
+
 // rolledBack returns the newest commit that a rollback removed and that the choice does not bring back. The commit that
-// a pin replaces counts if the pinned commit is older. A commit that the branch lost is kept until the newest commit is
-// chosen: until then, the branch may hold commits that were rolled back with it.
+// a pin replaces counts if the pinned commit is older, and so do rejected ones. A commit that the branch lost is kept
+// until the newest commit is chosen: until then, the branch may hold commits that were rolled back with it.
 func (c *choice) rolledBack() string {
 	back, at := c.World.Current.RolledBack, c.History.index(c.Commit)
 	if c.rollbackLost() && at != 0 {
 		return back
 	}
 	taken := []string{back}
-	if c.Kind == Pinned {
+	switch c.Kind {
+	case Pinned:
 		taken = append(taken, c.World.Current.Commit)
+	case Rollback:
+		taken = append(taken, c.rejected()...)
 	}
 	best := ""
 	for _, commit := range taken {

@@ -194,12 +194,53 @@ func TestDecide(t *testing.T) {
 				[]string{hash(3)}
 		}, ok(2, 1)), "promote", 3, "", "approved", ""},
 
-		"hold": {prod(func(w *promotion.World) { w.Hold = "freeze" }, ok(2, 1)), "hold", 1, "freeze",
+		"hold": {prod(func(w *promotion.World) { w.Hold = "freeze" }, ok(2, 1)), "frozen", 1, "freeze",
 			"Hold: freeze", ""},
 		"hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }),
-			"hold", 5, "", "Hold: freeze", ""},
+			"frozen", 5, "", "Hold: freeze", ""},
 		"hold beats approved": {prod(func(w *promotion.World) { w.Hold, w.Approved = "freeze", []string{hash(3)} }),
-			"hold", 1, "freeze", "", ""},
+			"frozen", 1, "freeze", "", ""},
+		"hold while a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
+			"frozen", 1, "freeze", "4 newer commits wait", ""},
+		"hold without a current commit": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", "" }),
+			"frozen", -1, "freeze", "has no promoted commit", ""},
+		"hold beats rejected": {prod(func(w *promotion.World) {
+			w.Hold, w.Rejected, w.Current.Delivered = "freeze", map[string]string{hash(1): ""}, hashes(1, 0)
+		}), "frozen", 1, "", "Hold: freeze", ""},
+		"the current commit is rejected": {prod(func(w *promotion.World) {
+			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, hashes(1, 0)
+		}, ok(2, 1)), "rollback", 0, "", "is rejected, and this is the newest earlier delivery", ""},
+		"the current commit is rejected, and a good one follows": {prod(func(w *promotion.World) {
+			w.Rejected, w.Current.Delivered = map[string]string{hash(1): hash(2)}, hashes(1, 0)
+		}, ok(2, 1)), "rollback", 0, "", "Roll back", ""},
+		"the current commit is in a rejected range": {prod(func(w *promotion.World) {
+			w.Current.Commit, w.Rejected = hash(4), map[string]string{hash(2): hash(5)}
+			w.Current.Delivered = []string{hash(4), hash(3), hash(1), hash(0)}
+		}), "rollback", 1, "", "is rejected", ""},
+		"a rejected commit goes back past foreign and newer deliveries": {prod(func(w *promotion.World) {
+			w.Current.Commit, w.Rejected = hash(2), map[string]string{hash(2): ""}
+			w.Current.Delivered = []string{hash(2), hash(4), "f00", hash(1)}
+		}), "rollback", 1, "", "", ""},
+		"a rejected commit without an earlier delivery": {prod(func(w *promotion.World) {
+			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, []string{hash(1)}
+		}, ok(2, 1)), "frozen", 1, "", "no earlier delivery on branch \"main\" is good. Set pinned_commit", ""},
+		"a rollout is rejected": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: hash(3), Rollout: true, Others: []string{hash(1)},
+				Delivered: []string{hash(1), hash(0)}}
+			w.Rejected = map[string]string{hash(3): ""}
+		}), "rollback", 1, "", "is rejected", ""},
+		"what a rollout replaces is rejected": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: hash(3), Rollout: true, Others: []string{hash(1)},
+				Delivered: []string{hash(1), hash(0)}}
+			w.Rejected = map[string]string{hash(1): hash(2)}
+		}), "rollback", 0, "", "is rejected", ""},
+		"a rejected commit that the branch lost": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(1)}}
+			w.Rejected = map[string]string{"f00": ""}
+		}), "rollback", 1, "", "", ""},
+		"a pin beats rejected": {prod(func(w *promotion.World) {
+			w.Pinned, w.Rejected = hash(2), map[string]string{hash(2): ""}
+		}), "pinned", 2, "", "which is rejected. The pin has precedence", ""},
 		"approved needs no gate": {prod(func(w *promotion.World) { w.Approved = []string{hash(3)} }), "promote", 3,
 			"c005", "approved: no gate is needed", ""},
 		"spent approvals are a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }), "hold", 1, "",
@@ -233,7 +274,7 @@ func TestDecide(t *testing.T) {
 			ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
 		"rejected since before the current": {prod(func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(0): hash(5)}
-		}, ok(4, 1)), "hold", 1, "c005", "3 commits skipped", ""},
+		}, ok(4, 1)), "frozen", 1, "", "no earlier delivery", ""},
 		"spent rejections are a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
 			ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
 		"a rejection of nothing is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
@@ -309,8 +350,10 @@ func TestDecide(t *testing.T) {
 			}
 			again := tc.world
 			if again.Current.Commit, again.Current.RolledBack = d.Commit, d.RolledBack; !again.Current.Rollout {
-				if second, err := promotion.Decide(again); err != nil || second.Commit != d.Commit ||
-					second.Kind == promotion.Promote {
+				second, err := promotion.Decide(again)
+				moves := err == nil && (second.Commit != d.Commit || second.Kind == promotion.Promote)
+				if err != nil || moves && d.Kind != promotion.Rollback { // after a rollback, a good commit may follow
+
 					t.Errorf("a second run changes it: %+v, %v", second, err)
 				}
 			}
@@ -392,5 +435,47 @@ func TestUnread(t *testing.T) {
 	}
 	if want := []string{hash(4), hash(3), hash(2)}; !slices.Equal(asked, want) {
 		t.Errorf("it asked for %v, want %v", asked, want)
+	}
+}
+
+// The reason of a commit is the same before and after it is promoted, and while its pull request waits, however often
+// its status is renewed.
+func TestReasonIsStable(t *testing.T) {
+	decide := func(change func(*promotion.World), at int) *promotion.Decision {
+		t.Helper()
+		d, err := promotion.Decide(prod(change, status{commit: 2, context: stage, state: hosting.Success, at: at, by: "ci",
+			text: "closes #12"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	first := decide(nil, 1)
+	if want := `status "stage environment" is success by ci at 2026-03-01T12:01:00Z`; first.Reason != want {
+		t.Errorf("the reason is %q, want %q", first.Reason, want)
+	}
+	after := decide(func(w *promotion.World) { w.Current.Commit, w.Current.Reason = first.Commit, first.Reason }, 30)
+	proposed := decide(func(w *promotion.World) {
+		w.Current.Proposal = &promotion.Proposal{Number: 7, Commit: first.Commit, Reason: first.Reason}
+	}, 30)
+	pinned := decide(func(w *promotion.World) {
+		w.Current.Commit, w.Current.Reason, w.Pinned = first.Commit, first.Reason, first.Commit
+	}, 30)
+	for name, d := range map[string]*promotion.Decision{"after": after, "proposed": proposed, "pinned there": pinned} {
+		if d.Reason != first.Reason {
+			t.Errorf("%s: the reason is %q", name, d.Reason)
+		}
+	}
+	if proposed.Proposed != hash(2) || !strings.Contains(proposed.Summary, "Pull request 7, which is open, would promote") {
+		t.Errorf("it proposes %q: %s", proposed.Proposed, proposed.Summary)
+	}
+	for want, change := range map[string]func(*promotion.World){
+		"approved: no gate is needed": func(w *promotion.World) { w.Approved = []string{hash(2)} },
+		"pinned by pinned_commit":     func(w *promotion.World) { w.Pinned = hash(2) },
+		"":                            func(w *promotion.World) { w.Current.Commit = hash(5) },
+	} {
+		if d := decide(change, 1); d.Reason != want {
+			t.Errorf("the reason is %q, want %q", d.Reason, want)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (c *choice) judgeStatus(name, commit string) (string, *Waiting) {
 			return wait(s.Creator, "%s", describeStatus(s))
 		}
 	}
-	return describeStatus(found[0]), nil
+	return factsOf(found[0]), nil
 }
 
 // judgeGate judges an environment that must run the commit first, without its soak.
@@ -121,7 +121,7 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 	case !g.mayBeBy(s):
 		return wait(s.Creator, "%s, and only a status by %q counts%s", describeStatus(s), g.By, c.noteUnknownCreator(g))
 	}
-	return describeStatus(s), nil
+	return factsOf(s), nil
 }
 
 // mayBeBy reports whether the creator of a status may open the gate.
@@ -178,8 +178,17 @@ func (c *choice) noteUnknownCreator(g Gate) string {
 	return fmt.Sprintf("; %q set none of the latest statuses, so check the login", g.By)
 }
 
-// describeStatus describes a status with its creator and time.
+// describeStatus describes a status with its creator, time and description.
 func describeStatus(s hosting.Status) string {
+	if s.Description == "" {
+		return factsOf(s)
+	}
+	return fmt.Sprintf("%s (%q)", factsOf(s), s.Description)
+}
+
+// factsOf describes a status with its creator and time, without the text that its creator chose: commit messages show
+// it.
+func factsOf(s hosting.Status) string {
 	kind := "status"
 	if s.CheckRun {
 		kind = "check run"
@@ -190,9 +199,6 @@ func describeStatus(s hosting.Status) string {
 	}
 	if !s.SetAt.IsZero() {
 		text += " at " + stamp(s.SetAt)
-	}
-	if s.Description != "" {
-		text += fmt.Sprintf(" (%q)", s.Description)
 	}
 	return text
 }

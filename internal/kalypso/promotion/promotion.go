@@ -19,8 +19,10 @@ type Kind string
 // The values of [Kind].
 const (
 	Pinned   Kind = "pinned"     // pinned_commit is set
+	Frozen   Kind = "frozen"     // nothing is written: hold is set, or a rejected commit has no way back
+	Rollback Kind = "rollback"   // the current commit is rejected: it chooses an earlier delivery
 	Promote  Kind = "promote"    // it chooses another commit than the current one
-	Hold     Kind = "hold"       // hold is set, a rollout is under way, or newer commits wait
+	Hold     Kind = "hold"       // a rollout is under way, or newer commits wait
 	UpToDate Kind = "up_to_date" // no newer commit waits
 )
 
@@ -36,6 +38,8 @@ const (
 	MaxSkew = 5 * time.Minute
 	// MaxWaiting limits the waiting gates, and the skipped commits, that a decision lists.
 	MaxWaiting = 100
+	// MaxDeliveries limits the commits of the GitOps branch that are searched for an earlier delivery.
+	MaxDeliveries = 512
 )
 
 // Rules holds the arguments that decide.
@@ -44,7 +48,7 @@ type Rules struct {
 	After       []Gate   // all must hold; sorted by Name
 	Statuses    []string // statuses or check runs that must be successful on the commit
 	Dwell       time.Duration
-	Hold        string // "": promote
+	Hold        string // why the environment is frozen; "": it is not
 	Pinned      string // full hash; "": none
 	Approved    []string
 	Rejected    map[string]string // commit → the first good commit after it; "": none yet
@@ -92,8 +96,24 @@ func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 // Current is the state of the environment's GitOps branch.
 type Current struct {
 	Commit     string // the promoted commit; "": none
+	Reason     string // why it was promoted, as the record says; "": unknown
 	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
+	// Others are the other commits that folders may hold during a rollout: the one before it, and those of rollouts that
+	// it interrupted.
+	Others []string
+	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch says.
+	// They are read only if [World.Rejects].
+	Delivered []string
+	// Proposal is the open pull request of the environment's rendering, or nil.
+	Proposal *Proposal
+}
+
+// Proposal is an open pull request that would promote a commit.
+type Proposal struct {
+	Number int
+	Commit string
+	Reason string // why it was chosen; "": unknown
 }
 
 // Ledger holds what the host knows about the commits.
@@ -126,8 +146,11 @@ type Decision struct {
 	Kind      Kind
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
-	Summary   string    // for people, of several lines
-	Warnings  []Warning
+	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
+	// Reason says why Commit was chosen, of several lines. It is the same before and after it is promoted. "": unknown.
+	Reason   string
+	Summary  string // for people, of several lines
+	Warnings []Warning
 	// RolledBack is the newest commit that must not return by itself once Commit is delivered; "": none.
 	RolledBack string
 	// Unread lists the commits whose status history the decision depends on. Unless it is empty, the other fields are not

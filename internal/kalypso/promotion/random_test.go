@@ -23,6 +23,26 @@ type environment struct {
 	ran     []span // of all commits
 	banned  []string
 	takes   int // promotions
+	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later.
+	deliveries []string
+	waves      bool
+}
+
+// folders are the commits that some folder holds.
+func (e *environment) folders() []string {
+	return append([]string{e.current.Commit}, e.current.Others...)
+}
+
+// rejects is the plain rule of rejected commits.
+func (c *chain) rejects(e *environment, commit string) bool {
+	is := slices.Index(c.main, commit)
+	for bad, good := range e.rules.Rejected {
+		from, to := slices.Index(c.main, bad), slices.Index(c.main, good)
+		if commit == bad || is >= 0 && is <= from && (to < 0 || to >= from || is > to) {
+			return true
+		}
+	}
+	return false
 }
 
 // span is a time in which an environment ran a commit. A failure that was reported begins another one.
@@ -51,7 +71,7 @@ func newChain(t *testing.T, seed uint64) *chain {
 		log: map[string][]hosting.Status{}}
 	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
 	for i := range 3 + c.rand.IntN(3) {
-		e := &environment{name: fmt.Sprintf("env%d", i)}
+		e := &environment{name: fmt.Sprintf("env%d", i), waves: c.rand.IntN(2) == 0}
 		e.rules = promotion.Rules{Environment: e.name, Rejected: map[string]string{}}
 		if i > 0 {
 			before := c.all[i-1].name
@@ -104,6 +124,9 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
 		History: promotion.History{Branch: "main", Commits: c.main, Whole: true},
+	}
+	if w.Rejects() {
+		w.Current.Delivered = e.deliveries
 	}
 	w.Ledger.Histories = map[string]promotion.StatusHistory{}
 	w.Ledger.ByCommit, w.Ledger.SeenAt = map[string][]hosting.Status{}, at(c.now+c.skew)
@@ -165,11 +188,56 @@ func (c *chain) run(e *environment) {
 			e.takes++
 		}
 	}
-	e.current.Commit, e.current.RolledBack = d.Commit, d.RolledBack
+	wave := e.current.Rollout
+	e.deliver(d, e.waves && c.rand.IntN(3) > 0)
+	freed := d.Kind == promotion.Rollback || wave && !e.current.Rollout // another commit may follow
 	c.report(e)
 	if again := c.decide(e); again.Commit != d.Commit || again.Kind == promotion.Promote {
-		c.t.Fatalf("a second run changes %s to %s: %s", d.Commit, again.Commit, again.Summary)
+		if !freed || again.Kind != promotion.Promote {
+			c.t.Fatalf("a second run changes %s to %s: %s", d.Commit, again.Commit, again.Summary)
+		}
 	}
+	if d.Kind == promotion.Frozen {
+		return
+	}
+	for _, commit := range e.folders() {
+		if d.Kind != promotion.Pinned && commit != "" && c.rejects(e, commit) {
+			c.t.Fatalf("seed %d: %s still holds the rejected %s after a run: %s", c.seed, e.name, commit, d.Summary)
+		}
+	}
+}
+
+// deliver has the folders take what was decided: all of them, or the first ones alone.
+func (e *environment) deliver(d *promotion.Decision, partly bool) {
+	was := e.current
+	e.current.RolledBack, e.current.Reason = d.RolledBack, d.Reason
+	switch {
+	case d.Kind == promotion.Frozen || d.Commit == "":
+		e.current.RolledBack = was.RolledBack
+		return
+	case d.Commit == was.Commit && !was.Rollout:
+		return
+	case partly && d.Kind != promotion.Rollback && was.Commit != "":
+		e.current.Commit, e.current.Rollout = d.Commit, true
+		if d.Commit != was.Commit && !slices.Contains(was.Others, was.Commit) {
+			e.current.Others = append(slices.Clone(was.Others), was.Commit)
+		}
+		return
+	}
+	e.current.Commit, e.current.Rollout, e.current.Others = d.Commit, false, nil
+	e.deliveries = append([]string{d.Commit}, e.deliveries...)
+}
+
+// revert has people revert the last delivery on the GitOps branch, and reject it: the branch holds the one before.
+func (c *chain) revert(e *environment) {
+	if e.current.Rollout || len(e.deliveries) < 2 || e.deliveries[0] != e.current.Commit ||
+		e.deliveries[1] == e.current.Commit {
+		return
+	}
+	e.rules.Rejected = map[string]string{e.current.Commit: ""}
+	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
+	e.current.Commit, e.since = e.deliveries[1], c.now
+	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 }
 
 // check holds a decision against the plain model.
@@ -192,21 +260,42 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		return
 	case e.rules.Pinned != "":
 		fail("a pin has no effect")
+	case e.rules.Hold != "":
+		if d.Kind != promotion.Frozen || d.Commit != e.current.Commit {
+			fail("a hold has no effect: it is %s %s", d.Kind, d.Commit)
+		}
+		return
+	case d.Kind == promotion.Rollback:
+		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
+			fail("it goes back from %v, which nobody rejects", e.folders())
+		}
+		if !slices.Contains(e.deliveries, d.Commit) || is < 0 || is < was || c.rejects(e, d.Commit) {
+			fail("it goes back to %s, of %v", d.Commit, e.deliveries)
+		}
+		for _, commit := range e.folders() {
+			if at := slices.Index(c.main, commit); at >= 0 && at < is && c.rejects(e, commit) {
+				e.banned = append(e.banned, c.main[at:is]...)
+			}
+		}
+		return
+	case d.Kind == promotion.Frozen:
+		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
+			fail("it is frozen, and nobody holds it")
+		}
+		if d.Commit != e.current.Commit {
+			fail("it is frozen, and takes %s", d.Commit)
+		}
+		return
 	case d.Kind != promotion.Promote:
 		if d.Commit != e.current.Commit {
 			fail("%s changes the commit", d.Kind)
 		}
 		return
-	case e.rules.Hold != "":
-		fail("a hold has no effect")
 	case e.current.Commit != "" && (was < 0 || is >= was):
 		fail("%s is no newer commit of the branch", d.Commit)
 	}
-	for bad, good := range e.rules.Rejected {
-		from, to := slices.Index(c.main, bad), slices.Index(c.main, good)
-		if is <= from && (to < 0 || to >= from || is > to) {
-			fail("%s is rejected", d.Commit)
-		}
+	if c.rejects(e, d.Commit) {
+		fail("%s is rejected", d.Commit)
 	}
 	if slices.Contains(e.rules.Approved, d.Commit) {
 		e.outdate(c.main[is:])
@@ -298,6 +387,13 @@ func (c *chain) step() {
 		e.rules.Rejected = map[string]string{pick(): []string{"", pick()}[c.rand.IntN(2)]}
 	case 20, 21:
 		e.rules.Rejected = nil
+	case 22:
+		if e.current.Commit != "" { // what runs there, or what a rollout replaces
+			commits := e.folders()
+			e.rules.Rejected = map[string]string{commits[c.rand.IntN(len(commits))]: []string{"", c.main[0]}[c.rand.IntN(2)]}
+		}
+	case 23:
+		c.revert(e)
 	}
 	for _, e := range c.all { // a pin that a force-push took away is an error, of which nothing comes
 		if !slices.Contains(c.main, e.rules.Pinned) {

@@ -10,36 +10,44 @@ import (
 
 // skipped returns why a commit after the current one can't be a candidate, or "".
 func (c *choice) skipped(commit string, approved bool) string {
-	at := c.History.index(commit)
-	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
-		from := c.History.index(bad)
-		good := c.firstGood(bad)
-		if at > from || from < 0 || good >= 0 && at <= good {
-			continue
-		}
+	if reason := c.rejection(commit); reason != "" {
+		return reason
+	}
+	at, back := c.History.index(commit), c.History.index(c.World.Current.RolledBack)
+	switch {
+	case back < 0 || at < back || approved:
+		return ""
+	case commit == c.World.Current.RolledBack:
+		return "rolled back: approve it, or take a newer commit"
+	}
+	return fmt.Sprintf("rolled back together with %s: approve it, or take a newer commit",
+		short(c.World.Current.RolledBack))
+}
+
+// rejection returns why a commit is rejected, or "".
+func (w *World) rejection(commit string) string {
+	if _, named := w.Rejected[commit]; named {
+		return "rejected"
+	}
+	at := w.History.index(commit)
+	for _, bad := range slices.Sorted(maps.Keys(w.Rejected)) {
+		from, good := w.History.index(bad), w.firstGood(bad)
 		switch {
-		case commit == bad:
-			return "rejected"
+		case at < 0 || at > from || from < 0 || good >= 0 && at <= good:
 		case good < 0:
 			return fmt.Sprintf("rejected: it contains %s, and no good commit after that is named", short(bad))
+		default:
+			return fmt.Sprintf("rejected: it contains %s, and comes before the first good commit %s", short(bad),
+				short(w.Rejected[bad]))
 		}
-		return fmt.Sprintf("rejected: it contains %s, and comes before the first good commit %s", short(bad),
-			short(c.Rejected[bad]))
-	}
-	if back := c.History.index(c.World.Current.RolledBack); back >= 0 && at >= back && !approved {
-		if commit == c.World.Current.RolledBack {
-			return "rolled back: approve it, or take a newer commit"
-		}
-		return fmt.Sprintf("rolled back together with %s: approve it, or take a newer commit",
-			short(c.World.Current.RolledBack))
 	}
 	return ""
 }
 
 // firstGood returns the position of the first good commit after a rejected one, or -1 if there is none yet. A commit
 // that does not come after the rejected one does not count.
-func (c *choice) firstGood(bad string) int {
-	good, from := c.History.index(c.Rejected[bad]), c.History.index(bad)
+func (w *World) firstGood(bad string) int {
+	good, from := w.History.index(w.Rejected[bad]), w.History.index(bad)
 	if from >= 0 && good >= from {
 		return -1
 	}
@@ -59,13 +67,17 @@ func (c *choice) notes() []string {
 					printable.Line(commit)))
 		}
 	}
+	if reason := c.rejection(c.Rules.Pinned); c.Rules.Pinned != "" && reason != "" {
+		all = append(all, fmt.Sprintf("pinned_commit names %s, which is %s. The pin has precedence.",
+			short(c.Rules.Pinned), reason))
+	}
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
 		good, from := c.firstGood(bad), c.History.index(bad)
 		switch named := c.Rejected[bad]; {
 		case from < 0 && good < 0:
 			all = append(all, fmt.Sprintf("rejected names %s, which is not on branch %q. Remove the entry.",
 				printable.Line(bad), c.History.Branch))
-		case good >= c.count:
+		case good >= c.count && len(c.rejected()) == 0:
 			all = append(all, fmt.Sprintf("rejected names %s and its first good commit %s, and neither comes after the "+
 				"current commit. Remove the entry.",
 				short(bad), short(named)))

@@ -120,7 +120,7 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 		}
 		hidden := c.hidden(g, commit, r)
 		if len(hidden) == 0 {
-			return fmt.Sprintf("%s, soaked %s since %s", describeStatus(s), clock.Format(g.Soak), stamp(r.start)), nil
+			return fmt.Sprintf("%s, soaked %s since %s", factsOf(s), clock.Format(g.Soak), stamp(r.start)), nil
 		}
 		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := c.Ledger.Histories[other]; return read })
 		if len(hidden) > 0 {

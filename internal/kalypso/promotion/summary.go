@@ -2,6 +2,7 @@ package promotion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
@@ -14,15 +15,13 @@ const shown = 5
 // summary describes the choice: the commit, the gates and who opened them, the overrides, and what waits.
 func (c *choice) summary() string {
 	lines := []string{c.headline()}
-	for i, gate := range c.taken.Gates {
-		if i == 2*shown {
-			lines = append(lines, fmt.Sprintf("- and %d more gates hold", len(c.taken.Gates)-i))
-			break
+	if c.Kind == Promote || c.Kind == Rollback {
+		for _, line := range c.taken.lines() {
+			lines = append(lines, "- "+line)
 		}
-		lines = append(lines, "- "+gate)
 	}
-	if c.taken.Override != "" {
-		lines = append(lines, "- "+c.taken.Override)
+	if p := c.World.Current.Proposal; p != nil {
+		lines = append(lines, fmt.Sprintf("Pull request %d, which is open, would promote %s.", p.Number, short(p.Commit)))
 	}
 	if c.waits > 0 {
 		lines = append(lines, fmt.Sprintf("%s wait%s:", problem.Count(c.waits, "newer commit"), singular(c.waits)))
@@ -42,6 +41,20 @@ func (c *choice) summary() string {
 		lines = append(lines, "Note: "+note)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// lines returns why a commit was chosen: facts of gates that hold, or what was set instead.
+func (p proof) lines() []string {
+	if p.Override != "" {
+		return []string{p.Override}
+	}
+	if len(p.Gates) == 0 {
+		return []string{"no gates"}
+	}
+	if rest := len(p.Gates) - 2*shown; rest > 0 {
+		return append(slices.Clone(p.Gates[:2*shown]), fmt.Sprintf("and %d more gates hold", rest))
+	}
+	return p.Gates
 }
 
 func singular(n int) string {
@@ -68,8 +81,13 @@ func (c *choice) headline() string {
 		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", c.Environment, short(c.Commit), from)
 	case c.Kind == Promote:
 		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(c.Commit), c.Environment, from)
+	case c.Kind == Rollback:
+		return fmt.Sprintf("Roll back environment %q to %s, from %s.", c.Environment, short(c.Commit), from)
 	case c.Hold != "":
-		return fmt.Sprintf("%s. Hold: %s", at, printable.Line(c.Hold))
+		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, printable.Line(c.Hold))
+	case c.Kind == Frozen:
+		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
+			"Set pinned_commit to the commit to go to.", at, short(c.rejected()[0]), c.History.Branch)
 	case c.History.Gone:
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.History.Branch)
 	case c.lost():

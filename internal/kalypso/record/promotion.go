@@ -1,6 +1,10 @@
 package record
 
-import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+import (
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+)
 
 // Promotion is the commit of a control plane that an environment renders, and why it was chosen.
 type Promotion struct {
@@ -13,7 +17,9 @@ type Promotion struct {
 // zero value is an unknown reason.
 type Reason struct {
 	Decision promotion.Kind `json:"decision,omitempty"`
-	Summary  string         `json:"summary,omitempty"` // gates with their creators, overrides
+	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that chose it.
+	Reason  string `json:"reason,omitempty"`
+	Summary string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
 }
@@ -56,6 +62,20 @@ func (p Promotion) reasonAfter(before *Record) Reason {
 		}
 	}
 	return p.Reason
+}
+
+// Others returns the other commits that folders may hold during a rollout, besides that of [Record.Taken].
+func (r *Record) Others() (all []string) {
+	if !r.Rollout.UnderWay() {
+		return nil
+	}
+	taken := r.Taken().Commit
+	for _, commit := range append([]string{r.PromotedCommit}, r.Rollout.Interrupted...) {
+		if commit != "" && commit != taken && !slices.Contains(all, commit) {
+			all = append(all, commit)
+		}
+	}
+	return all
 }
 
 // Taken returns the promotion that a record leads to: that of the rollout under way, else the promoted one. A record

@@ -25,6 +25,8 @@ type Situation struct {
 	Target         map[string]Folder
 	TargetTreeHash string // of the whole; "": not known yet
 	PromotedCommit string // of the target; "": none
+	// Rollback says that the target is an earlier delivery, which all folders get at once.
+	Rollback bool
 	// Delivered is what the last apply left on the branch. Seen is the part of it that the branch still held when it was
 	// last read.
 	Delivered, Seen map[string]string
@@ -48,6 +50,8 @@ type Step struct {
 	// Stopped lists what stopped the rollout, one line each.
 	Stopped []string
 	Stage   string
+	// Paused says why no further wave follows, if one would; "": the rollout is not paused.
+	Paused string
 }
 
 // Complete reports whether the branch holds the target after the apply.
@@ -60,6 +64,13 @@ func (r *Rollout) Next(s Situation) *Step {
 	w.compare()
 	switch {
 	case len(w.wrong) == 0 && !w.unknown:
+	case s.Rollback && !w.unknown:
+		w.takeAll()
+	case s.Rollback, r.PauseUnknown:
+		w.step.Uncertain = true
+	case r.Pause != "":
+		w.rollBack()
+		w.step.Paused = r.Pause
 	case r.SkipUnknown, r.StagesUnknown, r.ObservedUnknown, r.Skip != "" && s.TargetTreeHash == "":
 		w.step.Uncertain = true
 	case r.Skip != "" && r.Skip == s.TargetTreeHash:
@@ -319,11 +330,11 @@ func (w *wave) finish() *Step {
 	}
 	w.step.Stay = slices.Sorted(maps.Keys(w.wrong))
 	if w.step.Uncertain {
-		w.step.Taken, w.step.Stay, w.step.Waiting, w.step.Stopped = nil, nil, nil, nil
+		w.step.Taken, w.step.Stay, w.step.Waiting, w.step.Stopped, w.step.Paused = nil, nil, nil, nil, ""
 		return w.step
 	}
 	if len(w.step.Stay) == 0 {
-		w.step.Stopped = nil
+		w.step.Stopped, w.step.Paused = nil, ""
 	}
 	if len(w.step.Stay) == 0 || len(w.step.Taken) > 0 || len(w.step.Stopped) > 0 {
 		w.step.Waiting = nil
@@ -359,9 +370,23 @@ func (w *wave) after() *State {
 		now.Wave = 1
 	}
 	if !complete {
-		now.From = w.fromAfter()
+		now.From, now.Interrupted = w.fromAfter(), w.interruptedAfter()
 	}
 	return now
+}
+
+// interruptedAfter returns the promoted commits that folders may hold of rollouts that did not complete.
+func (w *wave) interruptedAfter() []string {
+	if !w.Before.UnderWay() {
+		return nil
+	}
+	var all []string
+	for _, commit := range append(slices.Clone(w.Before.Interrupted), w.Before.PromotedCommit) {
+		if commit != "" && commit != w.PromotedCommit && !slices.Contains(all, commit) {
+			all = append(all, commit)
+		}
+	}
+	return all
 }
 
 // interrupted reports whether the branch holds folders of the target that no state knows: an apply was killed after its

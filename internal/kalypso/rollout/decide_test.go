@@ -69,6 +69,9 @@ func text(step *rollout.Step) string {
 	}
 	parts = append(parts, step.Waiting...)
 	parts = append(parts, step.Stopped...)
+	if step.Paused != "" {
+		parts = append(parts, "paused: "+step.Paused)
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -160,6 +163,47 @@ func TestNext(t *testing.T) {
 		"an apply was killed after its push": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["b"] = "2" },
 			"takes []; canary, wave 1; from map[a:1 b:1]; b: the branch held another tree of it when it was observed",
+		},
+		"paused": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause = "an incident" },
+			"takes []; canary, wave 1; from map[a:1]; paused: an incident",
+		},
+		"paused and skipped": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause, r.Skip = "an incident", "target" },
+			"takes []; canary, wave 1; from map[a:1]; paused: an incident",
+		},
+		"paused, and the canary goes back": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Pause = "an incident"
+				s.Target["a"] = rollout.Folder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
+			},
+			"takes [a]; canary, wave 1; from map[]; paused: an incident",
+		},
+		"paused, and the branch holds the target": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Pause = "an incident"
+				for name := range s.Target {
+					s.Delivered[name], s.Seen[name] = "2", "2"
+				}
+			}, "takes []; canary, wave 1; from map[]; complete",
+		},
+		"nobody knows yet whether it is paused": {
+			func(r *rollout.Rollout, _ *rollout.Situation) { r.PauseUnknown = true }, "uncertain",
+		},
+		"a rollback, with a change of the environment's own": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Pause, s.Rollback, s.TargetTreeHash = "an incident", true, "another"
+				r.Observed = nil
+				for name, hash := range map[string]string{"a": "1", "b": "1", "c": "3"} {
+					s.Target[name] = rollout.Folder{Hash: hash, Assignments: 1, Labels: map[string]string{"ring": "1"}}
+				}
+			}, "takes [a c]; all at once; from map[]; complete",
+		},
+		"a rollback of which a tree is not known": {
+			func(_ *rollout.Rollout, s *rollout.Situation) {
+				s.Rollback = true
+				s.Target["c"] = rollout.Folder{Assignments: 1, Unknown: true}
+			}, "uncertain",
 		},
 		"nothing differs": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {

@@ -31,6 +31,15 @@ type simulation struct {
 	clusters map[string]deployment.FolderState
 	observed []*rollout.Observation // all of them, as late ones come back
 	version  int
+	rollback bool              // the target is an earlier delivery
+	good     []delivery        // what the branch held as a whole, oldest first
+	wrote    map[string]string // the promoted commit that each folder comes from
+}
+
+// delivery is a target that the branch held as a whole.
+type delivery struct {
+	commit string
+	target map[string]rollout.Folder
 }
 
 var rings = []string{"0", "1", "2"}
@@ -39,6 +48,7 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 	s := &simulation{
 		T: t, seed: seed, random: rand.New(rand.NewPCG(seed, 18)), clock: time.Unix(1_800_000_000, 0),
 		target: map[string]rollout.Folder{}, branch: map[string]string{}, clusters: map[string]deployment.FolderState{},
+		wrote: map[string]string{},
 	}
 	for _, ring := range rings[:1+s.random.IntN(len(rings))] {
 		stage := rollout.Stage{Name: "ring " + ring, Soak: time.Duration(s.random.IntN(3)) * time.Minute}
@@ -122,8 +132,65 @@ func (s *simulation) observe() {
 
 func (s *simulation) situation() rollout.Situation {
 	return rollout.Situation{
-		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: fmt.Sprint(s.version),
+		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: s.commit(), Rollback: s.rollback,
 		Delivered: maps.Clone(s.branch), Seen: maps.Clone(s.branch), Before: s.before,
+	}
+}
+
+// commit is the promoted commit of the target.
+func (s *simulation) commit() string {
+	if s.rollback {
+		return s.good[len(s.good)-1].commit
+	}
+	return fmt.Sprint("commit ", s.version)
+}
+
+// people pause, go on, and reject what is under way: the target is what the branch held as a whole before.
+func (s *simulation) people() {
+	switch s.random.IntN(16) {
+	case 0:
+		s.rollout.Pause = "an incident"
+	case 1, 2:
+		s.rollout.Pause = ""
+	case 3:
+		if len(s.good) > 0 {
+			s.rollback, s.target = true, maps.Clone(s.good[len(s.good)-1].target)
+		}
+	}
+}
+
+// checkPeople checks that nothing moves while paused, that a rollback is done at once, and that the record names every
+// commit that some folder holds.
+func (s *simulation) checkPeople(step *rollout.Step) {
+	s.Helper()
+	for _, name := range step.Taken {
+		if s.rollout.Pause != "" && !s.rollback && !s.goesBack(name) {
+			s.Fatalf("seed %d: %s is taken during a pause", s.seed, name)
+		}
+	}
+	if s.rollback && !step.Complete() {
+		s.Fatalf("seed %d: a rollback leaves %v", s.seed, step.Stay)
+	}
+}
+
+func (s *simulation) checkCommits() {
+	s.Helper()
+	if !s.before.UnderWay() {
+		s.wrote = map[string]string{}
+		for name := range s.branch {
+			s.wrote[name] = s.commit()
+		}
+		s.good = append(s.good, delivery{s.commit(), maps.Clone(s.target)})
+		return
+	}
+	named := append(slices.Clone(s.before.Interrupted), s.before.PromotedCommit)
+	if n := len(s.good); n > 0 {
+		named = append(named, s.good[n-1].commit)
+	}
+	for name, commit := range s.wrote {
+		if !slices.Contains(named, commit) {
+			s.Fatalf("seed %d: %s holds %s, and the record names %v", s.seed, name, commit, named)
+		}
 	}
 }
 
@@ -139,16 +206,20 @@ func (s *simulation) hashes() map[string]string {
 func (s *simulation) apply() {
 	s.Helper()
 	step := s.rollout.Next(s.situation())
-	s.check(step)
+	s.checkPeople(step)
+	if !s.rollback {
+		s.check(step)
+	}
 	if len(step.Taken) > 0 {
 		if !s.before.UnderWay() {
 			s.original = maps.Clone(s.branch)
 		}
 		for _, name := range step.Taken {
 			if f, wanted := s.target[name]; wanted {
-				s.branch[name] = f.Hash
+				s.branch[name], s.wrote[name] = f.Hash, s.commit()
 			} else {
 				delete(s.branch, name)
+				delete(s.wrote, name)
 			}
 		}
 		s.clock = s.clock.Add(time.Second)
@@ -169,6 +240,7 @@ func (s *simulation) apply() {
 	if step.Complete() && s.before.UnderWay() {
 		s.Fatal("the rollout is complete and under way")
 	}
+	s.checkCommits()
 }
 
 // settled is the plain rule of a cluster type that is right and settled.
@@ -281,8 +353,8 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 	}
 }
 
-// Random fleets, stages, reports (late, lost, failing, of an earlier tree) and edits in the middle: no folder is
-// written before its wave, and every rollout ends once reports are good.
+// Random fleets, stages, reports (late, lost, failing, of an earlier tree), edits in the middle, and people who pause and
+// roll back: no folder is written before its wave, and every rollout ends once reports are good.
 func TestRandomRollouts(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 150, 1000) {
@@ -290,12 +362,15 @@ func TestRandomRollouts(t *testing.T) {
 		for range 60 {
 			s.clock = s.clock.Add(time.Duration(s.random.IntN(90)) * time.Second)
 			if s.random.IntN(8) == 0 {
+				s.rollback = false // a fix
 				s.edit()
 			}
+			s.people()
 			s.report(false)
 			s.observe()
 			s.apply()
 		}
+		s.rollout.Pause = ""
 		for range 80 {
 			s.clock = s.clock.Add(time.Minute)
 			s.report(true)

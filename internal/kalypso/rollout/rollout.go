@@ -20,8 +20,10 @@ type Rollout struct {
 	Observed *Observation // nil: nothing was observed
 	// Skip is the hash of a tree that all cluster types get at once; "": none.
 	Skip string
-	// StagesUnknown, ObservedUnknown and SkipUnknown say which arguments are not known yet.
-	StagesUnknown, ObservedUnknown, SkipUnknown bool
+	// Pause says why no further wave follows; "": it may. Folders that go back are written.
+	Pause string
+	// StagesUnknown, ObservedUnknown, SkipUnknown and PauseUnknown say which arguments are not known yet.
+	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown bool
 }
 
 // Stage is a group of cluster types that change together.
@@ -50,6 +52,8 @@ type Progress struct {
 	Complete bool `json:"complete"`
 	// From holds the earlier hashes of the folders that the rollout has written; "": the folder was absent.
 	From map[string]string `json:"from,omitempty"`
+	// Interrupted are the promoted commits of earlier rollouts that did not complete: folders may still hold them.
+	Interrupted []string `json:"interrupted,omitempty"`
 }
 
 // UnderWay reports whether the branch holds a part of the target alone.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -21,11 +22,7 @@ var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31
 // readCurrent reads the promoted commit: the record's, else that of the operator's file. Nothing is promoted on a
 // missing branch, or on one that has neither.
 func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destination) (promotion.Current, error) {
-	branch, err := gitops.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return promotion.Current{}, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := open(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return promotion.Current{}, err
 	}
@@ -44,7 +41,8 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
 		taken := found.Taken()
 		current = promotion.Current{
-			Commit: taken.Commit, RolledBack: taken.RolledBack, Rollout: found.Rollout.UnderWay(),
+			Commit: taken.Commit, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack, Rollout: found.Rollout.UnderWay(),
+			Others: found.Others(),
 		}
 	}
 	if current.Commit == "" {
@@ -59,16 +57,63 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	return current, nil
 }
 
+// readDeliveries reads the promoted commits of the deliveries so far, newest first, from the history of the GitOps
+// branch. It skips what can't be read: another delivery may be good.
+func readDeliveries(ctx context.Context, client *gitremote.Client, at record.Destination) ([]string, error) {
+	snapshot, err := open(ctx, client, at.Repo, at.Branch)
+	if err != nil || snapshot.Commit.IsZero() {
+		return nil, err
+	}
+	defer snapshot.Close()
+	commits, err := snapshot.Ancestry(promotion.MaxDeliveries)
+	if err != nil {
+		return nil, err
+	}
+	var hashes []plumbing.Hash
+	chain, _ := firstParents(snapshot.Commit, commits)
+	for _, commit := range chain {
+		hashes = append(hashes, plumbing.NewHash(commit))
+	}
+	records, err := snapshot.FileAt(at.RecordPath(), hashes)
+	if err != nil {
+		return nil, err
+	}
+	tracked, err := snapshot.FileAt(record.PromotedCommitFile, hashes)
+	if err != nil {
+		return nil, err
+	}
+	var delivered []string
+	for _, commit := range hashes {
+		promoted := strings.TrimSpace(string(tracked[commit]))
+		if text, ok := records[commit]; ok {
+			found, err := record.Parse(text)
+			if err != nil {
+				continue
+			}
+			promoted = found.PromotedCommit
+		}
+		if hosting.CheckCommit(promoted) == nil && !slices.Contains(delivered, promoted) {
+			delivered = append(delivered, promoted)
+		}
+	}
+	return delivered, nil
+}
+
+// open opens a branch. The caller must close the snapshot.
+func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitops.Snapshot, error) {
+	branch, err := gitops.Open(client, repo, name)
+	if err != nil {
+		return nil, err
+	}
+	return branch.Snapshot(ctx)
+}
+
 // readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs.
 func readHistory(
 	ctx context.Context, client *gitremote.Client, at ControlPlane, world promotion.World,
 ) (promotion.History, error) {
 	history := promotion.History{Branch: at.Branch}
-	branch, err := gitops.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return history, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := open(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return history, err
 	}
@@ -100,6 +145,7 @@ func reaches(h promotion.History, world promotion.World) bool {
 	if world.Current.RolledBack != "" {
 		wanted = append(wanted, world.Current.RolledBack)
 	}
+	wanted = slices.Concat(wanted, world.Current.Others, world.Current.Delivered)
 	return i >= 0 && len(h.Commits) > i+promotion.LookBehind && hasAll(h, wanted)
 }
 

@@ -66,6 +66,14 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
 		return nil, err
 	}
+	if world.Rejects() {
+		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
+			return nil, &CurrentError{req.GitOps, err}
+		}
+		if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
+			return nil, err
+		}
+	}
 	repo, err := req.repo()
 	if err != nil {
 		return nil, err
