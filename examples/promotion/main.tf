@@ -79,17 +79,15 @@ data "kalypso_promotion" "this" {
 
 # The environment's own objects, and those of main at the promoted commit.
 data "kalypso_control_plane" "this" {
-  count     = data.kalypso_promotion.this.commit == null ? 0 : 1
   repo      = var.control_plane_url
   branch    = local.environment
   promotion = data.kalypso_promotion.this
 }
 
 resource "kalypso_environment_rendering" "this" {
-  count       = data.kalypso_promotion.this.commit == null ? 0 : 1
   environment = local.environment
-  manifests   = data.kalypso_control_plane.this[0].manifests
-  sources     = data.kalypso_control_plane.this[0].sources
+  manifests   = data.kalypso_control_plane.this.manifests
+  sources     = data.kalypso_control_plane.this.sources
   gitops_repo = local.gitops_repo
   promotion   = data.kalypso_promotion.this
   preview     = "none"

@@ -73,9 +73,15 @@ func (m *baseRepoModel) desired(ctx context.Context, diags *diag.Diagnostics) *b
 
 // plan plans the computed attributes.
 func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, state *baseRepoModel) {
-	if !decision.Write && state != nil {
+	switch {
+	case decision.Withhold:
 		m.baseRepoResults = state.baseRepoResults
-		m.Promotion = state.Promotion
+		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
+		return
+	case !decision.Write:
+		if m.keepResults(state); state != nil {
+			m.Promotion = state.Promotion
+		}
 		return
 	}
 	m.unknownResults()
@@ -84,6 +90,16 @@ func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, st
 	}
 	if d.Strategy == delivery.Push {
 		m.Delivered, m.PullRequest = types.BoolValue(true), types.ObjectNull(pullRequestTypes)
+	}
+}
+
+// keepResults keeps the results of the last apply, or says that there was none.
+func (m *baseRepoModel) keepResults(state *baseRepoModel) {
+	m.baseRepoResults = baseRepoResults{
+		Delivered: types.BoolValue(false), PullRequest: types.ObjectNull(pullRequestTypes),
+	}
+	if state != nil {
+		m.baseRepoResults = state.baseRepoResults
 	}
 }
 

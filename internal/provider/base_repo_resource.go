@@ -107,7 +107,7 @@ func (r *baseRepo) ModifyPlan(
 	decision := baserepo.Decide(d, before)
 	r.report(d, before, decision, diags)
 	plan.plan(d, decision, state)
-	if decision.Write && !diags.HasError() {
+	if decision.Write && !decision.Withhold && !diags.HasError() {
 		r.check(ctx, plan, d, before, diags)
 	}
 	if !diags.HasError() {
@@ -124,6 +124,14 @@ func (r *baseRepo) report(
 	}
 	if decision.Drifted {
 		appendProblems(diags, problem.Problems{baserepo.DriftProblem(d, before)})
+	}
+	if decision.Rests != "" {
+		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
+		if before != nil && before.Proposal != nil && before.Proposal.State == hosting.Open && d.Promotion.Frozen() != "" {
+			text += fmt.Sprintf(" Pull request %d is a draft: it must not be merged now. It comes back by itself.",
+				before.Proposal.Number)
+		}
+		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo stays", text)
 	}
 	if decision.Closed != 0 {
 		diags.AddAttributeWarning(path.Root("delivery"), "The pull request was closed", fmt.Sprintf(
@@ -167,7 +175,7 @@ func (r *baseRepo) remote() baserepo.Remote {
 // Create makes the BaseRepo pin the commit. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer baseRepoIdentity.set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	r.apply(ctx, req.Plan, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
+	r.apply(ctx, req.Plan, nil, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
 }
 
 // Update makes the BaseRepo pin another commit. A plan without an unknown result writes nothing.
@@ -177,13 +185,13 @@ func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
-		r.apply(ctx, req.Plan, before, timeouts.Value.Update, &resp.State, resp.Private, &resp.Diagnostics)
+		r.apply(ctx, req.Plan, &state, before, timeouts.Value.Update, &resp.State, resp.Private, &resp.Diagnostics)
 	}
 }
 
 func (r *baseRepo) apply(
-	ctx context.Context, from tfsdk.Plan, before *baserepo.State, of timeoutGetter, to *tfsdk.State, private privateState,
-	diags *diag.Diagnostics,
+	ctx context.Context, from tfsdk.Plan, state *baseRepoModel, before *baserepo.State, of timeoutGetter, to *tfsdk.State,
+	private privateState, diags *diag.Diagnostics,
 ) {
 	var plan baseRepoModel
 	diags.Append(from.Get(ctx, &plan)...)
@@ -193,7 +201,12 @@ func (r *baseRepo) apply(
 	if diags.HasError() {
 		return
 	}
-	if !plan.CommitSHA.IsUnknown() {
+	if !plan.CommitSHA.IsUnknown() && !plan.PullRequest.IsUnknown() {
+		diags.Append(to.Set(ctx, plan)...)
+		return
+	}
+	if decision := baserepo.Decide(d, before); !decision.Write { // known since the plan
+		plan.keepResults(state)
 		diags.Append(to.Set(ctx, plan)...)
 		return
 	}

@@ -124,7 +124,13 @@ func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, res
 		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "skipped": found.Skipped,
 		"registrations": len(found.WorkloadCommits),
 	})
-	maps.Copy(arguments, controlPlaneValues(found))
+	results := controlPlaneValues(found)
+	if d.promotes() && request.Promotion.Commit == "" {
+		// Nothing is promoted yet. Terraform takes the prior value of an argument only where the configured one is not null.
+		results["manifests"], results[sourcesAttribute] = stringMapOf(nil), stringMapOf(nil)
+		results["import_blocks"] = types.StringValue("")
+	}
+	maps.Copy(arguments, results)
 	resp.Diagnostics.Append(setObject(ctx, &resp.State, arguments)...)
 }
 
@@ -142,6 +148,9 @@ func (c *controlPlane) request(d decoder) source.ControlPlaneRequest {
 	}
 	if p := readPromotion(d); p != nil {
 		request.Promotion = *p
+		if p.Commit == "" { // the environment's branch alone says where the tree goes
+			request.FollowBase, request.FollowRegistrations = false, false
+		}
 	}
 	if d.string("on_error") == errorsLastGood {
 		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {

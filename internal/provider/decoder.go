@@ -62,6 +62,12 @@ func (d decoder) isUnknown(name string) bool {
 	return d.unknown || v != nil && v.IsUnknown()
 }
 
+// blank reports whether a string is set, and known to be empty or blank.
+func (d decoder) blank(name string) bool {
+	_, given := d.argument(name)
+	return given && !d.isUnknown(name) && strings.TrimSpace(d.string(name)) == ""
+}
+
 // string reads a string.
 func (d decoder) string(name string) string {
 	if d.isUnknown(name) {

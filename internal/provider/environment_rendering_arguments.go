@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/unknown"
 )
 
 // defaultBranchPrefix is the default of delivery.branch_prefix.
@@ -107,7 +108,8 @@ func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 		d.report("Two promoted commits", "Both promoted_commit and promotion name the promoted commit. Remove one of them.",
 			problem.Attr("promoted_commit"))
 	}
-	r.Promotion.Reason = p.Reason
+	r.Promotion.Reason, r.NoCommit = p.Reason, p.Commit == ""
+	r.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
 }
 
 // prior converts what a state says about the last delivery.

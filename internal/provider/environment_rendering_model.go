@@ -144,7 +144,7 @@ func (m *environmentRenderingModel) planResults(
 		m.keep(ctx, state, d, before)
 		m.keepObserved(ctx, state)
 		return
-	case delivery.RemoveOld:
+	case delivery.RemoveOld, delivery.Withhold:
 		m.keep(ctx, state, d, before)
 		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
 		return
@@ -175,16 +175,71 @@ func (m *environmentRenderingModel) keep(
 	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
 		return
 	}
-	for _, a := range []struct {
-		planned *types.Map
-		prior   types.Map
-	}{{&m.Sources, state.Sources}, {&m.Manifests, state.Manifests}} {
-		if !a.planned.IsNull() && !unknown.Any(textMap(*a.planned)) && !a.prior.IsNull() {
-			*a.planned = a.prior
-		}
+	keepArgument(&m.Sources, state.Sources)
+	keepArgument(&m.Manifests, state.Manifests)
+	keepArgument(&m.Promotion, state.Promotion)
+}
+
+// keepArgument plans the prior value of an argument where Terraform accepts that. It reports whether it did.
+func keepArgument[T attr.Value](planned *T, prior T) bool {
+	if (*planned).IsNull() || prior.IsNull() || !whollyKnown(*planned) {
+		return (*planned).IsNull() && prior.IsNull()
 	}
-	if !m.Promotion.IsNull() && fullyKnown(ctx, m.Promotion) && !state.Promotion.IsNull() {
-		m.Promotion = state.Promotion
+	*planned = prior
+	return true
+}
+
+// rest plans an apply that writes nothing: all that decides what is delivered, and all that was delivered, stays.
+func (m *environmentRenderingModel) rest(
+	ctx context.Context, state *environmentRenderingModel, decision *delivery.Decision,
+) {
+	same := true
+	for _, kept := range []bool{
+		keepArgument(&m.Environment, state.Environment), keepArgument(&m.ClusterTypes, state.ClusterTypes),
+		keepArgument(&m.Templates, state.Templates), keepArgument(&m.Configs, state.Configs),
+		keepArgument(&m.ConfigSchemas, state.ConfigSchemas), keepArgument(&m.Secrets, state.Secrets),
+		keepArgument(&m.SchedulingPolicies, state.SchedulingPolicies), keepArgument(&m.Workloads, state.Workloads),
+		keepArgument(&m.Manifests, state.Manifests), keepArgument(&m.Sources, state.Sources),
+		keepArgument(&m.GitOpsRepo, state.GitOpsRepo), keepArgument(&m.PromotedCommit, state.PromotedCommit),
+		keepArgument(&m.Delivery, state.Delivery), keepArgument(&m.Rollout, state.Rollout),
+		keepArgument(&m.Preview, state.Preview),
+	} {
+		same = same && kept
+	}
+	if same && decision.Action == delivery.Keep { // else the apply decides again, by the promotion
+		keepArgument(&m.Promotion, state.Promotion)
+	}
+	m.keepComputed(state)
+	if decision.Action == delivery.Withhold {
+		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
+	}
+}
+
+// keepComputed keeps all computed attributes.
+func (m *environmentRenderingModel) keepComputed(state *environmentRenderingModel) {
+	m.Assignments, m.AssignmentCount, m.Unscheduled = state.Assignments, state.AssignmentCount, state.Unscheduled
+	m.Folders, m.Files, m.TreeHash, m.TargetTreeHash = state.Folders, state.Files, state.TreeHash, state.TargetTreeHash
+	m.deliveryResults = state.deliveryResults
+}
+
+// setNothing sets the computed attributes of a rendering that has delivered nothing yet.
+func (m *environmentRenderingModel) setNothing(r *rendering) {
+	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
+	switch {
+	case unknown.Is(r.preview):
+		m.Assignments, m.Files = types.MapUnknown(mapOfStrings), types.MapUnknown(types.StringType)
+	case r.preview == previewManifests:
+		m.Files = types.MapValueMust(types.StringType, nil)
+		fallthrough
+	case r.preview != previewNone:
+		m.Assignments = types.MapValueMust(mapOfStrings, nil)
+	}
+	m.Folders, m.AssignmentCount = types.MapValueMust(folderType, nil), types.Int64Value(0)
+	m.Unscheduled = stringListOf(nil)
+	m.TreeHash, m.TargetTreeHash = types.StringNull(), types.StringNull()
+	m.deliveryResults = deliveryResults{PullRequest: types.ObjectNull(pullRequestTypes), Delivered: types.BoolValue(false)}
+	if r.Strategy == delivery.ComputeOnly {
+		m.Delivered = types.BoolNull()
 	}
 }
 
@@ -237,7 +292,7 @@ func (m *environmentRenderingModel) setResult(
 	before *delivery.State,
 ) {
 	switch {
-	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld:
+	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
 		m.keepResults(state, d, before)
 		return
 	case d.Strategy == delivery.ComputeOnly:

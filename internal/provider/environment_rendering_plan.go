@@ -47,19 +47,32 @@ func (r *environmentRendering) ModifyPlan(
 	defer cancel()
 	prior := state.prior(ctx)
 	rendering, ps := plan.rendering(ctx, r.data)
-	ps = append(ps, rendering.Render(ctx, prior, before, logProgress(ctx, logEvery))...)
-	appendProblems(diags, rendering.CheckSecrets(ps, prior, before))
+	if !rendering.NoCommit {
+		found := rendering.Render(ctx, prior, before, logProgress(ctx, logEvery))
+		if rendering.Rests() {
+			found = found.AsWarnings() // nothing of it is written now
+		}
+		ps = rendering.CheckSecrets(append(ps, found...), prior, before)
+	}
+	appendProblems(diags, ps)
 	if diags.HasError() {
 		return
 	}
 	decision := delivery.Decide(rendering.Desired, prior, before) // first, since it decides on the tree of this apply
-	if err := plan.setRendered(ctx, rendering, state); err != nil {
-		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
-		return
-	}
-	appendRollout(diags, rendering.Desired, decision)
 	appendProblems(diags, decision.Problems(rendering.Desired, before))
-	plan.planResults(ctx, rendering.Desired, decision, state, before)
+	switch {
+	case decision.Action == delivery.Nothing:
+		plan.setNothing(rendering)
+	case rendering.Rests():
+		plan.rest(ctx, state, decision)
+	default:
+		if err := plan.setRendered(ctx, rendering, state); err != nil {
+			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+			return
+		}
+		appendRollout(diags, rendering.Desired, decision)
+		plan.planResults(ctx, rendering.Desired, decision, state, before)
+	}
 	r.check(ctx, rendering.Desired, prior, before, decision, diags)
 	if diags.HasError() {
 		return

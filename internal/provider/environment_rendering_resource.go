@@ -117,6 +117,14 @@ func (r *environmentRendering) apply(
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
 	appendProblems(diags, result.Warnings)
 	writeDelivery(ctx, private, result.State, diags)
+	switch {
+	case result.Action == delivery.Nothing:
+		next.setNothing(o)
+		return next
+	case o.Rests():
+		next.keepComputed(state)
+		return next
+	}
 	// After the apply, which may have read what the tree depends on.
 	if err := next.setRendered(ctx, o, state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
@@ -144,6 +152,9 @@ func (r *environmentRendering) rendered(
 		return o
 	}
 	o, ps := plan.rendering(ctx, r.data)
+	if o.Rests() {
+		return o
+	}
 	ps = append(ps, o.Render(ctx, prior, before, logProgress(ctx, logEvery))...)
 	appendProblems(diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
 		return p.Severity == problem.Warning // the plan has shown it

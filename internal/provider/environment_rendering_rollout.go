@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
@@ -31,6 +32,12 @@ func (r *rendering) readRollout(d decoder) {
 	}
 	r.Rollout = &rollout.Rollout{
 		StagesUnknown: given.isUnknown("stages") || r.Fleet.Incomplete, Skip: given.string("skip"),
+		Pause: given.string("pause"),
+	}
+	r.Rollout.PauseUnknown = unknown.Is(r.Rollout.Pause)
+	if given.blank("pause") {
+		given.report("Missing reason", "pause says why no further wave follows, and it is blank. Write the reason, or remove it.",
+			problem.Attr("pause"))
 	}
 	if r.Rollout.SkipUnknown = unknown.Is(r.Rollout.Skip); r.Rollout.SkipUnknown {
 		r.Rollout.Skip = ""
@@ -212,12 +219,15 @@ func appendRollout(diags *diag.Diagnostics, o *delivery.Desired, decision *deliv
 	}
 	at := path.Root("rollout")
 	switch {
+	case step.Paused != "":
+		diags.AddAttributeWarning(at, "The rollout is paused", fmt.Sprintf("rollout.pause says: %s\nNo further wave follows "+
+			"until it is removed.", printable.Line(step.Paused)))
 	case len(step.Stopped) > 0:
 		diags.AddAttributeWarning(at, "The rollout stopped", fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
 			"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
 			"these folders. To write all folders at once, set rollout.skip = %q.",
 			step.Stage, problem.IndentedList(step.Stopped, shown), o.TargetTreeHash()))
-	case decision.Action == delivery.Keep && len(step.Waiting) > 0:
+	case (decision.Action == delivery.Keep || decision.Action == delivery.Withhold) && len(step.Waiting) > 0:
 		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
 			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
 			step.Stage, problem.IndentedList(step.Waiting, shown), o.TargetTreeHash()))

@@ -29,9 +29,12 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 		Optional:            true,
 		MarkdownDescription: description + " An object with `commit` alone is enough.",
 		Attributes: map[string]schema.Attribute{
-			"commit":      text("The commit. Required: a promotion without a commit is an error with its summary."),
-			"decision":    text("How the commit was chosen."),
-			"summary":     text("Why the commit was chosen, for people."),
+			"commit": text("The commit. Without one, nothing is promoted yet: nothing is planned, and what was delivered or " +
+				"proposed stays."),
+			"decision": text("How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
+				"is a draft."),
+			"reason":      text("Why the commit was chosen."),
+			"summary":     text("The decision of this run, for people."),
 			"rolled_back": text("The newest commit that a rollback removed."),
 		},
 	}
@@ -71,7 +74,7 @@ func (d decoder) promotes() bool {
 
 var oneLine = regexp.MustCompile(`^\S+$`)
 
-// readPromotion reads the argument promotion, or returns nil if it is not set. It reports a promotion without a commit.
+// readPromotion reads the argument promotion, or returns nil if it is not set.
 func readPromotion(d decoder) *record.Promotion {
 	given, ok := d.object("promotion")
 	if !ok {
@@ -79,20 +82,14 @@ func readPromotion(d decoder) *record.Promotion {
 	}
 	p := &record.Promotion{Commit: given.string("commit"), Reason: record.Reason{
 		Decision:   promotion.Kind(given.string("decision")),
+		Reason:     given.string("reason"),
 		Summary:    given.string("summary"),
 		RolledBack: given.string("rolled_back"),
 	}}
 	if at, ok := given.object("control_plane"); ok {
 		p.Repo, p.Branch = at.string("repo"), at.string("branch")
 	}
-	switch {
-	case p.Commit == "":
-		given.report(
-			"Nothing to promote",
-			cmp.Or(p.Summary, "The commit of promotion is null.")+"\n\nUntil there is a commit, leave this out: "+
-				"count = data.kalypso_promotion.<name>.commit == null ? 0 : 1.",
-		)
-	case !unknown.Is(p.Commit) && !oneLine.MatchString(p.Commit):
+	if p.Commit != "" && !unknown.Is(p.Commit) && !oneLine.MatchString(p.Commit) {
 		given.report(
 			"Invalid promoted commit",
 			"promotion.commit must be one line without spaces. Usually it is a commit's hash.",
@@ -108,6 +105,10 @@ func readPromotionRequest(d decoder) lookup.Request {
 	request.Rules = promotion.Rules{
 		Environment: d.string("environment"), Statuses: d.strings("statuses"), Dwell: readDuration(d, "dwell", 0),
 		Hold: d.string("hold"), Pinned: d.string("pinned_commit"), Approved: d.strings("approved"), Rejected: readRejected(d),
+	}
+	if d.blank("hold") {
+		d.report("Missing reason", "hold says why the environment is frozen, and it is blank. Write the reason, or remove it.",
+			problem.Attr("hold"))
 	}
 	v, _ := d.argument("after")
 	set, _ := members(v)
@@ -196,16 +197,16 @@ func promotionValues(found *promotion.Decision) map[string]attr.Value {
 		skipped = append(skipped, values{"commit": s.Commit, "reason": s.Reason})
 	}
 	all := values{
-		"commit": orNil(
-			found.Commit,
-		),
-		"current":     orNil(found.Current),
-		"candidate":   orNil(found.Candidate),
-		"decision":    string(found.Kind),
-		"waiting":     waiting,
-		"skipped":     skipped,
-		"summary":     found.Summary,
-		"rolled_back": orNil(found.RolledBack),
+		"commit":          orNil(found.Commit),
+		"current":         orNil(found.Current),
+		"candidate":       orNil(found.Candidate),
+		"decision":        string(found.Kind),
+		"waiting":         waiting,
+		"skipped":         skipped,
+		"proposed_commit": orNil(found.Proposed),
+		"reason":          orNil(found.Reason),
+		"summary":         found.Summary,
+		"rolled_back":     orNil(found.RolledBack),
 	}
 	results := map[string]attr.Value{}
 	for name, attribute := range promotionComputed() {

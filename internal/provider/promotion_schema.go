@@ -96,7 +96,9 @@ func promotionArguments() map[string]resource.Attribute {
 		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
 			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
 			"newer commits do not cut every soak short."),
-		"hold": text("A text that stops all promotions, and says why. `pinned_commit` has precedence."),
+		"hold": text("A text that freezes the environment, and says why: nothing is written there, neither a promotion nor a " +
+			"wave nor a change of the environment's own, and an open pull request becomes a draft. `pinned_commit` has " +
+			"precedence: to let the environment's own changes go out, pin the current commit instead."),
 		"pinned_commit": text("The commit to render until the argument is removed, for a rollback: the full hash of a " +
 			"commit on the branch. It needs no gate."),
 		"approved": resource.ListAttribute{
@@ -106,7 +108,8 @@ func promotionArguments() map[string]resource.Attribute {
 		"rejected": resource.MapAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. No commit from the bad one " +
-				"on to the one before the good one is taken. `approved` does not change that.",
+				"on to the one before the good one is taken. `approved` does not change that. If the environment has one of " +
+				"them, also during a rollout, it goes back to the newest earlier delivery that is good: at once, without waves.",
 		},
 	}
 }
@@ -116,8 +119,11 @@ func promotionComputed() map[string]schema.Attribute {
 		"commit":    computedText("The commit to render. Null if nothing is promoted yet and no commit's gates hold."),
 		"current":   computedText("The commit that is promoted now. Null if there is none."),
 		"candidate": computedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
-		"decision": computedText("`pinned` if `pinned_commit` is set; `promote` if `commit` differs from `current`; `hold` " +
-			"if `hold` is set, a rollout is under way or newer commits wait; else `up_to_date`."),
+		"proposed_commit": computedText("The commit that the open pull request of the rendering would promote. Null if there " +
+			"is none."),
+		"decision": computedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected commit has " +
+			"no good delivery before it; `rollback` if the current commit is rejected; `promote` if `commit` differs from " +
+			"`current`; `hold` if a rollout is under way or newer commits wait; else `up_to_date`."),
 		"waiting": computedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
 			"commit": computedText("The commit."),
@@ -130,7 +136,9 @@ func promotionComputed() map[string]schema.Attribute {
 			"commit": computedText("The commit."),
 			"reason": computedText("Why: it was rejected, or rolled back."),
 		}),
-		"summary": computedText("The decision with its gates, who opened them, overrides and what waits, for people."),
+		"reason": computedText("Why `commit` was chosen: gates with who opened them, or overrides. It is the same before and " +
+			"after the commit is promoted, so outputs that show it do not change by themselves. Null if unknown."),
+		"summary": computedText("The decision of this run, with its gates, overrides and what waits, for people."),
 		"rolled_back": computedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
 	}

@@ -141,7 +141,7 @@ func (p *promotionRoot) run() promotionSeen {
 	p.apply()
 	seen := p.decision()
 	if plan := p.terraform("plan", "-detailed-exitcode", "-no-color").text(); strings.Contains(plan,
-		"kalypso_environment_rendering.this[0] ") {
+		"kalypso_environment_rendering.this ") {
 		p.t.Errorf("a second plan changes the rendering:\n%s", plan)
 	}
 	return seen

@@ -8,19 +8,17 @@ data "kalypso_promotion" "prod" {
   statuses = ["ci"]
 }
 
-# Until something is promoted, there is nothing to render.
+# Until something is promoted, the manifests are empty, and nothing is delivered.
 data "kalypso_control_plane" "prod" {
-  count     = data.kalypso_promotion.prod.commit == null ? 0 : 1
   repo      = "https://github.com/acme/control-plane"
   branch    = "prod"
   promotion = data.kalypso_promotion.prod
 }
 
 resource "kalypso_environment_rendering" "prod" {
-  count       = data.kalypso_promotion.prod.commit == null ? 0 : 1
   environment = "prod"
-  manifests   = data.kalypso_control_plane.prod[0].manifests
-  sources     = data.kalypso_control_plane.prod[0].sources
+  manifests   = data.kalypso_control_plane.prod.manifests
+  sources     = data.kalypso_control_plane.prod.sources
   gitops_repo = { repo = "https://github.com/acme/gitops", branch = "prod" }
   promotion   = data.kalypso_promotion.prod
 }

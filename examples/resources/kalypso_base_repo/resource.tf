@@ -7,7 +7,6 @@ data "kalypso_promotion" "stage" {
 }
 
 resource "kalypso_base_repo" "stage" {
-  count     = data.kalypso_promotion.stage.commit == null ? 0 : 1
   repo      = "https://github.com/acme/control-plane"
   branch    = "stage"
   promotion = data.kalypso_promotion.stage

@@ -69,6 +69,8 @@ type Proposal struct {
 	From               string               `json:"from"`   // the file on the target branch
 	File               string               `json:"file"`   // that it proposes
 	Settings           pullrequest.Settings `json:"settings"`
+	// Withheld says why we made the pull request a draft that must not be merged now; "": we did not.
+	Withheld string `json:"withheld,omitempty"`
 }
 
 // Decision is what an apply does.
@@ -78,13 +80,21 @@ type Decision struct {
 	File      string
 	FileKnown bool
 	Drifted   bool // others pinned another commit
+	// Rests says why nothing is written, whatever the promotion chose; "": it may be. Withhold says that the apply makes
+	// the open pull request a draft that must not be merged now.
+	Rests    string
+	Withhold bool
 	Closed    int  // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
 	Err       error
 }
 
 // Decide decides from the state alone. s is nil for a create.
 func Decide(d *Desired, s *State) Decision {
-	if s == nil || !s.At.same(d.At) {
+	switch why := d.rests(); {
+	case why != "":
+		withhold := s != nil && s.Proposal.open() && d.Promotion.Frozen() != "" && s.Proposal.Withheld != why
+		return Decision{Write: withhold, Withhold: withhold, Rests: why}
+	case s == nil || !s.At.same(d.At) || s.nothing():
 		return Decision{Write: true}
 	}
 	d = d.staying(s)
@@ -101,12 +111,23 @@ func Decide(d *Desired, s *State) Decision {
 		decision.Write = s.Delivered != s.Commit || p.open()
 	case d.Strategy != delivery.PullRequest || p == nil || p.Commit != d.Promotion.Commit || p.From != s.File:
 	case p.open():
-		decision.Write = p.Broken || d.PullRequest.Wait || !p.Settings.Equal(d.PullRequest)
+		decision.Write = p.Broken || p.Withheld != "" || d.PullRequest.Wait || !p.Settings.Equal(d.PullRequest)
 	case !d.PullRequest.Reopen:
 		decision.Write, decision.Closed = false, p.Number
 	}
 	return decision
 }
+
+// rests returns why the apply writes nothing: nothing is promoted yet, or the environment is frozen. "": it may write.
+func (d *Desired) rests() string {
+	if why := d.Promotion.Frozen(); why != "" || d.Promotion.Commit != "" {
+		return why
+	}
+	return "Nothing is promoted to the environment yet."
+}
+
+// nothing reports whether nothing was delivered, proposed or read yet.
+func (s *State) nothing() bool { return s.Head == "" && s.Delivered == "" }
 
 func (p *Proposal) open() bool { return p != nil && p.State == hosting.Open }
 

@@ -51,6 +51,9 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	open := func(change func(*baserepo.Proposal)) *baserepo.State { return state(proposed(hosting.Open, change)) }
+	freeze := func(d *baserepo.Desired) {
+		d.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: "An incident.\nMore."}
+	}
 	writes := baserepo.Decision{Write: true, File: wanted, FileKnown: true}
 	keeps, stays := baserepo.Decision{File: wanted, FileKnown: true}, baserepo.Decision{File: held, FileKnown: true}
 	for name, tc := range map[string]struct {
@@ -61,6 +64,19 @@ func TestDecide(t *testing.T) {
 		"a create":        {nil, nil, baserepo.Decision{Write: true}},
 		"another commit":  {nil, state(nil), writes},
 		"the same commit": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, state(nil), stays},
+		"nothing is promoted yet": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, nil,
+			baserepo.Decision{Rests: "Nothing is promoted to the environment yet."}},
+		"nothing is promoted any more": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, open(nil),
+			baserepo.Decision{Rests: "Nothing is promoted to the environment yet."}},
+		"something after nothing": {nil, &baserepo.State{At: at}, baserepo.Decision{Write: true}},
+		"frozen":                  {freeze, state(nil), baserepo.Decision{Rests: "An incident."}},
+		"frozen, and others pinned another one": {freeze, state(func(s *baserepo.State) { s.Delivered = other }),
+			baserepo.Decision{Rests: "An incident."}},
+		"frozen, with an open pull request": {freeze, open(nil),
+			baserepo.Decision{Write: true, Withhold: true, Rests: "An incident."}},
+		"frozen, with one that must wait": {freeze, open(func(p *baserepo.Proposal) { p.Withheld = "An incident." }),
+			baserepo.Decision{Rests: "An incident."}},
+		"one that had to wait": {nil, open(func(p *baserepo.Proposal) { p.Withheld = "An incident." }), writes},
 		"another branch": {func(d *baserepo.Desired) { d.At.Branch = "prod" }, state(nil),
 			baserepo.Decision{Write: true}},
 		"another form of URL": {func(d *baserepo.Desired) { d.At.Repo += ".git" }, state(nil), writes},

@@ -158,6 +158,24 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *hosting.PullR
 	return &now, pr, nil
 }
 
+// withhold makes the open pull request a draft that must not be merged now.
+func (r Remote) withhold(ctx context.Context, s *State, reason string) (*Result, error) {
+	t, err := r.topic(s.At, s.Proposal.Settings)
+	if err != nil {
+		return nil, err
+	}
+	pr, err := t.Withhold(ctx, s.Proposal.known(), reason)
+	if err != nil {
+		return nil, err
+	}
+	now, proposal := *s, *s.Proposal
+	proposal.State, proposal.Withheld, proposal.AutoMerge, now.Proposal = pr.State, reason, "", &proposal
+	if pr.State != hosting.Open { // people ended it
+		return r.Refresh(ctx, &now)
+	}
+	return &Result{State: &now, PullRequest: pr}, nil
+}
+
 // Forget closes the open pull request. The file stays as it is: the operator renders the environment from it.
 func (r Remote) Forget(ctx context.Context, s *State) error {
 	if !s.Proposal.open() {

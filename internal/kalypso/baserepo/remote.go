@@ -73,6 +73,9 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 // others changed the file after the plan was made, the error is [ErrMoved]. After an error, applying again completes
 // it.
 func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error) {
+	if Decide(d, s).Withhold {
+		return r.withhold(ctx, s, d.rests())
+	}
 	d = d.staying(s)
 	write := r.push
 	if d.Strategy == delivery.PullRequest {
@@ -141,6 +144,10 @@ func (s *State) setCommit() {
 // branch is gone.
 func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	result := &Result{}
+	if s.nothing() {
+		result.State = s
+		return result, nil
+	}
 	proposal := s.Proposal
 	if proposal != nil { // read before the branch, which then includes a merge
 		var err error

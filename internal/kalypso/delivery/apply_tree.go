@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
@@ -30,6 +32,8 @@ type applyTree struct {
 	// rollout is the progress of the rollout after the apply; nil: none was begun. begun says that this apply began it.
 	rollout *rollout.State
 	begun   bool
+	// withheld says why the pull request that proposes the tree must not be merged now; "": it may be.
+	withheld string
 }
 
 // rendered returns the tree that the fleet renders to, without the deployment targets that fail.
@@ -127,6 +131,8 @@ func (d *Desired) resolve(p *Prior, s *State) {
 	switch {
 	case d.Tree == nil:
 		return
+	case d.PromotionUnknown: // it may be frozen
+		d.setApply(&applyTree{inventory: d.Target(), uncertain: true, step: &rollout.Step{Uncertain: true}})
 	case !d.inWaves():
 		d.setApply(d.wholeTree())
 		d.apply.uncertain, d.apply.unread = unread, unread
@@ -178,10 +184,21 @@ func (d *Desired) resolveUnread(s *State, at *BranchState) {
 
 // nextTree returns the tree that a pull request already proposes, or the one after the next wave.
 func (d *Desired) nextTree(s *State) *applyTree {
-	if proposed := d.proposedTree(s); proposed != nil {
-		return proposed
+	next := d.nextWave(s)
+	proposed := d.proposedTree(s)
+	if proposed == nil {
+		return next
 	}
-	return d.nextWave(s)
+	switch step := next.step; {
+	case step.Uncertain:
+	case step.Paused != "":
+		proposed.step, proposed.withheld = step, "The rollout is paused: "+printable.Line(step.Paused)
+	case len(step.Taken) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
+		proposed.step = step
+		proposed.withheld = fmt.Sprintf("An earlier wave of the rollout is not current, in stage %q.",
+			printable.Line(step.Stage))
+	}
+	return proposed
 }
 
 // proposedTree returns the tree that a pull request proposes on the way to the same target, or nil if there is none. A
@@ -201,7 +218,7 @@ func (d *Desired) proposedTree(s *State) *applyTree {
 		return nil
 	}
 	step := &rollout.Step{Stage: r.Stage}
-	if s.Proposal.Open() {
+	if s.Proposal.Open() && s.Proposal.Withheld == "" {
 		step.Waiting = []string{fmt.Sprintf("pull request %d, which proposes the wave, is not merged yet", s.Proposal.Number)}
 	}
 	return &applyTree{
@@ -231,6 +248,7 @@ func (d *Desired) nextWave(s *State) *applyTree {
 	}
 	step := d.Rollout.Next(rollout.Situation{
 		Target: target, TargetTreeHash: d.TargetTreeHash(), PromotedCommit: d.Promotion.Commit,
+		Rollback:  d.Promotion.Decision == promotion.Rollback,
 		Delivered: delivered.hashTexts(), Seen: seen.hashTexts(), Before: s.Rollout,
 	})
 	a := &applyTree{

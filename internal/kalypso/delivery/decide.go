@@ -22,7 +22,14 @@ const (
 	// RemoveOld writes nothing to the destination. It opens pull requests that remove the folders at old locations. If
 	// on_move keeps them, it closes those pull requests.
 	RemoveOld
+	// Withhold writes nothing to any branch. It makes the open pull request a draft that must not be merged now.
+	Withhold
+	// Nothing delivers nothing: a create before anything is promoted, or while the environment is frozen.
+	Nothing
 )
+
+// writesNothing reports whether the action writes to no branch, so that the results of the last apply stay.
+func (a Action) writesNothing() bool { return a == Keep || a == RemoveOld || a == Withhold }
 
 // Prior is what Terraform's state says about a rendering, besides the private state.
 type Prior struct {
@@ -40,7 +47,7 @@ type Prior struct {
 
 // delivered reports whether something was delivered or proposed.
 func (p *Prior) delivered() bool {
-	return p.Strategy == PullRequest || p.Strategy == Push && p.Commit != ""
+	return p.Strategy == PullRequest && p.TreeHash != "" || p.Strategy == Push && p.Commit != ""
 }
 
 // Decision is what an apply does, and what its plan reports. It depends on what is desired, on the state, and on what
@@ -77,6 +84,12 @@ type Decision struct {
 	Unreadable bool
 	// Check says that the state does not know the destination. The plan reads the branch for errors.
 	Check bool
+	// Rests says why the apply writes nothing, whatever the fleet renders to; "": it may write. Waiting lists what would
+	// change, by cluster type, as far as it is known.
+	Rests   string
+	Waiting map[string]string
+	// Withheld says why the open pull request must not be merged now; "": it may be.
+	Withheld string
 	// Rollout is the step of the rollout that the apply takes, or nil.
 	Rollout *rollout.Step
 	// Errors say why the apply would fail, as far as the state knows.
@@ -87,6 +100,9 @@ type Decision struct {
 // contacts no server, and returns the same for a plan and for its apply.
 func Decide(d *Desired, p *Prior, s *State) *Decision {
 	d.resolve(p, s)
+	if d.Rests() {
+		return d.rest(p, s)
+	}
 	decision := &Decision{Action: Write}
 	if d.Tree != nil {
 		decision.Rollout = d.applied().step
@@ -105,8 +121,11 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	if d.Strategy == PullRequest {
 		decision.ClosedPullRequest = s.ClosedPullRequest()
 	}
+	if d.Strategy == PullRequest && s.Current() && s.Proposal.Open() {
+		decision.Withheld = d.applied().withheld
+	}
 	switch decision.Action {
-	case Keep:
+	case Keep, Withhold:
 		return decision
 	case RemoveOld:
 		open, closing := d.removals(s, true)
@@ -138,12 +157,48 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 	return decision
 }
 
+// rest decides for an apply that writes nothing.
+func (d *Desired) rest(p *Prior, s *State) *Decision {
+	decision := &Decision{Action: Keep, Rests: d.Promotion.Frozen()}
+	if decision.Rests == "" {
+		decision.Rests = "Nothing is promoted to the environment yet."
+	}
+	if p == nil {
+		decision.Action = Nothing
+	}
+	if !s.Current() {
+		return decision
+	}
+	if s.Drifted() {
+		decision.Drift = []*State{s}
+	}
+	if d.Tree != nil && !d.NoCommit {
+		decision.Waiting = Changes(d.baseline(s), d.Target())
+	}
+	if s.Proposal.Open() && !d.NoCommit {
+		decision.Withheld = decision.Rests
+		decision.Waiting = nil
+		if d.Tree != nil {
+			decision.Waiting = Changes(d.baseline(s), s.Proposal.Head.Delivered)
+		}
+		if s.Proposal.Withheld != decision.Withheld {
+			decision.Action = Withhold
+		}
+	}
+	return decision
+}
+
 // action decides from the configuration and the last apply, without looking at what others changed on the branch.
 func (d *Desired) action(p *Prior, s *State) Action {
 	current := s.Current()
 	switch {
 	case unknown.Is(string(d.Strategy)):
 		return Undecided
+	case d.Strategy == PullRequest && current && s.Proposal != nil && d.applied().withheld != "":
+		if s.Proposal.Open() && s.Proposal.Withheld != d.applied().withheld {
+			return Withhold
+		}
+		return Keep // a closed one is not opened again
 	case d.Strategy == Push && (p.Commit == "" || !current || s.Drifted()),
 		d.Strategy == PullRequest && (!current || d.needsProposal(p, s)),
 		d.Strategy == ComputeOnly && (p.Commit != "" || s != nil && s.Proposal != nil),
@@ -207,7 +262,7 @@ func (d *Desired) needsProposal(p *Prior, s *State) bool {
 	case !proposal.Open():
 		return d.PullRequest.Reopen
 	default:
-		return proposal.Broken() || s.Drifted() || !p.PullRequest.Equal(d.PullRequest)
+		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(d.PullRequest)
 	}
 }
 

@@ -31,26 +31,29 @@ const (
 
 // Desired is a rendering as it is configured. A string that is not known yet is [unknown.Text].
 type Desired struct {
-	Strategy      Strategy
-	Destination   record.Destination
-	Environment   string
-	Fleet         *fleet.Fleet
-	Tree          *tree.Tree       // see [Desired.Render]; nil until then, and if no assignments are known yet
-	Promotion     record.Promotion // zero if there is none
-	Origins       []string         // keys of manifests that name a file in Git, for the record
-	Sources       origin.Sources   // the commits of these files
-	Review        Review
-	Adopt         bool
-	CreateBranch  bool
-	KeepOld       bool // a move keeps the folders and the record at the old location
-	KeepOnDestroy bool // a destroy keeps the folders and the record on the branch
-	Protected     bool // a destroy is an error
-	OnDrift       OnDrift
-	Guardrails    Guardrails
-	PullRequest   pullrequest.Settings
-	Message       string            // of the commit; empty for the default, which lists the changes
-	Trailers      map[string]string // of the commit; the author has the provider's too
-	Author        gitops.Author
+	Strategy    Strategy
+	Destination record.Destination
+	Environment string
+	Fleet       *fleet.Fleet
+	Tree        *tree.Tree       // see [Desired.Render]; nil until then, and if no assignments are known yet
+	Promotion   record.Promotion // zero if there is none
+	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or its
+	// decision, is not known yet.
+	NoCommit, PromotionUnknown bool
+	Origins                    []string       // keys of manifests that name a file in Git, for the record
+	Sources                    origin.Sources // the commits of these files
+	Review                     Review
+	Adopt                      bool
+	CreateBranch               bool
+	KeepOld                    bool // a move keeps the folders and the record at the old location
+	KeepOnDestroy              bool // a destroy keeps the folders and the record on the branch
+	Protected                  bool // a destroy is an error
+	OnDrift                    OnDrift
+	Guardrails                 Guardrails
+	PullRequest                pullrequest.Settings
+	Message                    string            // of the commit; empty for the default, which lists the changes
+	Trailers                   map[string]string // of the commit; the author has the provider's too
+	Author                     gitops.Author
 	// Incomplete says that an argument that decides about the change, other than the fleet, is not known yet.
 	Incomplete bool
 
@@ -81,6 +84,10 @@ func (d *Desired) Located() bool {
 	at := d.Destination
 	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
 }
+
+// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, or the
+// environment is frozen.
+func (d *Desired) Rests() bool { return d.NoCommit || d.Promotion.Frozen() != "" }
 
 // describable reports whether everything is known that [Desired.Describe] describes.
 func (d *Desired) describable() bool {

@@ -87,8 +87,8 @@ func (d *Desired) inputsAfter(before *State) *inputs {
 // that are not known, as after an import, and values that delivery.describe shows or hides from now on. It keeps
 // inputs that differ from the delivered ones.
 func (s *State) WithInputs(d *Desired) *State {
-	if s == nil {
-		return nil
+	if s == nil || d.Rests() {
+		return s
 	}
 	now := *s
 	if s.Proposal != nil { // which holds the tree

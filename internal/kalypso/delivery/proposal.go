@@ -33,6 +33,8 @@ type Proposal struct {
 	Adopted Inventory `json:"adopted,omitempty"`
 	// OtherCommits are commits of others on top of ours that do not change what is proposed. The next push removes them.
 	OtherCommits []Drift `json:"foreign,omitempty"`
+	// Withheld says why we made the pull request a draft that must not be merged now; "": we did not.
+	Withheld string `json:"withheld,omitempty"`
 	// Tracking is the target's [BranchState.PromotedCommitFile] at the time of the proposal.
 	Tracking string `json:"target_promoted_commit_file,omitempty"`
 }

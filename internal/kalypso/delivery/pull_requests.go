@@ -26,6 +26,26 @@ func (r *PullRequests) CheckReviewers(at record.Destination) error {
 	return repo.CheckReviewers(r.Reviewers)
 }
 
+// Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state after
+// it.
+func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*Result, error) {
+	t, err := r.proposalTopic(s)
+	if err != nil {
+		return nil, err
+	}
+	pr, err := t.Withhold(ctx, s.known(t), reason)
+	if err != nil {
+		return nil, err
+	}
+	if pr.State != hosting.Open { // people ended it
+		after, pr, err := Follow(ctx, r.Git, r.Host, s)
+		return &Result{State: after, PullRequest: pr}, err
+	}
+	now, proposal := *s, *s.Proposal
+	proposal.Withheld, proposal.AutoMerge, now.Proposal = reason, "", &proposal
+	return &Result{State: &now, PullRequest: pr}, nil
+}
+
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
 // others own our branch or its pull request. It also returns the open pull request that the apply would continue
 // with, or nil. It writes nothing.

@@ -117,6 +117,7 @@ func (r *reviewed) plan() string {
 	d := delivery.Decide(r.wish(), r.prior, r.state)
 	text := map[delivery.Action]string{
 		delivery.Keep: "nothing", delivery.Write: "write", delivery.RemoveOld: "remove old",
+		delivery.Withhold: "withhold", delivery.Nothing: "deliver nothing",
 	}[d.Action]
 	add := func(verb string, places []record.Destination) {
 		for _, at := range places {
@@ -247,6 +248,13 @@ func (r *reviewed) see(err error) string {
 		}
 		if p.AutoMerge != "" {
 			line += " auto-merge"
+		}
+		if p.Draft {
+			line += " draft"
+		}
+		if reason, _, withheld := strings.Cut(p.Body, "<!-- kalypso-withheld -->"); withheld {
+			_, reason, _ = strings.Cut(reason, "The reason:")
+			line += fmt.Sprintf(" %q", strings.TrimSpace(reason))
 		}
 		lines = append(lines, line)
 	}

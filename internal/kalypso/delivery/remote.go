@@ -92,6 +92,12 @@ func (r Remote) Apply(ctx context.Context, d *Desired, p *Prior, s *State) (*Res
 	var result *Result
 	var err error
 	switch {
+	case decision.Action == Nothing:
+		result = &Result{}
+	case decision.Rests != "" && decision.Action == Keep:
+		result = &Result{State: s}
+	case decision.Action == Withhold:
+		result, err = r.withhold(ctx, d, s, decision.Withheld)
 	case decision.Action == Keep:
 		result = &Result{State: s.WithInputs(d).WithTarget(d.TargetTreeHash())}
 	case decision.Action == RemoveOld:
@@ -113,11 +119,19 @@ func (r Remote) Apply(ctx context.Context, d *Desired, p *Prior, s *State) (*Res
 		return nil, err
 	}
 	result.Action = decision.Action
-	if result.Action == Keep {
+	if result.Action == Keep || result.Action == Nothing {
 		return result, nil
 	}
 	result.Warnings = append(recovered, result.warnings(d)...)
 	return result, nil
+}
+
+func (r Remote) withhold(ctx context.Context, d *Desired, s *State, reason string) (*Result, error) {
+	pulls, err := r.pullRequests(d)
+	if err != nil {
+		return nil, err
+	}
+	return pulls.Withhold(ctx, s, reason)
 }
 
 // removeOld removes what was delivered to other branches before.

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,10 +21,14 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Proble
 	}
 	for _, s := range decision.Drift {
 		reaction := d.OnDrift
-		if reaction == DriftOverwrite && len(decision.Errors) > 0 {
+		if decision.Rests != "" || reaction == DriftOverwrite && len(decision.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
 		ps = append(ps, s.driftProblem(reaction))
+	}
+	ps = append(ps, decision.restProblems(d, before)...)
+	if decision.Rests != "" {
+		return ps
 	}
 	ps = append(ps, d.failureProblems()...)
 	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
@@ -41,6 +46,45 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Proble
 		ps = append(ps, before.closedProblem())
 	}
 	return slices.Concat(ps, decision.oldLocationProblems(d), decision.computeOnlyProblems(before))
+}
+
+// restProblems warns that the apply writes nothing, with what waits, and that a pull request must not be merged.
+func (decision *Decision) restProblems(d *Desired, before *State) (ps problem.Problems) {
+	at := ""
+	if decision.Withheld != "" {
+		at = fmt.Sprintf("Pull request %d is a draft, and our auto-merge is off: it must not be merged now. It comes back by "+
+			"itself.", before.Proposal.Number)
+	}
+	switch {
+	case decision.Rests == "" && at != "":
+		return problem.Problems{warning("A pull request must wait", decision.Withheld+" "+at, "delivery")}
+	case decision.Rests == "":
+		return nil
+	case d.NoCommit:
+		return problem.Problems{warning("Nothing is promoted yet", "The promotion has no commit, so nothing is written, and "+
+			"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
+			printable.Text(d.Promotion.Summary)), "promotion")}
+	}
+	lines := make([]string, 0, len(decision.Waiting))
+	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
+		lines = append(lines, printable.Line(name)+": "+decision.Waiting[name])
+	}
+	text := decision.Rests + " This rendering writes nothing, neither a promotion nor a change of the environment's own."
+	if len(lines) > 0 {
+		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
+			waits(len(lines)), problem.IndentedList(lines, maxListed))
+	}
+	if at != "" {
+		text += "\n" + at
+	}
+	return problem.Problems{warning("The environment is frozen", text, "promotion")}
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 cluster type waits"
+	}
+	return fmt.Sprintf("%d cluster types wait", n)
 }
 
 // oldLocationProblems warns about what other branches keep for now, or lose.

@@ -107,7 +107,7 @@ type PullRequest struct {
 
 // Query identifies the pull request of a rendering.
 type Query struct {
-	Branch string // the rendering's own branch
+	Branch string // the rendering's own branch; "": any, and Marker identifies the pull request
 	Target string // pull requests to other branches are not ours
 	Marker string // see [Marker]; "": any description
 	Open   bool   // ignore pull requests that are merged or closed

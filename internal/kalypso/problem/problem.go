@@ -91,6 +91,15 @@ func (ps Problems) HasErrors() bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
 }
 
+// AsWarnings returns the problems with the severity of a warning.
+func (ps Problems) AsWarnings() Problems {
+	ps = slices.Clone(ps)
+	for i := range ps {
+		ps[i].Severity = Warning
+	}
+	return ps
+}
+
 // Err returns the problems as an error if any of them is an error, else nil.
 func (ps Problems) Err() error {
 	if !ps.HasErrors() {

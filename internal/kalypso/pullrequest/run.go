@@ -191,6 +191,25 @@ func (t *Topic) edit(
 	return edited, err
 }
 
+// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and has its
+// text begin with the reason why it must not be merged. [Topic.Run] undoes that. It returns the pull request; it does
+// nothing if people ended it.
+func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (*hosting.PullRequest, error) {
+	pr, err := t.Read(ctx, known.Number)
+	if err != nil || pr.State != hosting.Open {
+		return pr, err
+	}
+	if known.AutoMerge != "" {
+		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}); err != nil || pr.State != hosting.Open {
+			return pr, err
+		}
+	}
+	return t.repo.Edit(ctx, *pr, hosting.Proposal{
+		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
+		Body: body(withheld(pr.Body, reason), t.Marker, t.repo.MaxBody()),
+	})
+}
+
 // mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled.
 func (t *Topic) mergeWhenReady(ctx context.Context, pr *hosting.PullRequest, step Step) (*hosting.PullRequest, error) {
 	if step.Method == "" && pr.AutoMerge != step.Was {

@@ -42,6 +42,20 @@ func body(text, marker string, most int) string {
 	return cut(text, most-len(marker)-len("\n\n\n"), "\n\n… (cut)") + "\n\n" + marker + "\n"
 }
 
+// endOfReason is the line after the reason why a pull request must not be merged.
+const endOfReason = "<!-- kalypso-withheld -->"
+
+// withheld returns a description that begins with the reason why the pull request must not be merged now, in place of
+// an earlier one.
+func withheld(text, reason string) string {
+	if _, after, found := strings.Cut(text, endOfReason); found {
+		text = after
+	}
+	reason = strings.ReplaceAll(printable.Line(reason), "`", "'")
+	return "**Do not merge this pull request now.** It comes back by itself. The reason:\n\n    " + reason + "\n\n" +
+		endOfReason + "\n\n" + strings.TrimSpace(text)
+}
+
 // cut shortens a text to most characters, including end. It adds end only if it shortens the text.
 func cut(text string, most int, end string) string {
 	n := characters(text)

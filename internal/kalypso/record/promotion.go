@@ -1,8 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -25,7 +28,18 @@ type Reason struct {
 }
 
 // Stays reports whether the decision chose no other commit than the current one.
-func (r Reason) Stays() bool { return r.Decision == promotion.Hold || r.Decision == promotion.UpToDate }
+func (r Reason) Stays() bool {
+	return r.Decision == promotion.Hold || r.Decision == promotion.UpToDate || r.Decision == promotion.Frozen
+}
+
+// Frozen returns why nothing may be written, or "" if it may.
+func (r Reason) Frozen() string {
+	if r.Decision != promotion.Frozen {
+		return ""
+	}
+	why, _, _ := strings.Cut(strings.TrimSpace(r.Summary), "\n")
+	return cmp.Or(printable.Line(why), "The promotion is frozen.")
+}
 
 // SetPromotion sets why the promoted commit was chosen. before is the record on the branch, or nil. During a rollout, r
 // keeps the reason of the promoted commit, and separately says why the rollout's commit was chosen.

@@ -22,15 +22,21 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 		states = states[:1]
 	}
 	for _, state := range states {
-		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
-			State: state, Head: r.owner + ":" + q.Branch, Base: q.Target, Sort: "created", Direction: "desc",
+		options := &github.PullRequestListOptions{
+			State: state, Base: q.Target, Sort: "created", Direction: "desc",
 			ListOptions: github.ListOptions{PerPage: 100},
-		})
+		}
+		if q.Branch != "" {
+			options.Head = r.owner + ":" + q.Branch
+		}
+		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, options)
 		if err != nil {
 			return nil, r.wrapError("find the pull request of branch "+q.Branch+" in "+r.String(), err)
 		}
 		for _, p := range list {
-			if one := r.convert(p); one.Branch == q.Branch && (q.Marker == "" || hosting.HasMarker(one.Body, q.Marker)) {
+			fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
+				strings.ToLower(r.owner)+":")
+			if one := r.convert(p); !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || hosting.HasMarker(one.Body, q.Marker)) {
 				return one, nil
 			}
 		}

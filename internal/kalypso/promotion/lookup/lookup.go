@@ -33,6 +33,8 @@ type ControlPlane struct{ Repo, Branch string }
 const (
 	// hostTime limits the time of the host's answers. After it, the decision is made without them.
 	hostTime = time.Minute
+	// proposalTime limits the time of finding the open pull request.
+	proposalTime = 15 * time.Second
 	// maxHistories limits the commits whose status history is read.
 	maxHistories = 30
 )
@@ -78,6 +80,9 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	if world.Current.Proposal, err = req.readProposal(ctx, world.Current.Commit); err != nil {
+		return nil, err
+	}
 	ledger := &world.Ledger
 	ledger.Histories = map[string]promotion.StatusHistory{}
 	asked, cancel := context.WithTimeout(ctx, hostTime)
@@ -115,6 +120,33 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 			ledger.Histories[commit] = promotion.StatusHistory{Statuses: statuses, Partial: more}
 		}
 	}
+}
+
+// readProposal finds what the open pull request of the environment's rendering would promote, or returns nil if there is
+// none, it can't be found or it promotes nothing. Nothing but the reason of the chosen commit depends on it.
+func (req Request) readProposal(ctx context.Context, current string) (*promotion.Proposal, error) {
+	if req.Host == nil || !req.Credential {
+		return nil, nil //nolint:nilnil // nobody to ask
+	}
+	repo, err := req.Host.Repo(req.GitOps.Repo)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // on no host
+	}
+	asked, cancel := context.WithTimeout(ctx, proposalTime)
+	defer cancel()
+	at := req.GitOps
+	pr, err := repo.Find(asked, hosting.Query{
+		Target: at.Branch, Marker: hosting.Marker(req.Rules.Environment, at.Branch, at.Path), Open: true,
+	})
+	if err != nil || pr == nil {
+		return nil, ctx.Err()
+	}
+	at.Branch = pr.Branch
+	proposed, err := readCurrent(asked, req.Client, at)
+	if err != nil || proposed.Commit == "" || proposed.Commit == current {
+		return nil, ctx.Err()
+	}
+	return &promotion.Proposal{Number: pr.Number, Commit: proposed.Commit, Reason: proposed.Reason}, nil
 }
 
 // repo returns the control plane's repo on the host, or nil if nobody needs it.

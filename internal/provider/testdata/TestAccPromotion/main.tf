@@ -22,6 +22,16 @@ variable "rollout" {
   default = null
 }
 
+variable "on_drift" {
+  type    = string
+  default = null
+}
+
+variable "deletion_protection" {
+  type    = bool
+  default = null
+}
+
 variable "preview" {
   type    = string
   default = null
@@ -54,21 +64,22 @@ data "kalypso_promotion" "this" {
 }
 
 data "kalypso_control_plane" "this" {
-  count     = data.kalypso_promotion.this.commit == null ? 0 : 1
   repo      = var.control_plane
   branch    = local.environment
   promotion = data.kalypso_promotion.this
 }
 
 resource "kalypso_environment_rendering" "this" {
-  count         = data.kalypso_promotion.this.commit == null ? 0 : 1
   environment   = local.environment
-  manifests     = data.kalypso_control_plane.this[0].manifests
-  sources       = data.kalypso_control_plane.this[0].sources
+  manifests     = data.kalypso_control_plane.this.manifests
+  sources       = data.kalypso_control_plane.this.sources
   gitops_repo   = local.gitops_repo
   promotion     = data.kalypso_promotion.this
   delivery      = var.delivery
   preview       = var.preview
+  on_drift      = var.on_drift
   rollout       = var.rollout
   create_branch = true
+
+  deletion_protection = var.deletion_protection
 }

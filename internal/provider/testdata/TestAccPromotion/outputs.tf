@@ -1,6 +1,7 @@
 output "promotion" {
   value = {
-    for name in ["commit", "current", "candidate", "decision", "waiting", "skipped", "summary", "rolled_back"] :
+    for name in ["commit", "current", "candidate", "decision", "waiting", "skipped", "summary", "reason",
+    "proposed_commit", "rolled_back"] :
     name => data.kalypso_promotion.this[name]
   }
 }

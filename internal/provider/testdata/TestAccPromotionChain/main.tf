@@ -28,7 +28,7 @@ data "kalypso_promotion" "this" {
 }
 
 locals {
-  rendered = toset([for name in ["dev", "prod"] : name if data.kalypso_promotion.this[name].commit != null])
+  rendered = toset(["dev", "prod"])
 }
 
 data "kalypso_control_plane" "this" {

@@ -1,0 +1,380 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// freeze has the promotion freeze the environment; "": it no longer does.
+func (r *reviewed) freeze(why string) {
+	r.desired.Promotion = record.Promotion{}
+	if why != "" {
+		r.desired.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: why + "\nand more"}
+	}
+}
+
+// inWaves has the tree reach one cluster type after the other: large, then small.
+func (r *reviewed) inWaves() {
+	r.Helper()
+	r.delivered()
+	r.desired.Rollout = &rollout.Rollout{
+		Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}},
+	}
+	r.observe(deployment.Success)
+	r.value = "2"
+}
+
+// observe has clusters of large report a verdict of what the branch dev holds.
+func (r *reviewed) observe(verdict deployment.Verdict) {
+	r.Helper()
+	o := &rollout.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}
+	for _, name := range []string{"large", "small"} {
+		o.Folders[name] = deployment.FolderState{
+			Tree: strings.TrimSpace(gitserver.Git(r, r.on.Path, "rev-parse", "dev:"+name)), Verdict: verdict, Counts: deployment.Counts{Total: 1},
+		}
+	}
+	now := *r.desired.Rollout
+	now.Observed = o
+	r.desired.Rollout = &now
+}
+
+// pause pauses the rollout; "": it goes on.
+func (r *reviewed) pause(why string) {
+	now := *r.desired.Rollout
+	now.Pause = why
+	r.desired.Rollout = &now
+}
+
+// secondWave is a rollout whose first wave is merged and runs, and whose second one is open.
+func (r *reviewed) secondWave() {
+	r.Helper()
+	r.inWaves()
+	r.apply()
+	r.merge()
+	r.observe(deployment.Success)
+	r.apply()
+}
+
+// TestStops specifies what people and clusters stop in the middle of a review.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule string
+		do   func(*reviewed) error
+		want string
+	}{
+		{"frozen before anything is delivered", func(r *reviewed) error { r.freeze("an incident"); return nil }, `
+plan: deliver nothing`},
+		{"frozen", func(r *reviewed) error {
+			r.delivered()
+			r.freeze("an incident")
+			r.set("2")
+			return nil
+		}, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"frozen, and others change the branch", func(r *reviewed) error {
+			r.delivered()
+			r.freeze("an incident")
+			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
+			r.set("2")
+			return nil
+		}, `
+1 merged: dev to dev
+dev: hotfix
+ours/dev: 1
+plan: nothing, drift "Seed" [large/a-x/reconciler.yaml]`},
+		{"frozen while a pull request is open: the plan", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an incident")
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: withhold`},
+		{"frozen while a pull request is open", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an `incident`")
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev draft "an 'incident'"
+ours/dev: 1
+plan: nothing`},
+		{"frozen while the host is to merge it", func(r *reviewed) error {
+			r.on.RequireStatus("dev", "ci")
+			r.desired.PullRequest.AutoMerge = hosting.Squash
+			r.apply()
+			r.freeze("an incident")
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev draft "an incident"
+ours/dev: 1
+plan: nothing`},
+		{"frozen for another reason", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an incident")
+			r.apply()
+			r.freeze("the holidays")
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev draft "the holidays"
+ours/dev: 1
+plan: nothing`},
+		{"frozen, and people pushed to our branch", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an incident")
+			r.apply()
+			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
+			return nil
+		}, `
+1 open: dev to dev draft "an incident"
+ours/dev: hotfix
+plan: nothing`},
+		{"no longer frozen: the plan", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an incident")
+			r.apply()
+			r.freeze("")
+			return nil
+		}, `
+1 open: dev to dev draft "an incident"
+ours/dev: 1
+plan: write`},
+		{"no longer frozen", func(r *reviewed) error {
+			r.on.RequireStatus("dev", "ci")
+			r.desired.PullRequest.AutoMerge = hosting.Squash
+			r.freeze("")
+			r.apply()
+			r.freeze("an incident")
+			r.apply()
+			r.freeze("")
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev auto-merge
+ours/dev: 1
+plan: nothing`},
+		{"frozen, and people merged it between plan and apply", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an incident")
+			r.refresh()
+			r.merge()
+			return r.applyPlanned()
+		}, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"frozen, and people close it", func(r *reviewed) error {
+			r.apply()
+			r.freeze("an incident")
+			r.apply()
+			r.on.Close(r, 1)
+			r.desired.PullRequest.Reopen = true
+			r.apply()
+			return nil
+		}, `
+1 closed: dev to dev draft "an incident"
+ours/dev: 1
+plan: nothing`},
+		{"nothing is promoted yet", func(r *reviewed) error { r.desired.NoCommit = true; return nil }, `
+plan: deliver nothing`},
+		{"nothing is promoted any more, and a pull request is open", func(r *reviewed) error {
+			r.apply()
+			r.desired.NoCommit = true
+			r.set("2")
+			return nil
+		}, `
+1 open: dev to dev
+ours/dev: 1
+plan: nothing`},
+
+		{"a second wave is open", func(r *reviewed) error { r.secondWave(); return nil }, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev
+dev: 2
+ours/dev: 2
+plan: nothing`},
+		{"the first wave fails while the second is open: the plan", func(r *reviewed) error {
+			r.secondWave()
+			r.observe(deployment.Failure)
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev
+dev: 2
+ours/dev: 2
+plan: withhold`},
+		{"the first wave fails while the second is open", func(r *reviewed) error {
+			r.on.RequireStatus("dev", "ci")
+			r.desired.PullRequest.AutoMerge = hosting.Merge
+			r.secondWave()
+			r.observe(deployment.Failure)
+			r.apply()
+			r.observe(deployment.Pending)
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev draft "An earlier wave of the rollout is not current, in stage \"all\"."
+dev: 2
+ours/dev: 2
+plan: nothing`},
+		{"the first wave runs again", func(r *reviewed) error {
+			r.on.RequireStatus("dev", "ci")
+			r.desired.PullRequest.AutoMerge = hosting.Merge
+			r.secondWave()
+			r.observe(deployment.Failure)
+			r.apply()
+			r.observe(deployment.Success)
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev auto-merge
+dev: 2
+ours/dev: 2
+plan: nothing`},
+		{"people closed the second wave, and the first one fails", func(r *reviewed) error {
+			r.secondWave()
+			r.on.Close(r, 3)
+			r.desired.PullRequest.Reopen = true
+			r.observe(deployment.Failure)
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 closed: dev to dev
+dev: 2
+ours/dev: 2
+plan: nothing, 3 was closed`},
+		{"people closed the second wave, and the first one runs", func(r *reviewed) error {
+			r.secondWave()
+			r.on.Close(r, 3)
+			r.desired.PullRequest.Reopen = true
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 closed: dev to dev
+4 open: dev to dev
+dev: 2
+ours/dev: 2
+plan: nothing`},
+		{"paused before a wave", func(r *reviewed) error { r.inWaves(); r.pause("an incident"); r.apply(); return nil }, `
+1 merged: dev to dev
+dev: 1
+ours/dev: 1
+plan: nothing, delivered`},
+		{"paused while a wave is open", func(r *reviewed) error {
+			r.secondWave()
+			r.pause("an incident")
+			r.apply()
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev draft "The rollout is paused: an incident"
+dev: 2
+ours/dev: 2
+plan: nothing`},
+		{"paused, and what is under way goes back", func(r *reviewed) error {
+			r.secondWave()
+			r.pause("an incident")
+			r.apply()
+			r.set("1")
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev
+dev: 2
+ours/dev: 1
+plan: nothing`},
+		{"rolled back while a wave is open", func(r *reviewed) error {
+			r.secondWave()
+			r.desired.Promotion = record.Promotion{Commit: "c0", Reason: record.Reason{Decision: promotion.Rollback}}
+			r.set("1")
+			return nil
+		}, `
+1 merged: dev to dev
+2 merged: dev to dev
+3 open: dev to dev [promoted]
+dev: 2
+ours/dev: 1
+plan: nothing`},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			t.Parallel()
+			r := newReviewed(t)
+			if diff := cmp.Diff(test.want, r.see(test.do(r))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A plan that writes nothing says why, what waits, what others changed, and that the pull request must not be merged.
+func TestStopsAreNamed(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.secondWave()
+	problems := func() string {
+		r.Helper()
+		r.refresh()
+		var texts []string
+		d := r.wish()
+		for _, p := range delivery.Decide(d, r.prior, r.state).Problems(d, r.state) {
+			texts = append(texts, p.Summary+": "+p.Detail)
+		}
+		return strings.Join(texts, "\n")
+	}
+	for _, test := range []struct {
+		with func()
+		want []string
+	}{
+		{func() {}, nil},
+		{func() { r.observe(deployment.Failure) }, []string{
+			"A pull request must wait: An earlier wave", "Pull request 3 is a draft",
+		}},
+		{func() { r.freeze("An incident."); r.push("dev", "large/a-x/reconciler.yaml", "hotfix") }, []string{
+			"Others changed the rendered folders", "The environment is frozen: An incident. This rendering writes nothing",
+			"1 cluster type waits to change", "small: +0 -0 ~1", "Pull request 3 is a draft",
+		}},
+		{func() { r.desired.NoCommit = true }, []string{"Nothing is promoted yet: "}},
+	} {
+		test.with()
+		text := problems()
+		if len(test.want) == 0 && text != "" {
+			t.Errorf("it says %s", text)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("it does not say %q:\n%s", want, text)
+			}
+		}
+	}
+}
