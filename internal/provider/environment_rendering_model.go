@@ -142,7 +142,7 @@ func (m *environmentRenderingModel) planResults(
 	switch decision.Action {
 	case delivery.Keep:
 		m.keep(ctx, state, d, before)
-		m.keepObserved(ctx, state)
+		m.keepRollout(ctx, state)
 		return
 	case delivery.RemoveOld, delivery.Withhold:
 		m.keep(ctx, state, d, before)

@@ -197,18 +197,21 @@ func (m *environmentRenderingModel) setRollout(r *rendering) {
 	}
 }
 
-// keepObserved plans the observation of the last apply that wrote something: a new observation alone changes nothing.
-func (m *environmentRenderingModel) keepObserved(ctx context.Context, state *environmentRenderingModel) {
+// keepRollout plans the observation of the last apply that wrote something: a new observation alone changes nothing.
+// Neither does a pause, which only stops what would be written.
+func (m *environmentRenderingModel) keepRollout(ctx context.Context, state *environmentRenderingModel) {
 	if m.Rollout.IsNull() || m.Rollout.IsUnknown() || state.Rollout.IsNull() || m.Preview.IsUnknown() ||
 		m.Description.IsUnknown() {
 		return
 	}
-	given, prior := m.Rollout.Attributes(), state.Rollout.Attributes()["observed"]
-	if observed := given["observed"]; isNull(observed) || isNull(prior) || !whollyKnown(observed) {
-		return
+	given, prior := m.Rollout.Attributes(), state.Rollout.Attributes()
+	if observed := given["observed"]; !isNull(observed) && !isNull(prior["observed"]) && whollyKnown(observed) {
+		given["observed"] = prior["observed"]
+		m.Rollout = types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), maps.Clone(given))
 	}
-	given["observed"] = prior
-	m.Rollout = types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), given)
+	if given["pause"] = prior["pause"]; types.ObjectValueMust(m.Rollout.AttributeTypes(ctx), given).Equal(state.Rollout) {
+		m.Rollout = state.Rollout
+	}
 }
 
 // appendRollout reports what a rollout waits for, and what stopped it.

@@ -129,10 +129,11 @@ func (p *promotionRoot) status(commit, state, description string) {
 
 // promotionSeen is the output of a run.
 type promotionSeen struct {
-	Commit, Current, Candidate, Decision, Summary string
-	RolledBack                                    string `json:"rolled_back"`
-	Waiting                                       []struct{ Commit, Gate, Reason, By string }
-	Skipped                                       []struct{ Commit, Reason string }
+	Commit, Current, Candidate, Decision, Summary, Reason string
+	ProposedCommit                                        string `json:"proposed_commit"`
+	RolledBack                                            string `json:"rolled_back"`
+	Waiting                                               []struct{ Commit, Gate, Reason, By string }
+	Skipped                                               []struct{ Commit, Reason string }
 }
 
 // run applies, expects an empty plan after it, and returns the decision.

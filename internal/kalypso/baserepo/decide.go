@@ -84,8 +84,8 @@ type Decision struct {
 	// the open pull request a draft that must not be merged now.
 	Rests    string
 	Withhold bool
-	Closed    int  // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
-	Err       error
+	Closed   int // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
+	Err      error
 }
 
 // Decide decides from the state alone. s is nil for a create.

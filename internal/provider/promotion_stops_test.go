@@ -1,0 +1,197 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// expectUnchanged expects that an apply changes no resource and writes nothing to the GitOps branch, and that its plan
+// says all of texts.
+func (p *promotionRoot) expectUnchanged(texts ...string) {
+	p.t.Helper()
+	head := gitserver.Rev(p.t, p.gitAt, "prod")
+	plan := p.succeed("plan", "-no-color").text()
+	if strings.Contains(plan, "kalypso_environment_rendering.this ") {
+		p.t.Errorf("the plan changes the rendering:\n%s", plan)
+	}
+	flat := strings.Join(strings.Fields(plan), " ")
+	for _, text := range texts {
+		if !strings.Contains(flat, text) {
+			p.t.Errorf("the plan does not say %q:\n%s", text, plan)
+		}
+	}
+	p.apply()
+	if now := gitserver.Rev(p.t, p.gitAt, "prod"); now != head {
+		p.t.Errorf("something was written: %s", gitserver.Git(p.t, p.gitAt, "log", "--format=%B", "-1", "prod"))
+	}
+}
+
+// holds returns what the branch holds of the promoted template in the folders large and small.
+func (p *promotionRoot) holds() string {
+	p.t.Helper()
+	var all []string
+	files := gitserver.Tree(p.t, p.gitAt, "prod")
+	for _, name := range []string{"large", "small"} {
+		all = append(all, strings.TrimPrefix(strings.TrimSpace(files[name+"/shop-web/namespace.yaml"]), "kind: Namespace"))
+	}
+	return strings.Join(all, " ")
+}
+
+func (p *promotionRoot) expectHolds(want string) {
+	p.t.Helper()
+	if got := p.holds(); got != want {
+		p.t.Fatalf("large and small hold %s, want %s", got, want)
+	}
+}
+
+// People stop what is under way, by push: hold freezes the environment, rejected takes back what is delivered, or what
+// is on its way, and pause stops the waves. Nothing comes back by itself.
+func TestAccPromotionStops(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.ownChange("small")
+	gate := after("stage")
+	p.rules("after", gate)
+	first := p.commit()
+	p.expect("hold", "") // a create that delivers nothing
+	p.expectUnchanged("Nothing is promoted yet", "no status")
+	p.status(first, "success", "")
+	p.expect("promote", first)
+	p.expectHolds("1 1")
+
+	// A frozen environment: neither a promotion nor a change of its own.
+	second := p.commit()
+	p.status(second, "success", "")
+	p.ownChange("huge")
+	p.rules("after", gate, "hold", "an incident")
+	p.expectUnchanged("The environment is frozen", "Hold: an incident",
+		"1 cluster type waits to change", "huge: +1 -0 ~0")
+	if seen := p.decision(); seen.Decision != "frozen" || seen.Commit != first || len(seen.Waiting) != 1 {
+		t.Errorf("it is %+v", seen)
+	}
+	p.rules("after", gate)
+	p.wave("promote", second, first)
+	p.expectHolds("1 1") // huge is the first wave, by its name
+
+	// A pause: no further wave.
+	p.pause("an incident")
+	p.expectUnchanged("The rollout is paused", "rollout.pause says: an incident")
+	p.wave("hold", second, first)
+	p.expectHolds("2 1")
+
+	// A hold in the middle, and the rejection of what is under way.
+	p.inWaves()
+	p.rules("after", gate, "hold", "an incident")
+	p.expectUnchanged("The environment is frozen", "1 cluster type waits to change", "small: +0 -0 ~1")
+	p.rules("after", gate, "rejected", map[string]any{second: nil})
+	seen := p.wave("rollback", first, first)
+	wantText(t, seen.Reason, second[:12]+" is rejected, and this is the newest earlier delivery")
+	p.expectHolds("1 1")
+	p.inWaves()
+	if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || seen.RolledBack != second {
+		t.Errorf("it is %+v", seen)
+	}
+	p.rules("after", gate)
+	p.expectUnchanged()
+	p.expectHolds("1 1")
+
+	// A delivered commit.
+	third := p.commit()
+	p.status(third, "success", "")
+	for range 3 {
+		p.inWaves()
+		p.apply()
+	}
+	p.expectHolds("3 3")
+	p.rules("after", gate, "rejected", map[string]any{second: nil})
+	p.wave("rollback", first, first)
+	p.expectHolds("1 1")
+	p.rules("after", gate, "rejected", map[string]any{first: nil})
+	p.expectUnchanged("no earlier delivery on branch \"main\" is good", "The environment is frozen")
+}
+
+// pause pauses the rollout. The next observation goes on.
+func (p *promotionRoot) pause(why string) {
+	p.t.Helper()
+	p.inWaves()
+	rollout, _ := p.vars["rollout"].(map[string]any)
+	rollout["pause"] = why
+	p.set("rollout", rollout)
+}
+
+// The first pull request waits while its gate closes again: nothing is destroyed, even without protection, and it stays
+// open. A hold makes it a draft until it goes.
+func TestAccPromotionWaitsForReview(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
+	p.set("delivery", map[string]any{"strategy": "pull_request"})
+	p.set("deletion_protection", false)
+	gate := after("stage")
+	p.rules("after", gate)
+	first := p.commit()
+	p.run()
+	p.status(first, "success", "")
+	p.run()
+	p.expectPullRequest(1, "open", false)
+	p.status(first, "failure", "Failed")
+	p.expectUnchanged("Nothing is promoted yet")
+	seen := p.decision()
+	if seen.Commit != "" || seen.Current != "" || seen.ProposedCommit != first {
+		t.Errorf("it is %+v", seen)
+	}
+	wantText(t, seen.Summary, "Pull request 1, which is open, would promote "+first[:12])
+	p.status(first, "success", "renewed")
+	p.expectUnchanged()
+	reason := p.decision().Reason
+	p.now = p.now.Add(time.Hour)
+	p.status(first, "success", "renewed")
+	p.expectUnchanged()
+	if now := p.decision().Reason; now != reason || reason == "" {
+		t.Errorf("the reason was %q, and is %q", reason, now)
+	}
+	p.gitops.Merge(t, 1, "merge")
+	p.expectUnchanged()
+
+	second := p.commit()
+	p.status(second, "success", "")
+	p.run()
+	p.expectPullRequest(2, "open", false)
+	p.rules("after", gate, "hold", "an incident")
+	if plan := p.succeed("plan", "-no-color").text(); !strings.Contains(plan, "Pull request 2 is a draft") {
+		t.Errorf("the plan:\n%s", plan)
+	}
+	p.apply()
+	p.expectPullRequest(2, "open", true)
+	wantText(t, p.gitops.PullRequests()[1].Body, "**Do not merge this pull request now.**", "Hold: an incident")
+	p.expectUnchanged("The environment is frozen")
+	p.rules("after", gate)
+	p.run()
+	p.expectPullRequest(2, "open", false)
+	if body := p.gitops.PullRequests()[1].Body; strings.Contains(body, "Do not merge") {
+		t.Errorf("the text still says %s", body)
+	}
+	p.gitops.Merge(t, 2, "squash")
+	p.expectUnchanged()
+
+	// What was merged is rejected: the way back is a pull request, too.
+	p.rules("after", gate, "rejected", map[string]any{second: nil})
+	p.run()
+	p.expectPullRequest(3, "open", false)
+	p.gitops.Merge(t, 3, "squash")
+	p.expectUnchanged()
+	if files := gitserver.Tree(t, p.gitAt, "prod"); !strings.Contains(files["large/shop-web/namespace.yaml"], "Namespace1") {
+		t.Errorf("the branch holds %s", files["large/shop-web/namespace.yaml"])
+	}
+}
+
+func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) {
+	p.t.Helper()
+	all := p.gitops.PullRequests()
+	if len(all) != number || all[number-1].State != state || all[number-1].Draft != draft {
+		p.t.Fatalf("the pull requests are %+v, want %d, %s, draft %t", all, number, state, draft)
+	}
+}
