@@ -199,8 +199,6 @@ func TestAccBaseRepoBadInput(t *testing.T) {
 		says []string
 	}{
 		"no promotion": {map[string]any{"promotion": nil}, []string{"Missing promotion"}},
-		"nothing to promote": {map[string]any{"promotion": promotion("commit", nil, "summary", "Stage fails.")},
-			[]string{"Nothing to promote", "Stage fails."}},
 		"a short commit": {map[string]any{"promotion": promotion("commit", "abc")},
 			[]string{"Invalid promoted commit", "full commit hash"}},
 		"a commit of elsewhere": {map[string]any{"promotion": promotion("control_plane",

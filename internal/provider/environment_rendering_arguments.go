@@ -2,6 +2,8 @@ package provider
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -110,6 +112,8 @@ func (r *rendering) readPromotion(d decoder, promotedCommit types.String) {
 	}
 	r.Promotion.Reason, r.NoCommit = p.Reason, p.Commit == ""
 	r.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
+	given, _ := d.object("promotion")
+	r.Rejected = slices.Sorted(maps.Keys(readRejected(given)))
 }
 
 // prior converts what a state says about the last delivery.

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"time"
 
@@ -306,13 +307,51 @@ func (m *environmentRenderingModel) setResult(
 }
 
 // setRefreshed sets the results of a refresh, and reports whether anything changed.
-func (m *environmentRenderingModel) setRefreshed(found *delivery.Refreshed) bool {
-	before := m.deliveryResults
+func (m *environmentRenderingModel) setRefreshed(ctx context.Context, found *delivery.Refreshed) bool {
+	before := *m
 	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)
 	if found.PullRequest == nil {
 		m.PullRequest = before.PullRequest
 	}
-	return !reflect.DeepEqual(before, m.deliveryResults)
+	if found.State.Reverted() {
+		m.setReverted(ctx, found.State)
+	}
+	return !m.sameAs(&before)
+}
+
+// setReverted sets what the branch holds after others put it back to an earlier delivery. If the fleet renders that
+// again, there is nothing to change.
+func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery.State) {
+	ours, record := s.Ours(), s.Seen.Record
+	m.TreeHash = types.StringValue(ours.TreeHash().String())
+	m.AssignmentCount = types.Int64Value(int64(ours.Count()))
+	m.Folders = foldersOf(s.Destination, ours)
+	if !m.Assignments.IsNull() {
+		m.Assignments = assignmentsOf(ours)
+	}
+	m.CommitSHA, m.Delivered = types.StringValue(s.Seen.Head), types.BoolValue(!record.Rollout.UnderWay())
+	if !m.TargetTreeHash.IsNull() {
+		m.TargetTreeHash = m.TreeHash
+		if record.Rollout != nil {
+			m.TargetTreeHash = types.StringValue(record.Rollout.TargetTreeHash)
+		}
+		m.RolloutStatus = nullable(s.SeenRollout().Status())
+	}
+	promoted := record.Taken()
+	if !m.PromotedCommit.IsNull() {
+		m.PromotedCommit = nullable(promoted.Commit)
+	}
+	if m.Promotion.IsNull() {
+		return
+	}
+	given := maps.Clone(m.Promotion.Attributes())
+	for name, value := range map[string]string{
+		"commit": promoted.Commit, "decision": string(promoted.Decision), "reason": promoted.Reason.Reason,
+		"summary": promoted.Summary, "rolled_back": promoted.RolledBack,
+	} {
+		given[name] = nullable(value)
+	}
+	m.Promotion = types.ObjectValueMust(m.Promotion.AttributeTypes(ctx), given)
 }
 
 // describe sets the description of a change if delivery.describe asks for one.

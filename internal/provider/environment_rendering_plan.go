@@ -58,6 +58,7 @@ func (r *environmentRendering) ModifyPlan(
 	if diags.HasError() {
 		return
 	}
+	before = rendering.Accept(prior, before)
 	decision := delivery.Decide(rendering.Desired, prior, before) // first, since it decides on the tree of this apply
 	appendProblems(diags, decision.Problems(rendering.Desired, before))
 	switch {

@@ -200,7 +200,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if found.Changed {
 		writeDelivery(ctx, resp.Private, found.State, diags)
 	}
-	if state.setRefreshed(found) {
+	if state.setRefreshed(ctx, found) {
 		diags.Append(resp.State.Set(ctx, state)...)
 	}
 }

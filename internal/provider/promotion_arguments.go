@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
@@ -36,6 +37,10 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 			"reason":      text("Why the commit was chosen."),
 			"summary":     text("The decision of this run, for people."),
 			"rolled_back": text("The newest commit that a rollback removed."),
+			"rejected": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "The rejected commits. What others reverted of them on the branch is no drift.",
+			},
 		},
 	}
 }
@@ -50,6 +55,7 @@ func promotionDataArgument(description string) datasource.Attribute {
 func promotionLocationArgument(description string) schema.SingleNestedAttribute {
 	argument := promotionArgument(description)
 	delete(argument.Attributes, "rolled_back")
+	delete(argument.Attributes, "rejected")
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
 		Attributes: map[string]schema.Attribute{

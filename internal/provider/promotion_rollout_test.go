@@ -89,28 +89,3 @@ func TestAccPromotionRollout(t *testing.T) {
 		t.Errorf("it skips %+v", seen.Skipped)
 	}
 }
-
-// The break-glass of the guide: somebody reverts the last commit on the GitOps branch. The next plan stops and names
-// the revert. With the bad commit in rejected, the branch holds what is wanted: nothing is written or comes back.
-func TestAccPromotionBreakGlass(t *testing.T) {
-	t.Parallel()
-	p := newPromotionRoot(t)
-	first := p.commit()
-	p.expect("promote", first)
-	bad := p.commit()
-	p.expect("promote", bad)
-	tree := strings.TrimSpace(gitserver.Git(t, p.gitAt, "rev-parse", "prod~1^{tree}"))
-	revert := strings.TrimSpace(gitserver.Git(t, p.gitAt, "commit-tree", tree, "-p", "prod", "-m", "Revert"))
-	gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", revert)
-	p.expectError([]string{"Others changed the rendered folders", "commit " + revert}, "plan", "-no-color")
-
-	p.rules("rejected", map[string]any{bad: nil})
-	p.expect("up_to_date", first)
-	if head := gitserver.Rev(t, p.gitAt, "prod"); head != revert {
-		t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
-	}
-	fix := p.commit()
-	p.expect("up_to_date", first)
-	p.rules("rejected", map[string]any{bad: fix})
-	p.expect("promote", fix)
-}

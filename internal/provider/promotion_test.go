@@ -403,7 +403,7 @@ func TestAccPromotionDeployed(t *testing.T) {
 	newer := p.commit()
 	p.expect("hold", first)
 	p.rules("after", deployed("success", newer), "hold", "freeze")
-	p.expect("hold", first)
+	p.expect("frozen", first)
 	p.rules("after", deployed("success", newer))
 	p.expect("promote", newer)
 }

@@ -99,6 +99,7 @@ type Decision struct {
 // Decide decides what an apply does. For a create, p is nil. If the private state can't be read, s is nil. Decide
 // contacts no server, and returns the same for a plan and for its apply.
 func Decide(d *Desired, p *Prior, s *State) *Decision {
+	s = d.Accept(p, s)
 	d.resolve(p, s)
 	if d.Rests() {
 		return d.rest(p, s)
@@ -343,7 +344,7 @@ func (d *Desired) overwrites(s *State, updates bool) bool {
 			return true
 		}
 	}
-	if updates && d.continues(s.Seen.Record) {
+	if updates && (d.continues(s.Seen.Record) || s.Reverted()) {
 		return false
 	}
 	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != hash

@@ -40,6 +40,7 @@ type Desired struct {
 	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or its
 	// decision, is not known yet.
 	NoCommit, PromotionUnknown bool
+	Rejected                   []string       // promoted commits that people rejected
 	Origins                    []string       // keys of manifests that name a file in Git, for the record
 	Sources                    origin.Sources // the commits of these files
 	Review                     Review

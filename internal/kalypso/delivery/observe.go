@@ -180,6 +180,7 @@ func (s *State) merged(p *Proposal, commit string) *State {
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
 	now.Decisions, now.Rollout, now.WholeHashes = p.Head.Decisions, p.Head.Rollout, p.Head.WholeHashes
+	now.remember(s)
 	return &now
 }
 

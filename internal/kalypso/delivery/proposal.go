@@ -251,5 +251,6 @@ func (d *Desired) targetState(p *plannedChange) *State {
 	if len(s.Delivered) > 0 {
 		s.Inputs = p.before.Inputs
 	}
+	s.remember(p.before)
 	return &s
 }

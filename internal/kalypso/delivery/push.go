@@ -152,6 +152,7 @@ func (d *Desired) delivered(at record.Destination, p *plannedChange, head string
 	s.Inputs, s.Base, s.Seen, s.Cache = d.inputsAfter(p.before), head, p.after(head), p.cache
 	s.Rollout = d.rolloutAfter(p.Needed)
 	s.WholeHashes = d.KeepsFailed()
+	s.remember(p.before)
 	return &s
 }
 

@@ -87,6 +87,7 @@ func (r Remote) Check(
 
 // Apply does what [Decide] decides. With an error, it may have written a part of it: then applying again completes it.
 func (r Remote) Apply(ctx context.Context, d *Desired, p *Prior, s *State) (*Result, error) {
+	s = d.Accept(p, s)
 	decision := Decide(d, p, s)
 	var recovered problem.Problems
 	var result *Result
@@ -190,7 +191,9 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 		found.Changed = true
 	} else {
 		renamed := s.RenameTo(p.Destination)
-		found.State, found.PullRequest, err = r.follow(ctx, s)
+		if found.State, found.PullRequest, err = r.follow(ctx, s); err == nil {
+			found.State = s.knownRevert(found.State)
+		}
 		found.Changed = renamed || found.State != s
 	}
 	switch {

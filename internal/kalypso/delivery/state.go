@@ -45,6 +45,10 @@ type State struct {
 	// Cache holds the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
 	Cache gitops.TreeCache `json:"cache"`
 	Drift []Drift          `json:"drift,omitempty"`
+	// Past are the deliveries before that one, newest first. RevertKnown says that a run before found that others put
+	// the branch back to one of them, and went well.
+	Past        []Delivery `json:"past,omitempty"`
+	RevertKnown bool       `json:"revert_known,omitempty"`
 	// Proposal is the tree that a pull request proposes. It is nil if the branch holds the tree, or none was proposed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// OldLocations are the previous locations of the rendering that pull requests still have to remove.

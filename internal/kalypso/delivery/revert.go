@@ -1,0 +1,94 @@
+package delivery
+
+import (
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+)
+
+// maxPast limits the earlier deliveries that a state remembers.
+const maxPast = 50
+
+// Delivery is an earlier delivery to the destination. With it, a revert by others is told from a change of theirs.
+type Delivery struct {
+	Record string `json:"record"` // hash of its record
+	Tree   string `json:"tree"`   // hash of its tree
+}
+
+func (s *State) delivery() Delivery {
+	return Delivery{s.DeliveredRecord, s.Delivered.TreeHash().String()}
+}
+
+// remember keeps the deliveries before s, of which before is the last one.
+func (s *State) remember(before *State) {
+	if !before.Current() || !before.Destination.Same(s.Destination) || before.Environment != s.Environment {
+		return
+	}
+	s.Past = before.Past
+	if was := before.delivery(); was != s.delivery() && was.Record != "" {
+		others := slices.DeleteFunc(slices.Clone(s.Past), func(e Delivery) bool { return e == was })
+		s.Past = append([]Delivery{was}, others...)
+	}
+	s.Past = s.Past[:min(len(s.Past), maxPast)]
+}
+
+// Reverted reports whether others put the branch back to exactly what an earlier apply left there, with its record.
+func (s *State) Reverted() bool {
+	return s.Current() && s.Drifted() && s.Seen.Record != nil && s.Proposal == nil &&
+		slices.Contains(s.Past, Delivery{s.Seen.RecordHash, s.Ours().TreeHash().String()})
+}
+
+// asSeen returns the state after a delivery of what the branch holds.
+func (s *State) asSeen() *State {
+	now, r := *s, s.Seen.Record
+	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions
+	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, rolloutOf(r, s.Seen.Time), inputsOf(r)
+	now.Base, now.Drift, now.RevertKnown = s.Seen.Head, nil, false
+	now.remember(s)
+	return &now
+}
+
+// Accept returns the state to decide from. If others put the branch back to an earlier delivery, and people agree, that
+// is the last one from now on, and no drift: the fleet renders the same again, or they rejected what was delivered. After
+// a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything back.
+func (d *Desired) Accept(p *Prior, s *State) *State {
+	if !s.Reverted() || !d.updates(s) || d.Tree == nil || d.Rests() {
+		return s
+	}
+	d.resolve(p, s)
+	ours, target := s.Ours(), d.Target()
+	back := slices.ContainsFunc(d.baseline(s).differing(ours), func(name string) bool {
+		folder, rendered := target[name]
+		return folder.Unknown || rendered && folder.Hash == s.Delivered[name].Hash
+	})
+	switch {
+	case d.Known() && ours.Equal(d.Inventory()) && s.Seen.Record.Same(d.record()),
+		slices.ContainsFunc(s.commits(), func(commit string) bool { return slices.Contains(d.Rejected, commit) }),
+		s.RevertKnown && !back:
+		return s.asSeen()
+	}
+	return s
+}
+
+// SeenRollout returns the rollout that the record on the branch describes, or nil.
+func (s *State) SeenRollout() *rollout.State { return rolloutOf(s.Seen.Record, s.Seen.Time) }
+
+// commits returns the promoted commits that the last delivery brought to some folder.
+func (s *State) commits() []string {
+	all := []string{s.PromotedCommit}
+	if s.Rollout != nil {
+		all = append(append(all, s.Rollout.PromotedCommit), s.Rollout.Interrupted...)
+	}
+	return all
+}
+
+// knownRevert returns now, which notes that the run before found the same revert and went well.
+func (s *State) knownRevert(now *State) *State {
+	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
+		!s.Ours().Equal(now.Ours()) {
+		return now
+	}
+	noted := *now
+	noted.RevertKnown = true
+	return &noted
+}
