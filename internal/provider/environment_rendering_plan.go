@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
 )
 
 // ModifyPlan plans every computed attribute. Terraform calls it again during apply. So planned values that are known
@@ -43,6 +44,9 @@ func (r *environmentRendering) ModifyPlan(
 	if state != nil {
 		limit = timeouts.Value.Update
 	}
+	var step *rollout.Step
+	configured := *plan
+	defer func() { configured.explainErrors(ctx, diags, before, step) }()
 	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
 	prior := state.prior(ctx)
@@ -60,6 +64,7 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	before = rendering.Accept(prior, before)
 	decision := delivery.Decide(rendering.Desired, prior, before) // first, since it decides on the tree of this apply
+	step = decision.Rollout
 	appendProblems(diags, decision.Problems(rendering.Desired, before))
 	switch {
 	case decision.Action == delivery.Nothing:

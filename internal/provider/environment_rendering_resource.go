@@ -97,6 +97,7 @@ func (r *environmentRendering) apply(
 			before.WithInputs(r.planned(ctx, next).Desired).WithTarget(next.TargetTreeHash.ValueString()), diags)
 		return next
 	}
+	defer func() { next.explainErrors(ctx, diags, before, nil) }()
 	limit := timeouts.Value.Create
 	if state != nil {
 		limit = timeouts.Value.Update

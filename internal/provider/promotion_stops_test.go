@@ -195,3 +195,77 @@ func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) 
 		p.t.Fatalf("the pull requests are %+v, want %d, %s, draft %t", all, number, state, draft)
 	}
 }
+
+// Outputs that show commit and reason, as in the examples, do not change by themselves: the plan after a promotion is
+// empty with them, and after a renewed status too.
+func TestAccPromotionOutputsAreStable(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.write("outputs.tf", "output \"commit\" {\n  value = data.kalypso_promotion.this.commit\n}\n\n"+
+		"output \"reason\" {\n  value = data.kalypso_promotion.this.reason\n}\n")
+	p.ownChange("small")
+	gate := after("stage", "soak", "1h")
+	p.rules("after", gate)
+	first := p.commit()
+	p.apply()
+	p.expectEmptyPlan()
+	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
+	renew := func(commit string) {
+		for range 2 {
+			p.status(commit, "success", "renewed")
+			p.now = p.now.Add(time.Hour)
+		}
+		p.status(commit, "success", "renewed")
+	}
+	var reason string
+	promote := func(commit string) {
+		renew(commit)
+		p.inWaves()
+		p.apply()
+		p.expectEmptyPlan()
+		p.output("reason", &reason)
+		wantText(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked 1h since")
+		renew(commit)
+		p.expectEmptyPlan()
+	}
+	for range 2 {
+		promote(p.commit())
+		was := reason
+		p.inWaves() // the last wave
+		p.apply()
+		p.expectEmptyPlan()
+		if p.output("reason", &reason); reason != was {
+			t.Errorf("the reason was %q before the last wave, and is %q", was, reason)
+		}
+	}
+	p.commit() // which waits
+	p.expectEmptyPlan()
+	p.rules("after", gate, "hold", "an incident")
+	p.expectEmptyPlan()
+	p.rules("after", gate, "pinned_commit", first)
+	p.apply()
+	p.output("reason", &reason)
+	wantText(t, reason, "pinned by pinned_commit")
+}
+
+// An error for another reason does not hide what the promotion would do, and where the waves are.
+func TestAccPromotionErrorsExplain(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.ownChange("small")
+	first := p.commit()
+	p.expect("promote", first)
+	second := p.commit()
+	p.inWaves()
+	p.apply()
+	p.inWaves()
+	gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{"broken.yaml": kalypsoYAML("ClusterType", "broken",
+		"{reconciler: nope, namespaceService: namespace}")})
+	says := []string{"The promotion would stay at commit " + second, "while its rollout is under way",
+		"The waves: the last commit was of all, wave 1, and the rollout is under way."}
+	p.expectError(says, "plan", "-no-color")
+	// An error of the branch: the decision of the waves is known.
+	gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
+	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
+	p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
+}
