@@ -269,3 +269,27 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
 	p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
 }
+
+// After a force-push of main, an environment without gates goes on by itself with a commit of the same tree, and else with
+// one that people approve.
+func TestAccPromotionForcePush(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.commit()
+	p.run()
+	second := p.commit()
+	p.expect("promote", second)
+	rewrite := func(tree string) string {
+		commit := strings.TrimSpace(gitserver.Git(t, p.controlPlaneAt, "commit-tree", tree, "-p", "main~1", "-m", "Amended"))
+		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/main", commit)
+		return commit
+	}
+	amended := rewrite("main^{tree}")
+	wantText(t, p.expect("promote", amended).Reason, "rewritten: it has the tree of "+second[:12])
+	p.expect("up_to_date", amended)
+	other := rewrite("main~1^{tree}")
+	wantText(t, p.expect("hold", amended).Summary, `not on branch "main" any more`,
+		"the first commit that approved or pinned_commit names")
+	p.rules("approved", []string{other})
+	p.expect("promote", other)
+}

@@ -18,6 +18,7 @@ import (
 // Commit is one commit of a history.
 type Commit struct {
 	Hash    plumbing.Hash
+	Tree    plumbing.Hash
 	Parents []plumbing.Hash
 	When    time.Time // committer time
 }
@@ -44,7 +45,7 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 			case !read:
 				continue
 			}
-			all = append(all, Commit{Hash: c.Hash, Parents: c.ParentHashes, When: c.Committer.When})
+			all = append(all, Commit{Hash: c.Hash, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When})
 			for _, p := range c.ParentHashes {
 				if !met[p] {
 					met[p] = true

@@ -30,7 +30,7 @@ func Decide(w World) (*Decision, error) {
 		d.Candidate = c.newest()
 	case w.Hold != "":
 		c.freeze()
-	case w.Rejects():
+	case len(w.rejected()) > 0:
 		c.goBack()
 	default:
 		if c.choose(); len(d.Unread) > 0 {
@@ -41,9 +41,11 @@ func Decide(w World) (*Decision, error) {
 	return d, nil
 }
 
-// Rejects reports whether folders of the environment hold a rejected commit. Then the decision depends on
-// [Current.Delivered].
-func (w *World) Rejects() bool { return len(w.rejected()) > 0 && w.Pinned == "" && w.Hold == "" }
+// NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders hold a rejected commit, or the
+// branch lost the current one, and a newer one may be approved.
+func (w *World) NeedsDeliveries() bool {
+	return w.Pinned == "" && w.Hold == "" && (len(w.rejected()) > 0 || w.lost() && len(w.Approved) > 0)
+}
 
 // rejected returns the rejected commits that folders of the environment may hold.
 func (w *World) rejected() (all []string) {
@@ -131,12 +133,16 @@ func newChoice(w *World, d *Decision) *choice {
 // choose finds the newest candidate that may be chosen.
 func (c *choice) choose() {
 	c.Kind = UpToDate
-	if c.lost() || c.History.Gone { // nothing shows where the candidates begin
+	if c.History.Gone {
 		c.Kind = Hold
 		return
 	}
+	unknown := c.lost() // nothing shows where the candidates begin
 	for _, commit := range c.History.Commits[:c.count] {
 		approved := slices.Contains(c.Approved, commit)
+		if unknown && (!approved || c.delivered(commit)) {
+			continue
+		}
 		if reason := c.skipped(commit, approved); reason != "" {
 			c.skip(commit, reason)
 			continue
@@ -155,7 +161,7 @@ func (c *choice) choose() {
 			return
 		}
 	}
-	if c.waits > 0 || c.World.Current.Rollout {
+	if c.waits > 0 || c.World.Current.Rollout || unknown {
 		c.Kind = Hold
 	}
 }
@@ -168,6 +174,9 @@ func (c *choice) may(commit string, approved bool) (proof, []Waiting) {
 		return proof{}, []Waiting{*blocked}
 	case approved:
 		return proof{Override: "approved: no gate is needed"}, nil
+	case commit == c.rewritten():
+		return proof{Override: fmt.Sprintf("rewritten: it has the tree of %s, which the branch lost",
+			short(c.World.Current.Commit))}, nil
 	}
 	if reason := c.dwells(); reason != "" {
 		return proof{}, []Waiting{{Gate: gateDwell, Reason: reason}}
@@ -207,9 +216,18 @@ func (c *choice) rollbackLost() bool {
 	return back != "" && !c.History.Has(back)
 }
 
-// lost reports whether the branch lost the current commit.
-func (c *choice) lost() bool {
-	return c.World.Current.Commit != "" && !c.History.Has(c.World.Current.Commit)
+// lost reports whether the branch lost the current commit, and holds none with its tree.
+func (w *World) lost() bool {
+	return w.Current.Commit != "" && !w.History.Has(w.Current.Commit) && w.rewritten() == ""
+}
+
+// delivered reports whether a commit, or a newer one of the branch, was delivered before: then its approval is spent.
+func (c *choice) delivered(commit string) bool {
+	at := c.History.index(commit)
+	return slices.ContainsFunc(c.World.Current.Delivered, func(was string) bool {
+		i := c.History.index(was)
+		return i >= 0 && i <= at
+	})
 }
 
 // newest returns the newest commit after the current one that is not skipped, or "".
@@ -245,7 +263,10 @@ func (c *choice) skip(commit, reason string) {
 // finish sets the fields that follow from the choice.
 func (c *choice) finish() {
 	c.RolledBack = c.rolledBack()
-	c.Reason = c.reason()
+	c.Reason, c.Tree = c.reason(), c.History.Trees[c.Commit]
+	if c.Commit == c.World.Current.Commit && c.Tree == "" {
+		c.Tree = c.World.Current.Tree
+	}
 	c.Summary = c.summary()
 }
 

@@ -300,8 +300,32 @@ func TestDecide(t *testing.T) {
 			w.Ledger,
 				w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)}
 		}), "promote", 2, "", "", "The statuses can't be read"},
+		"a force-push, and a commit is approved": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(1)}}
+			w.Approved = []string{hash(1), hash(2)}
+		}), "promote", 2, "", "approved: no gate is needed", ""},
+		"a force-push, and an approval of before": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: "f00", Delivered: []string{"f00", hash(3)}}
+			w.Approved = []string{hash(2), hash(3)}
+		}), "hold", -2, "", "which is not on branch", ""},
+		"a force-push that kept the tree": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: "f00", Tree: "t"}
+			w.History.Trees = map[string]string{hash(1): "t", hash(3): "t", hash(5): "u"}
+		}, ok(2, 1)), "promote", 3, "c004", "rewritten: it has the tree of f00", ""},
+		"a force-push that kept the tree, and a newer commit": {prod(func(w *promotion.World) {
+			w.Current = promotion.Current{Commit: "f00", Tree: "t"}
+			w.History.Trees = map[string]string{hash(3): "t"}
+		}, ok(4, 1)), "promote", 4, "c005", "stage environment", ""},
+		"a force-push that kept the tree of a rejected commit": {prod(func(w *promotion.World) {
+			w.Current, w.Rejected = promotion.Current{Commit: "f00", Tree: "t"}, map[string]string{hash(3): ""}
+			w.History.Trees = map[string]string{hash(3): "t"}
+		}), "up_to_date", -2, "", "3 commits skipped", ""},
+		"a force-push: without gates": {prod(func(w *promotion.World) {
+			w.Current, w.After = promotion.Current{Commit: "f00", Tree: "t"}, nil
+			w.History.Trees = map[string]string{hash(2): "t"}
+		}), "promote", 5, "", "no gates", ""},
 		"a force-push": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(3, 1)),
-			"hold", 99, "", "pinned_commit to a commit of the branch", ""},
+			"hold", 99, "", "first commit that approved or pinned_commit names", ""},
 		"a pin after a force-push": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Pinned = hash(99),
 				hash(3)
@@ -328,6 +352,8 @@ func TestDecide(t *testing.T) {
 			want := ""
 			if tc.commit >= 0 {
 				want = hash(tc.commit)
+			} else if tc.commit == -2 {
+				want = tc.world.Current.Commit
 			}
 			var waiting, warnings []string
 			for _, w := range d.Waiting {

@@ -77,9 +77,10 @@ func ContextOf(environment string) string { return environment + " environment" 
 // History is the first-parent history of the control plane's branch.
 type History struct {
 	Branch  string
-	Commits []string // newest first, as far back as they were read
-	Whole   bool     // the history was read to its beginning
-	Gone    bool     // the repo has no such branch
+	Commits []string          // newest first, as far back as they were read
+	Trees   map[string]string // commit → its tree, of the commits that were read
+	Whole   bool              // the history was read to its beginning
+	Gone    bool              // the repo has no such branch
 }
 
 // index returns the position of a commit, or -1.
@@ -96,6 +97,7 @@ func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 // Current is the state of the environment's GitOps branch.
 type Current struct {
 	Commit     string // the promoted commit; "": none
+	Tree       string // of the commit, as the record says; "": unknown
 	Reason     string // why it was promoted, as the record says; "": unknown
 	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
@@ -103,7 +105,7 @@ type Current struct {
 	// it interrupted.
 	Others []string
 	// Delivered are the promoted commits of the deliveries so far, newest first, as the history of the GitOps branch says.
-	// They are read only if [World.Rejects].
+	// They are read only if [World.NeedsDeliveries].
 	Delivered []string
 	// Proposal is the open pull request of the environment's rendering, or nil.
 	Proposal *Proposal
@@ -147,6 +149,7 @@ type Decision struct {
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
 	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
+	Tree      string    // of Commit; "": unknown
 	// Reason says why Commit was chosen, of several lines. It is the same before and after it is promoted. "": unknown.
 	Reason   string
 	Summary  string // for people, of several lines
@@ -193,8 +196,24 @@ func (w *World) candidates() int {
 	n := len(w.History.Commits)
 	if at := w.History.index(w.Current.Commit); at >= 0 {
 		n = at
+	} else if at := w.History.index(w.rewritten()); at >= 0 {
+		n = at + 1
 	}
 	return min(n, MaxCandidates)
+}
+
+// rewritten returns the newest commit of the branch with the tree of the current commit, if the branch lost that one: its
+// history was rewritten. "": there is none. The tree is known good.
+func (w *World) rewritten() string {
+	if w.Current.Commit == "" || w.Current.Tree == "" || w.History.Has(w.Current.Commit) {
+		return ""
+	}
+	for _, commit := range w.History.Commits {
+		if w.History.Trees[commit] == w.Current.Tree {
+			return commit
+		}
+	}
+	return ""
 }
 
 // UsesStatuses reports whether the rules need the statuses of a host.

@@ -61,14 +61,16 @@ type chain struct {
 	skew int // of the answering machine, in minutes
 	next int
 	main []string // newest first
-	ci   map[string]hosting.StatusState
-	log  map[string][]hosting.Status // newest first
-	all  []*environment
+	// trees has the tree of each commit. After a force-push, another commit may have the tree of one that is gone.
+	trees map[string]string
+	ci    map[string]hosting.StatusState
+	log   map[string][]hosting.Status // newest first
+	all   []*environment
 }
 
 func newChain(t *testing.T, seed uint64) *chain {
 	c := &chain{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 17)), ci: map[string]hosting.StatusState{},
-		log: map[string][]hosting.Status{}}
+		trees: map[string]string{}, log: map[string][]hosting.Status{}}
 	soaks := []time.Duration{0, 0, time.Hour, 4 * time.Hour}
 	for i := range 3 + c.rand.IntN(3) {
 		e := &environment{name: fmt.Sprintf("env%d", i), waves: c.rand.IntN(2) == 0}
@@ -95,7 +97,7 @@ func newChain(t *testing.T, seed uint64) *chain {
 func (c *chain) commit() {
 	c.next++
 	c.main = append([]string{hash(c.next)}, c.main...)
-	c.ci[hash(c.next)] = hosting.Pending
+	c.ci[hash(c.next)], c.trees[hash(c.next)] = hosting.Pending, fmt.Sprint("tree ", c.next)
 }
 
 // report has the environment's pipeline set a status on what it runs.
@@ -123,9 +125,9 @@ func (c *chain) report(e *environment) {
 func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
-		History: promotion.History{Branch: "main", Commits: c.main, Whole: true},
+		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, Whole: true},
 	}
-	if w.Rejects() {
+	if w.NeedsDeliveries() {
 		w.Current.Delivered = e.deliveries
 	}
 	w.Ledger.Histories = map[string]promotion.StatusHistory{}
@@ -188,9 +190,9 @@ func (c *chain) run(e *environment) {
 			e.takes++
 		}
 	}
-	wave := e.current.Rollout
+	wave, lost := e.current.Rollout, !slices.Contains(c.main, e.current.Commit)
 	e.deliver(d, e.waves && c.rand.IntN(3) > 0)
-	freed := d.Kind == promotion.Rollback || wave && !e.current.Rollout // another commit may follow
+	freed := d.Kind == promotion.Rollback || lost || wave && !e.current.Rollout // another commit may follow
 	c.report(e)
 	if again := c.decide(e); again.Commit != d.Commit || again.Kind == promotion.Promote {
 		if !freed || again.Kind != promotion.Promote {
@@ -210,11 +212,11 @@ func (c *chain) run(e *environment) {
 // deliver has the folders take what was decided: all of them, or the first ones alone.
 func (e *environment) deliver(d *promotion.Decision, partly bool) {
 	was := e.current
-	e.current.RolledBack, e.current.Reason = d.RolledBack, d.Reason
-	switch {
-	case d.Kind == promotion.Frozen || d.Commit == "":
-		e.current.RolledBack = was.RolledBack
+	if d.Kind == promotion.Frozen || d.Commit == "" {
 		return
+	}
+	e.current.RolledBack, e.current.Reason, e.current.Tree = d.RolledBack, d.Reason, d.Tree
+	switch {
 	case d.Commit == was.Commit && !was.Rollout:
 		return
 	case partly && d.Kind != promotion.Rollback && was.Commit != "":
@@ -237,6 +239,7 @@ func (c *chain) revert(e *environment) {
 	e.rules.Rejected = map[string]string{e.current.Commit: ""}
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 	e.current.Commit, e.since = e.deliveries[1], c.now
+	e.current.Tree = c.trees[e.current.Commit]
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 }
 
@@ -291,7 +294,9 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 			fail("%s changes the commit", d.Kind)
 		}
 		return
-	case e.current.Commit != "" && (was < 0 || is >= was):
+	case e.current.Commit != "" && was < 0:
+		c.checkLost(e, d, fail)
+	case e.current.Commit != "" && is >= was:
 		fail("%s is no newer commit of the branch", d.Commit)
 	}
 	if c.rejects(e, d.Commit) {
@@ -305,6 +310,9 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		fail("%s was rolled back", d.Commit)
 	}
 	e.outdate(c.main[is:])
+	if was < 0 && c.trees[d.Commit] == e.current.Tree {
+		return // known good
+	}
 	if slices.Contains(e.rules.Statuses, "ci") && c.ci[d.Commit] != hosting.Success {
 		fail("ci is %s", c.ci[d.Commit])
 	}
@@ -316,6 +324,27 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 	}
 	if e.rules.Dwell > 0 && e.current.Commit != "" && !e.fails && c.now+c.skew-c.since(e) < int(e.rules.Dwell.Minutes()) {
 		fail("it was there since %d", e.since)
+	}
+}
+
+// checkLost checks a promotion of an environment whose current commit is not on the branch any more: to a commit with the
+// same tree or a newer one, or to one that people approved and that is newer than all deliveries.
+func (c *chain) checkLost(e *environment, d *promotion.Decision, fail func(string, ...any)) {
+	is := slices.Index(c.main, d.Commit)
+	same := slices.IndexFunc(c.main, func(commit string) bool { return c.trees[commit] == e.current.Tree })
+	if same >= 0 {
+		if is > same {
+			fail("%s is older than what has the tree of the current commit", d.Commit)
+		}
+		return
+	}
+	if !slices.Contains(e.rules.Approved, d.Commit) {
+		fail("nobody approved %s", d.Commit)
+	}
+	for _, delivered := range e.deliveries {
+		if at := slices.Index(c.main, delivered); at >= 0 && at <= is {
+			fail("%s is no newer than the delivered %s", d.Commit, delivered)
+		}
 	}
 }
 
@@ -364,8 +393,13 @@ func (c *chain) step() {
 		c.commit() // a revert is one too
 	case 6:
 		if len(c.main) > 4 { // a force-push
-			c.main = slices.Clone(c.main[1+c.rand.IntN(3):])
+			gone := c.main[:1+c.rand.IntN(3)]
+			c.main = slices.Clone(c.main[len(gone):])
 			c.commit()
+			if c.rand.IntN(2) == 0 { // an amended commit
+				c.trees[c.main[0]] = c.trees[gone[c.rand.IntN(len(gone))]]
+				c.commit()
+			}
 		}
 	case 7, 8:
 		e.fails = !e.fails

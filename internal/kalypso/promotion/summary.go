@@ -92,7 +92,8 @@ func (c *choice) headline() string {
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, c.History.Branch)
 	case c.lost():
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
-			"elsewhere. Set pinned_commit to a commit of the branch to go on from there.", at, c.History.Branch)
+			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch holds a "+
+			"commit with the same tree.", at, c.History.Branch)
 	case c.Kind == Hold && c.World.Current.Rollout:
 		return at + " while its rollout is under way."
 	case c.Kind == Hold:

@@ -23,6 +23,8 @@ type Reason struct {
 	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that chose it.
 	Reason  string `json:"reason,omitempty"`
 	Summary string `json:"summary,omitempty"`
+	// Tree is the tree of the commit: if the branch of the control plane is rewritten, it finds the commit again.
+	Tree string `json:"tree,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
 }

@@ -41,7 +41,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
 		taken := found.Taken()
 		current = promotion.Current{
-			Commit: taken.Commit, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack, Rollout: found.Rollout.UnderWay(),
+			Commit: taken.Commit, Tree: taken.Tree, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack, Rollout: found.Rollout.UnderWay(),
 			Others: found.Others(),
 		}
 	}
@@ -128,6 +128,10 @@ func readHistory(
 			return history, err
 		}
 		history.Commits, history.Whole = firstParents(snapshot.Commit, commits)
+		history.Trees = map[string]string{}
+		for _, c := range commits {
+			history.Trees[c.Hash.String()] = c.Tree.String()
+		}
 		if history.Whole || reaches(history, world) {
 			return history, nil
 		}

@@ -68,7 +68,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	if world.History, err = readHistory(ctx, req.Client, req.ControlPlane, world); err != nil {
 		return nil, err
 	}
-	if world.Rejects() {
+	if world.NeedsDeliveries() {
 		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
 			return nil, &CurrentError{req.GitOps, err}
 		}
