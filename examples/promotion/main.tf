@@ -34,7 +34,7 @@ variable "progress_deadline" {
 }
 
 variable "hold" {
-  description = "Why nothing is promoted."
+  description = "Why the environment is frozen."
   type        = string
   default     = null
 }
@@ -51,6 +51,18 @@ variable "approved" {
   default     = []
 }
 
+variable "rejected" {
+  description = "Bad commits, each with the first good one after it, or null."
+  type        = map(string)
+  default     = {}
+}
+
+variable "pause" {
+  description = "Why no further wave follows."
+  type        = string
+  default     = null
+}
+
 locals {
   environment = terraform.workspace
   before      = try({ stage = ["dev"], prod = ["stage"] }[local.environment], [])
@@ -65,7 +77,14 @@ data "kalypso_deployment_state" "before" {
   progress_deadline = var.progress_deadline
 }
 
-# The newest commit of main that the environment before runs. Nobody is before dev: it takes each commit at once.
+# What the environment's own clusters run, for its waves.
+data "kalypso_deployment_state" "own" {
+  gitops_repo       = local.gitops_repo
+  source            = { reports = try(jsondecode(file("${var.reports}/${local.environment}.json")), []) }
+  progress_deadline = var.progress_deadline
+}
+
+# The newest commit of main that the environment before runs. dev is first and takes each commit immediately.
 data "kalypso_promotion" "this" {
   environment   = local.environment
   control_plane = { repo = var.control_plane_url, branch = "main" }
@@ -75,9 +94,10 @@ data "kalypso_promotion" "this" {
   hold          = var.hold
   pinned_commit = var.pinned_commit
   approved      = var.approved
+  rejected      = var.rejected
 }
 
-# The environment's own objects, and those of main at the promoted commit.
+# The environment's own objects, and those of main at the promoted commit. Empty until something is promoted.
 data "kalypso_control_plane" "this" {
   repo      = var.control_plane_url
   branch    = local.environment
@@ -91,12 +111,19 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo = local.gitops_repo
   promotion   = data.kalypso_promotion.this
   preview     = "none"
+
+  # One cluster type after the other.
+  rollout = {
+    stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
+    observed = data.kalypso_deployment_state.own
+    pause    = var.pause
+  }
 }
 
-output "decision" {
-  value = data.kalypso_promotion.this.decision
+output "commit" {
+  value = data.kalypso_promotion.this.commit
 }
 
-output "summary" {
-  value = data.kalypso_promotion.this.summary
+output "reason" {
+  value = data.kalypso_promotion.this.reason
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Promotes commits of a control plane from dev to prod: two promotions, one that fails in stage, a change of prod's own
-# and a hotfix past the closed gate, a rollback and its release. Clusters report by files. Every plan is shown. See
+# Promotes commits of a control plane from dev to prod, in waves: two promotions, one that fails in stage, a change of prod's
+# own and a hotfix past the closed gate, a pause, a rejected commit that goes back and does not come back, a hold in the
+# middle of a rollout, and a revert on the GitOps branch. Clusters report by files. Every plan is shown. See
 # ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
@@ -39,21 +40,25 @@ run() {
   tf plan "${plain[@]}" -compact-warnings -out="$work/plan"
   tf apply "${plain[@]}" -compact-warnings "$work/plan" >"$work/log" || { cat "$work/log"; exit 1; }
   printf '\n%s: ' "$1"
-  tf output -raw summary
-  printf '\n\nCluster types of %s:\n' "$1"
+  tf state show -no-color data.kalypso_promotion.this |
+    awk '/^ *summary +=/ { on = 1 } on { print } on && (/^ *EOT$/ || /"$/) { exit }'
+  printf '\nCluster types of %s:\n' "$1"
   for type in $(in_repo gitops ls-tree -d --name-only "$1" | grep -v '^\.'); do
     printf '%s\t%s\n' "$type" "$(in_repo gitops show "$1:$type/shop-web/namespace.yaml" | grep version)"
   done
 }
 
-# report ENVIRONMENT STATE: the environment's cluster says that it runs what the branch holds now.
+# report ENVIRONMENT STATE: the environment's clusters say that they run what the branch holds now.
 report() {
-  {
-    printf '[{"cluster": "%s-1", "folder": "drone", ' "$1"
+  local folder separator="["
+  for folder in $(in_repo gitops ls-tree -d --name-only "$1" | grep -v '^\.'); do
+    printf '%s{"cluster": "%s-%s", "folder": "%s", ' "$separator" "$1" "$folder" "$folder"
     printf '"revision": "%s@sha1:%s", ' "$1" "$(in_repo gitops rev-parse "$1")"
     printf '"state": "%s", "message": "web is %s", ' "$2" "$2"
-    printf '"time": "%s"}]\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-  } >"$work/reports/$1.json"
+    printf '"time": "%s"}' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    separator=", "
+  done >"$work/reports/$1.json"
+  echo "]" >>"$work/reports/$1.json"
 }
 
 merge one
@@ -63,6 +68,7 @@ report dev current
 run stage "Dev runs it: stage takes it"
 report stage current
 run prod "Stage runs it: prod takes it"
+report prod current
 
 merge two
 run dev "Version two: dev"
@@ -70,6 +76,7 @@ report dev current
 run stage "Version two: stage"
 report stage current
 run prod "Version two: prod"
+report prod current
 
 merge three
 run dev "Version three: dev"
@@ -83,28 +90,49 @@ cp "$repos/environment/fleet.yaml" "$work/prod"
 sed -e 's/name: drone/name: kiosk/' -e '/^---$/,$d' "$repos/environment/fleet.yaml" >"$work/prod/kiosk.yaml"
 commit control-plane prod "$work/prod" "Kiosks" prod
 run prod "It fails in stage: prod stays, and its own change goes out"
+report prod current
 export TF_VAR_progress_deadline=1h
 
 merge four
 export TF_VAR_approved="[\"$four\"]"
-run prod "Version four is a hotfix: it needs no gate"
+run prod "Version four is a hotfix: it needs no gate, and goes in waves"
 export TF_VAR_approved="[]"
+report prod current
+export TF_VAR_pause="look at the drones first"
+run prod "A pause: no further wave"
+unset TF_VAR_pause
+run prod "The second wave"
+report prod current
 run dev "And it goes its way: dev"
 report dev current
 run stage "And it goes its way: stage"
 report stage current
 
-export TF_VAR_pinned_commit=$two
-run prod "Roll back to version two"
-unset TF_VAR_pinned_commit
-run prod "Released: what was rolled back does not come back"
+export TF_VAR_rejected="{\"$four\" = null}"
+run prod "Reject version four: prod goes back at once"
+report prod current
+unset TF_VAR_rejected
+run prod "What was rolled back does not come back"
 
 merge five
 run dev "Version five: dev"
 report dev current
 run stage "Version five: stage"
 report stage current
-run prod "Version five: prod"
+run prod "Version five: the first wave in prod"
+report prod current
+export TF_VAR_hold="an incident"
+run prod "Hold: nothing is written"
+unset TF_VAR_hold
+run prod "Version five: the second wave in prod"
+report prod current
 
 headline "Why prod runs it"
 in_repo gitops log -1 --format=%B prod
+
+headline "Break-glass: revert the last wave on the GitOps branch"
+in_repo gitops update-ref refs/heads/prod \
+  "$(in_repo gitops commit-tree -p prod -m "Revert the last wave" "prod~1^{tree}")"
+tf plan "${plain[@]}" -compact-warnings || true
+export TF_VAR_rejected="{\"$five\" = null}"
+run prod "Reject version five: the first wave goes back, too"

@@ -65,11 +65,13 @@ func (r *environmentRendering) ModifyPlan(
 	before = rendering.Accept(prior, before)
 	decision := delivery.Decide(rendering.Desired, prior, before) // first, since it decides on the tree of this apply
 	step = decision.Rollout
-	appendProblems(diags, decision.Problems(rendering.Desired, before))
+	problems := decision.Problems(rendering.Desired, before)
 	switch {
 	case decision.Action == delivery.Nothing:
+		appendProblems(diags, problems)
 		plan.setNothing(rendering)
 	case rendering.Rests():
+		appendProblems(diags, problems)
 		plan.rest(ctx, state, decision)
 	default:
 		if err := plan.setRendered(ctx, rendering, state); err != nil {
@@ -77,6 +79,7 @@ func (r *environmentRendering) ModifyPlan(
 			return
 		}
 		appendRollout(diags, rendering.Desired, decision)
+		appendProblems(diags, problems)
 		plan.planResults(ctx, rendering.Desired, decision, state, before)
 	}
 	r.check(ctx, rendering.Desired, prior, before, decision, diags)

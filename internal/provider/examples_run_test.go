@@ -185,18 +185,28 @@ func TestAccExamplePromotion(t *testing.T) {
 	wants("Version one: dev takes it at once", "Plan: 1 to add, 0 to change, 0 to destroy.", `to environment "dev"`,
 		"drone version: one")
 	wants("Stage waits for dev", `Environment "stage" has no promoted commit`, `environment "dev": pending`)
-	wants("Dev runs it: stage takes it", "Plan: 1 to add", `environment "dev" runs it: success`, "drone version: one")
+	wants("Dev runs it: stage takes it", "Plan: 0 to add, 1 to change", `environment "dev" runs it: success`, "drone version: one")
 	wants("Stage runs it: prod takes it", "Plan: 1 to add", "drone version: one")
 	wants("Version two: prod", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: two")
 	wants("It fails in stage: prod stays, and its own change goes out", "Plan: 0 to add, 1 to change, 0 to destroy.",
 		"1 newer commit waits", ": failure", "drone version: two kiosk version: two")
-	wants("Version four is a hotfix: it needs no gate", "approved: no gate is needed",
-		"drone version: four kiosk version: four")
-	wants("Roll back to version two", `Pin environment "prod"`, "drone version: two kiosk version: two")
-	wants("Released: what was rolled back does not come back", "without changing any real infrastructure",
-		"2 commits skipped", "rolled back", "drone version: two")
-	wants("Version five: prod", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: five kiosk version: five")
+	wants("Version four is a hotfix: it needs no gate, and goes in waves", "approved: no gate is needed",
+		"drone version: four kiosk version: two")
+	wants("A pause: no further wave", "No changes.", "The rollout is paused", "drone version: four kiosk version: two")
+	wants("The second wave", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: four kiosk version: four")
+	wants("Reject version four: prod goes back at once", `Roll back environment "prod"`,
+		"Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: two kiosk version: two")
+	wants("What was rolled back does not come back", "No changes.", "2 commits skipped", "rolled back",
+		"drone version: two kiosk version: two")
+	wants("Version five: the first wave in prod", "drone version: five kiosk version: two")
+	wants("Hold: nothing is written", "The environment is frozen", "Hold: an incident",
+		"drone version: five kiosk version: two")
+	wants("Version five: the second wave in prod", "drone version: five kiosk version: five")
 	wants("Why prod runs it", `environment "stage" runs it: success`, "Promoted commit: ")
+	wants("Break-glass: revert the last wave on the GitOps branch", "Others changed the rendered folders",
+		"The promotion would ")
+	wants("Reject version five: the first wave goes back, too", `Roll back environment "prod"`,
+		"drone version: two kiosk version: two")
 }
 
 // examples/broken-teams keeps what two of three teams break, while the third changes, until they mend it.

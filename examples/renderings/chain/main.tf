@@ -48,3 +48,12 @@ resource "kalypso_environment_rendering" "this" {
   promotion   = data.kalypso_promotion.this
   preview     = "none"
 }
+
+# Both change with a promotion alone, so the plan after it is empty.
+output "commit" {
+  value = data.kalypso_promotion.this.commit
+}
+
+output "reason" {
+  value = data.kalypso_promotion.this.reason
+}

@@ -155,7 +155,7 @@ func (d *Desired) inWaves() bool { return d.Rollout != nil && d.Strategy != Comp
 
 // recovers reports whether the last delivery has to be read from the branch.
 func (d *Desired) recovers(p *Prior, s *State) bool {
-	return p != nil && (s == nil || s.Seen.Head != "")
+	return p != nil && p.TreeHash != "" && (s == nil || s.Seen.Head != "")
 }
 
 // resolveUnread finds the tree of this apply after reading the branch, if the state does not tell what the branch
