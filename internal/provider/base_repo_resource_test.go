@@ -72,7 +72,9 @@ func (r *baseRepoRoot) set(name string, value any) {
 
 func (r *baseRepoRoot) promote(digit int) {
 	r.t.Helper()
-	r.set("promotion", map[string]any{"commit": commitOf(digit), "summary": fmt.Sprintf("Gate %d holds.", digit)})
+	r.set("promotion", map[string]any{
+		"commit": commitOf(digit), "reason": fmt.Sprintf("Gate %d holds.", digit), "summary": fmt.Sprintf("Gate %d holds. [skip ci]", digit),
+	})
 }
 
 // file returns the file with a commit, as the test wrote it first.
@@ -111,7 +113,10 @@ func TestAccBaseRepo(t *testing.T) {
 		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
 	}
 	message := gitserver.Git(t, r.at, "log", "-1", "--format=%B", "stage")
-	wantText(t, message, "Set the base of stage to 2222", "Promoted commit: "+commitOf(2), "Gate 2 holds.")
+	wantText(t, message, "Set the base of stage to 2222", "Promoted commit: "+commitOf(2), "- Gate 2 holds.")
+	if strings.Contains(message, "skip ci") {
+		t.Errorf("the message has the summary:\n%s", message)
+	}
 	r.expectIdentity(baseRepoAddress, map[string]any{"repo": r.url, "branch": "stage"})
 
 	r.set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
@@ -441,4 +446,48 @@ func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
 	if got := gitserver.Rev(t, r.at, pulls[0].Head); got != theirs {
 		t.Error("their commit is gone")
 	}
+}
+
+// Nothing is promoted yet, or the environment is frozen: nothing is written, and an open pull request becomes a draft
+// until that ends.
+func TestAccBaseRepoStops(t *testing.T) {
+	t.Parallel()
+	r := newBaseRepoOnGitHub(t)
+	stays := func(promotion map[string]any, texts ...string) {
+		t.Helper()
+		r.set("promotion", promotion)
+		wantText(t, r.succeed("plan", "-no-color").text(), texts...)
+		r.apply()
+		r.expectEmptyPlan()
+	}
+	expect := func(draft bool) {
+		t.Helper()
+		pull := r.pulls.PullRequests()[0]
+		if pull.State != "open" || pull.Draft != draft || strings.Contains(pull.Body, "Do not merge") != draft {
+			t.Errorf("the pull request is %+v, want draft %t", pull, draft)
+		}
+	}
+	stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "The BaseRepo stays", "1 to add")
+	if len(r.pulls.PullRequests()) > 0 || r.attribute("delivered") != false || r.attribute("content") != nil {
+		t.Errorf("the state is %v", r.attributesOf("kalypso_base_repo"))
+	}
+	r.promote(2)
+	r.apply()
+	r.expectEmptyPlan()
+	expect(false)
+	stays(map[string]any{"commit": nil}, "The BaseRepo stays", "No changes.")
+	expect(false)
+	frozen := map[string]any{"commit": commitOf(1), "decision": "frozen", "summary": "An incident."}
+	stays(frozen, "The BaseRepo stays", "An incident.", "Pull request 1 is a draft", "1 to change")
+	expect(true)
+	stays(frozen, "No changes.", "Pull request 1 is a draft")
+	r.promote(2)
+	r.apply()
+	r.expectEmptyPlan()
+	expect(false)
+	r.pulls.Merge(t, 1, "squash")
+	r.expectEmptyPlan()
+	r.expectHeld(2)
+	stays(frozen, "No changes.", "An incident.")
+	r.expectHeld(2)
 }

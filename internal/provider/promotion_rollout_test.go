@@ -55,11 +55,11 @@ func TestAccPromotionRollout(t *testing.T) {
 
 	second := p.commit()
 	p.wave("promote", second, first)
-	wantText(t, p.message(), "Rollout: all, wave 1", "Promote "+second[:12])
+	wantText(t, p.message(), "Rollout: all, wave 1", "Promoted commit, in waves: "+second, "- no gates")
 	third := p.commit() // which has to wait for the rollout
 	seen := p.wave("hold", second, second)
 	wantText(t, seen.Summary, "1 newer commit waits", "a rollout of environment \"prod\" is under way")
-	wantText(t, p.message(), "Promoted commit: "+second, "Promote "+second[:12])
+	wantText(t, p.message(), "Promoted commit: "+second, "- no gates")
 	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, second[:12]) {
 		t.Errorf("the record lost why: %+v", r)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -203,8 +202,8 @@ func (d *Desired) message() string {
 	const digits = 12 // of the hash, in the first line
 	commit := printable.Line(d.Promotion.Commit)
 	text := fmt.Sprintf("Set the base of %s to %.*s\n\nPromoted commit: %s\n", d.At.Branch, digits, commit, commit)
-	if d.Promotion.Summary != "" {
-		text += "\n" + strings.TrimSpace(printable.Text(d.Promotion.Summary)) + "\n"
+	if facts := d.Promotion.Facts(); facts != "" {
+		text += "\n" + facts
 	}
 	return text
 }

@@ -302,8 +302,11 @@ func (d *Desired) commitMessage(c *Change) string {
 	if d.Promotion.Commit != "" && d.Complete() {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", d.Promotion.Commit)
 	}
-	if c.Reason != (record.Reason{}) {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(printable.Text(c.Reason.Summary)))
+	if facts := c.Reason.Facts(); facts != "" {
+		if !d.Complete() {
+			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", d.Promotion.Commit)
+		}
+		fmt.Fprintf(&b, "\n%s", facts)
 	}
 	return b.String()
 }

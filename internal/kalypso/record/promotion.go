@@ -34,6 +34,25 @@ func (r Reason) Stays() bool {
 	return r.Decision == promotion.Hold || r.Decision == promotion.UpToDate || r.Decision == promotion.Frozen
 }
 
+// maxFacts limits the lines of a reason in a commit message.
+const maxFacts = 25
+
+// harmless takes from a text what hosts act on in a commit message: mentions, references that close issues, and
+// instructions in brackets, such as [skip ci]. The names of GitHub's apps end in [bot].
+var harmless = strings.NewReplacer("[bot]", "[bot]", "[", "(", "]", ")", "@", "(at)", "#", "no. ", "://", ": //", "***", "*")
+
+// Facts returns why the commit was chosen, for a commit message, as a list. Nothing in it means anything to a host, whoever
+// wrote it. The summary is for descriptions alone: it has texts of others.
+func (r Reason) Facts() string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(r.Reason), "\n") {
+		if line = strings.TrimSpace(printable.Line(line)); line != "" && i < maxFacts {
+			b.WriteString("- " + harmless.Replace(line) + "\n")
+		}
+	}
+	return b.String()
+}
+
 // Frozen returns why nothing may be written, or "" if it may.
 func (r Reason) Frozen() string {
 	if r.Decision != promotion.Frozen {

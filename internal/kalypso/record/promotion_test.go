@@ -1,0 +1,41 @@
+package record_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+)
+
+// TestFacts: a reason stands in a commit message as facts. Nothing in it makes a host act, and the summary is not there.
+func TestFacts(t *testing.T) {
+	for reason, want := range map[string]string{
+		"": "",
+		`status "ci" is success by acme-ci[bot] at 2026-03-01T12:00:00Z`: "- status \"ci\" is success by acme-ci[bot] at " +
+			"2026-03-01T12:00:00Z\n",
+		"no gates\n\nskip-checks: true":  "- no gates\n- skip-checks: true\n",
+		"[skip ci] closes #12 @everyone": "- (skip ci) closes no. 12 (at)everyone\n",
+		"fixes https://github.com/a/b/1": "- fixes https: //github.com/a/b/1\n",
+		"***NO_CI***":                    "- *NO_CI*\n",
+		strings.Repeat("many\n", 100):    strings.Repeat("- many\n", 25),
+	} {
+		if got := (record.Reason{Reason: reason, Summary: "[skip ci]"}).Facts(); got != want {
+			t.Errorf("%q is %q, want %q", reason, got, want)
+		}
+	}
+}
+
+// TestFrozen: a frozen promotion says why in one line.
+func TestFrozen(t *testing.T) {
+	for r, want := range map[record.Reason]string{
+		{Decision: promotion.Hold, Summary: "x"}:         "",
+		{Decision: promotion.Frozen, Summary: "x\ny"}:    "x",
+		{Decision: promotion.Frozen, Summary: "\x1b[2J"}: `\x1b[2J`,
+		{Decision: promotion.Frozen}:                     "The promotion is frozen.",
+	} {
+		if got := r.Frozen(); got != want {
+			t.Errorf("%+v: %q, want %q", r, got, want)
+		}
+	}
+}
