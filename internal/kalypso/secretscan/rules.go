@@ -13,8 +13,10 @@ var rules = []rule{
 	{
 		name:    "a private key",
 		anchors: []string{"PRIVATE KEY"},
-		pattern: regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\[nr])*)(\S)`),
-		is:      func(_ string, match []string) bool { return alphanumeric.MatchString(match[2]) },
+		pattern: regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\[nr])*)(\S{1,40})`),
+		is: func(_ string, match []string) bool {
+			return alphanumeric.MatchString(match[2]) && !strings.Contains(match[2], "...")
+		},
 	},
 	{
 		name:    "a private key in base64",
@@ -33,9 +35,11 @@ var rules = []rule{
 		pattern: regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{36})`),
 	},
 	{
-		name:    "a GitLab token",
-		anchors: []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glagent-", "glft-", "glimt-", "gloas-"},
-		pattern: regexp.MustCompile(`\bgl(?:pat|dt|rt|ptt|cbt|soat|agent|ft|imt|oas)-[A-Za-z0-9_-]{20}`),
+		name: "a GitLab token",
+		anchors: []string{"glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glagent-", "glft-", "glimt-", "gloas-",
+			"glffct-", "glrtr-", "GR1348941"},
+		pattern: regexp.MustCompile(
+			`\bgl(?:pat|dt|rt|ptt|cbt|soat|agent|ft|imt|oas|ffct|rtr)-[A-Za-z0-9_-]{20}|\bGR1348941[A-Za-z0-9_-]{20}`),
 	},
 	{
 		name:    "an Azure client secret",
@@ -77,14 +81,14 @@ var rules = []rule{
 		pattern: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`),
 	},
 	{
-		name:    "an AWS secret access key",
+		name:    awsSecret,
 		anchors: []string{"secret_access_key", "SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey"},
 		pattern: regexp.MustCompile(`(?i)secret_?access_?key["']?\s*=\s*["']?[A-Za-z0-9/+]{40}(?:$|[^A-Za-z0-9/+=])`),
 	},
 	{
 		name:    "a Slack token",
-		anchors: []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"},
-		pattern: regexp.MustCompile(`\b(?:xox[abeoprs]|xoxe\.xox[bp]|xapp)-[A-Za-z0-9-]{20}`),
+		anchors: []string{"xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"},
+		pattern: regexp.MustCompile(`\b(?:xox[abcdeoprs]|xoxe\.xox[bp]|xapp)-[A-Za-z0-9%+/-]{20}`),
 	},
 	{
 		name:    "a Slack webhook",
@@ -102,9 +106,10 @@ var rules = []rule{
 		name:    "a password in a URL",
 		anchors: []string{"://"},
 		may:     hasUserInfo,
-		pattern: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'<>]*:([^\s/"'<>]+)@([^\s/@"'<>]+)`),
+		pattern: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"'<>]*):([^\s/"'<>]+)@([^\s/@"'<>]+)`),
 		is: func(_ string, match []string) bool {
-			return !isReference(match[1]) && !digest.MatchString(match[2])
+			return !isReference(match[2]) && !digest.MatchString(match[3]) && match[1] != match[2] &&
+				kindOf(match[2]) != passwordByName
 		},
 	},
 	{
@@ -150,7 +155,12 @@ var (
 		`(?i)(?:^|[;,&?\s"'])(?:server|data source|address|addr|network address|host|hostname|` +
 			`endpoint|port|user id|userid|uid|user|username|database|dbname|initial catalog|ssl|sslmode|encrypt)\s*=|\bjdbc:`,
 	)
+)
 
+// awsSecret is the kind of an AWS secret access key, which only its name tells from other texts.
+const awsSecret = "an AWS secret access key"
+
+var (
 	awsKeyName   = regexp.MustCompile(`(?i)aws_?secret_?access_?key$`)
 	awsSecretKey = regexp.MustCompile(`^[A-Za-z0-9/+]{40}$`)
 )

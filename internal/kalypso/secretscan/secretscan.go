@@ -1,8 +1,11 @@
-// Package secretscan recognizes secrets in text by few, exact patterns. A text that it recognizes certainly looks like
+// Package secretscan recognizes secrets in text by exact patterns and by names. A text that it recognizes certainly
+// looks like
 // a secret; a text that it does not recognize may still be one.
 package secretscan
 
 import (
+	"encoding/base64"
+	"iter"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -27,26 +30,76 @@ const shortest = len("a://:b@c")
 // Find returns the kind of secret in a text, such as "a GitHub token", or "" if it recognizes none. key is the name of
 // the text.
 func Find(key, text string) string {
-	if len(text) < shortest {
-		return ""
-	}
-	for possible := anchors.rulesIn(text); possible != 0; possible &= possible - 1 {
-		if r := &rules[bits.TrailingZeros32(possible)]; r.matches(text) {
-			return r.name
-		}
+	if is := find(text); is != "" {
+		return is
 	}
 	if awsKeyName.MatchString(key) && awsSecretKey.MatchString(strings.TrimSpace(text)) {
-		return "an AWS secret access key"
+		return awsSecret
+	}
+	if is := ofName(key, text); is != "" {
+		return is
+	}
+	for encoded := range base64Runs(text) {
+		if is := find(encoded); is != "" {
+			return is + ", in base64"
+		}
 	}
 	return ""
 }
 
-func (r *rule) matches(text string) bool {
-	if r.is == nil {
-		return r.pattern.MatchString(text)
+func find(text string) string {
+	if len(text) < shortest {
+		return ""
 	}
+	for possible := anchors.rulesIn(text); possible != 0; possible &= possible - 1 {
+		if r := &anchors.rules[bits.TrailingZeros64(possible)]; r.matches(text) {
+			return r.name
+		}
+	}
+	return ""
+}
+
+// Classes returns the kinds of secrets that [Find] recognizes, sorted, each once.
+func Classes() (all []string) {
+	for _, r := range anchors.rules {
+		all = append(all, r.name)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// shortestEncoded is the length of the shortest base64 text that is decoded.
+const shortestEncoded = 24
+
+// base64Runs returns the texts that the base64 parts of a text encode, as far as they are printable.
+func base64Runs(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for from, to := 0, 0; to <= len(text); to++ {
+			if to < len(text) && isBase64(text[to]) {
+				continue
+			}
+			if to-from >= shortestEncoded {
+				data, err := base64.RawStdEncoding.DecodeString(text[from:to])
+				if err == nil && isPrintable(data) && !yield(string(data)) {
+					return
+				}
+			}
+			from = to + 1
+		}
+	}
+}
+
+func isBase64(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
+}
+
+func isPrintable(data []byte) bool {
+	return !slices.ContainsFunc(data, func(c byte) bool { return c < '\t' || c > '\r' && c < ' ' || c > '~' })
+}
+
+func (r *rule) matches(text string) bool {
 	return slices.ContainsFunc(r.pattern.FindAllStringSubmatch(text, maxMatches), func(match []string) bool {
-		return r.is(text, match)
+		return !isDocumentation(match[0]) && (r.is == nil || r.is(text, match))
 	})
 }
 
@@ -56,9 +109,8 @@ const maxMatches = 1000
 // isReference reports whether a password only refers to one: it is a template, a variable, a placeholder or ciphertext.
 func isReference(password string) bool {
 	return placeholder.MatchString(password) || strings.Trim(password, password[:1]) == "" ||
-		slices.ContainsFunc([]string{"{{", "${", "$(", "<", "[", "(("}, func(open string) bool {
-			return strings.Contains(password, open)
-		})
+		strings.ContainsAny(password, "{<[") || strings.Contains(password, "$(") || strings.Contains(password, "((") ||
+		strings.Contains(password, "%(") || isDocumentation(password)
 }
 
 // placeholder matches $NAME, %NAME%, %s, NAME and @Microsoft.KeyVault(….

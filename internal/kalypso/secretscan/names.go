@@ -1,0 +1,140 @@
+package secretscan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The kinds of secrets that their names tell.
+const (
+	passwordByName = "a password by its name"
+	keyByName      = "a key or token by its name"
+)
+
+// passwordNames and keyNames are the ends of names, in lower case and without the separators of words. The names of
+// keyNames that end in key have a word before it.
+var (
+	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "pass"}
+	keyNames      = []string{"secret", "token", "credential", "credentials"}
+	keyWords      = []string{
+		"api", "access", "secret", "private", "signing", "encryption", "account", "auth", "master", "shared", "storage",
+		"subscription", "license", "deploy", "admin", "function", "host",
+	}
+	// otherNames are parts of names that end as those of secrets do, and name something else.
+	otherNames = []string{"public", "csrf", "xsrf", "next", "page", "cursor", "resume", "bypass", "compass"}
+)
+
+// separators separate the words of a name.
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+
+// kindOf returns the kind of secret that has such a name, or "".
+func kindOf(name string) string {
+	name = separators.Replace(strings.ToLower(name))
+	ends := func(with string) bool { return strings.HasSuffix(name, with) }
+	has := func(part string) bool { return strings.Contains(name, part) }
+	before, isKey := strings.CutSuffix(name, "key")
+	switch {
+	case slices.ContainsFunc(otherNames, has):
+		return ""
+	case slices.ContainsFunc(passwordNames, ends):
+		return passwordByName
+	case slices.ContainsFunc(keyNames, ends),
+		isKey && slices.ContainsFunc(keyWords, func(word string) bool { return strings.HasSuffix(before, word) }):
+		return keyByName
+	}
+	return ""
+}
+
+// assignments find a name with its value in a text: in YAML, JSON, INI, .env files and XML.
+var assignments = []rule{
+	{
+		name: passwordByName,
+		anchors: []string{"assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE", "pwd", "PWD", "Pwd", "_PASS",
+			"_pass",
+			"pass:"},
+		may:     hasValue,
+		pattern: assigned(`password|passwd|passphrase|pwd|_pass|\bpass`),
+		is:      func(_ string, match []string) bool { return ofName(match[1], match[2]) != "" },
+	},
+	{
+		name: keyByName,
+		anchors: []string{"ecret", "ECRET", "oken", "OKEN", "redential", "REDENTIAL", "_key", "_KEY", "Key", "-key", ".key",
+			"apikey",
+			"APIKEY"},
+		may:     hasValue,
+		pattern: assigned(`secret|token|credentials?|[a-z][_.-]?key`),
+		is:      func(_ string, match []string) bool { return ofName(match[1], match[2]) != "" },
+	},
+}
+
+// assigned returns a pattern with the groups name and value.
+func assigned(ends string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[\s,;{&?"'<(-])([\w.-]*(?:` + ends +
+		`))["']?\s*(?::|=>|=|>)\s*["']?([^\s"',;&<>]{5,})`)
+}
+
+// hasValue reports whether the end of a name, and a value follow an anchor.
+func hasValue(after string) bool {
+	after = strings.TrimLeft(strings.TrimPrefix(after, "s"), "\"' \t")
+	value := strings.TrimLeft(after, ":=> \t\"'")
+	return len(value) < len(after) && strings.ContainsAny(after[:1], ":=>") && value != "" &&
+		!strings.ContainsAny(value[:1], ";,&\r\n<")
+}
+
+// ofName returns what a value is by its name, or "": the name is one of a secret, and the value is no word, number,
+// reference or placeholder.
+func ofName(name, value string) string {
+	kind := kindOf(name)
+	value = strings.TrimSpace(value)
+	if kind == "" || len(value) < shortestPassword || strings.ContainsAny(value, " \t\r\n") || refersTo(value) ||
+		isWords(value) {
+		return ""
+	}
+	if kind == keyByName && !isRandom(value) || len(value) == shortestPassword && isNumber(value) {
+		return ""
+	}
+	return kind
+}
+
+// shortestPassword is the length in characters of the shortest password that is recognized by its name.
+const shortestPassword = 5
+
+// refersTo reports whether a value only says where a secret is, or is public or encrypted.
+func refersTo(value string) bool {
+	return isReference(value) || strings.Contains(value, "://") || strings.ContainsAny(value, "()`") ||
+		where.MatchString(value)
+}
+
+var where = regexp.MustCompile(`^(?:[/~!&*|@]|\./|\.\./|(?:vault|arn|ref\+\w+|op|secretref|ssm|sm|aws|gcp|azure` +
+	`|file|env|` +
+	`sha\d+|md5):|projects/|secrets?/|ssh-|age1|AgB|AgA|\$2[aby]\$|\{\w+\}|pk_)`)
+
+// words matches a name: words of letters, with numbers at their ends if there are several.
+var words = regexp.MustCompile(`^[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*$|^[A-Z]+$|` +
+	`^(?:[A-Za-z]+[0-9]{0,3}|[0-9]{1,4})(?:[-_./:@](?:[A-Za-z]+[0-9]{0,3}|[0-9]{1,4}|v[0-9.]+))+$`)
+
+// isWords reports whether a value is a name rather than a password.
+func isWords(value string) bool { return words.MatchString(value) }
+
+func isNumber(value string) bool { return strings.Trim(value, "0123456789.") == "" }
+
+// shortestKey is the length in characters of the shortest key or token that is recognized without a prefix.
+const shortestKey = 16
+
+// isRandom reports whether a value is as long and as mixed as a key or token.
+func isRandom(value string) bool {
+	return len(value) >= shortestKey && strings.ContainsAny(value, "0123456789") && !isNumber(value)
+}
+
+// documentation matches what people write in place of a secret, and the secrets of manuals and emulators.
+var documentation = regexp.MustCompile(`(?i)example|redacted|placeholder|change[-_]?(?:me|it)|replace[-_]?(?:me` +
+	`|with)|` +
+	`\byour[-_]|dummy|x{6}|\*{3}|insert[-_]|not[-_]?a[-_]?secret|` +
+	`wJalrXUtnFEMI/K7MDENG|Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq|` +
+	`C2y6yDjf5/R\+ob0N8A7Cgv30VRDJIWEHLM\+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw|` +
+	`SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c|sk_test_(?:4eC39HqLyjWDarjtT1zdp7dc|BQokikJOvBiI2HlWgH4olfQ2)|` +
+	`16C7e42F292c6912E7710c838347Ae178B4a`)
+
+// isDocumentation reports whether a text stands for a secret, or is a known value that protects nothing.
+func isDocumentation(text string) bool { return documentation.MatchString(text) }
