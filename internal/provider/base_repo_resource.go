@@ -95,6 +95,9 @@ func (r *baseRepo) ModifyPlan(
 	if diags.HasError() {
 		return
 	}
+	if r.data != nil {
+		appendProblems(diags, r.data.claimBaseRepo(d.At, req.Config.Raw, state == nil))
+	}
 	if !plan.known(ctx) {
 		plan.unknownResults()
 		diags.Append(resp.Plan.Set(ctx, plan)...)

@@ -98,6 +98,9 @@ func (r *commitStatus) ModifyPlan(
 	}
 	wanted := plan.arguments(ctx)
 	appendProblems(&resp.Diagnostics, wanted.Check())
+	if r.data != nil {
+		appendProblems(&resp.Diagnostics, r.data.claimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
+	}
 	if r.data != nil && r.data.known && plan.Repo.ValueString() != "" {
 		r.data.hostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // The values of detail.
@@ -207,10 +208,8 @@ func problemValues(problems []deployment.Problem) []values {
 	all := []values{}
 	for _, p := range problems[:min(len(problems), deployment.MaxProblems)] {
 		all = append(all, values{
-			"cluster": orNil(
-				p.Cluster,
-			),
-			"folder":   orNil(p.Folder),
+			"cluster":  orNil(printable.Line(p.Cluster)),
+			"folder":   orNil(printable.Line(p.Folder)),
 			"state":    string(p.State),
 			"revision": orNil(p.Revision),
 			"message":  orNil(p.Message),

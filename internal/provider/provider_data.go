@@ -39,6 +39,8 @@ type providerData struct {
 	// secrets are redacted from all server messages.
 	secrets redact.Secrets
 	claims  delivery.Claims
+	// configClaims holds what the other resources manage.
+	configClaims configClaims
 	// lastPlan holds the rendering that was planned last, for the following apply.
 	lastPlan lastPlan
 }

@@ -127,7 +127,17 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 // mayBeBy reports whether the creator of a status may open the gate.
 func (g Gate) mayBeBy(s hosting.Status) bool { return g.By == "" || sameLogin(s.Creator, g.By) }
 
-func sameLogin(a, b string) bool { return strings.EqualFold(a, b) }
+// sameLogin compares two logins. Logins are ASCII, and only ASCII letters have a case: strings.EqualFold takes the
+// Kelvin sign for a k.
+func sameLogin(a, b string) bool {
+	lower := func(c byte) byte {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		return c
+	}
+	return slices.EqualFunc([]byte(a), []byte(b), func(x, y byte) bool { return lower(x) == lower(y) })
+}
 
 // all returns the latest statuses and check runs with a name.
 func (c *choice) all(commit, name string) []hosting.Status {

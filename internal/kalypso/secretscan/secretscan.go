@@ -1,6 +1,5 @@
 // Package secretscan recognizes secrets in text by exact patterns and by names. A text that it recognizes certainly
-// looks like
-// a secret; a text that it does not recognize may still be one.
+// looks like a secret; a text that it does not recognize may still be one.
 package secretscan
 
 import (

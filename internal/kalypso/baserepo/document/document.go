@@ -137,9 +137,9 @@ func SetCommit(text []byte, commit string) ([]byte, error) {
 	}
 	var changed string
 	if value := field(spec, "commit"); value != nil {
-		changed = replaceScalar(string(text), value, scalar(commit))
+		changed = replaceScalar(string(text), value, commit)
 	} else {
-		changed = addField(string(text), spec, "commit: "+scalar(commit))
+		changed = addField(string(text), spec, commit)
 	}
 	if changed == "" || !differInCommitAlone(text, []byte(changed), commit) {
 		return nil, ErrInPlace
@@ -156,13 +156,13 @@ func scalar(text string) string {
 	return `"` + text + `"`
 }
 
-// replaceScalar replaces a plain or quoted scalar of one line. It returns "" for any other.
-func replaceScalar(text string, value *yaml.Node, by string) string {
+// replaceScalar replaces a plain or quoted scalar of one line, with the same quotes. It returns "" for any other.
+func replaceScalar(text string, value *yaml.Node, commit string) string {
 	from := offset(text, value.Line, value.Column)
 	if from < 0 || value.Kind != yaml.ScalarNode || value.Anchor != "" {
 		return ""
 	}
-	rest, length := text[from:], len(value.Value)
+	rest, length, by := text[from:], len(value.Value), scalar(commit)
 	switch value.Style {
 	case 0:
 		if !strings.HasPrefix(rest, value.Value) {
@@ -176,20 +176,24 @@ func replaceScalar(text string, value *yaml.Node, by string) string {
 		if end < 0 || value.Value != rest[1:1+end] {
 			return ""
 		}
-		length = end + 2
+		length, by = end+2, rest[:1]+commit+rest[:1]
 	default:
 		return ""
 	}
 	return text[:from] + by + text[from+length:]
 }
 
-// addField adds a field to a mapping: after the others if each has a line of its own, else before them.
-func addField(text string, mapping *yaml.Node, line string) string {
+// addField adds the commit to a mapping: after the others if each has a line of its own, else before them, as JSON if
+// they are.
+func addField(text string, mapping *yaml.Node, commit string) string {
+	line := "commit: " + scalar(commit)
 	first, last := mapping.Content[0], mapping.Content[len(mapping.Content)-1]
 	at := offset(text, first.Line, first.Column)
 	switch {
 	case at < 0:
 		return ""
+	case mapping.Style&yaml.FlowStyle != 0 && first.Style == yaml.DoubleQuotedStyle:
+		return text[:at] + `"commit": "` + commit + `", ` + text[at:]
 	case mapping.Style&yaml.FlowStyle != 0:
 		return text[:at] + line + ", " + text[at:]
 	}

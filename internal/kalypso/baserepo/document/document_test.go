@@ -27,6 +27,13 @@ spec:
   commit: 5523a85f37d12c0c7c10ab6616644db089fcd6f7
 `
 
+// asJSON is a file in JSON, in which COMMIT stands for the commit or for nothing.
+const asJSON = `{
+  "apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "BaseRepo", "metadata": {"name": "main"},
+  "spec": {COMMIT"repo": "https://github.com/microsoft/kalypso-control-plane", "branch": "main"}
+}
+`
+
 // SetCommit changes the commit, and leaves all other bytes.
 func TestSetCommit(t *testing.T) {
 	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: main}\n"
@@ -36,14 +43,18 @@ func TestSetCommit(t *testing.T) {
 		"comments and order": {"# ours\n" + head + "spec:\n  commit: " + older + "   # promoted\n  # the base\n  repo: r\n",
 			"# ours\n" + head + "spec:\n  commit: " + newer + "   # promoted\n  # the base\n  repo: r\n"},
 		"in single quotes": {head + "spec: {repo: r, commit: '" + older + "', branch: main}\n",
-			head + "spec: {repo: r, commit: " + newer + ", branch: main}\n"},
+			head + "spec: {repo: r, commit: '" + newer + "', branch: main}\n"},
 		"in double quotes, without an end of line": {head + "spec:\n    commit: \"" + older + "\"",
-			head + "spec:\n    commit: " + newer},
+			head + "spec:\n    commit: \"" + newer + "\""},
+		"JSON": {strings.Replace(asJSON, "COMMIT", `"commit": "`+older+`", `, 1),
+			strings.Replace(asJSON, "COMMIT", `"commit": "`+newer+`", `, 1)},
+		"JSON without a commit": {strings.Replace(asJSON, "COMMIT", "", 1),
+			strings.Replace(asJSON, "COMMIT", `"commit": "`+newer+`", `, 1)},
 		"after other characters": {head + "spec: {repo: \"ü–ö\", commit: " + older + "}\n",
 			head + "spec: {repo: \"ü–ö\", commit: " + newer + "}\n"},
 		"a short commit":  {head + "spec:\n  commit: v1\n", head + "spec:\n  commit: " + newer + "\n"},
 		"an empty commit": {head + "spec:\n  commit:\n  repo: r\n", head + "spec:\n  commit: " + newer + "\n  repo: r\n"},
-		"an empty text":   {head + "spec:\n  commit: \"\"\n", head + "spec:\n  commit: " + newer + "\n"},
+		"an empty text":   {head + "spec:\n  commit: \"\"\n", head + "spec:\n  commit: \"" + newer + "\"\n"},
 		"no commit": {head + "spec:\n  repo: r # here\n",
 			head + "spec:\n  repo: r # here\n  commit: " + newer + "\n"},
 		"no commit, no end":   {head + "spec:\n  repo: r", head + "spec:\n  repo: r\n  commit: " + newer},
@@ -72,7 +83,8 @@ func TestSetCommitOfDigits(t *testing.T) {
 		if want := strings.Replace(sample, older, `"`+commit+`"`, 1); string(text) != want {
 			t.Errorf("it is\n%s", text)
 		}
-		if back, err := document.SetCommit(text, older); err != nil || string(back) != sample {
+		quoted := strings.Replace(sample, older, `"`+older+`"`, 1) // the quotes stay
+		if back, err := document.SetCommit(text, older); err != nil || string(back) != quoted {
 			t.Errorf("and back: %v\n%s", err, back)
 		}
 	}

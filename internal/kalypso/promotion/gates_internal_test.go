@@ -1,0 +1,23 @@
+package promotion
+
+import "testing"
+
+// TestSameLogin ignores the case of ASCII letters alone.
+func TestSameLogin(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"octocat", "OctoCat", true},
+		{"github-actions[bot]", "GitHub-Actions[bot]", true},
+		{"kate", "\u212aate", false}, // the Kelvin sign
+		{"sam", "\u017fam", false},   // the long s
+		{"a", "ab", false},
+		{"a", "b", false},
+		{"[", "{", false},
+	} {
+		if got := sameLogin(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %t", c.a, c.b, got)
+		}
+	}
+}
