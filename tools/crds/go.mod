@@ -7,4 +7,5 @@ require (
 	github.com/external-secrets/external-secrets v1.3.2
 	github.com/fluxcd/kustomize-controller v1.7.3
 	github.com/fluxcd/source-controller v1.7.3
+	github.com/zarf-dev/zarf v0.60.0
 )

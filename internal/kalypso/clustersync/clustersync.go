@@ -37,9 +37,12 @@ type Options struct {
 	Secret     string // of the credential for a private repo, in the same namespace; Argo CD finds its own by the URL
 	Decryption string // of the keys for SOPS, in the same namespace; Flux alone
 	// ClusterLabels select the clusters that Rancher Fleet deploys to. The default is the label cluster-type with the
-	// name of the objects.
+	// name of the objects; in the namespace fleet-local, it is the cluster itself.
 	ClusterLabels map[string]string
 }
+
+// fleetLocal is the namespace whose GitRepos deploy to the cluster that they are in.
+const fleetLocal = "fleet-local"
 
 // ErrInvalid means that the arguments give no objects that a cluster accepts.
 var ErrInvalid = errors.New("invalid")
@@ -149,12 +152,12 @@ func (o *Options) gitRepo(url, branch, folder string) map[string]any {
 	for k, v := range o.ClusterLabels {
 		labels[k] = v
 	}
-	if len(labels) == 0 {
+	if len(labels) == 0 && o.Namespace != fleetLocal {
 		labels["cluster-type"] = o.Name
 	}
-	spec := map[string]any{
-		"repo": url, "branch": branch, "paths": []any{folder},
-		"targets": []any{map[string]any{"clusterSelector": map[string]any{"matchLabels": labels}}},
+	spec := map[string]any{"repo": url, "branch": branch, "paths": []any{folder}}
+	if len(labels) > 0 {
+		spec["targets"] = []any{map[string]any{"clusterSelector": map[string]any{"matchLabels": labels}}}
 	}
 	if o.Secret != "" {
 		spec["clientSecretName"] = o.Secret

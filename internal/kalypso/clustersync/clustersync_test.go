@@ -64,6 +64,12 @@ spec:
   clientSecretName: key
   targets: [{clusterSelector: {matchLabels: {cluster-type: large}}}]
 `},
+		{"Rancher Fleet on each cluster", "fleet", folder, clustersync.Options{Namespace: "fleet-local"}, `
+apiVersion: fleet.cattle.io/v1alpha1
+kind: GitRepo
+metadata: {name: large, namespace: fleet-local}
+spec: {repo: "https://github.com/acme/gitops", branch: dev, paths: [fleet/large]}
+`},
 		{"Rancher Fleet by labels", "fleet", folder, clustersync.Options{ClusterLabels: map[string]string{"size": "xl"}}, `
 apiVersion: fleet.cattle.io/v1alpha1
 kind: GitRepo

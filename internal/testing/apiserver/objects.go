@@ -31,6 +31,9 @@ const (
 	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/" +
 		"external-secrets.io_externalsecrets.yaml"
 
+	// ZarfSchema is the JSON Schema of zarf.yaml. It is no custom resource.
+	ZarfSchema = "github.com/zarf-dev/zarf/zarf.schema.json"
+
 	fluxKustomize = "github.com/fluxcd/kustomize-controller/config/crd/bases/"
 	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"
 )
@@ -48,6 +51,7 @@ func CRDs(t testing.TB, names ...string) []string {
 			"github.com/fluxcd/source-controller",
 			"github.com/argoproj/argo-cd/v3",
 			"github.com/external-secrets/external-secrets",
+			"github.com/zarf-dev/zarf",
 		)
 		cmd.Dir = filepath.Join(root(), "tools", "crds")
 		var out []byte

@@ -1,0 +1,30 @@
+# Argo CD on the cluster. With one Argo CD for many clusters, the destination names the cluster instead.
+resource "kalypso_template" "argocd" {
+  name = "argocd"
+  type = "reconciler"
+
+  manifests = [
+    <<-EOT
+      apiVersion: argoproj.io/v1alpha1
+      kind: Application
+      metadata:
+        name: "{{ .DeploymentTargetName }}"
+        namespace: argocd
+        finalizers:
+        - resources-finalizer.argocd.argoproj.io
+      spec:
+        project: default
+        source:
+          repoURL: {{ .Manifests.repo | quote }}
+          targetRevision: {{ .Manifests.branch | quote }}
+          path: {{ .Manifests.path | trimPrefix "./" | quote }}
+        destination:
+          server: https://kubernetes.default.svc
+          namespace: "{{ .Namespace }}"
+        syncPolicy:
+          automated:
+            prune: true
+            selfHeal: true
+    EOT
+  ]
+}

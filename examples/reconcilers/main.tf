@@ -1,0 +1,70 @@
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+provider "kalypso" {}
+
+locals {
+  reconcilers = {
+    flux   = kalypso_template.flux
+    argocd = kalypso_template.argocd
+    fleet  = kalypso_template.fleet
+    zarf   = kalypso_template.zarf
+  }
+}
+
+resource "kalypso_template" "namespace" {
+  name      = "namespace"
+  type      = "namespace"
+  manifests = ["apiVersion: v1\nkind: Namespace\nmetadata:\n  name: \"{{ .Namespace }}\"\n"]
+}
+
+# A cluster type for each reconciler.
+resource "kalypso_cluster_type" "all" {
+  for_each = local.reconcilers
+
+  name              = each.key
+  reconciler        = each.value.name
+  namespace_service = kalypso_template.namespace.name
+}
+
+# Two deployment targets of one workload on each cluster type: names of objects must tell them apart.
+resource "kalypso_workload" "shop" {
+  name = "shop"
+
+  deployment_targets = [for target in ["blue", "green"] : {
+    name        = target
+    environment = "dev"
+    manifests   = { repo = "https://github.com/acme/shop", branch = "dev", path = "./${target}" }
+  }]
+}
+
+resource "kalypso_scheduling_policy" "all" {
+  name                       = "all"
+  deployment_target_selector = { match_all = true }
+  cluster_type_selector      = { match_all = true }
+}
+
+resource "kalypso_environment_rendering" "this" {
+  environment         = "dev"
+  cluster_types       = kalypso_cluster_type.all
+  templates           = merge(local.reconcilers, { namespace = kalypso_template.namespace })
+  configs             = { base = { name = "base", data = { DATABASE_HOST = "db.acme.io" } } }
+  workloads           = { shop = kalypso_workload.shop }
+  scheduling_policies = { all = kalypso_scheduling_policy.all }
+
+  # Compute alone, and show the files. To deliver them, set gitops_repo and remove delivery.
+  delivery   = { strategy = "none" }
+  preview    = "manifests"
+  guardrails = { duplicate_objects = "error" }
+}
+
+output "files" {
+  value = kalypso_environment_rendering.this.files
+}

@@ -1,0 +1,194 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clustersync"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
+)
+
+// buildFolders builds the folder of each cluster type as a cluster does, and returns the objects by folder. files are the
+// contents by their paths from the repo's root.
+func buildFolders(t *testing.T, files map[string]string) map[string][]map[string]any {
+	t.Helper()
+	folders := map[string]map[string]string{}
+	for path, content := range files {
+		folder, name, ok := strings.Cut(path, "/")
+		if !ok || strings.HasPrefix(folder, ".") {
+			continue
+		}
+		if folders[folder] == nil {
+			folders[folder] = map[string]string{}
+		}
+		folders[folder][name] = content
+	}
+	if len(folders) == 0 {
+		t.Fatalf("no folders in %v", slices.Sorted(maps.Keys(files)))
+	}
+	built := map[string][]map[string]any{}
+	for folder, files := range folders {
+		objects, failed := kustomize.Build(t, files)
+		if failed != "" {
+			t.Errorf("no cluster can apply the folder %s: %s", folder, failed)
+		}
+		built[folder] = objects
+	}
+	return built
+}
+
+// renderedFiles returns the attribute files of a rendering.
+func renderedFiles(rendering map[string]any) map[string]string {
+	files := map[string]string{}
+	all, _ := rendering["files"].(map[string]any)
+	for path, content := range all {
+		files[path], _ = content.(string)
+	}
+	return files
+}
+
+// definitionsOf returns the JSON Schemas of custom resources by apiVersion and kind, from their definitions.
+func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	all := map[string]*jsonschema.Schema{}
+	compile := func(id string, schema any) {
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("mem:"+id, schema); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if all[id], err = c.Compile("mem:" + id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.Applications) {
+		var crd struct {
+			Spec struct {
+				Group    string
+				Names    struct{ Kind string }
+				Versions []struct {
+					Name   string
+					Served bool
+					Schema struct{ OpenAPIV3Schema map[string]any }
+				}
+			}
+		}
+		if err := yaml.Unmarshal([]byte(readFile(t, file)), &crd); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range crd.Spec.Versions {
+			if v.Served {
+				compile(crd.Spec.Group+"/"+v.Name+" "+crd.Spec.Names.Kind, closed(v.Schema.OpenAPIV3Schema))
+			}
+		}
+	}
+	var zarf any
+	if err := json.Unmarshal([]byte(readFile(t, apiserver.CRDs(t, apiserver.ZarfSchema)[0])), &zarf); err != nil {
+		t.Fatal(err)
+	}
+	compile("zarf.dev/v1alpha1 ZarfPackageConfig", zarf)
+	// The fields of Fleet's GitRepoSpec (rancher/fleet, pkg/apis/fleet.cattle.io/v1alpha1) that clusters need.
+	compile("fleet.cattle.io/v1alpha1 GitRepo", map[string]any{
+		"required": []any{"apiVersion", "kind", "metadata", "spec"},
+		"properties": map[string]any{"spec": map[string]any{
+			"required": []any{"repo", "branch", "paths"}, "additionalProperties": false,
+			"properties": map[string]any{
+				"repo": map[string]any{"type": "string", "minLength": 1.0}, "branch": map[string]any{"type": "string", "minLength": 1.0},
+				"paths":           map[string]any{"type": "array", "items": map[string]any{"type": "string", "pattern": "^[^.]"}},
+				"targetNamespace": map[string]any{"type": "string"}, "clientSecretName": map[string]any{"type": "string"},
+				"targets": map[string]any{"type": "array"},
+			},
+		}},
+	})
+	return all
+}
+
+// closed refuses fields that a definition does not have, as Flux and Argo CD do with a server-side apply.
+func closed(schema map[string]any) any {
+	properties, ok := schema["properties"].(map[string]any)
+	if ok && schema["x-kubernetes-preserve-unknown-fields"] == nil && schema["additionalProperties"] == nil {
+		schema["additionalProperties"] = false
+	}
+	for name, p := range properties {
+		if nested, ok := p.(map[string]any); ok && name != "metadata" {
+			properties[name] = closed(nested)
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		schema["items"] = closed(items)
+	}
+	return schema
+}
+
+// check validates objects by their definitions, and returns how many have one.
+func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, objects []map[string]any) (checked int) {
+	t.Helper()
+	for _, object := range objects {
+		apiVersion, _ := object["apiVersion"].(string)
+		kind, _ := object["kind"].(string)
+		if kind == "Namespace" || kind == "ConfigMap" {
+			continue
+		}
+		definition := definitions[apiVersion+" "+kind]
+		if definition == nil {
+			t.Errorf("no definition of %s %s", apiVersion, kind)
+			continue
+		}
+		checked++
+		var plain any // with the numbers of JSON
+		if err := json.Unmarshal([]byte(toJSON(t, object)), &plain); err != nil {
+			t.Fatal(err)
+		}
+		if err := definition.Validate(plain); err != nil {
+			t.Errorf("%s %s: %v", apiVersion, kind, err)
+		}
+	}
+	return checked
+}
+
+// examples/reconcilers has templates for each reconciler. Clusters can apply their folders, and each object has the fields
+// that its definition requires, and no others.
+func TestAccExampleReconcilers(t *testing.T) {
+	t.Parallel()
+	r := newExample(t, filepath.Join(examples, "reconcilers"))
+	r.apply()
+	r.expectEmptyPlan()
+	files := renderedFiles(r.state()["kalypso_environment_rendering.this"])
+	folders := buildFolders(t, files)
+	definitions := definitionsOf(t)
+	for folder, want := range map[string]int{"flux": 4, "argocd": 2, "fleet": 2, "zarf": 2} {
+		if checked := checkDefinitions(t, definitions, folders[folder]); checked != want {
+			t.Errorf("%s: %d objects of the reconciler, want %d", folder, checked, want)
+		}
+	}
+	if files["zarf/shop-blue/zarf.yaml"] == "" || files["zarf/shop-blue/reconciler.yaml"] != "" {
+		t.Errorf("files of Zarf: %v", slices.Sorted(maps.Keys(files)))
+	}
+}
+
+// What cluster_sync returns has the fields that the definitions require, and no others.
+func TestClusterSyncDefinitions(t *testing.T) {
+	folder := clustersync.Folder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
+	definitions := definitionsOf(t)
+	for _, kind := range clustersync.Kinds {
+		options := clustersync.Options{Secret: "key"}
+		if kind == clustersync.Flux {
+			options.Decryption = "sops"
+		}
+		objects, err := clustersync.Objects(kind, folder, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checked := checkDefinitions(t, definitions, objects); checked != len(objects) {
+			t.Errorf("%s: %d of %d checked", kind, checked, len(objects))
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// Package kustomize builds folders as a cluster with Flux does, with the Kustomize program that tools/kustomize pins. The
+// program is no part of the tests that use it, so these link as fast as before.
+package kustomize
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// Build builds the files of a folder and returns the objects. Paths are relative to the folder. Like Flux's
+// kustomize-controller, it lists all YAML files below the folder in a kustomization.yaml, but those of a folder with a
+// kustomization of its own. It returns what Kustomize prints if it fails.
+func Build(t testing.TB, files map[string]string) (objects []map[string]any, failed string) {
+	t.Helper()
+	program := Program(t, "kustomize")
+	dir := t.TempDir()
+	var resources []string
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+			resources = append(resources, name)
+		}
+	}
+	slices.Sort(resources)
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), program, "build", dir) //nolint:gosec // a program of the tests
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, strings.TrimSpace(stderr.String() + "\n" + err.Error())
+	}
+	for document := range strings.SplitSeq("\n"+stdout.String(), "\n---\n") {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatalf("%v in\n%s", err, document)
+		}
+		if object != nil {
+			objects = append(objects, object)
+		}
+	}
+	return objects, ""
+}
+
+// Program returns the path of a program in bin/, which make builds.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	path := filepath.Join(filepath.Dir(file), "..", "..", "..", "bin", name)
+	return programs.Program{Name: name, Add: "make bin/" + name}.Find(t, path)
+}
