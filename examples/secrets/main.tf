@@ -38,7 +38,6 @@ locals {
       type      = "namespace"
       manifests = ["apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n"]
     }
-    # Flux decrypts what SOPS encrypted.
     flux = {
       name = "flux"
       type = "reconciler"
@@ -57,10 +56,6 @@ locals {
             sourceRef:
               kind: GitRepository
               name: "{{ .Workload }}"
-            decryption:
-              provider: sops
-              secretRef:
-                name: sops-age
         EOT
       ]
     }
@@ -95,4 +90,11 @@ resource "kalypso_environment_rendering" "this" {
 
 output "files" {
   value = kalypso_environment_rendering.this.files
+}
+
+# What a cluster with Flux needs to sync the folder large, and to decrypt the ciphertext in it.
+output "sync" {
+  value = join("---\n", [for object in provider::kalypso::cluster_sync(
+    "flux", { repo = "https://github.com/acme/gitops", branch = "dev" }, "large", { decryption = "sops-age" }
+  ) : yamlencode(object)])
 }

@@ -1,4 +1,5 @@
-# The values of the assignment as a ConfigMap, and beside it a Secret that SOPS encrypted.
+# The values of the assignment as a ConfigMap, and beside it a Secret that SOPS encrypted: one for each assignment, in its
+# namespace. license.sops.yaml says {{ .Namespace }}, which the template fills in.
 resource "kalypso_template" "config" {
   name = "config-and-license"
   type = "config"
