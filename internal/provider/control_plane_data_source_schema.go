@@ -49,7 +49,8 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
 	})
 	attributes["promotion"] = promotionDataArgument("The commit of the base to read instead of the one that the " +
-		"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo.")
+		"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo. If the promotion has no commit yet, " +
+		"`manifests` and `sources` are empty.")
 	maps.Copy(attributes, followArguments(ctx, "the record on the branch of the control plane's GitOpsRepo"))
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,

@@ -58,6 +58,9 @@ func promotionLocationArgument(description string) schema.SingleNestedAttribute 
 	delete(argument.Attributes, "rolled_back")
 	delete(argument.Attributes, "rejected")
 	delete(argument.Attributes, "tree_hash")
+	argument.Attributes["commit"] = schema.StringAttribute{
+		Optional: true, MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
+	}
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
 		Attributes: map[string]schema.Attribute{
