@@ -85,7 +85,7 @@ func (r *baseRepoRoot) file(digit int) string {
 // held returns the file on the branch; the provider writes the commit without quotes.
 func (r *baseRepoRoot) expectHeld(digit int) {
 	r.t.Helper()
-	want := strings.ReplaceAll(r.file(digit), "'", "")
+	want := r.file(digit)
 	if got := gitserver.Tree(r.t, r.at, "stage"); got["base-repo.yaml"] != want || got["stage.yaml"] != "a: b\n" {
 		r.t.Fatalf("the branch holds\n%s\nwant\n%s", got, want)
 	}
@@ -131,7 +131,7 @@ func TestAccBaseRepo(t *testing.T) {
 	}
 	r.promote(3)
 	plan := r.succeed("plan", "-no-color").stdout
-	wantText(t, plan, "-   commit: "+commitOf(2), "+   commit: "+commitOf(3), "Plan: 0 to add, 1 to change, 0 to destroy.")
+	wantText(t, plan, "-   commit: '"+commitOf(2), "+   commit: '"+commitOf(3), "Plan: 0 to add, 1 to change, 0 to destroy.")
 	r.apply()
 	r.expectHeld(3)
 	r.expectEmptyPlan()
@@ -162,7 +162,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.set("on_drift", "fail")
 	r.expectEmptyPlanAfterApply()
 
-	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": strings.ReplaceAll(r.file(5), "'", "")})
+	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(5)})
 	r.promote(5) // which somebody else has set by now
 	r.expectEmptyPlanAfterApply()
 	r.promote(6)
