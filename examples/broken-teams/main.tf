@@ -40,11 +40,41 @@ locals {
   # Written by the platform.
   templates = {
     reconciler = {
-      name      = "reconciler"
-      type      = "reconciler"
-      manifests = ["path: {{ .Manifests.path }}\nregion: {{ .ConfigData.REGION }}\n"]
+      name = "reconciler"
+      type = "reconciler"
+      manifests = [
+        <<-EOT
+          apiVersion: kustomize.toolkit.fluxcd.io/v1
+          kind: Kustomization
+          metadata:
+            name: "{{ .DeploymentTargetName }}"
+            namespace: flux-system
+          spec:
+            interval: 1m
+            prune: true
+            targetNamespace: "{{ .Namespace }}"
+            path: {{ .Manifests.path }}
+            sourceRef:
+              kind: GitRepository
+              name: "{{ .Workload }}"
+            postBuild:
+              substitute:
+                region: {{ .ConfigData.REGION }}
+        EOT
+      ]
     }
-    namespace = { name = "namespace", type = "namespace", manifests = ["name: {{ .Namespace }}\n"] }
+    namespace = {
+      name = "namespace"
+      type = "namespace"
+      manifests = [
+        <<-EOT
+          apiVersion: v1
+          kind: Namespace
+          metadata:
+            name: "{{ .Namespace }}"
+        EOT
+      ]
+    }
   }
   configs = { platform = { name = "platform", data = { REGION = var.region } } }
   policies = {

@@ -19,7 +19,9 @@ step() {
   sed -n -e '/^Warning: .*to render$/,$p' "$work/log" | sed -e '/^Apply complete/,$d'
   tf output "${plain[@]}"
   for team in orders stock users; do
-    printf '%-8s%s\n' "$team" "$(in_repo gitops show "prod:large/$team-web/reconciler.yaml" | tr '\n' ' ')"
+    printf '%-8s%s\n' "$team" "$(
+      in_repo gitops show "prod:large/$team-web/reconciler.yaml" | grep -E '^ +(path|region): ' | tr -s ' \n' ' '
+    )"
   done
 }
 

@@ -40,11 +40,40 @@ resource "kalypso_environment_rendering" "stage" {
   }
 
   templates = {
-    reconciler = { name = "reconciler", type = "reconciler", manifests = ["path: {{ .Manifests.path }}\n"] }
+    reconciler = {
+      name = "reconciler"
+      type = "reconciler"
+      manifests = [
+        <<-EOT
+          apiVersion: kustomize.toolkit.fluxcd.io/v1
+          kind: Kustomization
+          metadata:
+            name: "{{ .DeploymentTargetName }}"
+            namespace: flux-system
+          spec:
+            interval: 1m
+            prune: true
+            targetNamespace: "{{ .Namespace }}"
+            path: {{ .Manifests.path | quote }}
+            sourceRef:
+              kind: GitRepository
+              name: "{{ .Workload }}"
+        EOT
+      ]
+    }
     namespace = {
-      name      = "namespace"
-      type      = "namespace"
-      manifests = ["name: {{ .Namespace }}\nregion: ${var.region}\n"]
+      name = "namespace"
+      type = "namespace"
+      manifests = [
+        <<-EOT
+          apiVersion: v1
+          kind: Namespace
+          metadata:
+            name: "{{ .Namespace }}"
+            labels:
+              region: ${var.region}
+        EOT
+      ]
     }
   }
 

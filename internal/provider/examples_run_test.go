@@ -122,7 +122,9 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 // a success, and an older tree is not.
 func TestAccExampleDeploymentState(t *testing.T) {
 	t.Parallel()
-	sections := runExample(t, "deployment-state", t.TempDir(), "")
+	temp := t.TempDir()
+	sections := runExample(t, "deployment-state", temp, "1")
+	buildBranches(t, temp)
 	wantInSection(t, sections, "Nobody has reported", `verdict = "pending"`, "missing: drone-7", "missing: drone-8")
 	wantInSection(
 		t,
@@ -142,7 +144,9 @@ func TestAccExampleDeploymentState(t *testing.T) {
 // examples/rollout changes five cluster types in waves: a canary, quarters, a failure, an urgent skip and a rollback.
 func TestAccExampleRollout(t *testing.T) {
 	t.Parallel()
-	sections := runExample(t, "rollout", t.TempDir(), "")
+	temp := t.TempDir()
+	sections := runExample(t, "rollout", temp, "1")
+	buildBranches(t, temp)
 	wantInSection(
 		t,
 		sections,
@@ -177,7 +181,9 @@ func TestAccExampleRollout(t *testing.T) {
 // comes.
 func TestAccExamplePromotion(t *testing.T) {
 	t.Parallel()
-	sections := runExample(t, "promotion", t.TempDir(), "")
+	temp := t.TempDir()
+	sections := runExample(t, "promotion", temp, "1")
+	buildBranches(t, temp)
 	wants := func(headline string, texts ...string) {
 		t.Helper()
 		wantInSection(t, sections, headline, texts...)
@@ -212,7 +218,9 @@ func TestAccExamplePromotion(t *testing.T) {
 // examples/broken-teams keeps what two of three teams break, while the third changes, until they mend it.
 func TestAccExampleBrokenTeams(t *testing.T) {
 	t.Parallel()
-	sections := runExample(t, "broken-teams", t.TempDir(), "")
+	temp := t.TempDir()
+	sections := runExample(t, "broken-teams", temp, "1")
+	buildBranches(t, temp)
 	wantInSection(t, sections, "All is well", "failed = {}", "orders path: ./orders region: west")
 	wantInSection(t, sections, "A team breaks its data: the plan warns", "Warning: A deployment target fails to render",
 		"prints a missing or null value", "large / orders-web: kept", "Plan: 0 to add, 1 to change, 0 to destroy.")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clustersync"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
 )
 
@@ -53,6 +55,46 @@ func renderedFiles(rendering map[string]any) map[string]string {
 		files[path], _ = content.(string)
 	}
 	return files
+}
+
+// buildBranches builds the folders on each branch of the GitOps repos that an example left in a folder.
+func buildBranches(t *testing.T, temp string) {
+	t.Helper()
+	repos, err := filepath.Glob(filepath.Join(temp, "*", "gitops*"))
+	if err != nil || len(repos) == 0 {
+		t.Fatalf("no GitOps repo in %s: %v", temp, err)
+	}
+	for _, repo := range repos {
+		for _, branch := range strings.Fields(gitserver.Git(t, repo, "for-each-ref", "--format=%(refname:short)", "refs/heads")) {
+			files := map[string]string{}
+			for path := range strings.Lines(gitserver.Git(t, repo, "ls-tree", "-r", "--name-only", branch)) {
+				path = strings.TrimSpace(path)
+				files[path] = gitserver.Git(t, repo, "show", branch+":"+path)
+			}
+			buildFolders(t, files)
+		}
+	}
+}
+
+// Clusters can apply the folders of the examples that need no server. Those with a run.sh are built where it runs.
+func TestAccExamplesBuild(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{"quickstart", "testing"} {
+		r := newExample(t, filepath.Join(examples, folder))
+		r.env = append(r.env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
+		r.write("build_override.tf", `resource "kalypso_environment_rendering" "this" {
+  delivery = { strategy = "none" }
+  preview  = "manifests"
+}
+`)
+		r.apply()
+		buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering.this"]))
+	}
+	operator, err := golden.Files(filepath.Join(examples, "control-plane", "repos", "gitops", "dev"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buildFolders(t, operator)
 }
 
 // definitionsOf returns the JSON Schemas of custom resources by apiVersion and kind, from their definitions.

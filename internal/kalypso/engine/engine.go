@@ -57,7 +57,8 @@ func Run(
 	renderer, ps := render.New(ctx, f, assignments, configuration)
 	problems = append(problems, ps...)
 
-	files, ps := tree.Build(ctx, f, assignments, renderer, ofTeams.AffectedEverywhere(), progress)
+	files, ps := tree.Build(
+		ctx, f, assignments, renderer, ofTeams.AffectedEverywhere(), valid && !ps.HasErrors(), progress)
 
 	result = &Result{AssignmentsKnown: all}
 	if err := ctx.Err(); err != nil { // running stages fail only because of that

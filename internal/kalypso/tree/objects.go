@@ -83,7 +83,7 @@ func (all found) leaveOut(reaction problem.Reaction, rendered []renderedTarget) 
 
 // checksObjects reports whether the objects in the folders are compared.
 func (t *Tree) checksObjects() bool {
-	return t.fleet.Duplicates == problem.Warn || t.fleet.Duplicates == problem.Fail
+	return t.valid && (t.fleet.Duplicates == problem.Warn || t.fleet.Duplicates == problem.Fail)
 }
 
 // changes reports whether a folder, or the folder of a target in it, differs from what was delivered.

@@ -32,6 +32,7 @@ type Tree struct {
 	Unknown bool
 
 	fleet    *fleet.Fleet
+	valid    bool
 	renderer *render.Renderer
 	leftOut  map[string]bool // names of deployment targets
 }
@@ -69,15 +70,15 @@ type File struct {
 
 // Build renders the assignments of a schedule on all CPUs and reports the failures. The tree has no folder for an
 // assignment that fails, nor for one of a deployment target in leftOut. It holds no content: [Tree.Files] renders it
-// again. If the fleet has a reaction to duplicate objects, Build reports what is wrong with the objects in the folders
-// that change. Build calls progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is
+// again. If the fleet has a reaction to duplicate objects, and valid says that it has no error so far, Build reports what
+// is wrong with the objects in the folders that change. Build calls progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is
 // done.
 func Build(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, leftOut map[string]bool,
-	progress func(done, total int),
+	valid bool, progress func(done, total int),
 ) (*Tree, problem.Problems) {
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, renderer: r, leftOut: leftOut}
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, valid: valid, renderer: r, leftOut: leftOut}
 	failures, objects := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0
@@ -99,7 +100,11 @@ func Build(
 		t.Unknown = t.Unknown || folder.Unknown
 	}
 	t.Hash = gitobject.NewHasher().Tree(entries)
-	return t, append(problemsOf(slices.Concat(failures...)), problemsOfObjects(f, objects)...)
+	problems := problemsOf(slices.Concat(failures...))
+	if len(problems) > 0 && !f.LeaveOutFailed { // then there is no tree
+		return t, problems
+	}
+	return t, append(problems, problemsOfObjects(f, objects)...)
 }
 
 // build renders the folder i.

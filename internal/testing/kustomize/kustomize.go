@@ -37,6 +37,9 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 			resources = append(resources, name)
 		}
 	}
+	if len(resources) == 0 { // Flux applies nothing; Kustomize alone would refuse that
+		return nil, ""
+	}
 	slices.Sort(resources)
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,

@@ -35,7 +35,7 @@ resource "kalypso_environment_rendering" "this" {
   } }
   templates = { for type in ["reconciler", "namespace"] : type => {
     name = type, type = type, manifests = [
-      "name: {{ .DeploymentTargetName }}\nregion: {{ .ClusterTypeLabels.region }}\n",
+      "apiVersion: v1\nkind: ${type}\nmetadata: {name: a-{{ .Namespace }}, labels: {region: {{ .ClusterTypeLabels.region }}}}\n",
     ]
   } }
   scheduling_policies = { for name, p in local.fleet.policies : name => {
