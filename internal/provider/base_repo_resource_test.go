@@ -73,7 +73,8 @@ func (r *baseRepoRoot) set(name string, value any) {
 func (r *baseRepoRoot) promote(digit int) {
 	r.t.Helper()
 	r.set("promotion", map[string]any{
-		"commit": commitOf(digit), "reason": fmt.Sprintf("Gate %d holds.", digit), "summary": fmt.Sprintf("Gate %d holds. [skip ci]", digit),
+		"commit": commitOf(digit), "reason": fmt.Sprintf("Gate %d holds.", digit),
+		"summary": fmt.Sprintf("Gate %d holds. [skip ci]", digit),
 	})
 }
 

@@ -30,8 +30,8 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"and the branch of the promotion. **Destroying the resource leaves the file as it is**, because the operator " +
 			"renders the environment from it. It closes an open pull request.\n\nWhile the decision of the promotion is " +
 			"`hold` or `up_to_date`, the file keeps the commit that it pins, also before people have merged what the operator " +
-			"proposes for it. While it is `frozen`, nothing is written, and an open pull request is a draft. Without a commit, " +
-			"nothing is promoted yet, and nothing is written either.\n\nA pinned commit that somebody else changed " +
+			"proposes for it. While it is `frozen`, nothing is written, and an open pull request is a draft. Without a " +
+			"commit, nothing is promoted yet, and nothing is written either.\n\nA pinned commit that somebody else changed " +
 			"is an error of the plan, with commit and author, unless `on_drift` says otherwise. The operator keeps no record " +
 			"of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
 		Attributes: map[string]schema.Attribute{

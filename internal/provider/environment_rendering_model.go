@@ -142,11 +142,11 @@ func (m *environmentRenderingModel) planResults(
 ) {
 	switch decision.Action {
 	case delivery.Keep:
-		m.keep(ctx, state, d, before)
+		m.keep(state, d, before)
 		m.keepRollout(ctx, state)
 		return
 	case delivery.RemoveOld, delivery.Withhold:
-		m.keep(ctx, state, d, before)
+		m.keep(state, d, before)
 		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
 		return
 	}
@@ -170,7 +170,7 @@ func (m *environmentRenderingModel) planResults(
 // objects. Terraform accepts the prior value of an argument instead of the configured one, if neither is null and the
 // configured one is known.
 func (m *environmentRenderingModel) keep(
-	ctx context.Context, state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
+	state *environmentRenderingModel, d *delivery.Desired, before *delivery.State,
 ) {
 	m.keepResults(state, d, before)
 	if m.Preview.IsUnknown() || m.Description.IsUnknown() { // the apply renders again, from these
@@ -191,9 +191,7 @@ func keepArgument[T attr.Value](planned *T, prior T) bool {
 }
 
 // rest plans an apply that writes nothing: all that decides what is delivered, and all that was delivered, stays.
-func (m *environmentRenderingModel) rest(
-	ctx context.Context, state *environmentRenderingModel, decision *delivery.Decision,
-) {
+func (m *environmentRenderingModel) rest(state *environmentRenderingModel, decision *delivery.Decision) {
 	same := true
 	for _, kept := range []bool{
 		keepArgument(&m.Environment, state.Environment), keepArgument(&m.ClusterTypes, state.ClusterTypes),

@@ -72,7 +72,7 @@ func (r *environmentRendering) ModifyPlan(
 		plan.setNothing(rendering)
 	case rendering.Rests():
 		appendProblems(diags, problems)
-		plan.rest(ctx, state, decision)
+		plan.rest(state, decision)
 	default:
 		if err := plan.setRendered(ctx, rendering, state); err != nil {
 			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")

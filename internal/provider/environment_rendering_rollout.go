@@ -36,7 +36,8 @@ func (r *rendering) readRollout(d decoder) {
 	}
 	r.Rollout.PauseUnknown = unknown.Is(r.Rollout.Pause)
 	if given.blank("pause") {
-		given.report("Missing reason", "pause says why no further wave follows, and it is blank. Write the reason, or remove it.",
+		given.report("Missing reason", "pause says why no further wave follows, and it is blank. Write the reason, or "+
+			"remove it.",
 			problem.Attr("pause"))
 	}
 	if r.Rollout.SkipUnknown = unknown.Is(r.Rollout.Skip); r.Rollout.SkipUnknown {

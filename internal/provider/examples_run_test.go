@@ -191,7 +191,8 @@ func TestAccExamplePromotion(t *testing.T) {
 	wants("Version one: dev takes it at once", "Plan: 1 to add, 0 to change, 0 to destroy.", `to environment "dev"`,
 		"drone version: one")
 	wants("Stage waits for dev", `Environment "stage" has no promoted commit`, `environment "dev": pending`)
-	wants("Dev runs it: stage takes it", "Plan: 0 to add, 1 to change", `environment "dev" runs it: success`, "drone version: one")
+	wants("Dev runs it: stage takes it", "Plan: 0 to add, 1 to change", `environment "dev" runs it: success`,
+		"drone version: one")
 	wants("Stage runs it: prod takes it", "Plan: 1 to add", "drone version: one")
 	wants("Version two: prod", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: two")
 	wants("It fails in stage: prod stays, and its own change goes out", "Plan: 0 to add, 1 to change, 0 to destroy.",

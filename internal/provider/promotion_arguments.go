@@ -59,7 +59,8 @@ func promotionLocationArgument(description string) schema.SingleNestedAttribute 
 	delete(argument.Attributes, "rejected")
 	delete(argument.Attributes, "tree_hash")
 	argument.Attributes["commit"] = schema.StringAttribute{
-		Optional: true, MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
+		Optional:            true,
+		MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
 	}
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
@@ -119,7 +120,8 @@ func readPromotionRequest(d decoder) lookup.Request {
 		Hold: d.string("hold"), Pinned: d.string("pinned_commit"), Approved: d.strings("approved"), Rejected: readRejected(d),
 	}
 	if d.blank("hold") {
-		d.report("Missing reason", "hold says why the environment is frozen, and it is blank. Write the reason, or remove it.",
+		d.report("Missing reason", "hold says why the environment is frozen, and it is blank. Write the reason, or "+
+			"remove it.",
 			problem.Attr("hold"))
 	}
 	v, _ := d.argument("after")

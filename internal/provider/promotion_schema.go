@@ -96,8 +96,8 @@ func promotionArguments() map[string]resource.Attribute {
 		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
 			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +
 			"newer commits do not cut every soak short."),
-		"hold": text("A text that freezes the environment, and says why: nothing is written there, neither a promotion nor a " +
-			"wave nor a change of the environment's own, and an open pull request becomes a draft. `pinned_commit` has " +
+		"hold": text("A text that freezes the environment, and says why: nothing is written there, neither a promotion nor " +
+			"a wave nor a change of the environment's own, and an open pull request becomes a draft. `pinned_commit` has " +
 			"precedence: to let the environment's own changes go out, pin the current commit instead."),
 		"pinned_commit": text("The commit to render until the argument is removed, for a rollback: the full hash of a " +
 			"commit on the branch. It needs no gate."),
@@ -119,10 +119,10 @@ func promotionComputed() map[string]schema.Attribute {
 		"commit":    computedText("The commit to render. Null if nothing is promoted yet and no commit's gates hold."),
 		"current":   computedText("The commit that is promoted now. Null if there is none."),
 		"candidate": computedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
-		"proposed_commit": computedText("The commit that the open pull request of the rendering would promote. Null if there " +
-			"is none."),
-		"decision": computedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected commit has " +
-			"no good delivery before it; `rollback` if the current commit is rejected; `promote` if `commit` differs from " +
+		"proposed_commit": computedText("The commit that the open pull request of the rendering would promote. Null if " +
+			"there is none."),
+		"decision": computedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected commit " +
+			"has no good delivery before it; `rollback` if the current commit is rejected; `promote` if `commit` differs from " +
 			"`current`; `hold` if a rollout is under way or newer commits wait; else `up_to_date`."),
 		"waiting": computedObjects(fmt.Sprintf("The gates that newer commits wait for, newest commit first, at most %d.",
 			promotion.MaxWaiting), map[string]schema.Attribute{
@@ -136,11 +136,11 @@ func promotionComputed() map[string]schema.Attribute {
 			"commit": computedText("The commit."),
 			"reason": computedText("Why: it was rejected, or rolled back."),
 		}),
-		"reason": computedText("Why `commit` was chosen: gates with who opened them, or overrides. It is the same before and " +
-			"after the commit is promoted, so outputs that show it do not change by themselves. Null if unknown."),
+		"reason": computedText("Why `commit` was chosen: gates with who opened them, or overrides. It is the same before " +
+			"and after the commit is promoted, so outputs that show it do not change by themselves. Null if unknown."),
 		"summary": computedText("The decision of this run, with its gates, overrides and what waits, for people."),
-		"tree_hash": computedText("The tree of `commit`, for the record: if the branch is rewritten, the environment goes on " +
-			"with a commit of the same tree. Null if unknown."),
+		"tree_hash": computedText("The tree of `commit`, for the record: if the branch is rewritten, the environment goes " +
+			"on with a commit of the same tree. Null if unknown."),
 		"rolled_back": computedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
 	}

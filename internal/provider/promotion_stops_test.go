@@ -183,8 +183,8 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.expectPullRequest(3, "open", false)
 	p.gitops.Merge(t, 3, "squash")
 	p.expectUnchanged()
-	if files := gitserver.Tree(t, p.gitAt, "prod"); !strings.Contains(files["large/shop-web/namespace.yaml"], "Namespace1") {
-		t.Errorf("the branch holds %s", files["large/shop-web/namespace.yaml"])
+	if file := gitserver.Tree(t, p.gitAt, "prod")["large/shop-web/namespace.yaml"]; !strings.Contains(file, "Namespace1") {
+		t.Errorf("the branch holds %s", file)
 	}
 }
 
@@ -270,8 +270,8 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 	p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
 }
 
-// After a force-push of main, an environment without gates goes on by itself with a commit of the same tree, and else with
-// one that people approve.
+// After a force-push of main, an environment without gates goes on by itself with a commit of the same tree, and else
+// with one that people approve.
 func TestAccPromotionForcePush(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)

@@ -222,7 +222,8 @@ func TestAccPromotionDrill(t *testing.T) {
 	p.now = p.now.Add(4 * time.Hour)
 	p.status(first, "success", "")
 	p.expect("promote", first)
-	wantText(t, p.message(), "Promoted commit: "+first, `- status "stage environment" is success by acme-ci[bot]`, "soaked 4h since")
+	wantText(t, p.message(), "Promoted commit: "+first, `- status "stage environment" is success by acme-ci[bot]`,
+		"soaked 4h since")
 	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, "acme-ci[bot]") {
 		t.Errorf("the record does not say why: %+v", r)
 	}

@@ -28,9 +28,6 @@ const (
 	Nothing
 )
 
-// writesNothing reports whether the action writes to no branch, so that the results of the last apply stay.
-func (a Action) writesNothing() bool { return a == Keep || a == RemoveOld || a == Withhold }
-
 // Prior is what Terraform's state says about a rendering, besides the private state.
 type Prior struct {
 	Strategy       Strategy

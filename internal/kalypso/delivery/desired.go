@@ -37,8 +37,8 @@ type Desired struct {
 	Fleet       *fleet.Fleet
 	Tree        *tree.Tree       // see [Desired.Render]; nil until then, and if no assignments are known yet
 	Promotion   record.Promotion // zero if there is none
-	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or its
-	// decision, is not known yet.
+	// NoCommit says that there is a promotion, and that it has no commit yet. PromotionUnknown says that its commit, or
+	// its decision, is not known yet.
 	NoCommit, PromotionUnknown bool
 	Rejected                   []string       // promoted commits that people rejected
 	Origins                    []string       // keys of manifests that name a file in Git, for the record

@@ -26,8 +26,8 @@ func (r *PullRequests) CheckReviewers(at record.Destination) error {
 	return repo.CheckReviewers(r.Reviewers)
 }
 
-// Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state after
-// it.
+// Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
+// after it.
 func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*Result, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {

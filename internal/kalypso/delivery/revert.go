@@ -49,8 +49,9 @@ func (s *State) asSeen() *State {
 }
 
 // Accept returns the state to decide from. If others put the branch back to an earlier delivery, and people agree, that
-// is the last one from now on, and no drift: the fleet renders the same again, or they rejected what was delivered. After
-// a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything back.
+// is the last one from now on, and no drift: the fleet renders the same again, or they rejected what was delivered.
+// After a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything
+// back.
 func (d *Desired) Accept(p *Prior, s *State) *State {
 	if !s.Reverted() || !d.updates(s) || d.Tree == nil || d.Rests() {
 		return s

@@ -42,7 +42,8 @@ func (r *reviewed) observe(verdict deployment.Verdict) {
 	o := &rollout.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}
 	for _, name := range []string{"large", "small"} {
 		o.Folders[name] = deployment.FolderState{
-			Tree: strings.TrimSpace(gitserver.Git(r, r.on.Path, "rev-parse", "dev:"+name)), Verdict: verdict, Counts: deployment.Counts{Total: 1},
+			Tree:    strings.TrimSpace(gitserver.Git(r, r.on.Path, "rev-parse", "dev:"+name)),
+			Verdict: verdict, Counts: deployment.Counts{Total: 1},
 		}
 	}
 	now := *r.desired.Rollout

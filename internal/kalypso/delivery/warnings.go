@@ -52,8 +52,8 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Proble
 func (decision *Decision) restProblems(d *Desired, before *State) (ps problem.Problems) {
 	at := ""
 	if decision.Withheld != "" {
-		at = fmt.Sprintf("Pull request %d is a draft, and our auto-merge is off: it must not be merged now. It comes back by "+
-			"itself.", before.Proposal.Number)
+		at = fmt.Sprintf("Pull request %d is a draft, and our auto-merge is off: it must not be merged now. It comes back "+
+			"by itself.", before.Proposal.Number)
 	}
 	switch {
 	case decision.Rests == "" && at != "":

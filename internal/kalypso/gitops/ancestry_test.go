@@ -57,8 +57,8 @@ func TestAncestry(t *testing.T) {
 			t.Errorf("folders in a file: %v, %v", nowhere, err)
 		}
 		for file, want := range map[string]string{
-			"clusters/large/x.yaml": "0 0 1 1 0 1", "other": "0 1 2 3 1 3", "clusters/new2/x.yaml": "- - x x - x", "nope": "- - - - - -",
-			"clusters": "- - - - - -",
+			"clusters/large/x.yaml": "0 0 1 1 0 1", "other": "0 1 2 3 1 3", "clusters/new2/x.yaml": "- - x x - x",
+			"nope": "- - - - - -", "clusters": "- - - - - -",
 		} {
 			files, err := s.FileAt(file, hashes)
 			if err != nil {

@@ -75,8 +75,8 @@ func (c *choice) freeze() {
 	}
 }
 
-// goBack chooses the newest earlier delivery that is not rejected. Without one, nothing is written: another commit would
-// be unproven, and the rejected one must not spread.
+// goBack chooses the newest earlier delivery that is not rejected. Without one, nothing is written: another commit
+// would be unproven, and the rejected one must not spread.
 func (c *choice) goBack() {
 	c.Kind, c.Candidate = Frozen, c.newest()
 	newest := c.History.index(c.World.Current.Commit)

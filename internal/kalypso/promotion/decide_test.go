@@ -492,7 +492,8 @@ func TestReasonIsStable(t *testing.T) {
 			t.Errorf("%s: the reason is %q", name, d.Reason)
 		}
 	}
-	if proposed.Proposed != hash(2) || !strings.Contains(proposed.Summary, "Pull request 7, which is open, would promote") {
+	if proposed.Proposed != hash(2) ||
+		!strings.Contains(proposed.Summary, "Pull request 7, which is open, would promote") {
 		t.Errorf("it proposes %q: %s", proposed.Proposed, proposed.Summary)
 	}
 	for want, change := range map[string]func(*promotion.World){

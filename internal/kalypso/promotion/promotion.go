@@ -202,8 +202,8 @@ func (w *World) candidates() int {
 	return min(n, MaxCandidates)
 }
 
-// rewritten returns the newest commit of the branch with the tree of the current commit, if the branch lost that one: its
-// history was rewritten. "": there is none. The tree is known good.
+// rewritten returns the newest commit of the branch with the tree of the current commit, if the branch lost that one:
+// its history was rewritten. "": there is none. The tree is known good.
 func (w *World) rewritten() string {
 	if w.Current.Commit == "" || w.Current.Tree == "" || w.History.Has(w.Current.Commit) {
 		return ""

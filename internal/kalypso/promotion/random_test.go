@@ -327,8 +327,8 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 	}
 }
 
-// checkLost checks a promotion of an environment whose current commit is not on the branch any more: to a commit with the
-// same tree or a newer one, or to one that people approved and that is newer than all deliveries.
+// checkLost checks a promotion of an environment whose current commit is not on the branch any more: to a commit with
+// the same tree or a newer one, or to one that people approved and that is newer than all deliveries.
 func (c *chain) checkLost(e *environment, d *promotion.Decision, fail func(string, ...any)) {
 	is := slices.Index(c.main, d.Commit)
 	same := slices.IndexFunc(c.main, func(commit string) bool { return c.trees[commit] == e.current.Tree })

@@ -67,9 +67,9 @@ func (c *choice) notes() []string {
 					printable.Line(commit)))
 		}
 	}
-	if reason := c.rejection(c.Rules.Pinned); c.Rules.Pinned != "" && reason != "" {
+	if reason := c.rejection(c.Pinned); c.Pinned != "" && reason != "" {
 		all = append(all, fmt.Sprintf("pinned_commit names %s, which is %s. The pin has precedence.",
-			short(c.Rules.Pinned), reason))
+			short(c.Pinned), reason))
 	}
 	for _, bad := range slices.Sorted(maps.Keys(c.Rejected)) {
 		good, from := c.firstGood(bad), c.History.index(bad)

@@ -191,9 +191,9 @@ func (t *Topic) edit(
 	return edited, err
 }
 
-// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and has its
-// text begin with the reason why it must not be merged. [Topic.Run] undoes that. It returns the pull request; it does
-// nothing if people ended it.
+// Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and has
+// its text begin with the reason why it must not be merged. [Topic.Run] undoes that. It returns the pull request; it
+// does nothing if people ended it.
 func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (*hosting.PullRequest, error) {
 	pr, err := t.Read(ctx, known.Number)
 	if err != nil || pr.State != hosting.Open {

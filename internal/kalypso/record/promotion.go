@@ -20,7 +20,8 @@ type Promotion struct {
 // zero value is an unknown reason.
 type Reason struct {
 	Decision promotion.Kind `json:"decision,omitempty"`
-	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that chose it.
+	// Reason says why the commit was chosen: gates with who opened them, overrides. Summary describes the run that chose
+	// it.
 	Reason  string `json:"reason,omitempty"`
 	Summary string `json:"summary,omitempty"`
 	// Tree is the tree of the commit: if the branch of the control plane is rewritten, it finds the commit again.
@@ -39,10 +40,12 @@ const maxFacts = 25
 
 // harmless takes from a text what hosts act on in a commit message: mentions, references that close issues, and
 // instructions in brackets, such as [skip ci]. The names of GitHub's apps end in [bot].
-var harmless = strings.NewReplacer("[bot]", "[bot]", "[", "(", "]", ")", "@", "(at)", "#", "no. ", "://", ": //", "***", "*")
+var harmless = strings.NewReplacer(
+	"[bot]", "[bot]", "[", "(", "]", ")", "@", "(at)", "#", "no. ", "://", ": //", "***", "*",
+)
 
-// Facts returns why the commit was chosen, for a commit message, as a list. Nothing in it means anything to a host, whoever
-// wrote it. The summary is for descriptions alone: it has texts of others.
+// Facts returns why the commit was chosen, for a commit message, as a list. Nothing in it means anything to a host,
+// whoever wrote it. The summary is for descriptions alone: it has texts of others.
 func (r Reason) Facts() string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(r.Reason), "\n") {

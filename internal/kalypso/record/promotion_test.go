@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 )
 
-// TestFacts: a reason stands in a commit message as facts. Nothing in it makes a host act, and the summary is not there.
+// TestFacts: a reason stands in a commit message as facts. Nothing in it makes a host act, and the summary is not
+// there.
 func TestFacts(t *testing.T) {
 	for reason, want := range map[string]string{
 		"": "",

@@ -132,8 +132,8 @@ func (s *simulation) observe() {
 
 func (s *simulation) situation() rollout.Situation {
 	return rollout.Situation{
-		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: s.commit(), Rollback: s.rollback,
-		Delivered: maps.Clone(s.branch), Seen: maps.Clone(s.branch), Before: s.before,
+		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: s.commit(),
+		Rollback: s.rollback, Delivered: maps.Clone(s.branch), Seen: maps.Clone(s.branch), Before: s.before,
 	}
 }
 
@@ -353,8 +353,8 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 	}
 }
 
-// Random fleets, stages, reports (late, lost, failing, of an earlier tree), edits in the middle, and people who pause and
-// roll back: no folder is written before its wave, and every rollout ends once reports are good.
+// Random fleets, stages, reports (late, lost, failing, of an earlier tree), edits in the middle, and people who pause
+// and roll back: no folder is written before its wave, and every rollout ends once reports are good.
 func TestRandomRollouts(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 150, 1000) {

@@ -36,7 +36,8 @@ func (r *repo) Find(ctx context.Context, q hosting.Query) (*hosting.PullRequest,
 		for _, p := range list {
 			fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
 				strings.ToLower(r.owner)+":")
-			if one := r.convert(p); !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || hosting.HasMarker(one.Body, q.Marker)) {
+			one := r.convert(p)
+			if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || hosting.HasMarker(one.Body, q.Marker)) {
 				return one, nil
 			}
 		}

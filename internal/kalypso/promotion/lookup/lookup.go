@@ -122,15 +122,15 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	}
 }
 
-// readProposal finds what the open pull request of the environment's rendering would promote, or returns nil if there is
-// none, it can't be found or it promotes nothing. Nothing but the reason of the chosen commit depends on it.
+// readProposal finds what the open pull request of the environment's rendering would promote, or returns nil if there
+// is none, it can't be found or it promotes nothing. Nothing but the reason of the chosen commit depends on it.
 func (req Request) readProposal(ctx context.Context, current string) (*promotion.Proposal, error) {
 	if req.Host == nil || !req.Credential {
 		return nil, nil //nolint:nilnil // nobody to ask
 	}
 	repo, err := req.Host.Repo(req.GitOps.Repo)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // on no host
+		return nil, nil //nolint:nilnil // on no host
 	}
 	asked, cancel := context.WithTimeout(ctx, proposalTime)
 	defer cancel()
