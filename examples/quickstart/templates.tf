@@ -5,7 +5,7 @@ resource "kalypso_template" "arc_flux" {
 
   manifests = [
     <<-EOT
-      apiVersion: source.toolkit.fluxcd.io/v1beta2
+      apiVersion: source.toolkit.fluxcd.io/v1
       kind: GitRepository
       metadata:
         name: "{{ .DeploymentTargetName }}"
@@ -20,7 +20,7 @@ resource "kalypso_template" "arc_flux" {
     EOT
     ,
     <<-EOT
-      apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
+      apiVersion: kustomize.toolkit.fluxcd.io/v1
       kind: Kustomization
       metadata:
         name: "{{ .DeploymentTargetName }}"

@@ -76,8 +76,9 @@ func deploymentArguments() map[string]schema.Attribute {
 			}},
 		},
 		"progress_deadline": span(
-			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the folder's last " +
-				"commit or the last transition of the cluster's condition, whichever is later. The default is `1h`.",
+			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the latest of the " +
+				"folder's last commit, the time at which the cluster fetched what it fails with, and the last success. A retry " +
+				"does not start it anew. The default is `1h`.",
 		),
 		"stale_after": span("Maximum age of a report in `source.reports`. The default is `1h`."),
 		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),

@@ -15,17 +15,31 @@ import (
 
 // clusterObjects returns the Flux objects of a cluster that follows the folder large of a repo, at a commit.
 func clusterObjects(repo, commit, status string) []string {
+	revision := "stage@sha1:" + commit
 	return []string{
-		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\n" +
-			"spec: {interval: 1m, url: '" + repo + "', ref: {branch: stage}}\n",
-		fmt.Sprintf(
-			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: fleet, namespace: "+
-				"flux-system}\nspec: {interval: 1m, prune: true, path: ./fleet/large, sourceRef: {kind: GitRepository, name: "+
-				"fleet}}\nstatus: {observedGeneration: 1, lastAppliedRevision: 'stage@sha1:%s', conditions: [{type: Ready, "+
-				"status: %q, reason: R, message: not yet, lastTransitionTime: '2026-01-31T12:00:00Z'}]}\n",
-			commit,
-			status,
-		),
+		fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1m, url: %q, ref: {branch: stage}}
+status:
+  observedGeneration: 1
+  artifact:
+    {digest: "sha256:%064d", lastUpdateTime: "2026-01-31T12:00:00Z", path: p, revision: %q, url: u}
+  conditions:
+    - {type: Ready, status: "True", observedGeneration: 1, reason: Succeeded, message: "stored artifact",
+       lastTransitionTime: "2026-01-31T12:00:00Z"}
+`, repo, 0, revision),
+		fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1m, prune: true, path: ./fleet/large, sourceRef: {kind: GitRepository, name: fleet}}
+status:
+  observedGeneration: 1
+  lastAppliedRevision: %q
+  conditions:
+    - {type: Ready, status: %q, observedGeneration: 1, reason: R, message: not yet,
+       lastTransitionTime: "2026-01-31T12:00:00Z"}
+`, revision, status),
 	}
 }
 

@@ -27,6 +27,9 @@ const (
 	Failed      Health = "failed"
 	Suspended   Health = "suspended"
 	Offline     Health = "offline" // the cluster is disconnected or does not answer
+	// Elsewhere marks an object that would sync the folder, but from something else than the branch. It is no report of
+	// the folder: its message is the reason if the cluster has none.
+	Elsewhere Health = "elsewhere"
 )
 
 // ReportStates lists the values of [Health] that a user may set as the state of a report.
@@ -50,7 +53,8 @@ type Report struct {
 
 	// Time tells when the cluster reported. Zero means that the source was asked just now.
 	Time time.Time
-	// Since tells when the condition behind Health last changed. Zero means unknown.
+	// Since tells from when on the object is as Health says. It does not move while a controller reconciles or retries.
+	// Zero means unknown, or since the folder's last commit.
 	Since time.Time
 	// Now holds the present time of the clock that set Time and Since.
 	Now time.Time

@@ -108,6 +108,32 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// The summary counts a cluster once, though it is offline and may follow any folder that does not list its clusters.
+func TestSummaryCountsClustersOnce(t *testing.T) {
+	b := line("B", "A")
+	b.Folders["large"], b.Folders["idle"] = deployment.Folder{Tree: "L"}, deployment.Folder{Tree: "I"}
+	offline := func(cluster string) deployment.Report {
+		return with(at(cluster, ""), health(deployment.Offline), folder(""))
+	}
+	r := rules()
+	r.Expected = map[string]deployment.Expectation{
+		"drone": {Clusters: []string{"a"}}, "large": {Clusters: []string{"b"}}, "idle": {Minimum: number(0)},
+	}
+	for _, test := range []struct {
+		reports []deployment.Report
+		want    string
+	}{
+		{[]deployment.Report{offline("a"), offline("b")}, "0 of 2 clusters current"},
+		{[]deployment.Report{at("a", "c2"), offline("b")}, "1 of 2 clusters current"},
+		{[]deployment.Report{at("a", "c2"), with(at("a", "c1"), folder("idle"))}, "0 of 2 clusters current"},
+	} {
+		got := evaluate(t, deployment.Input{Branch: b, Rules: r, Reports: test.reports})
+		if !strings.Contains(got.Summary, test.want) {
+			t.Errorf("%q, want %q", got.Summary, test.want)
+		}
+	}
+}
+
 // FolderOf accepts every way to write a folder of the rendering and rejects paths elsewhere.
 func TestFolderOf(t *testing.T) {
 	for _, test := range []struct {

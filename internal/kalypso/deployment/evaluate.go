@@ -22,13 +22,15 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		o.Summary = fmt.Sprintf("The branch %q holds no rendering at this path yet.", w.Branch.Name)
 		return o, nil
 	}
-	all := w.groupReports(ctx)
+	all, elsewhere := w.groupReports(ctx)
 	inFolder := byFolder(all)
+	counted := clusterTally{current: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(w.Branch.Folders)) {
 		if ctx.Err() != nil {
 			break
 		}
-		state := w.evaluateFolder(name, slices.Concat(inFolder[""], inFolder[name]), &o)
+		state, members := w.evaluateFolder(name, slices.Concat(inFolder[""], inFolder[name]), elsewhere, &o)
+		counted.add(state, members)
 		if len(w.Unanswered) > 0 {
 			state.Verdict, state.Since = Pending, time.Time{}
 		}
@@ -63,7 +65,7 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 	}
 	o.sort()
 	o.Verdict = w.verdict(o)
-	o.Summary = w.summary(o)
+	o.Summary = w.summary(o, counted)
 	return o, ctx.Err()
 }
 
@@ -77,6 +79,20 @@ func byFolder(all []clusterState) map[string][]clusterState {
 		found[all[from].folder] = all[from:to]
 	}
 	return found
+}
+
+// clusterTally counts each cluster once, though it may follow several folders, or could follow any of them.
+type clusterTally struct {
+	current map[string]bool // by cluster: it is current in all of its folders
+	unnamed int             // clusters that are missing to a minimum
+}
+
+func (c *clusterTally) add(state FolderState, members map[string]clusterState) {
+	for key, s := range members {
+		before, met := c.current[key]
+		c.current[key] = (before || !met) && s.state == StateCurrent
+	}
+	c.unnamed += state.Total - len(members)
 }
 
 // clusterState is the state of one cluster in one folder.
@@ -98,11 +114,19 @@ func clusterKey(name string) string {
 }
 
 // groupReports evaluates the reports and merges those of each cluster and folder, sorted by folder and cluster. It
-// takes one cluster at a time, so that a large fleet needs little memory.
-func (w *Input) groupReports(ctx context.Context) (all []clusterState) {
+// takes one cluster at a time, so that a large fleet needs little memory. Why objects sync a folder from elsewhere is
+// returned apart.
+func (w *Input) groupReports(ctx context.Context) (all []clusterState, elsewhere reasons) {
 	byCluster := map[string][]int32{}
+	var others []clusterState
 	for i := range w.Reports {
-		key := clusterKey(w.Reports[i].Cluster)
+		r := &w.Reports[i]
+		if r.Health == Elsewhere {
+			why := withMessage(OneLine(r.Object), OneLine(r.Message))
+			others = append(others, clusterState{cluster: r.Cluster, folder: r.Folder, why: why})
+			continue
+		}
+		key := clusterKey(r.Cluster)
 		byCluster[key] = append(byCluster[key], int32(i)) //nolint:gosec // there are no 2^31 reports
 	}
 	for _, reports := range byCluster {
@@ -111,10 +135,12 @@ func (w *Input) groupReports(ctx context.Context) (all []clusterState) {
 		}
 		all = append(all, w.groupReportsOf(reports)...)
 	}
-	slices.SortFunc(all, func(a, b clusterState) int {
-		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster))
-	})
-	return all
+	for _, states := range [][]clusterState{all, others} {
+		slices.SortFunc(states, func(a, b clusterState) int {
+			return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.why, b.why))
+		})
+	}
+	return all, newReasons(others)
 }
 
 // groupReportsOf evaluates and merges the reports of one cluster, which are indexes, in any order.
@@ -126,7 +152,6 @@ func (w *Input) groupReportsOf(cluster []int32) []clusterState {
 		at := object{clusterKey(r.Cluster), r.Folder, r.Object}
 		objects[at] = append(objects[at], w.evaluateReport(r))
 	}
-	type place struct{ cluster, folder string }
 	clusters := map[place][]evaluatedReport{}
 	for at, reports := range objects {
 		slices.SortFunc(reports, compareReports)
@@ -149,6 +174,27 @@ func (w *Input) groupReportsOf(cluster []int32) []clusterState {
 		all = append(all, clusterState{worst.Cluster, worst.Folder, worst.state, since, revisionOf(reports), why})
 	}
 	return all
+}
+
+// reasons says why folders are not synced from the branch: what the first object says that syncs a folder from
+// elsewhere to a cluster, or to any with "".
+type reasons map[place]string
+
+type place struct{ cluster, folder string }
+
+func newReasons(sorted []clusterState) reasons {
+	r := reasons{}
+	for _, s := range sorted {
+		for at, why := range map[place]string{
+			{clusterKey(s.cluster), s.folder}: s.why,
+			{"", s.folder}:                    fmt.Sprintf("cluster %q: %s", s.cluster, s.why),
+		} {
+			if r[at] == "" {
+				r[at] = why
+			}
+		}
+	}
+	return r
 }
 
 // revisionOf returns the revision of the worst report that has one.
@@ -186,10 +232,15 @@ func (o *Outcome) addFollowed(s clusterState) {
 	o.Clusters[s.cluster] = append(o.Clusters[s.cluster], Followed{s.folder, s.revision, s.state})
 }
 
-// evaluateFolder counts the clusters of a folder at head and decides its verdict.
-func (w *Input) evaluateFolder(name string, all []clusterState, o *Outcome) FolderState {
+// evaluateFolder counts the clusters of a folder at head and decides its verdict. It also returns the named clusters.
+func (w *Input) evaluateFolder(
+	name string,
+	all []clusterState,
+	elsewhere reasons,
+	o *Outcome,
+) (state FolderState, members map[string]clusterState) {
 	expected := w.Rules.Expected[name]
-	members := map[string]clusterState{}
+	members = map[string]clusterState{}
 	listed := map[string]bool{}
 	for _, cluster := range expected.Clusters {
 		listed[clusterKey(cluster)] = true
@@ -197,7 +248,8 @@ func (w *Input) evaluateFolder(name string, all []clusterState, o *Outcome) Fold
 			cluster: cluster,
 			folder:  name,
 			state:   StateMissing,
-			why:     "it is expected to follow the folder, but no source reports that it does",
+			why: withMessage("it is expected to follow the folder, but no source reports that it does",
+				elsewhere[place{clusterKey(cluster), name}]),
 		}
 	}
 	for _, s := range all {
@@ -215,7 +267,7 @@ func (w *Input) evaluateFolder(name string, all []clusterState, o *Outcome) Fold
 			}
 		}
 	}
-	state := FolderState{Tree: w.Branch.Folders[name].Tree}
+	state.Tree = w.Branch.Folders[name].Tree
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		s := members[key]
 		state.add(s.state)
@@ -227,7 +279,7 @@ func (w *Input) evaluateFolder(name string, all []clusterState, o *Outcome) Fold
 		}
 	}
 	state.Total = len(members)
-	w.countMissing(name, expected, &state, o)
+	w.countMissing(name, expected, elsewhere[place{"", name}], &state, o)
 	w.setVerdict(expected, slices.Collect(maps.Values(members)), &state)
 	if state.Tree == "" {
 		o.Problems = append(o.Problems, Problem{
@@ -236,7 +288,7 @@ func (w *Input) evaluateFolder(name string, all []clusterState, o *Outcome) Fold
 			Message: "the record on the branch lists the folder, but the branch does not contain it",
 		})
 	}
-	return state
+	return state, members
 }
 
 func (c *Counts) add(s State) {
@@ -252,7 +304,7 @@ func (c *Counts) add(s State) {
 
 // countMissing counts the clusters missing from the expected number: up to the minimum of current ones, or one if no
 // cluster reports.
-func (w *Input) countMissing(name string, expected Expectation, state *FolderState, o *Outcome) {
+func (w *Input) countMissing(name string, expected Expectation, reason string, state *FolderState, o *Outcome) {
 	lacking, message := 0, ""
 	switch {
 	case expected.Minimum != nil:
@@ -261,7 +313,7 @@ func (w *Input) countMissing(name string, expected Expectation, state *FolderSta
 		state.Total = max(state.Total, *expected.Minimum)
 	case state.Total == 0:
 		lacking, state.Total = 1, 1
-		message = "no cluster reports that it follows the folder"
+		message = withMessage("no cluster reports that it follows the folder", reason)
 	}
 	if lacking > state.Missing {
 		state.Missing = lacking
@@ -362,13 +414,16 @@ func (o *Outcome) sort() {
 }
 
 // summary describes the state in one line.
-func (w *Input) summary(o Outcome) string {
-	var current, total, done int
+func (w *Input) summary(o Outcome, clusters clusterTally) string {
+	current, total, done := 0, len(clusters.current)+clusters.unnamed, 0
+	for _, is := range clusters.current {
+		if is {
+			current++
+		}
+	}
 	var waiting []string
 	for _, name := range slices.Sorted(maps.Keys(o.Folders)) {
-		f := o.Folders[name]
-		current, total = current+f.Current, total+f.Total
-		if f.Verdict == Success {
+		if o.Folders[name].Verdict == Success {
 			done++
 		} else {
 			waiting = append(waiting, name)

@@ -101,6 +101,7 @@ func health(h deployment.Health) edit { return func(r *deployment.Report) { r.He
 func since(d time.Duration) edit      { return func(r *deployment.Report) { r.Since = ago(d) } }
 func told(d time.Duration) edit       { return func(r *deployment.Report) { r.Time = ago(d) } }
 func revision(text string) edit       { return func(r *deployment.Report) { r.Revision = text } }
+func said(text string) edit           { return func(r *deployment.Report) { r.Message = text } }
 func folder(name string) edit         { return func(r *deployment.Report) { r.Folder = name } }
 func live(r *deployment.Report)       { r.Recorded, r.Time = false, time.Time{} }
 
@@ -196,7 +197,7 @@ func TestRows(t *testing.T) {
 			branch:  fresh(),
 			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Failed), since(3*time.Hour))},
 			want:    "progressing 1, pending; pending"},
-		{row: "not healthy", name: "the deadline counts from the condition's last transition, where that is later",
+		{row: "not healthy", name: "the deadline counts from the report's own time, where that is later",
 			branch:  line("B", "A"),
 			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Progressing), since(time.Minute))},
 			want:    "progressing 1, pending; pending", says: "progressing a: not ready"},
@@ -259,6 +260,21 @@ func TestRows(t *testing.T) {
 		{row: "no report at all", name: "but where none is needed", branch: line("B", "A"),
 			rules: expecting(deployment.Expectation{Minimum: number(0)}), want: ", success; success"},
 
+		{row: "no report at all", name: "names why: an object that follows something else", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Elsewhere), said("it follows the tag \"v1\""))},
+			want:    "missing 1, pending; pending",
+			says:    `missing : no cluster reports that it follows the folder: cluster "a": it follows the tag "v1"`},
+		{row: "a cluster that is expected and reports nothing: missing",
+			name: "names why: an object that follows something else", branch: line("B", "A"),
+			rules: expecting(deployment.Expectation{Clusters: []string{"a", "b"}}),
+			reports: []deployment.Report{at("a", "c2"),
+				with(at("b", "c2"), health(deployment.Elsewhere), said("it follows the tag \"v1\"")),
+				with(at("a", "c2"), health(deployment.Elsewhere), said("it follows the tag \"v2\""))},
+			want: "current 1, missing 1, pending; pending", says: `no source reports that it does: it follows the tag "v1"`},
+		{row: "suspended: suspended, named", name: "nothing follows the name of the object", branch: line("B", "A"),
+			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Suspended),
+				func(r *deployment.Report) { r.Object = "Kustomization flux-system/fleet" })},
+			want: "suspended 1, pending; pending", says: "suspended a: Kustomization flux-system/fleet|"},
 		{row: "suspended: suspended, named", branch: line("B", "A"),
 			reports: []deployment.Report{with(at("a", "c2"), health(deployment.Suspended))},
 			want:    "suspended 1, pending; pending", says: "suspended a"},
@@ -358,7 +374,7 @@ func TestRows(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if test.says != "" && !slices.ContainsFunc(got.Problems, func(p deployment.Problem) bool {
-				return strings.Contains(fmt.Sprintf("%s %s: %s", p.State, p.Cluster, p.Message), test.says)
+				return strings.Contains(fmt.Sprintf("%s %s: %s|", p.State, p.Cluster, p.Message), test.says)
 			}) {
 				t.Errorf("no problem says %q: %+v", test.says, got.Problems)
 			}

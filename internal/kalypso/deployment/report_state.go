@@ -35,9 +35,7 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if j.state == StateFailed {
 		j.since = later(changed, r.Since).Add(w.Rules.Deadline)
 	}
-	if message := OneLine(r.Message); message != "" {
-		j.why = withMessage(j.why, message)
-	}
+	j.why = withMessage(j.why, OneLine(r.Message))
 	j.Revision = OneLine(r.Revision)
 	return j
 }
@@ -168,10 +166,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// withMessage appends a source's own message to a reason.
+// withMessage appends a source's own message to a reason. Either may be empty.
 func withMessage(why, message string) string {
-	if why == "" {
-		return message
+	if why == "" || message == "" {
+		return why + message
 	}
 	return why + ": " + message
 }

@@ -13,10 +13,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -38,9 +40,10 @@ var (
 
 // Server is a running API server.
 type Server struct {
-	Host  string // 127.0.0.1:port
-	ca    []byte
-	admin dynamic.Interface
+	Host     string // 127.0.0.1:port
+	ca       []byte
+	admin    dynamic.Interface
+	replayed map[string]*unstructured.Unstructured // see [Server.Replay]
 }
 
 // Start starts a server with the custom resources in the files; see [CRDs]. It stops when the test ends.
@@ -49,11 +52,7 @@ func Start(t testing.TB, crds ...string) *Server {
 	etcd := etcd.Find(t, "etcd")
 	bin := server.Find(t, filepath.Join(root(), "bin", "apiextensions-apiserver"))
 	dir := t.TempDir()
-	client, peer, port := freePort(t), freePort(t), freePort(t)
-	run(t, dir, etcd, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
-		"--listen-client-urls", "http://"+client, "--advertise-client-urls", "http://"+client,
-		"--listen-peer-urls", "http://"+peer, "--initial-advertise-peer-urls", "http://"+peer,
-		"--initial-cluster", "default=http://"+peer)
+	client, port := startEtcd(t, dir, etcd), freePort(t)
 
 	reviews := httptest.NewServer(reviewer{})
 	t.Cleanup(reviews.Close)
@@ -63,7 +62,7 @@ func Start(t testing.TB, crds ...string) *Server {
 	}
 	_, number, _ := net.SplitHostPort(port)
 	certificates := filepath.Join(dir, "certificates")
-	run(t, dir, bin, "--etcd-servers", "http://"+client, "--bind-address", "127.0.0.1", "--secure-port", number,
+	run(t, dir, bin, "--etcd-servers", client, "--bind-address", "127.0.0.1", "--secure-port", number,
 		"--cert-dir", certificates,
 		"--kubeconfig", core, "--authentication-kubeconfig", core, "--authorization-kubeconfig", core,
 		"--authentication-skip-lookup",
@@ -74,6 +73,16 @@ func Start(t testing.TB, crds ...string) *Server {
 	s.await(t, filepath.Join(certificates, "apiserver.crt"))
 	s.install(t, crds)
 	return s
+}
+
+// startEtcd starts etcd with its data in dir, and returns its URL.
+func startEtcd(t testing.TB, dir, etcd string) string {
+	t.Helper()
+	client, peer := "http://"+freePort(t), "http://"+freePort(t)
+	run(t, dir, etcd, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer)
+	return client
 }
 
 // Kubeconfig returns a kubeconfig for a user, with the single context "fleet".
@@ -105,7 +114,7 @@ func (s *Server) await(t testing.TB, certificate string) {
 		if config, last = clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(Admin))); last != nil {
 			continue
 		}
-		config.QPS = -1
+		config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 		if s.admin, last = dynamic.NewForConfig(config); last != nil {
 			continue
 		}
@@ -119,16 +128,22 @@ func (s *Server) await(t testing.TB, certificate string) {
 // run runs a program until the test ends. If the test fails, it logs the program's output.
 func run(t testing.TB, dir, program string, args ...string) {
 	t.Helper()
-	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
+	runCommand(t, dir, exec.Command(program, args...))
+}
+
+// runCommand runs a command until the test ends, or stop is called. If the test fails, it logs the command's output.
+func runCommand(t testing.TB, dir string, cmd *exec.Cmd) (stop func()) {
+	t.Helper()
+	name := filepath.Base(cmd.Path)
+	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		gone := make(chan struct{})
 		go func() { _ = cmd.Wait(); close(gone) }()
@@ -139,11 +154,15 @@ func run(t testing.TB, dir, program string, args ...string) {
 			<-gone
 		}
 		_ = log.Close()
+	})
+	t.Cleanup(func() {
+		stop()
 		if t.Failed() {
 			text, _ := os.ReadFile(log.Name())
-			t.Logf("%s said:\n%s", filepath.Base(program), text[max(0, len(text)-1000):])
+			t.Logf("%s said:\n%s", name, text[max(0, len(text)-1000):])
 		}
 	})
+	return stop
 }
 
 // freePort returns a free address.

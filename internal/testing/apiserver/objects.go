@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 )
 
@@ -27,6 +28,8 @@ const (
 	Kustomizations  = fluxKustomize + "kustomize.toolkit.fluxcd.io_kustomizations.yaml"
 	GitRepositories = fluxSource + "source.toolkit.fluxcd.io_gitrepositories.yaml"
 	OCIRepositories = fluxSource + "source.toolkit.fluxcd.io_ocirepositories.yaml"
+	HelmCharts      = fluxSource + "source.toolkit.fluxcd.io_helmcharts.yaml"
+	HelmReleases    = "github.com/fluxcd/helm-controller/config/crd/bases/helm.toolkit.fluxcd.io_helmreleases.yaml"
 	Applications    = "github.com/argoproj/argo-cd/v3/manifests/crds/application-crd.yaml"
 	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/" +
 		"external-secrets.io_externalsecrets.yaml"
@@ -47,6 +50,7 @@ func CRDs(t testing.TB, names ...string) []string {
 			"mod",
 			"download",
 			"-json",
+			"github.com/fluxcd/helm-controller",
 			"github.com/fluxcd/kustomize-controller",
 			"github.com/fluxcd/source-controller",
 			"github.com/argoproj/argo-cd/v3",
@@ -127,6 +131,18 @@ func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
 	t.Fatalf("%s are not served: %v", at.Resource, err)
 }
 
+// Objects returns the admin's client for the objects of one's kind and namespace.
+func (s *Server) Objects(of *unstructured.Unstructured) dynamic.ResourceInterface {
+	gvk := of.GroupVersionKind()
+	plural := strings.ToLower(strings.TrimSuffix(gvk.Kind, "y"))
+	if strings.HasSuffix(gvk.Kind, "y") {
+		plural += "ies"
+	} else {
+		plural += "s"
+	}
+	return s.admin.Resource(gvk.GroupVersion().WithResource(plural)).Namespace(of.GetNamespace())
+}
+
 // Apply creates or replaces objects, including their status.
 func (s *Server) Apply(t testing.TB, documents ...string) {
 	t.Helper()
@@ -136,13 +152,7 @@ func (s *Server) Apply(t testing.TB, documents ...string) {
 			t.Fatalf("%v in\n%s", err, text)
 		}
 		gvk := o.GroupVersionKind()
-		plural := strings.ToLower(strings.TrimSuffix(gvk.Kind, "y"))
-		if strings.HasSuffix(gvk.Kind, "y") {
-			plural += "ies"
-		} else {
-			plural += "s"
-		}
-		objects := s.admin.Resource(gvk.GroupVersion().WithResource(plural)).Namespace(o.GetNamespace())
+		objects := s.Objects(o)
 		status := o.Object["status"]
 		_ = objects.Delete(t.Context(), o.GetName(), metav1.DeleteOptions{})
 		made, err := objects.Create(t.Context(), o.DeepCopy(), metav1.CreateOptions{})

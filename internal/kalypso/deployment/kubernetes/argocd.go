@@ -1,9 +1,14 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
@@ -32,13 +37,11 @@ func (k *cluster) argoCD(ctx context.Context) (there bool, err error) {
 
 // application adds a report for each source of an Application that is a folder of the rendering.
 func (k *cluster) application(o object) {
-	sources, revisions := o.objects("spec", "sources"), o.texts("status", "sync", "revisions")
-	compared := o.objects("status", "sync", "comparedTo", "sources")
-	if len(sources) == 0 {
-		sources, revisions = []object{o.at("spec", "source")}, []string{o.text("status", "sync", "revision")}
-		compared = []object{o.at("status", "sync", "comparedTo", "source")}
+	revisions := o.texts("status", "sync", "revisions")
+	if len(o.objects("spec", "sources")) == 0 {
+		revisions = []string{o.text("status", "sync", "revision")}
 	}
-	for i, source := range sources {
+	for i, source := range o.applicationSources() {
 		folder, inside := k.of.FolderOf(source.text("path"))
 		if !inside || !repourl.SameAcrossTransports(source.text("repoURL"), k.of.Repo) ||
 			!k.isBranch(source.text("targetRevision")) {
@@ -48,10 +51,7 @@ func (k *cluster) application(o object) {
 		if i < len(revisions) {
 			r.Revision = revisions[i]
 		}
-		r.Health, r.Since, r.Message = o.health()
-		if r.Health == deployment.Healthy && (i >= len(compared) || !sameSource(compared[i], source)) {
-			r.Health, r.Message = deployment.Progressing, "Argo CD has not observed its latest change"
-		}
+		o.applicationStatus(k.date.now()).fill(&r)
 		namespace := ""
 		if r.Cluster != k.name {
 			namespace = otherCluster
@@ -63,15 +63,6 @@ func (k *cluster) application(o object) {
 // isBranch reports whether a target revision may be the rendering's branch. With HEAD, the synced commit decides.
 func (k *cluster) isBranch(revision string) bool {
 	return revision == "" || revision == "HEAD" || strings.TrimPrefix(revision, "refs/heads/") == k.of.Branch
-}
-
-func sameSource(a, b object) bool {
-	for _, field := range []string{"repoURL", "path", "targetRevision"} {
-		if a.text(field) != b.text(field) {
-			return false
-		}
-	}
-	return true
 }
 
 // destination names the cluster that an Application deploys to. A cluster other than Argo CD's own is appended to the
@@ -87,48 +78,136 @@ func (k *cluster) destination(o object) string {
 	return k.name + "/" + server
 }
 
-// health returns the health of an Application. It is Healthy if it is Synced and Healthy, no operation is running, and
-// Argo CD compared it after the last operation ended.
-func (o object) health() (health deployment.Health, since time.Time, message string) {
+// applicationSources returns what an Application syncs, as GetSource of Argo CD's ApplicationSpec does.
+func (o object) applicationSources() []object {
+	if sources := o.objects("spec", "sources"); len(sources) > 0 {
+		return sources
+	}
+	if hydrated := o.at("spec", "sourceHydrator"); len(hydrated.Object) > 0 {
+		return []object{{unstructured.Unstructured{Object: map[string]any{
+			"repoURL":        hydrated.text("drySource", "repoURL"),
+			"path":           hydrated.text("syncSource", "path"),
+			"targetRevision": hydrated.text("syncSource", "targetBranch"),
+		}}}}
+	}
+	return []object{o.at("spec", "source")}
+}
+
+// compared reports whether Argo CD compared the cluster with what the spec names now. It does so at once if these
+// fields differ (needRefreshAppStatus in its controller/appcontroller.go).
+func (o object) compared() bool {
+	to := o.at("status", "sync", "comparedTo")
+	before := to.objects("sources")
+	if len(before) == 0 {
+		before = []object{to.at("source")}
+	}
+	return slices.EqualFunc(o.applicationSources(), before, sameContent) &&
+		sameContent(o.at("spec", "destination"), to.at("destination"))
+}
+
+// sameContent reports whether two objects are equal but for fields that are empty: Argo CD omits these.
+func sameContent(a, b object) bool {
+	return reflect.DeepEqual(withoutEmpty(a.Object), withoutEmpty(b.Object))
+}
+
+// withoutEmpty returns a value without fields that are empty, or nil if it is empty itself.
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for name, field := range v {
+			if field = withoutEmpty(field); field != nil {
+				kept[name] = field
+			}
+		}
+		if len(kept) > 0 {
+			return kept
+		}
+	case []any:
+		kept := make([]any, len(v))
+		for i := range v {
+			kept[i] = withoutEmpty(v[i])
+		}
+		if len(kept) > 0 {
+			return kept
+		}
+	default:
+		if v != nil && !reflect.ValueOf(v).IsZero() {
+			return v
+		}
+	}
+	return nil
+}
+
+// applicationStatus returns the status of an Application. It is Healthy if it is Synced and Healthy, no operation is
+// running, and Argo CD compared it with its present spec after the last operation ended.
+//
+// What Argo CD v3.2 writes, in its controller/appcontroller.go unless another file is named:
+//
+//   - setOperationState: operationState.startedAt stays through all retries of an operation, finishedAt does not. An
+//     operation that failed and waits for its next attempt has the phase Running and finishedAt; it has retryCount.
+//   - persistAppStatus: health.lastTransitionTime moves only if the status changes, and is set nowhere else. Since v3
+//     health has no message.
+//   - processAppRefreshQueueItem: reconciledAt moves with each comparison, and is the time at which it began. An
+//     operation that ends asks for one.
+//   - SyncAppState in controller/sync.go: status.history gets an entry with deployedAt for each operation that synced
+//     everything, but not for one that healed some resources.
+//   - SetConditions in pkg/apis/application/v1alpha1/types.go: a condition keeps its lastTransitionTime while its
+//     message stays.
+func (o object) applicationStatus(now time.Time) status {
 	state, operation := o.at("status", "health"), o.at("status", "operationState")
-	ended := operation.time("finishedAt")
-	since, message = later(state.time("lastTransitionTime"), ended), state.text("message")
+	begun, ended := operation.time("startedAt"), operation.time("finishedAt")
+	deployed := ended
+	if history := o.objects("status", "history"); len(history) > 0 {
+		deployed = history[len(history)-1].time("deployedAt")
+	}
+	changed := state.time("lastTransitionTime")
 	phase := operation.text("phase")
+	retried := operation.number("retryCount") > 0
 	_, asked := o.Object["operation"]
-	fault := o.firstError()
-	switch {
-	case state.text("status") == "Suspended":
-		return deployment.Suspended, since, message
+	health, fault := state.text("status"), o.firstError()
+	switch running := phase == "Running" || phase == "Terminating"; {
+	case health == "Suspended":
+		return status{deployment.Suspended, later(changed, ended), cmp.Or(state.text("message"), "its health is Suspended")}
 	case o.GetDeletionTimestamp() != nil:
-		return deployment.Progressing, since, "being deleted"
-	case fault != "":
-		return deployment.Failed, since, fault
-	case asked, phase == "Running", phase == "Terminating":
-		return deployment.Progressing, since, "an operation is running"
+		return status{health: deployment.Progressing, message: "being deleted"}
+	case fault.Object != nil:
+		message := fault.text("type") + ": " + fault.text("message")
+		return status{deployment.Failed, fault.time("lastTransitionTime"), message}
+	case running && (!ended.IsZero() || retried):
+		return status{deployment.Failed, begun, operation.text("message")}
+	case running:
+		return status{deployment.Progressing, begun, "an operation is running"}
+	case asked:
+		return status{deployment.Progressing, now, "an operation is about to begin"}
 	case phase == "Failed", phase == "Error":
-		return deployment.Failed, since, operation.text("message")
+		return status{deployment.Failed, begun, operation.text("message")}
+	case !o.compared():
+		return status{deployment.Progressing, deployed, "Argo CD has not observed its latest change"}
 	case ended.After(o.time("status", "reconciledAt")):
-		return deployment.Progressing, since, "not compared since the last operation ended"
+		return status{deployment.Progressing, ended, "not compared since the last operation ended"}
 	case o.text("status", "sync", "status") != "Synced":
-		return deployment.Progressing, since, "not synced: " + o.text("status", "sync", "status")
+		return status{deployment.Progressing, deployed, "not synced: " + o.text("status", "sync", "status")}
 	}
-	switch state.text("status") {
+	message := cmp.Or(state.text("message"), "its health is "+cmp.Or(health, "unknown"))
+	switch health {
 	case "Healthy":
-		return deployment.Healthy, since, ""
+		return status{health: deployment.Healthy, since: later(changed, ended)}
 	case "Degraded":
-		return deployment.Failed, since, message
+		// A container that crashes again and again moves the health between Degraded and Progressing.
+		return status{deployment.Failed, deployed, message}
 	}
-	return deployment.Progressing, since, message
+	return status{deployment.Progressing, later(changed, deployed), message}
 }
 
 // firstError returns the first condition whose type ends in Error.
-func (o object) firstError() string {
+func (o object) firstError() object {
 	for _, c := range o.objects("status", "conditions") {
 		if strings.HasSuffix(c.text("type"), "Error") {
-			return c.text("type") + ": " + c.text("message")
+			return c
 		}
 	}
-	return ""
+	return object{}
 }
 
 func later(a, b time.Time) time.Time {

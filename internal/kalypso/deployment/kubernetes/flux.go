@@ -2,7 +2,10 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/repourl"
@@ -11,83 +14,151 @@ import (
 const (
 	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 	sourceGroup    = "source.toolkit.fluxcd.io"
+	helmGroup      = "helm.toolkit.fluxcd.io"
 	defaultBranch  = "master" // of a GitRepository without a reference
 )
 
+// sourceResources maps the kinds of sources to their resources. A kind is listed only if an object that counts refers
+// to one.
+var sourceResources = map[string]string{
+	"GitRepository":    "gitrepositories",
+	"OCIRepository":    "ocirepositories",
+	"Bucket":           "buckets",
+	"ExternalArtifact": "externalartifacts",
+	"HelmChart":        "helmcharts",
+	"HelmRepository":   "helmrepositories",
+}
+
 // flux adds the reports of Flux Kustomizations. there is false if the cluster has no Flux.
+//
+// Kustomizations are listed before sources. So if a Kustomization has applied a folder, each source is read as the
+// folder has it, and no artifact is older than the one that its Kustomization applied.
 func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 	kustomizations, err := k.list(ctx, kustomizeGroup, "kustomizations")
 	if err != nil || !kustomizations.there {
 		return false, err
 	}
-	sources := map[string]object{}
-	for _, resource := range []string{"gitrepositories", "ocirepositories"} {
-		found, err := k.list(ctx, sourceGroup, resource)
+	for _, o := range kustomizations.objects {
+		err := ctx.Err()
+		if err == nil {
+			err = k.kustomization(ctx, object{o})
+		}
 		if err != nil {
 			return true, err
 		}
-		for _, o := range found.objects {
-			sources[o.GetKind()+" "+o.GetNamespace()+"/"+o.GetName()] = object{o}
-		}
-	}
-	for _, o := range kustomizations.objects {
-		if err := ctx.Err(); err != nil {
-			return true, err
-		}
-		k.kustomization(object{o}, sources)
 	}
 	return true, nil
 }
 
 // kustomization adds the report of a Kustomization if it follows a folder of the rendering.
-func (k *cluster) kustomization(o object, sources map[string]object) {
-	namespace := o.text("spec", "sourceRef", "namespace")
-	if namespace == "" {
-		namespace = o.GetNamespace()
-	}
-	source, there := sources[o.text("spec", "sourceRef", "kind")+" "+namespace+"/"+o.text("spec", "sourceRef", "name")]
+func (k *cluster) kustomization(ctx context.Context, o object) error {
+	reference := o.reference("spec", "sourceRef")
 	folder, inside := k.of.FolderOf(o.text("spec", "path"))
-	if !there || !inside || !k.follows(source) {
-		return
+	if !inside || reference.kind != "GitRepository" && reference.kind != "OCIRepository" {
+		return nil
 	}
-	applied, attempted := o.text("status", "lastAppliedRevision"), o.text("status", "lastAttemptedRevision")
+	source, there, err := k.source(ctx, reference)
+	if err != nil {
+		return err
+	}
+	follows, why := false, reference.String()+" does not exist"
+	if there {
+		follows, why = k.follows(source)
+	}
+	r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Now: k.date.now()}
+	if !follows {
+		if why != "" && slices.Contains(k.of.Folders, folder) {
+			r.Health, r.Message = deployment.Elsewhere, why
+			k.reports = append(k.reports, r)
+		}
+		return nil
+	}
+	now := k.date.now()
+	own := o.kustomizationStatus(source, now)
+	r.Revision = o.text("status", "lastAppliedRevision")
 	if source.GetKind() == "OCIRepository" {
 		// The artifact's own revision is not a commit.
-		applied, attempted = o.text("status", "lastAppliedOriginRevision"), ""
-	}
-	r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Revision: applied, Now: k.date.now()}
-	r.Health, r.Since, r.Message = o.readyHealth()
-	if r.Health == deployment.Failed && attempted != "" {
+		r.Revision = o.text("status", "lastAppliedOriginRevision")
+	} else if attempted := o.text("status", "lastAttemptedRevision"); own.health == deployment.Failed && attempted != "" {
 		r.Revision = attempted
 	}
-	if r.Health == deployment.Healthy && source.flag("spec", "suspend") {
-		r.Health, r.Message = deployment.Suspended, source.name()+" is suspended"
-	}
-	if fetched := source.condition("Ready"); r.Health == deployment.Healthy && fetched.text("status") == "False" {
-		r.Message = source.name() + ": " + fetched.text("message")
-	}
+	own.with(source.sourceStatus(o.text("status", "lastAppliedRevision"), now)).fill(&r)
 	k.addReport(r, o.text("spec", "targetNamespace"))
+	return nil
 }
 
-// follows reports whether a source is the branch of the rendering or an artifact built from it.
-func (k *cluster) follows(source object) bool {
+// source returns the object that a reference names. there is false if it does not exist.
+func (k *cluster) source(ctx context.Context, r reference) (source object, there bool, err error) {
+	byName, read := k.sources[r.kind]
+	if !read {
+		byName = map[string]object{}
+		if resource := sourceResources[r.kind]; resource != "" {
+			found, err := k.list(ctx, sourceGroup, resource)
+			if err != nil {
+				return object{}, false, err
+			}
+			for _, o := range found.objects {
+				byName[o.GetNamespace()+"/"+o.GetName()] = object{o}
+			}
+		}
+		k.sources[r.kind] = byName
+	}
+	source, there = byName[r.namespace+"/"+r.name]
+	return source, there, nil
+}
+
+// withSource returns the status of an object together with that of its source. applied names the revision of the
+// source that the object applied, and last is when it last did so.
+func (k *cluster) withSource(
+	ctx context.Context,
+	own status,
+	r reference,
+	applied string,
+	last time.Time,
+) (status, error) {
+	source, there, err := k.source(ctx, r)
+	switch {
+	case err != nil:
+		return status{}, err
+	case sourceResources[r.kind] == "":
+		return own.with(status{deployment.Progressing, last, r.String() + " is a source of an unknown kind"}), nil
+	case !there:
+		return own.with(status{deployment.Failed, last, r.String() + " does not exist"}), nil
+	}
+	return own.with(source.sourceStatus(applied, k.date.now())), nil
+}
+
+// follows reports whether a source is the branch of the rendering or an artifact built from it. why tells what it
+// follows instead, if it is of the same repo.
+func (k *cluster) follows(source object) (follows bool, why string) {
 	if source.GetKind() == "OCIRepository" {
 		// If nothing names the repo it was built from, the commit decides.
 		origin := source.text("status", "artifact", "metadata", "org.opencontainers.image.source")
-		return origin == "" || repourl.SameAcrossTransports(origin, k.of.Repo)
+		return origin == "" || repourl.SameAcrossTransports(origin, k.of.Repo), ""
 	}
 	if !repourl.SameAcrossTransports(source.text("spec", "url"), k.of.Repo) {
-		return false
+		return false, ""
 	}
-	reference := source.at("spec", "ref")
-	branch, name := reference.text("branch"), reference.text("name")
+	ref := source.at("spec", "ref")
+	branch, other := ref.text("branch"), ""
+	// The order in which Flux takes them: https://fluxcd.io/flux/components/source/gitrepositories/#reference
 	switch {
-	case name != "":
-		return name == "refs/heads/"+k.of.Branch
-	case reference.text("tag") != "" || reference.text("semver") != "":
-		return false
-	case branch == "":
-		branch = defaultBranch
+	case ref.text("commit") != "":
+		other = fmt.Sprintf("the commit %q", ref.text("commit"))
+	case ref.text("name") == "refs/heads/"+k.of.Branch:
+	case ref.text("name") != "":
+		other = fmt.Sprintf("%q", ref.text("name"))
+	case ref.text("semver") != "":
+		other = fmt.Sprintf("the semver range %q", ref.text("semver"))
+	case ref.text("tag") != "":
+		other = fmt.Sprintf("the tag %q", ref.text("tag"))
+	case branch == "" && k.of.Branch != defaultBranch:
+		other = fmt.Sprintf("the branch %q, the default,", defaultBranch)
+	case branch != "" && strings.TrimPrefix(branch, "refs/heads/") != k.of.Branch:
+		other = fmt.Sprintf("the branch %q", branch)
 	}
-	return strings.TrimPrefix(branch, "refs/heads/") == k.of.Branch
+	if other != "" {
+		return false, fmt.Sprintf("%s follows %s instead of the branch %q", source.name(), other, k.of.Branch)
+	}
+	return true, ""
 }

@@ -69,7 +69,10 @@ func ask(
 		return []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err)}}
 	}
 	c = logged
-	k := &cluster{name: name, client: c, of: of, contents: contents, lists: map[string]*resourceList{}}
+	k := &cluster{
+		name: name, client: c, of: of, contents: contents,
+		lists: map[string]*resourceList{}, sources: map[string]map[string]object{},
+	}
 	flux, err := k.flux(ctx)
 	argo := false
 	if err == nil {
@@ -113,7 +116,8 @@ type cluster struct {
 	name     string
 	of       deployment.Rendering
 	contents *folderObjects
-	lists    map[string]*resourceList // by group and resource
+	lists    map[string]*resourceList     // by group and resource
+	sources  map[string]map[string]object // of Flux, by kind, and by namespace/name; see [cluster.source]
 	parents  []parent
 	reports  []deployment.Report
 }

@@ -32,7 +32,8 @@ func (k *cluster) addReport(r deployment.Report, namespace string) {
 	}
 }
 
-// addNested adds the reports of the Kustomizations and Applications in the folders that the cluster follows.
+// addNested adds the reports of the Kustomizations, HelmReleases and Applications in the folders that the cluster
+// follows.
 func (k *cluster) addNested(ctx context.Context) error {
 	type place struct {
 		parent
@@ -53,7 +54,11 @@ func (k *cluster) addNested(ctx context.Context) error {
 			}
 			if at := (place{p, id}); !done[at] {
 				done[at] = true
-				k.reports = append(k.reports, k.nestedReports(p.folder, id)...)
+				found, err := k.nestedReports(ctx, p.folder, id)
+				if err != nil {
+					return err
+				}
+				k.reports = append(k.reports, found...)
 			}
 		}
 	}
@@ -62,15 +67,19 @@ func (k *cluster) addNested(ctx context.Context) error {
 
 // nestedReports returns the reports of the objects with an identity. There may be several if the folder names no
 // namespace.
-func (k *cluster) nestedReports(folder string, id identity) []deployment.Report {
+func (k *cluster) nestedReports(ctx context.Context, folder string, id identity) ([]deployment.Report, error) {
+	list, err := k.list(ctx, id.group, nestedKinds[id.group].resource)
+	if err != nil {
+		return nil, err
+	}
 	var all []deployment.Report
-	for _, o := range k.lists[id.kind()].named(id) {
+	for _, o := range list.named(id) {
 		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Nested: true, Now: k.date.now()}
-		if id.group == argoGroup {
-			r.Health, r.Since, r.Message = o.health()
-		} else {
-			r.Health, r.Since, r.Message = o.readyHealth()
+		found, err := k.nestedStatus(ctx, id.group, o)
+		if err != nil {
+			return nil, err
 		}
+		found.fill(&r)
 		all = append(all, r)
 	}
 	if len(all) == 0 {
@@ -79,7 +88,24 @@ func (k *cluster) nestedReports(folder string, id identity) []deployment.Report 
 			Message: "the folder contains it, but the cluster does not yet", Now: k.date.now(),
 		})
 	}
-	return all
+	return all, nil
+}
+
+// nestedStatus returns the status of an object in a folder, together with its sources.
+func (k *cluster) nestedStatus(ctx context.Context, group string, o object) (status, error) {
+	switch group {
+	case argoGroup:
+		return o.applicationStatus(k.date.now()), nil
+	case helmGroup:
+		return k.helmReleaseStatus(ctx, o)
+	}
+	from := o.reference("spec", "sourceRef")
+	source, _, err := k.source(ctx, from)
+	if err != nil {
+		return status{}, err
+	}
+	return k.withSource(ctx, o.kustomizationStatus(source, k.date.now()), from, o.text("status", "lastAppliedRevision"),
+		lastSuccess(o.objects("status", "history")))
 }
 
 // named returns the objects with the name of an identity, in its namespace or, if it has none, in any.
@@ -103,19 +129,15 @@ func (k *resourceList) named(id identity) []object {
 // identity identifies an object in a folder.
 type identity struct{ group, namespace, name string }
 
-// kind returns the key of its list in [cluster].
-func (id identity) kind() string {
-	if id.group == argoGroup {
-		return argoGroup + "/applications"
-	}
-	return kustomizeGroup + "/kustomizations"
+// nestedKinds lists by group which objects in a folder are checked.
+var nestedKinds = map[string]struct{ kind, resource string }{
+	kustomizeGroup: {"Kustomization", "kustomizations"},
+	helmGroup:      {"HelmRelease", "helmreleases"},
+	argoGroup:      {"Application", "applications"},
 }
 
 func (id identity) String() string {
-	if id.group == argoGroup {
-		return "Application " + id.namespace + "/" + id.name
-	}
-	return "Kustomization " + id.namespace + "/" + id.name
+	return nestedKinds[id.group].kind + " " + id.namespace + "/" + id.name
 }
 
 // folderObjects holds the objects in the folders at head, which are read once for all clusters.
@@ -157,8 +179,8 @@ func (c *folderObjects) err() error {
 	return errors.Join(all...)
 }
 
-// identities returns the Kustomizations and Applications in files, sorted. It skips what it can't parse: Flux or Argo
-// CD will reject that.
+// identities returns the Kustomizations, HelmReleases and Applications in files, sorted. It skips what it can't parse:
+// Flux or Argo CD will reject that.
 func identities(files map[string][]byte) []identity {
 	var all []identity
 	for _, content := range files {
@@ -169,8 +191,7 @@ func identities(files map[string][]byte) []identity {
 				break
 			}
 			gvk := o.GroupVersionKind()
-			if gvk.Group == kustomizeGroup && gvk.Kind == "Kustomization" ||
-				gvk.Group == argoGroup && gvk.Kind == "Application" {
+			if gvk.Kind != "" && gvk.Kind == nestedKinds[gvk.Group].kind {
 				all = append(all, identity{gvk.Group, o.GetNamespace(), o.GetName()})
 			}
 		}

@@ -1,11 +1,10 @@
 package kubernetes
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
 // object reads fields of a cluster's object. A field that is absent or has another type reads as the zero value.
@@ -53,6 +52,17 @@ func (o object) at(fields ...string) object {
 	return object{unstructured.Unstructured{Object: m}}
 }
 
+// reference names an object that another one refers to.
+type reference struct{ kind, namespace, name string }
+
+// reference returns the reference in a field. The namespace defaults to the object's own.
+func (o object) reference(fields ...string) reference {
+	at := o.at(fields...)
+	return reference{at.text("kind"), cmp.Or(at.text("namespace"), o.GetNamespace()), at.text("name")}
+}
+
+func (r reference) String() string { return r.kind + " " + r.namespace + "/" + r.name }
+
 func (o object) name() string { return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName() }
 
 func parseTime(text string) time.Time {
@@ -63,6 +73,15 @@ func parseTime(text string) time.Time {
 	return at
 }
 
+// parseDuration returns a duration as Kubernetes writes it, or 0.
+func parseDuration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
 // condition returns the condition of a type from status.conditions, or the zero value.
 func (o object) condition(kind string) object {
 	for _, c := range o.objects("status", "conditions") {
@@ -71,28 +90,4 @@ func (o object) condition(kind string) object {
 		}
 	}
 	return object{}
-}
-
-// readyHealth returns the health of a Flux object. The condition Ready counts once the controller has observed the
-// latest spec.
-func (o object) readyHealth() (health deployment.Health, since time.Time, message string) {
-	if o.flag("spec", "suspend") {
-		return deployment.Suspended, time.Time{}, ""
-	}
-	ready := o.condition("Ready")
-	since, message = ready.time("lastTransitionTime"), ready.text("message")
-	seen := ready.number("observedGeneration")
-	switch {
-	case o.GetDeletionTimestamp() != nil:
-		return deployment.Progressing, since, "being deleted"
-	case o.number("status", "observedGeneration") != o.GetGeneration(), seen != 0 && seen != o.GetGeneration():
-		return deployment.Progressing, since, "its controller has not observed its latest change"
-	}
-	switch ready.text("status") {
-	case "True":
-		return deployment.Healthy, since, ""
-	case "False":
-		return deployment.Failed, since, message
-	}
-	return deployment.Progressing, since, message
 }

@@ -1,0 +1,354 @@
+package kubernetes_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+const (
+	success = deployment.Success
+	pending = deployment.Pending
+	failure = deployment.Failure
+)
+
+// scenario is something that happens to a cluster with Flux, and what reads of it must show.
+type scenario struct {
+	name     string
+	deadline time.Duration // 0: one hour
+	play     func(p *player)
+	phases   []deployment.Verdict // the verdicts, in order
+	says     []string             // what problems say at some time
+	never    []string             // what they never say
+}
+
+// scenarios lists what is recorded from real Flux, see [TestTimelines] and [TestFlux].
+var scenarios = []scenario{
+	{
+		name: "healthy", phases: []deployment.Verdict{pending, success},
+		play: func(p *player) {
+			p.start(target{spec: "wait: true,"})
+			p.settle(8)
+		},
+	},
+	{
+		name: "change", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
+		play: func(p *player) {
+			p.start(target{})
+			p.settle(1)
+			p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("2")))
+			p.settle(1)
+			p.awaitReady("Kustomization", "fleet", "True", p.deliver(p.target(target{spec: "wait: true,"})))
+			p.awaitReady("Kustomization", "web", "True", "")
+			p.settle(2)
+		},
+	},
+	{
+		name: "health-fails", deadline: 45 * time.Second,
+		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
+		says: []string{
+			"Kustomization health-fails/web: unhealthy", "for longer than 45s",
+			"Deployment/health-fails/web status: 'InProgress'",
+		},
+		play: func(p *player) {
+			p.start(target{spec: "wait: true,"})
+			p.settle(1)
+			p.push("main", neverReady)
+			p.awaitReady("Kustomization", "web", "False", "timeout waiting for")
+			p.settle(4)
+			p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("2")))
+			p.settle(2)
+		},
+	},
+	{
+		name: "does-not-build", deadline: 45 * time.Second,
+		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
+		says:   []string{"Kustomization does-not-build/web: unhealthy: failed to decode Kubernetes YAML"},
+		play: func(p *player) {
+			p.start(target{})
+			p.settle(1)
+			p.push("main", "a: [\n")
+			p.awaitReady("Kustomization", "web", "False", "failed to decode")
+			p.settle(9)
+			p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("2")))
+			p.settle(2)
+		},
+	},
+	{
+		// The same generation and revision fails, since what it is built with changed.
+		name: "fails-at-the-same-revision", phases: []deployment.Verdict{pending, success, pending, success},
+		play: func(p *player) {
+			values := "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: " + p.namespace + "}, data: {a: b}}"
+			p.flux.Write(p, values)
+			p.start(target{retry: 14 * time.Second, spec: "postBuild: {substituteFrom: [{kind: ConfigMap, name: values}]},"})
+			p.settle(2)
+			p.flux.Remove(p, "v1", "ConfigMap", p.namespace, "values")
+			p.awaitReady("Kustomization", "web", "False", "")
+			p.settle(7)
+			p.flux.Write(p, values)
+			p.awaitReady("Kustomization", "web", "True", "")
+			p.settle(2)
+		},
+	},
+	{
+		name: "suspended", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
+		says: []string{
+			"suspended: Kustomization suspended/web: its reconciliation is suspended",
+			"suspended: Kustomization suspended/web: GitRepository suspended/web: it is suspended",
+		},
+		play: func(p *player) {
+			p.start(target{})
+			for _, kind := range []string{"Kustomization", "GitRepository"} {
+				p.settle(2)
+				// An admin does so by hand, who also stops the Kustomization that would mend it.
+				p.flux.Patch(p, p.object(kind, "web"),
+					`{"metadata": {"annotations": {"kustomize.toolkit.fluxcd.io/reconcile": "disabled"}}, "spec": {"suspend": true}}`)
+				p.settle(2)
+				p.flux.Patch(p, p.object(kind, "web"), `{"spec": {"suspend": null}}`)
+				p.awaitReady(kind, "web", "True", "")
+			}
+			p.settle(2)
+		},
+	},
+	{
+		// The tree names a branch that does not exist: the Kustomization stays ready on the last artifact.
+		name: "branch-does-not-exist", deadline: 45 * time.Second,
+		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
+		says: []string{
+			"Kustomization branch-does-not-exist/web: unhealthy", "GitRepository branch-does-not-exist/web: failed to checkout",
+		},
+		play: func(p *player) {
+			p.start(target{})
+			p.settle(1)
+			p.deliver(p.target(target{branch: "nope"}))
+			p.awaitReady("GitRepository", "web", "False", "")
+			p.settle(9)
+			p.awaitReady("Kustomization", "fleet", "True", p.deliver(p.target(target{})))
+			p.awaitReady("GitRepository", "web", "True", "")
+			p.settle(2)
+		},
+	},
+	{
+		name: "repo-is-down", deadline: 45 * time.Second,
+		phases: []deployment.Verdict{pending, success, pending, failure, success},
+		says:   []string{"GitRepository repo-is-down/web: failed to checkout"},
+		play: func(p *player) {
+			p.start(target{})
+			p.settle(8) // the deadline since the artifact came is over
+			p.shop.down.Store(true)
+			p.awaitReady("GitRepository", "web", "False", "")
+			p.settle(9)
+			p.shop.down.Store(false)
+			p.awaitReady("GitRepository", "web", "True", "")
+			p.settle(2)
+		},
+	},
+	{
+		// The tree names another branch, and the repo takes its time: nothing is deployed before it is fetched.
+		name: "repo-is-slow", phases: []deployment.Verdict{pending, success, pending, success},
+		play: func(p *player) {
+			next := p.push("next", configMap("2"))
+			p.start(target{})
+			p.settle(1)
+			p.shop.delay.Store(int64(2 * time.Second))
+			p.awaitReady("Kustomization", "fleet", "True", p.deliver(p.target(target{branch: "next"})))
+			p.awaitReady("Kustomization", "web", "True", next)
+			p.settle(2)
+		},
+	},
+	{
+		name: "source-is-deleted", deadline: 45 * time.Second,
+		phases: []deployment.Verdict{pending, success, pending, failure},
+		says:   []string{"GitRepository source-is-deleted/web does not exist"},
+		play: func(p *player) {
+			p.start(target{})
+			p.settle(3)
+			p.deliver(p.target(target{without: "canary/web/source.yaml"}))
+			p.awaitReady("Kustomization", "web", "False", "not found")
+			p.settle(9)
+		},
+	},
+	{
+		// The digest of the objects was applied before.
+		name: "rollback", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
+		play: func(p *player) {
+			p.start(target{})
+			p.settle(2)
+			p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("2")))
+			p.settle(2)
+			p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("1")))
+			p.settle(2)
+		},
+	},
+	{
+		name: "other-files-change", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
+		play: func(p *player) {
+			p.start(target{})
+			for range 2 {
+				p.settle(1)
+				other := "other/" + time.Now().Format("150405") + ".yaml"
+				p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("1"), other))
+			}
+			p.settle(2)
+		},
+	},
+	{
+		// The first reconciliation of a generation fails: status.observedGeneration is -1.
+		name: "fails-at-first", phases: []deployment.Verdict{pending, success},
+		says: []string{"kustomization path not found", "GitRepository fails-at-first/web: failed to checkout"},
+		play: func(p *player) {
+			p.shop.down.Store(true)
+			workload := gitserver.Seed(p, p.shop.path, "main", map[string]string{"other.yaml": configMap("1")})
+			p.deliver(p.target(target{}))
+			p.follow("branch: prod")
+			p.awaitReady("GitRepository", "web", "False", "")
+			p.settle(1)
+			p.shop.down.Store(false)
+			p.awaitReady("GitRepository", "web", "True", workload)
+			p.awaitReady("Kustomization", "web", "False", "path not found")
+			p.settle(1)
+			p.awaitReady("Kustomization", "web", "True", p.push("main", configMap("1")))
+			p.settle(2)
+		},
+	},
+	{
+		name: "follows-a-tag", phases: []deployment.Verdict{pending, success},
+		says: []string{
+			`GitRepository follows-a-tag/fleet follows the tag "v1.0.0" instead of the branch "prod"`,
+			`GitRepository follows-a-tag/fleet follows the semver range ">=1.0.0" instead of the branch "prod"`,
+			`GitRepository follows-a-tag/fleet follows the branch "other" instead of the branch "prod"`,
+		},
+		play: func(p *player) {
+			workload, head := p.push("main", configMap("1")), p.deliver(p.target(target{}))
+			p.tag("v1.0.0", head)
+			for _, ref := range []string{"tag: v1.0.0", `semver: ">=1.0.0"`, "branch: other"} {
+				p.follow(ref)
+				p.awaitReady("Kustomization", "web", "True", workload)
+				p.settle(1)
+			}
+			p.awaitRunning(workload, head, func() { p.follow("branch: prod") })
+			p.settle(2)
+		},
+	},
+	{
+		name: "helm-release", deadline: 45 * time.Second,
+		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
+		says:   []string{"HelmRelease helm-release/web: unhealthy"},
+		play: func(p *player) {
+			p.pushChart(configMap("1"))
+			p.follow("branch: prod")
+			p.awaitReady("Kustomization", "fleet", "True", p.deliver(p.helmTarget()))
+			p.awaitReady("HelmRelease", "web", "True", "")
+			p.settle(3)
+			p.pushChart(neverReady)
+			p.awaitReady("HelmRelease", "web", "False", "")
+			p.settle(8)
+			p.pushChart(configMap("2"))
+			p.awaitReady("HelmRelease", "web", "True", "")
+			p.settle(2)
+		},
+	},
+	{
+		name: "controllers-restart", phases: []deployment.Verdict{pending, success},
+		play: func(p *player) {
+			p.start(target{spec: "wait: true,"})
+			p.settle(1)
+			for _, controller := range []string{apiserver.KustomizeController, apiserver.SourceController} {
+				p.flux.Stop(controller)
+				p.flux.Run(p, controller)
+				p.settle(3)
+			}
+		},
+	},
+}
+
+// check compares what reads of a scenario show with what they must show.
+func (s scenario) check(t *testing.T, moments []moment) {
+	t.Helper()
+	phases := phasesOf(moments)
+	var verdicts []deployment.Verdict
+	all := ""
+	for _, p := range phases {
+		verdicts = append(verdicts, p.verdict)
+		all += p.says() + "\n"
+		if p.verdict == success && len(p.sinces()) != 1 {
+			t.Errorf("a success has %d values of since: %v", len(p.sinces()), p.sinces())
+		}
+		if p.verdict == success && p.sinces()[0].After(p.first) {
+			t.Errorf("a success since %s was seen at %s", p.sinces()[0], p.first)
+		}
+	}
+	if !slices.Equal(verdicts, s.phases) {
+		t.Errorf("verdicts %v, want %v", verdicts, s.phases)
+	}
+	for i, p := range phases {
+		if p.verdict == failure && i > 0 {
+			if took := p.first.Sub(phases[i-1].first); took > s.deadline+2*attempt {
+				t.Errorf("a failure after %s", took)
+			}
+		}
+	}
+	for _, text := range s.says {
+		if !strings.Contains(all, text) {
+			t.Errorf("no problem says %q", text)
+		}
+	}
+	for _, text := range append(s.never, ": \n") {
+		if strings.Contains(all, text) {
+			t.Errorf("a problem says %q", text)
+		}
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("%d reads:\n%s", len(moments), describePhases(phases))
+	}
+}
+
+// The verdict on each recorded scenario is right at each of its states.
+func TestTimelines(t *testing.T) {
+	t.Parallel()
+	server := apiserver.Start(t,
+		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories,
+			apiserver.HelmReleases, apiserver.HelmCharts)...)
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) { s.check(t, readTimeline(t, s.name).replay(t, s.name, server)) })
+	}
+}
+
+// The verdict is right while each scenario is played with real Flux. With -record, what it wrote is kept for
+// [TestTimelines].
+func TestFlux(t *testing.T) {
+	flux := apiserver.StartFlux(t)
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			if s.name != "controllers-restart" {
+				t.Parallel()
+			}
+			deadline := s.deadline
+			if deadline == 0 {
+				deadline = time.Hour
+			}
+			p := newPlayer(t, flux, s.name, deadline)
+			stop := p.watching()
+			s.play(p)
+			moments := stop()
+			if *record {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				for i := range p.line.Commits {
+					files := map[string]string{}
+					for name, content := range p.line.Commits[i].Files {
+						files[name] = p.names.Replace(content)
+					}
+					p.line.Commits[i].Files = files
+				}
+				writeTimeline(t, s.name, p.line)
+			}
+			s.check(t, moments)
+		})
+	}
+}

@@ -1,0 +1,342 @@
+package kubernetes_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+var record = flag.Bool("record", false, "TestFlux writes what it plays to testdata/timelines")
+
+// The intervals of the scenarios.
+const (
+	syncInterval  = 5 * time.Second
+	retryInterval = 3 * time.Second
+	healthTimeout = 4 * time.Second
+	// attempt is the longest time from one attempt of a Kustomization to the next one, on a slow machine.
+	attempt = 20 * time.Second
+)
+
+// repo is a Git repo over HTTP, which may be slow or down.
+type repo struct {
+	url, path string
+	down      atomic.Bool
+	delay     atomic.Int64
+}
+
+func newRepo(t *testing.T, name string) *repo {
+	t.Helper()
+	root := t.TempDir()
+	r := &repo{path: filepath.Join(root, name)}
+	gitserver.Git(t, root, "init", "-q", "--bare", "-b", "main", r.path)
+	_, handler := gitserver.Handler(t, root, gitserver.WithFilter())
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.down.Load() {
+			http.Error(w, "down", http.StatusServiceUnavailable)
+			return
+		}
+		time.Sleep(time.Duration(r.delay.Load()))
+		handler.ServeHTTP(w, req)
+	}))
+	t.Cleanup(s.Close)
+	r.url = s.URL + "/" + name
+	return r
+}
+
+// player plays a scenario in a namespace of its own. A GitRepository and a Kustomization, both fleet, follow the folder
+// of a GitOps repo, with the target web: a GitRepository and a Kustomization of a workload's repo.
+type player struct {
+	*testing.T
+	flux         *apiserver.Flux
+	namespace    string
+	gitops, shop *repo
+	names        *strings.Replacer // of servers, for their addresses
+	line         timeline
+	mu           sync.Mutex // guards what follows, and line
+	latest       map[string]*unstructured.Unstructured
+	changed      chan struct{}
+}
+
+func newPlayer(t *testing.T, flux *apiserver.Flux, namespace string, deadline time.Duration) *player {
+	t.Helper()
+	p := &player{
+		T: t, flux: flux, namespace: namespace, gitops: newRepo(t, "gitops"), shop: newRepo(t, "shop"),
+		latest: map[string]*unstructured.Unstructured{}, changed: make(chan struct{}, 1),
+	}
+	p.line.Deadline = deadline
+	flux.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}")
+	p.names = strings.NewReplacer(p.gitops.url, recordedRepo(namespace), p.shop.url, "https://git.example.com/shop")
+	for _, kind := range []string{"Kustomization", "GitRepository", "HelmRelease", "HelmChart"} {
+		objects := flux.Objects(p.object(kind, ""))
+		none, err := objects.List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		watcher, err := objects.Watch(t.Context(), metav1.ListOptions{ResourceVersion: none.GetResourceVersion()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(watcher.Stop)
+		go func() {
+			for e := range watcher.ResultChan() {
+				o, ok := e.Object.(*unstructured.Unstructured)
+				if !ok {
+					if t.Context().Err() == nil {
+						t.Errorf("the watch ended: %v", e.Object)
+					}
+					return
+				}
+				p.mu.Lock()
+				p.line.Events = append(p.line.Events, objectEvent{time.Now().UTC(), string(e.Type), plain(o, p.names)})
+				p.latest[o.GetKind()+" "+o.GetName()] = o
+				p.mu.Unlock()
+				select {
+				case p.changed <- struct{}{}:
+				default:
+				}
+			}
+		}()
+	}
+	return p
+}
+
+// object returns an empty object of Flux in the player's namespace.
+func (p *player) object(kind, name string) *unstructured.Unstructured {
+	apiVersion := map[string]string{
+		"Kustomization": "kustomize.toolkit.fluxcd.io/v1", "GitRepository": "source.toolkit.fluxcd.io/v1",
+		"HelmRelease": "helm.toolkit.fluxcd.io/v2", "HelmChart": "source.toolkit.fluxcd.io/v1",
+	}[kind]
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	o.SetNamespace(p.namespace)
+	o.SetName(name)
+	return o
+}
+
+// target returns the files of the target web, as a template renders them.
+type target struct {
+	branch, spec string
+	retry        time.Duration // 0: retryInterval
+	without      string        // the kind that is left out
+}
+
+func (p *player) target(with target) map[string]string {
+	if with.branch == "" {
+		with.branch = "main"
+	}
+	if with.retry == 0 {
+		with.retry = retryInterval
+	}
+	files := map[string]string{
+		"canary/web/source.yaml": fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: web, namespace: %s}
+spec: {interval: %s, url: %q, ref: {branch: %s}}
+`, p.namespace, syncInterval, p.shop.url, with.branch),
+		"canary/web/sync.yaml": fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: web, namespace: %s}
+spec:
+  {interval: %s, retryInterval: %s, timeout: %s, prune: true, path: ./web, targetNamespace: %[1]s, %[5]s
+   sourceRef: {kind: GitRepository, name: web}}
+`, p.namespace, syncInterval, with.retry, healthTimeout, with.spec),
+	}
+	delete(files, with.without)
+	return files
+}
+
+// helmTarget returns the files of the target web with a HelmRelease of the chart in the workload's repo.
+func (p *player) helmTarget() map[string]string {
+	files := p.target(target{without: "canary/web/sync.yaml"})
+	files["canary/web/release.yaml"] = fmt.Sprintf(`apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: %s}
+spec:
+  interval: %s
+  timeout: 5s
+  chart:
+    spec: {chart: ./web, interval: %[2]s, reconcileStrategy: Revision, sourceRef: {kind: GitRepository, name: web}}
+  install: {strategy: {name: RetryOnFailure, retryInterval: %[3]s}}
+  upgrade: {strategy: {name: RetryOnFailure, retryInterval: %[3]s}}
+`, p.namespace, syncInterval, retryInterval)
+	return files
+}
+
+// pushChart commits the chart of [player.helmTarget] with one template.
+func (p *player) pushChart(template string) string {
+	p.Helper()
+	return gitserver.Seed(p, p.shop.path, "main", map[string]string{
+		"web/Chart.yaml":         "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"web/templates/all.yaml": template,
+	})
+}
+
+// deliver commits the folder to the GitOps repo, and returns the commit.
+func (p *player) deliver(files map[string]string) string {
+	p.Helper()
+	edit := map[string]gitserver.File{}
+	if n := len(p.line.Commits); n > 0 {
+		for name := range p.line.Commits[n-1].Files {
+			edit[name] = gitserver.File{}
+		}
+	}
+	for name, content := range files {
+		edit[name] = gitserver.File{Mode: "100644", Content: content}
+	}
+	hash := gitserver.SeedFiles(p, p.gitops.path, "prod", "change", edit)
+	tree := gitserver.Git(p, p.gitops.path, "rev-parse", hash+":canary")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line.Commits = append(p.line.Commits,
+		folderCommit{time.Now().UTC().Truncate(time.Second), hash, strings.TrimSpace(tree), files})
+	return hash
+}
+
+// push commits to a branch of the workload's repo: the content of web/all.yaml, and the given other files.
+func (p *player) push(branch, content string, more ...string) string {
+	p.Helper()
+	files := map[string]string{"web/all.yaml": content}
+	for _, name := range more {
+		files[name] = content
+	}
+	return gitserver.Seed(p, p.shop.path, branch, files)
+}
+
+// tag names a commit, and gives it to another branch, too.
+func (p *player) tag(name, commit string) {
+	p.Helper()
+	gitserver.Git(p, p.gitops.path, "tag", name, commit)
+	gitserver.Git(p, p.gitops.path, "branch", "other", commit)
+}
+
+// follow writes what an admin of Flux writes so that the cluster follows the folder.
+func (p *player) follow(ref string) {
+	p.Helper()
+	p.flux.Write(p, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: %s}
+spec: {interval: %s, url: %q, ref: {%s}}
+`, p.namespace, syncInterval, p.gitops.url, ref), fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: fleet, namespace: %s}
+spec: {interval: %s, retryInterval: %s, timeout: %s, prune: true, path: ./canary,
+  sourceRef: {kind: GitRepository, name: fleet}}
+`, p.namespace, syncInterval, retryInterval, healthTimeout))
+}
+
+// await waits until an object is as wanted.
+func (p *player) await(kind, name, what string, is func(o *unstructured.Unstructured) bool) {
+	p.Helper()
+	end := time.After(time.Minute)
+	for {
+		p.mu.Lock()
+		o := p.latest[kind+" "+name]
+		good := o != nil && is(o)
+		p.mu.Unlock()
+		if good {
+			return
+		}
+		select {
+		case <-p.changed:
+		case <-end:
+			p.Fatalf("%s %s is not %s: %v", kind, name, what, o)
+		}
+	}
+}
+
+// awaitReady waits until an object has a value of Ready for its generation, with a message that contains a text.
+func (p *player) awaitReady(kind, name, value, text string) {
+	p.Helper()
+	p.await(kind, name, value+" "+text, func(o *unstructured.Unstructured) bool {
+		ready := conditionOf(o, "Ready")
+		message, _ := ready["message"].(string)
+		return ready["status"] == value && strings.Contains(message, text) && ready["observedGeneration"] == o.GetGeneration()
+	})
+}
+
+func conditionOf(o *unstructured.Unstructured, kind string) map[string]any {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// settle waits for some more reconciliations of all objects.
+func (p *player) settle(n int) { time.Sleep(time.Duration(n) * (syncInterval + time.Second)) }
+
+// start delivers a healthy target, and waits until it runs.
+func (p *player) start(with target) {
+	p.Helper()
+	p.awaitRunning(p.push("main", configMap("1")), p.deliver(p.target(with)), func() { p.follow("branch: prod") })
+}
+
+// awaitRunning waits until the target runs a commit of the workload, and the folder's head.
+func (p *player) awaitRunning(workload, head string, after func()) {
+	p.Helper()
+	if after != nil {
+		after()
+	}
+	p.awaitReady("Kustomization", "fleet", "True", head)
+	p.awaitReady("Kustomization", "web", "True", workload)
+}
+
+func configMap(value string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {value: " + fmt.Sprintf("%q", value) + "}\n"
+}
+
+// neverReady is a workload that never becomes healthy, since no controller of Deployments runs.
+const neverReady = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web}]}
+`
+
+// watching reads the cluster again and again while a scenario is played, as a user of the provider does.
+func (p *player) watching() (stop func() []moment) {
+	source := kubernetes.Source{"one": {Kubeconfig: p.flux.Kubeconfig(apiserver.Reader)}}
+	done, ended := make(chan struct{}), make(chan struct{})
+	var moments []moment
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+			p.mu.Lock()
+			commits := p.line.Commits[:len(p.line.Commits):len(p.line.Commits)]
+			p.mu.Unlock()
+			if len(commits) == 0 {
+				continue
+			}
+			reports, err := source.Reports(p.Context(), renderingOf(p.gitops.url, commits))
+			if err != nil {
+				p.Error(err)
+				return
+			}
+			moments = append(moments, momentOf(time.Now().UTC(), evaluate(p.T, commits, reports, p.line.Deadline)))
+		}
+	}()
+	return func() []moment { close(done); <-ended; return moments }
+}

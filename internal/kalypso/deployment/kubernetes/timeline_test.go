@@ -1,0 +1,308 @@
+package kubernetes_test
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/apiserver"
+)
+
+// timeline holds all that Flux's controllers wrote in one scenario: each version of each object, whole, and the branch
+// that the cluster followed. testdata/timelines holds one of each scenario, as [TestFlux] recorded it.
+type timeline struct {
+	Deadline time.Duration // progress_deadline
+	Commits  []folderCommit
+	Events   []objectEvent
+}
+
+// folderCommit is a commit of the GitOps branch, which holds one folder.
+type folderCommit struct {
+	At    time.Time // pushed
+	Hash  string
+	Tree  string            // of the folder
+	Files map[string]string // of the folder, by path from the repo's root
+}
+
+// objectEvent is a change of an object on the cluster, as a watch tells it: ADDED, MODIFIED or DELETED.
+type objectEvent struct {
+	At     time.Time
+	Type   string
+	Object map[string]any
+}
+
+const recordedFolder = "canary"
+
+// recordedRepo returns the URL of a scenario's GitOps repo in its timeline.
+func recordedRepo(scenario string) string { return "https://git.example.com/" + scenario + "/gitops" }
+
+// renderingOf returns the rendering at the head of the commits.
+func renderingOf(repo string, commits []folderCommit) deployment.Rendering {
+	return deployment.Rendering{
+		Repo: repo, Branch: "prod", Path: ".", Folders: []string{recordedFolder},
+		Files: func(string) (map[string][]byte, error) {
+			files := map[string][]byte{}
+			for name, content := range commits[len(commits)-1].Files {
+				files[name] = []byte(content)
+			}
+			return files, nil
+		},
+	}
+}
+
+// evaluate decides the state of the recorded cluster.
+func evaluate(
+	t *testing.T, commits []folderCommit, reports []deployment.Report, deadline time.Duration,
+) deployment.Outcome {
+	var history []deployment.Commit
+	trees := map[string]string{}
+	for i, c := range commits {
+		next := deployment.Commit{Hash: c.Hash, Time: c.At}
+		if i > 0 {
+			next.Parents = []string{commits[i-1].Hash}
+		}
+		history, trees[c.Hash] = append(history, next), c.Tree
+	}
+	t.Helper()
+	head := commits[len(commits)-1]
+	o, err := deployment.Evaluate(t.Context(), deployment.Input{
+		Branch: deployment.Branch{
+			Name: "prod", Head: head.Hash, Complete: true,
+			Folders: map[string]deployment.Folder{recordedFolder: {Tree: head.Tree}},
+			History: deployment.NewHistory(head.Hash, history, func(commit, _ string) string { return trees[commit] }),
+		},
+		Reports: reports,
+		Rules: deployment.Rules{
+			Deadline: deadline,
+			Expected: map[string]deployment.Expectation{recordedFolder: {Clusters: []string{"one"}}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// moment is what one read shows.
+type moment struct {
+	at      time.Time
+	verdict deployment.Verdict
+	since   time.Time
+	says    string // the problems
+}
+
+func momentOf(at time.Time, o deployment.Outcome) moment {
+	var says []string
+	for _, p := range o.Problems {
+		says = append(says, fmt.Sprintf("%s: %s", p.State, p.Message))
+	}
+	return moment{at, o.Verdict, o.Folders[recordedFolder].Since, strings.Join(says, "\n")}
+}
+
+// phase is a run of reads with one verdict.
+type phase struct {
+	verdict     deployment.Verdict
+	first, last time.Time
+	moments     []moment
+}
+
+func phasesOf(moments []moment) []phase {
+	var all []phase
+	for _, m := range moments {
+		if len(all) == 0 || all[len(all)-1].verdict != m.verdict {
+			all = append(all, phase{verdict: m.verdict, first: m.at})
+		}
+		p := &all[len(all)-1]
+		p.last, p.moments = m.at, append(p.moments, m)
+	}
+	return all
+}
+
+// sinces returns the different values of since in a phase.
+func (p phase) sinces() []time.Time {
+	var all []time.Time
+	for _, m := range p.moments {
+		all = append(all, m.since)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return slices.Compact(all)
+}
+
+func (p phase) says() string {
+	var all []string
+	for _, m := range p.moments {
+		all = append(all, m.says)
+	}
+	return strings.Join(slices.Compact(all), "\n")
+}
+
+func describePhases(phases []phase) string {
+	var b strings.Builder
+	for _, p := range phases {
+		fmt.Fprintf(&b, "%s to %s %s, since %v\n", p.first.Format("15:04:05.0"), p.last.Format("15:04:05.0"), p.verdict,
+			p.sinces())
+		before := ""
+		for _, m := range p.moments {
+			if m.says != before {
+				says := strings.ReplaceAll(m.says, "\n", "\n                ")
+				fmt.Fprintf(&b, "    %s  %s\n", m.at.Format("15:04:05.0"), says)
+			}
+			before = m.says
+		}
+	}
+	return b.String()
+}
+
+func timelineFile(name string) string { return filepath.Join("testdata", "timelines", name+".json.gz") }
+
+func readTimeline(t *testing.T, name string) timeline {
+	t.Helper()
+	packed, err := os.ReadFile(timelineFile(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line timeline
+	d := json.NewDecoder(unpacked)
+	d.UseNumber()
+	if err := d.Decode(&line); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range line.Events {
+		whole(e.Object)
+	}
+	return line
+}
+
+// whole turns JSON numbers into the integers that unstructured objects hold.
+func whole(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = whole(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	case json.Number:
+		n, _ := v.Int64()
+		return n
+	}
+	return v
+}
+
+func writeTimeline(t *testing.T, name string, line timeline) {
+	t.Helper()
+	text, err := json.Marshal(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, err = w.Write(text)
+	if err = cmp.Or(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(timelineFile(name), packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clockProxy serves an API server with another time: clusters are judged by the clock of their server.
+type clockProxy struct {
+	*httptest.Server
+	now time.Time
+}
+
+func newClockProxy(t *testing.T, s *apiserver.Server) *clockProxy {
+	t.Helper()
+	to, err := url.Parse("https://" + s.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &clockProxy{}
+	forward := &httputil.ReverseProxy{Transport: s.Transport(t), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Header.Set("Authorization", "Bearer "+apiserver.Reader) // a client sends none without TLS
+	}}
+	forward.ModifyResponse = func(r *http.Response) error {
+		r.Header.Set("Date", p.now.UTC().Format(http.TimeFormat))
+		return nil
+	}
+	p.Server = httptest.NewServer(forward)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// replay brings the server to the states of the timeline, one after the other, and reads each of them when it begins
+// and when it ends.
+func (line timeline) replay(t *testing.T, scenario string, s *apiserver.Server) []moment {
+	t.Helper()
+	clock := newClockProxy(t, s)
+	source := kubernetes.Source{"one": {Kubeconfig: config(clock.URL)}}
+	var moments []moment
+	pushed := 0
+	read := func(at time.Time) {
+		for pushed < len(line.Commits) && !line.Commits[pushed].At.After(at) {
+			pushed++
+		}
+		if pushed == 0 {
+			return
+		}
+		clock.now = at
+		reports, err := source.Reports(t.Context(), renderingOf(recordedRepo(scenario), line.Commits[:pushed]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		moments = append(moments, momentOf(at, evaluate(t, line.Commits[:pushed], reports, line.Deadline)))
+	}
+	for _, e := range line.Events {
+		if len(moments) > 0 && e.At.Sub(moments[len(moments)-1].at) > 500*time.Millisecond {
+			read(e.At.Add(-time.Millisecond))
+		}
+		s.Replay(t, e.Type, &unstructured.Unstructured{Object: e.Object})
+		read(e.At)
+	}
+	return moments
+}
+
+// plain returns an object without what an API server adds to it, and with names of servers in place of ports.
+func plain(o *unstructured.Unstructured, names *strings.Replacer) map[string]any {
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		panic(err)
+	}
+	d := json.NewDecoder(strings.NewReader(names.Replace(string(text))))
+	d.UseNumber()
+	var made map[string]any
+	if err := d.Decode(&made); err != nil && err != io.EOF {
+		panic(err)
+	}
+	if metadata, ok := made["metadata"].(map[string]any); ok {
+		for _, name := range []string{"uid", "managedFields", "resourceVersion", "creationTimestamp"} {
+			delete(metadata, name)
+		}
+	}
+	return made
+}

@@ -1,0 +1,83 @@
+package apiserver
+
+import (
+	"net/http"
+	"reflect"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Transport returns a transport to the server that trusts its certificate and sends no credential of its own.
+func (s *Server) Transport(t testing.TB) http.RoundTripper {
+	t.Helper()
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transport
+}
+
+// Replay makes an object what it was when a watch told a change of it: an event's type, and the object. If all changes
+// of the object are replayed in order, its generation is the recorded one.
+func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstructured) {
+	t.Helper()
+	if s.replayed == nil {
+		s.replayed = map[string]*unstructured.Unstructured{}
+	}
+	key := recorded.GetKind() + " " + recorded.GetNamespace() + "/" + recorded.GetName()
+	objects, now := s.Objects(recorded), s.replayed[key]
+	must := func(made *unstructured.Unstructured, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s %s: %v", event, key, err)
+		}
+		now = made
+	}
+	want := recorded.DeepCopy()
+	if event == string(watch.Deleted) {
+		if now.GetDeletionTimestamp() == nil {
+			if err := objects.Delete(t.Context(), now.GetName(), metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now.SetFinalizers(nil)
+		_, _ = objects.Update(t.Context(), now, metav1.UpdateOptions{}) // gone already, if it had none
+		delete(s.replayed, key)
+		return
+	}
+	if now == nil {
+		want.SetGeneration(0)
+		must(objects.Create(t.Context(), want.DeepCopy(), metav1.CreateOptions{}))
+	}
+	if want.GetDeletionTimestamp() != nil && now.GetDeletionTimestamp() == nil {
+		if err := objects.Delete(t.Context(), now.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		must(objects.Get(t.Context(), now.GetName(), metav1.GetOptions{}))
+	}
+	if !reflect.DeepEqual(want.Object["spec"], now.Object["spec"]) ||
+		!reflect.DeepEqual(want.GetFinalizers(), now.GetFinalizers()) {
+		next := now.DeepCopy()
+		next.Object["spec"] = want.Object["spec"]
+		next.SetFinalizers(want.GetFinalizers())
+		must(objects.Update(t.Context(), next, metav1.UpdateOptions{}))
+	}
+	if status := want.Object["status"]; status != nil && !reflect.DeepEqual(status, now.Object["status"]) {
+		next := now.DeepCopy()
+		next.Object["status"] = status
+		must(objects.UpdateStatus(t.Context(), next, metav1.UpdateOptions{}))
+	}
+	if now.GetGeneration() != recorded.GetGeneration() {
+		t.Fatalf("%s %s: generation %d, recorded as %d", event, key, now.GetGeneration(), recorded.GetGeneration())
+	}
+	s.replayed[key] = now
+}
