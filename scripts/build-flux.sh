@@ -3,7 +3,8 @@
 # Go modules, or takes them from the cache of an earlier build. The cache is the one of scripts/build-tool.sh. The first
 # build takes some 20 minutes of processor time.
 #
-# It ends with 3 if a module can't be downloaded, so that nothing can be built here.
+# It ends with 3 if a module can't be downloaded, so that nothing can be built here, or if the programs are not in the
+# cache and FLUX_CACHED_ONLY is set.
 #
 # FLUX_ARTIFACT names a folder with github.com/fluxcd/pkg/artifact, for a module proxy that lacks it.
 #
@@ -25,6 +26,11 @@ if [ -d "$cached" ]; then
   mkdir -p "$output"
   cp -r "$cached/." "$output/"
   exit
+fi
+
+if [ -n "${FLUX_CACHED_ONLY:-}" ]; then
+  echo "Flux was not built yet." >&2
+  exit 3
 fi
 
 work=$(mktemp -d)
