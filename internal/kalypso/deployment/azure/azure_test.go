@@ -193,6 +193,12 @@ func TestReports(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)
 	}
+	for _, r := range reports {
+		unhealthy := r.Health == deployment.Failed || r.Health == deployment.Progressing
+		if unhealthy && strings.HasPrefix(r.Object, "Kustomization") && !r.Since.IsZero() {
+			t.Errorf("%s %s: the time %s, which each retry renews, counts for the deadline", r.Cluster, r.Object, r.Since)
+		}
+	}
 	if r := reports[0]; r.Cluster != azurefake.AKS("compliant") || r.Since.Format(time.RFC3339) != "2026-01-31T12:00:30Z" {
 		t.Errorf("%+v", r)
 	}

@@ -107,8 +107,11 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 		r.Health, r.Message = c.health()
 		if own != nil {
 			health, since, message := own.health()
-			if r.Since = since; worse(health, r.Health) {
+			if worse(health, r.Health) {
 				r.Health, r.Message = health, message
+			}
+			if r.Health == deployment.Healthy {
+				r.Since = since
 			}
 			if revision := own.applied(); revision != "" {
 				r.Revision = revision
@@ -202,9 +205,10 @@ func (s status) health() (health deployment.Health, since time.Time, message str
 		}
 	}
 	if health == deployment.Healthy || health == deployment.Suspended {
-		message = ""
+		return health, since, ""
 	}
-	return health, since, message
+	// Flux renews the time of a failure with each retry, so the deadline counts from the folder's commit.
+	return health, time.Time{}, message
 }
 
 var appliedRevision = regexp.MustCompile(`^Applied revision: (\S+)`)
