@@ -138,6 +138,10 @@ func readFolderState(d decoder) deployment.FolderState {
 		Tree: d.string("tree_hash"), Verdict: deployment.Verdict(d.string("verdict")), Since: readTime(d, "since"),
 		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
 	}
+	if d.int("total") == nil {
+		d.report("Missing total", "The folder lacks total, the number of clusters that follow it. Pass a "+
+			"kalypso_deployment_state as a whole.", problem.Attr("total"))
+	}
 	if !slices.Contains(verdicts, f.Verdict) {
 		d.report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
 			problem.Attr("verdict"))

@@ -67,7 +67,7 @@ func observedAttribute(text func(string) schema.StringAttribute) schema.SingleNe
 					"tree_hash": text("The hash of the folder when it was observed."),
 					"verdict":   text("`success`, `pending` or `failure`. Required."),
 					"since":     text("When the folder reached its verdict. The soak counts from then."),
-					"total":     count("How many clusters follow the folder."),
+					"total":     count("How many clusters follow the folder. Required."),
 					"current":   count("How many of them are current."),
 				}},
 			},

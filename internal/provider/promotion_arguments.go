@@ -144,6 +144,12 @@ func readGate(d decoder, name string) promotion.Gate {
 		Soak:    readDuration(d, "soak", 0),
 		By:      d.string("by"),
 	}
+	for _, name := range []string{"context", "soak", "by"} {
+		if d.blank(name) {
+			d.report("Blank argument", name+" is blank, which would count as not set. Write a value, or remove it.",
+				problem.Attr(name))
+		}
+	}
 	deployed, given := d.object("deployed")
 	if !given {
 		return g

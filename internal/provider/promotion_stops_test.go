@@ -268,6 +268,14 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 	gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
 	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
 	p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
+	// An observation that does not say how many clusters there are proves nothing.
+	p.inWaves()
+	rollout, _ := p.vars["rollout"].(map[string]any)
+	observed, _ := rollout["observed"].(map[string]any)
+	folders, _ := observed["folders"].(map[string]any)
+	delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
+	p.set("rollout", rollout)
+	p.expectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
 }
 
 // After a force-push of main, an environment without gates goes on by itself with a commit of the same tree, and else

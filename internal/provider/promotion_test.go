@@ -317,6 +317,11 @@ func TestAccPromotionBadInput(t *testing.T) {
 		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed",
 			map[string]any{"verdict": "success", "promoted_commit": newer})},
 			says: []string{"Argument of a status", "soak belongs to a status"}},
+		"a blank by": {rules: []any{"after", after("stage", "by", "")}, says: []string{"Blank argument", "by is blank"}},
+		"a blank context": {rules: []any{"after", after("stage", "context", " ")},
+			says: []string{"Blank argument", "context is blank"}},
+		"a blank status": {rules: []any{"statuses", []string{" "}}, says: []string{"Invalid status", "is blank"}},
+		"a blank hold":   {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
 		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
 		"no duration":    {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},
 	} {

@@ -36,8 +36,8 @@ func (r Rules) Check() (ps problem.Problems) {
 		}
 	}
 	for i, name := range r.Statuses {
-		if name == "" {
-			report("Invalid status", "The name of a status is empty.", problem.Attr("statuses"), problem.Index(i))
+		if strings.TrimSpace(name) == "" {
+			report("Invalid status", "The name of a status is blank.", problem.Attr("statuses"), problem.Index(i))
 		}
 	}
 	commit := func(hash string, path ...problem.Step) {

@@ -212,6 +212,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 			w.step.Stopped = append(w.step.Stopped, w.failure(name)...)
 		case state == stateWaiting:
 			unsettled = append(unsettled, name)
+		case w.Observed.Folders[name].Total == 0: // nobody runs it, so there is nothing to soak
 		case w.Observed.Folders[name].Since.IsZero():
 			sinceUnknown = append(sinceUnknown, name)
 		case w.Observed.Folders[name].Since.After(latest):
@@ -301,18 +302,11 @@ func (w *wave) stateOf(name string) clusterTypeState {
 	return stateWaiting
 }
 
-// needsNoReport reports whether a cluster type settles with the commit: it holds nothing, or no cluster has to follow
-// it.
+// needsNoReport reports whether a cluster type settles with the commit: it holds nothing. A folder that no cluster
+// follows, and none has to, is observed like any other: with the right tree, after the wave.
 func (w *wave) needsNoReport(name string) bool {
 	f, known := w.Target[name]
-	if known && !f.Unknown && f.Assignments == 0 {
-		return true
-	}
-	if w.Observed == nil {
-		return false
-	}
-	o, reported := w.Observed.Folders[name]
-	return reported && o.Total == 0 && o.Verdict == deployment.Success
+	return known && !f.Unknown && f.Assignments == 0
 }
 
 // outdated reports whether the observation is older than the last commit. Then it proves nothing.

@@ -146,11 +146,31 @@ func TestNext(t *testing.T) {
 		"skipped for another tree": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" }, "takes [b]; rest, wave 1; from map[a:1 b:1]",
 		},
-		"no cluster has to follow": {
+		"no cluster has to follow: its wave comes like any other": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["b"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"takes [b c]; rest, wave 1; from map[]; complete",
+			"takes [b]; rest, wave 1; from map[a:1 b:1]",
+		},
+		"no cluster follows the canary, which was observed before the wave": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				r.Observed.Folders["a"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
+			},
+			"takes []; canary, wave 1; from map[a:1]; a: the branch held another tree of it when it was observed",
+		},
+		"no cluster follows the canary, and the observation is older": {
+			func(r *rollout.Rollout, s *rollout.Situation) {
+				s.Before.At = noon.Add(time.Minute)
+				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
+			},
+			"takes []; canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+				"commit of the rollout",
+		},
+		"no cluster follows the canary, and it was observed after the wave": {
+			func(r *rollout.Rollout, _ *rollout.Situation) {
+				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
+			},
+			"takes [b]; rest, wave 1; from map[a:1 b:1]",
 		},
 		"a removed cluster type goes last": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { delete(s.Target, "b") },
