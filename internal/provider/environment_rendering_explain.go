@@ -31,7 +31,7 @@ func (m *environmentRenderingModel) explainErrors(
 		if d.Severity() != diag.SeverityError {
 			continue
 		}
-		detail := strings.TrimRight(d.Detail(), "\n") + "\n" + more
+		detail := strings.TrimRight(strings.TrimRight(d.Detail(), "\n")+"\n"+more, "\n")
 		if at, ok := d.(diag.DiagnosticWithPath); ok {
 			(*diags)[i] = diag.NewAttributeErrorDiagnostic(at.Path(), d.Summary(), detail)
 		} else {
