@@ -132,7 +132,8 @@ func TestAccBaseRepo(t *testing.T) {
 	}
 	r.promote(3)
 	plan := r.succeed("plan", "-no-color").stdout
-	wantText(t, plan, "-   commit: '"+commitOf(2), "+   commit: '"+commitOf(3), "Plan: 0 to add, 1 to change, 0 to destroy.")
+	wantText(t, plan, "-   commit: '"+commitOf(2), "+   commit: '"+commitOf(3),
+		"Plan: 0 to add, 1 to change, 0 to destroy.")
 	r.apply()
 	r.expectHeld(3)
 	r.expectEmptyPlan()

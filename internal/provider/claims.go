@@ -58,8 +58,8 @@ func (d *providerData) claimStatus(a status.Arguments, config tftypes.Value, cre
 		return nil
 	}
 	return problem.Problems{problem.At("Two statuses with one context", fmt.Sprintf(
-		"Another kalypso_commit_status of this configuration sets the status %q of commit %s of %s too. Each would replace the "+
-			"other. Remove one of them, or give each a context of its own.", a.Context, a.Target(), a.Repo), "context")}
+		"Another kalypso_commit_status of this configuration sets the status %q of commit %s of %s too. Each would "+
+			"replace the other. Remove one of them, or give each a context of its own.", a.Context, a.Target(), a.Repo), "context")}
 }
 
 // claimBaseRepo returns an error if another resource of this run writes the BaseRepo of the same branch.
@@ -69,6 +69,6 @@ func (d *providerData) claimBaseRepo(at baserepo.Branch, config tftypes.Value, c
 		return nil
 	}
 	return problem.Problems{problem.At("Two base repos on one branch", fmt.Sprintf(
-		"Another kalypso_base_repo of this configuration writes the BaseRepo on the %s too. Each would replace the commit of the "+
-			"other. Remove one of them, or give each a branch of its own.", at), "branch")}
+		"Another kalypso_base_repo of this configuration writes the BaseRepo on the %s too. Each would replace the "+
+			"commit of the other. Remove one of them, or give each a branch of its own.", at), "branch")}
 }
