@@ -7,7 +7,8 @@ func TestAccClusterSyncFunction(t *testing.T) {
 	const repo = `{ repo = "https://github.com/acme/gitops", branch = "dev", path = "." }`
 	call := func(arguments string) string { return "provider::kalypso::cluster_sync(" + arguments + ")" }
 	testFunction(t, []functionCall{
-		{`join(" ", [for o in ` + call(`"flux", `+repo+`, "large"`) + ` : "${o.kind} ${o.metadata.namespace}/${o.metadata.name}"])`,
+		{`join(" ", [for o in ` + call(`"flux", `+repo+`, "large"`) +
+			` : "${o.kind} ${o.metadata.namespace}/${o.metadata.name}"])`,
 			"GitRepository flux-system/large Kustomization flux-system/large"},
 		{call(`"flux", `+repo+`, "large", { decryption = "sops-age" }`) + `[1].spec.decryption.secretRef.name`, "sops-age"},
 		{call(`"argocd", `+repo+`, "fleet/large"`) + `[0].spec.source.directory.recurse`, true},

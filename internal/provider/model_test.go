@@ -39,7 +39,8 @@ var objects = map[string][]fleet.Object{
 	},
 	"template": {
 		&fleet.Template{Meta: meta("a", nil), Type: "config", Manifests: []string{""}},
-		&fleet.Template{Meta: meta("a", map[string]string{"x": "y"}), Type: "namespace", ContentType: "sh", FileName: "env.sh",
+		&fleet.Template{Meta: meta("a", map[string]string{"x": "y"}), Type: "namespace", ContentType: "sh",
+			FileName:  "env.sh",
 			Manifests: []string{awkward, `{"b": 1}`}},
 	},
 	"config": {

@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/kustomize"
 )
 
-// buildFolders builds the folder of each cluster type as a cluster does, and returns the objects by folder. files are the
-// contents by their paths from the repo's root.
+// buildFolders builds the folder of each cluster type as a cluster does, and returns the objects by folder. files are
+// the contents by their paths from the repo's root.
 func buildFolders(t *testing.T, files map[string]string) map[string][]map[string]any {
 	t.Helper()
 	folders := map[string]map[string]string{}
@@ -65,7 +65,8 @@ func buildBranches(t *testing.T, temp string) {
 		t.Fatalf("no GitOps repo in %s: %v", temp, err)
 	}
 	for _, repo := range repos {
-		for _, branch := range strings.Fields(gitserver.Git(t, repo, "for-each-ref", "--format=%(refname:short)", "refs/heads")) {
+		for _, branch := range strings.Fields(gitserver.Git(t, repo, "for-each-ref", "--format=%(refname:short)",
+			"refs/heads")) {
 			files := map[string]string{}
 			for path := range strings.Lines(gitserver.Git(t, repo, "ls-tree", "-r", "--name-only", branch)) {
 				path = strings.TrimSpace(path)
@@ -143,7 +144,8 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 		"properties": map[string]any{"spec": map[string]any{
 			"required": []any{"repo", "branch", "paths"}, "additionalProperties": false,
 			"properties": map[string]any{
-				"repo": map[string]any{"type": "string", "minLength": 1.0}, "branch": map[string]any{"type": "string", "minLength": 1.0},
+				"repo": map[string]any{"type": "string", "minLength": 1.0}, "branch": map[string]any{"type": "string",
+					"minLength": 1.0},
 				"paths":           map[string]any{"type": "array", "items": map[string]any{"type": "string", "pattern": "^[^.]"}},
 				"targetNamespace": map[string]any{"type": "string"}, "clientSecretName": map[string]any{"type": "string"},
 				"targets": map[string]any{"type": "array"},
@@ -196,8 +198,8 @@ func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, o
 	return checked
 }
 
-// examples/reconcilers has templates for each reconciler. Clusters can apply their folders, and each object has the fields
-// that its definition requires, and no others.
+// examples/reconcilers has templates for each reconciler. Clusters can apply their folders, and each object has the
+// fields that its definition requires, and no others.
 func TestAccExampleReconcilers(t *testing.T) {
 	t.Parallel()
 	r := newExample(t, filepath.Join(examples, "reconcilers"))

@@ -65,7 +65,8 @@ func Objects(kind string, of Folder, o Options) ([]map[string]any, error) {
 	}
 	folder := path.Clean("/" + of.Path)[1:]
 	if folder == "" || strings.Contains(of.Path, "..") {
-		return nil, fmt.Errorf("%w: the folder %q is not the folder of a cluster type, such as %q", ErrInvalid, of.Path, "large")
+		return nil, fmt.Errorf("%w: the folder %q is not the folder of a cluster type, such as %q", ErrInvalid, of.Path,
+			"large")
 	}
 	if o.Name == "" {
 		o.Name = path.Base(folder)

@@ -28,7 +28,8 @@ spec: {interval: 1m, url: https://github.com/acme/gitops, ref: {branch: dev}}
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: large, namespace: flux-system}
-spec: {interval: 10m, retryInterval: 1m, path: ./fleet/large, prune: true, sourceRef: {kind: GitRepository, name: large}}
+spec: {interval: 10m, retryInterval: 1m, path: ./fleet/large, prune: true,
+  sourceRef: {kind: GitRepository, name: large}}
 `},
 		{"Flux with all", "flux", clustersync.Folder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
 			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "key", Decryption: "sops-age"}, `
@@ -49,7 +50,8 @@ kind: Application
 metadata: {name: large, namespace: argocd}
 spec:
   project: default
-  source: {repoURL: "https://github.com/acme/gitops", targetRevision: dev, path: fleet/large, directory: {recurse: true}}
+  source:
+    {repoURL: "https://github.com/acme/gitops", targetRevision: dev, path: fleet/large, directory: {recurse: true}}
   destination: {server: "https://kubernetes.default.svc"}
   syncPolicy: {automated: {prune: true, selfHeal: true}}
 `},
@@ -109,7 +111,8 @@ func TestObjectsInvalid(t *testing.T) {
 		want    string
 	}{
 		{"Flux", nil, clustersync.Options{}, `kind is "Flux", not one of flux, argocd, fleet`},
-		{"flux", func(f *clustersync.Folder) { f.Repo = "file:///srv/gitops" }, clustersync.Options{}, "a cluster can't read"},
+		{"flux", func(f *clustersync.Folder) { f.Repo = "file:///srv/gitops" }, clustersync.Options{},
+			"a cluster can't read"},
 		{"flux", func(f *clustersync.Folder) { f.Repo = "" }, clustersync.Options{}, "repo"},
 		{"flux", func(f *clustersync.Folder) { f.Branch = " " }, clustersync.Options{}, "the branch is missing"},
 		{"flux", func(f *clustersync.Folder) { f.Path = "." }, clustersync.Options{}, `the folder "." is not`},

@@ -101,8 +101,8 @@ func (g Guardrails) checkUnscheduled(ctx context.Context, f *fleet.Fleet, s *sch
 	return ps
 }
 
-// whyUnscheduled explains the deployment targets that no policy assigns, and the policies that assign nothing. A text is
-// empty if there are none.
+// whyUnscheduled explains the deployment targets that no policy assigns, and the policies that assign nothing. A text
+// is empty if there are none.
 func whyUnscheduled(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (targets, policies string) {
 	unscheduled, idle := []explain.UnscheduledTarget(nil), []explain.IdlePolicy(nil)
 	if _, all := s.Known(); all {

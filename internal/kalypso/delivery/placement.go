@@ -200,7 +200,8 @@ func checkMoves(moves []Move, reaction problem.Reaction, inWaves bool, renamed [
 		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
 	if len(renamed) > 0 {
 		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
-			problem.IndentedList(renamed, maxListed) + "\nClusters that sync from the old folder delete its objects, and nothing " +
+			problem.IndentedList(renamed, maxListed) + "\nClusters that sync from the old folder delete its objects, and " +
+			"nothing " +
 			"tells them of the new one. Point them at the new folder first: apply with both cluster types, have the clusters " +
 			"sync from the new folder, and then remove the old cluster type."
 	}

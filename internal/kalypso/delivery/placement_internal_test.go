@@ -173,8 +173,8 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestRenamedClusterTypes: a cluster type is renamed if a new one has all its targets. The warning says what clusters of the
-// old folder need.
+// TestRenamedClusterTypes: a cluster type is renamed if a new one has all its targets. The warning says what clusters
+// of the old folder need.
 func TestRenamedClusterTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

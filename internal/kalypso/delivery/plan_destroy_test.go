@@ -20,7 +20,8 @@ func TestPlanDestroy(t *testing.T) {
 		{name: "below a path", change: func(s *situation) {
 			s.state.Destination.Path = "fleet"
 		}, want: []string{"fleet/large (2"}},
-		{name: "protected", change: func(s *situation) { s.desired.Protected = true }, errors: true, want: []string{"protected"}},
+		{name: "protected", change: func(s *situation) { s.desired.Protected = true }, errors: true,
+			want: []string{"protected"}},
 		{name: "kept", change: func(s *situation) { s.desired.KeepOnDestroy = true }},
 		{name: "computed only", change: func(s *situation) { s.desired.Strategy = ComputeOnly }},
 		{name: "nothing known", change: func(s *situation) { s.state = nil }},

@@ -9,15 +9,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
 )
 
-// TestWhyUnscheduled pins what a plan says of targets without a policy, of policies that place nothing, and of a tree that
-// would be empty.
+// TestWhyUnscheduled pins what a plan says of targets without a policy, of policies that place nothing, and of a tree
+// that would be empty.
 func TestWhyUnscheduled(t *testing.T) {
 	const (
-		nearest = `shop-test: the nearest policy is "gold". The deployment target is not selected: label "tier" is "silver" ` +
-			`and must be "gold".`
-		idleTargets = `"gold": No deployment target in environment "dev" is selected; the closest is "shop-test": label "tier" ` +
-			`is "silver" and must be "gold".`
-		idleClusterTypes = `"gold": No cluster type is selected; the closest is "large": label "size" is "l" and must be "xl".`
+		nearest = `shop-test: the nearest policy is "gold". The deployment target is not selected: label "tier" is ` +
+			`"silver" and must be "gold".`
+		idleTargets = `"gold": No deployment target in environment "dev" is selected; the closest is "shop-test": label ` +
+			`"tier" is "silver" and must be "gold".`
+		idleClusterTypes = `"gold": No cluster type is selected; the closest is "large": label "size" is "l" ` +
+			`and must be "xl".`
 	)
 	for _, tt := range []struct {
 		name     string
@@ -26,12 +27,14 @@ func TestWhyUnscheduled(t *testing.T) {
 		problems []string // summaries
 		texts    []string // in the problems, or in the error if the tree is empty
 	}{
-		{name: "placed", change: func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels["tier"] = "gold" }, reaction: problem.Warn},
+		{name: "placed", change: func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels["tier"] = "gold" },
+			reaction: problem.Warn},
 		{name: "another label", change: func(*fleet.Fleet) {}, reaction: problem.Warn,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{nearest, idleTargets}},
 		{name: "an error", change: func(*fleet.Fleet) {}, reaction: problem.Fail,
-			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"}, texts: []string{nearest}},
+			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
+			texts:    []string{nearest}},
 		{name: "ignored", change: func(*fleet.Fleet) {}, reaction: problem.Ignore, texts: []string{nearest, idleTargets}},
 		{name: "another workspace", change: func(f *fleet.Fleet) {
 			f.Policies[0].Workspace = "team-a"

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/tree"
 )
 
-// fluxFleet is a fleet of a workload with the targets blue, green and red on the cluster type large. name is the name of
-// their GitRepository.
+// fluxFleet is a fleet of a workload with the targets blue, green and red on the cluster type large. name is the name
+// of their GitRepository.
 func fluxFleet(name string) *fleet.Fleet {
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -88,17 +88,23 @@ func TestDuplicateObjects(t *testing.T) {
 			f.Duplicates = problem.Ignore
 			twice(f)
 		}},
-		{name: "not known yet", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = "" }},
-		{name: "an error", object: colliding, errors: true, affects: "large/shop-green large/shop-red", tree: "large/shop-blue",
+		{name: "not known yet", object: colliding, tree: all, change: func(_ *testing.T,
+			f *fleet.Fleet) {
+			f.Duplicates = ""
+		}},
+		{name: "an error", object: colliding, errors: true, affects: "large/shop-green large/shop-red",
+			tree:   "large/shop-blue",
 			change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = problem.Fail },
 			texts:  []string{"is \"error\""}},
-		{name: "the first in the alphabet came later", object: colliding, errors: true, affects: "large/shop-blue large/shop-red",
+		{name: "the first in the alphabet came later", object: colliding, errors: true, affects: "large/shop-blue " +
+			"large/shop-red",
 			tree: "large/shop-green", change: func(t *testing.T, f *fleet.Fleet) {
 				deliver(t, f, "shop-blue", "shop-red")
 				f.Duplicates = problem.Fail
 			}},
-		{name: "the one that changes came later", object: colliding, errors: true, affects: "large/shop-blue large/shop-green",
-			tree: "large/shop-red", change: func(t *testing.T, f *fleet.Fleet) {
+		{name: "the one that changes came later", object: colliding, errors: true,
+			affects: "large/shop-blue large/shop-green",
+			tree:    "large/shop-red", change: func(t *testing.T, f *fleet.Fleet) {
 				deliver(t, f)
 				f.Workloads[0].Targets[0].Manifests["branch"] = "other"
 				f.Workloads[0].Targets[1].Manifests["branch"] = "other"
@@ -114,7 +120,8 @@ func TestDuplicateObjects(t *testing.T) {
 				`Templates "ns" and "flux"`, "flux-system/a in shop-blue/namespace.yaml and shop-blue/reconciler.yaml"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Workloads[0].Targets = f.Workloads[0].Targets[:2]
-				f.Templates[0].Manifests[0] = `{{ if eq .DeploymentTargetName "shop-blue" }}` + f.Templates[0].Manifests[0] + "{{ end }}"
+				f.Templates[0].Manifests[0] = `{{ if eq .DeploymentTargetName "shop-blue" }}` + f.Templates[0].Manifests[0] +
+					"{{ end }}"
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, f.Templates[0].Manifests[0])
 				f.Templates[1].Manifests[1] = strings.ReplaceAll(f.Templates[1].Manifests[1], "main", "other")
 			}},
@@ -130,13 +137,16 @@ func TestDuplicateObjects(t *testing.T) {
 			f.Templates[0].ContentType = fleet.ContentShell
 		}},
 		{name: "no objects", object: "", tree: all, texts: []string{"no Kubernetes objects",
-			"large / shop-blue/reconciler.yaml, document 1: it has no metadata.name", "namespace.yaml, document 1: line 1: did not find expected key"},
+			"large / shop-blue/reconciler.yaml, document 1: it has no metadata.name", "namespace.yaml, document 1: line 1: " +
+				"did not find expected key"},
 			change: func(_ *testing.T, f *fleet.Fleet) { f.Templates[1].Manifests = []string{"a: b\n- c\n"} }},
 		{name: "another namespace", object: unique, tree: all, texts: []string{"outside of their namespace",
-			"large / shop-red/namespace.yaml, document 1: Role.rbac.authorization.k8s.io kube-system/a is not in dev-large-shop-red"},
+			"large / shop-red/namespace.yaml, document 1: Role.rbac.authorization.k8s.io kube-system/a is not in " +
+				"dev-large-shop-red"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Templates[1].Manifests = []string{"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n" +
-					"  name: a\n  namespace: {{ if eq .DeploymentTargetName \"shop-red\" }}kube-system{{ else }}{{ .Namespace }}{{ end }}\n"}
+					"  name: a\n  namespace: {{ if eq .DeploymentTargetName \"shop-red\" }}kube-system{{ else }}{{ .Namespace }}{{ " +
+					"end }}\n"}
 			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -185,8 +195,8 @@ func TestDuplicateObjects(t *testing.T) {
 	}
 }
 
-// TestManyDuplicateObjects: what is found in a fleet whose template is wrong for all is one problem of a bounded length, and
-// folders of more than maxWaiting bytes are read too.
+// TestManyDuplicateObjects: what is found in a fleet whose template is wrong for all is one problem of a bounded
+// length, and folders of more than maxWaiting bytes are read too.
 func TestManyDuplicateObjects(t *testing.T) {
 	t.Parallel()
 	const targets = 400
@@ -196,7 +206,8 @@ func TestManyDuplicateObjects(t *testing.T) {
 		f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{
 			Name: fmt.Sprintf("t%03d", n), Environment: "dev", Manifests: map[string]string{"branch": "main"}})
 	}
-	f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: X\nspec:\n  text: "+strings.Repeat("x", 64<<10)+"\n")
+	f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: X\nspec:\n  text: "+strings.Repeat("x",
+		64<<10)+"\n")
 	f.Limits.TargetsPerWorkload = targets
 	_, problems := engine.Run(t.Context(), f, nil)
 	if len(problems) != 2 || problems.HasErrors() {

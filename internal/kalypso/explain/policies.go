@@ -51,8 +51,8 @@ type policy struct {
 	noClusterTypes string // why the policy selects no cluster type, or ""
 }
 
-// Brief explains at most most unscheduled targets, each by the policy that comes nearest, and at most most policies that
-// assign nothing, of a schedule whose placements are all decided. The numbers of both can be greater.
+// Brief explains at most most unscheduled targets, each by the policy that comes nearest, and at most most policies
+// that assign nothing, of a schedule whose placements are all decided. The numbers of both can be greater.
 func Brief(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, most int,
 ) (targets []UnscheduledTarget, idle []IdlePolicy) {

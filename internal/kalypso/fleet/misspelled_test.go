@@ -30,7 +30,8 @@ func TestMisspelledGroup(t *testing.T) {
 		_, skipped, ps := fleet.ParseYAML(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"},
 			"apiVersion: "+tt.apiVersion+"\nkind: "+tt.kind+"\nmetadata: {name: a}\n")
 		if warns := len(ps) == 1 && ps[0].Severity == problem.Warning && ps[0].Summary == "Unknown apiVersion" &&
-			strings.Contains(ps[0].Detail, "write apiVersion: scheduler.kalypso.io/v1alpha1") && skipped == 1; warns != tt.warns {
+			strings.Contains(ps[0].Detail, "write apiVersion: scheduler.kalypso.io/v1alpha1") &&
+			skipped == 1; warns != tt.warns {
 			t.Errorf("%s %s: %v", tt.apiVersion, tt.kind, ps)
 		}
 	}

@@ -113,7 +113,8 @@ func (t *Template) Validate() problem.Problems {
 		enum("content_type", t.ContentType, ContentTypes)
 	}
 	if t.FileName != "" && !unknown.Is(t.FileName) && !fileName.MatchString(t.FileName) {
-		ps.add("Invalid file name", fmt.Sprintf("%q is not the name of a file in the deployment target's folder. It begins with "+
+		ps.add("Invalid file name", fmt.Sprintf("%q is not the name of a file in the deployment target's folder. It "+
+			"begins with "+
 			"a letter or digit, and contains only letters, digits, \".\", \"_\" and \"-\", at most 100.", t.FileName),
 			problem.Attr("file_name"))
 	}

@@ -156,8 +156,8 @@ func (r *documentParser) skip(tm typeMeta, kind Kind, data []byte) {
 	}
 }
 
-// isMisspelledGroup reports whether an object of another API group was probably meant to be Kalypso's: it has a kind that
-// only Kalypso has, or another one of its kinds in a group with nearly its name.
+// isMisspelledGroup reports whether an object of another API group was probably meant to be Kalypso's: it has a kind
+// that only Kalypso has, or another one of its kinds in a group with nearly its name.
 func isMisspelledGroup(tm typeMeta) bool {
 	kind := Kind(tm.Kind)
 	switch kind {

@@ -12,8 +12,8 @@ type Defect int
 // The defects.
 const (
 	None Defect = iota
-	// NoObject is no YAML map, or one without apiVersion, kind or metadata.name. Flux and Argo CD then apply nothing of the
-	// folder.
+	// NoObject is no YAML map, or one without apiVersion, kind or metadata.name. Flux and Argo CD then apply nothing of
+	// the folder.
 	NoObject
 	// OtherNamespace is an object outside of the namespace of its assignment.
 	OtherNamespace
@@ -52,7 +52,8 @@ func (o *Object) namespaced() bool {
 	switch string(o.Group()) {
 	case "":
 		switch string(o.Kind) {
-		case "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "LimitRange", "ResourceQuota":
+		case "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "LimitRange",
+			"ResourceQuota":
 			return true
 		}
 	case "rbac.authorization.k8s.io":

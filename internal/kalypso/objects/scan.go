@@ -259,7 +259,8 @@ func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 // isName reports whether a value is plain text in YAML: letters, digits and what names contain besides.
 func isName(value []byte) bool {
 	for i, c := range value {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '.' || c == '/') {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '.' ||
+			c == '/') {
 			continue
 		}
 		return false

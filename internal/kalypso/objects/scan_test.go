@@ -36,13 +36,15 @@ func TestScan(t *testing.T) {
 			"---\r\napiVersion: \"apps/v1\" # yes\r\nkind: 'Deployment'\r\n\r\nmetadata: # of it\r\n    name: a # b\r\n",
 			[]string{"1: apps/v1 Deployment /a"}},
 		{"metadata first, and labels with such names",
-			"metadata:\n  labels:\n    name: x\n    namespace: y\n  finalizers:\n  - name: z\n  name: a\nkind: K\napiVersion: g/v1\n",
+			"metadata:\n  labels:\n    name: x\n    namespace: y\n  finalizers:\n  - name: z\n  name: a\nkind: " +
+				"K\napiVersion: g/v1\n",
 			[]string{"1: g/v1 K /a"}},
 		{"texts that look like objects",
 			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  f: |\n    ---\n    kind: Secret\n    metadata:\n" +
 				"      name: b\n",
 			[]string{"1: v1 ConfigMap /a"}},
-		{"several", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: v1\nkind: B\n" +
+		{"several", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: " +
+			"v1\nkind: B\n" +
 			"metadata:\n  name: b", []string{"1: v1 A /a", "2: v1 B /b"}},
 		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\nc: |\n  ---\n  d\n---\n" +
 			"apiVersion: v1\nkind: B\nmetadata:\n  name: b\nspec: {}\n---\n", []string{"1: v1 A /a", "2: v1 B /b"}},
@@ -84,14 +86,17 @@ func TestScan(t *testing.T) {
 // TestScanIsParse builds documents of lines in any order, and compares what the scanner reads with the parser's result.
 func TestScanIsParse(t *testing.T) {
 	top := []string{
-		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: |\n  C\n", "# comment\n", "\n",
+		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: |\n  C\n", "# comment\n",
+		"\n",
 		"spec:\n  a: b\n", "spec:\n- a\n- b: c\n", "data: {a: b}\n", "data: [a,\n b]\n", "text: \"a\n  b\"\n",
-		"text: |\n  ---\n  kind: X\n", "metadata: {name: z}\n", "metadata: {}\n", "metadata:\n", "x: 'it''s'\n", "---\n", "--- # b\n",
+		"text: |\n  ---\n  kind: X\n", "metadata: {name: z}\n", "metadata: {}\n", "metadata:\n", "x: 'it''s'\n", "---\n",
+		"--- # b\n",
 		"? y\n", "\"kind\": Q\n",
 	}
 	below := []string{
 		"  name: a\n", "  namespace: b # c\n", "  name: \"q\"\n", "  labels:\n    name: c\n", "  annotations: {a: b}\n",
-		"  annotations:\n    a: \"b\n      c\"\n", "  # comment\n", "\n", "  finalizers:\n  - a\n", "  name: !!str t\n", "  n: don't\n",
+		"  annotations:\n    a: \"b\n      c\"\n", "  # comment\n", "\n", "  finalizers:\n  - a\n", "  name: !!str t\n",
+		"  n: don't\n",
 	}
 	regular := 0
 	for seed := range uint64(20_000) {
@@ -132,7 +137,8 @@ func TestCheck(t *testing.T) {
 		{"of the cluster", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a", false, objects.None, ""},
 		{"no kind", "apiVersion: v1\nmetadata:\n  name: a", false, objects.NoObject, "it has no kind"},
 		{"no version", "kind: A\nmetadata:\n  name: a", false, objects.NoObject, "it has no apiVersion"},
-		{"no name", "apiVersion: v1\nkind: A\nmetadata:\n  generateName: a", true, objects.NoObject, "it has no metadata.name"},
+		{"no name", "apiVersion: v1\nkind: A\nmetadata:\n  generateName: a", true, objects.NoObject,
+			"it has no metadata.name"},
 		{"no YAML", "a: b: c", true, objects.NoObject, "mapping values are not allowed in this context"},
 		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", false,
 			objects.OtherNamespace, "ConfigMap b/a is not in dev-large-shop"},
@@ -156,7 +162,8 @@ func TestCheck(t *testing.T) {
 
 // BenchmarkScan reads what the built-in templates and Flux's usually render.
 func BenchmarkScan(b *testing.B) {
-	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  namespace: flux-system\n" +
+	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  " +
+		"namespace: flux-system\n" +
 		"spec:\n  interval: 30s\n  url: https://github.com/acme/shop\n  ref:\n    branch: dev\n---\n" +
 		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: shop\n  namespace: flux-system\n" +
 		"spec:\n  interval: 30s\n  targetNamespace: dev-large-shop\n  sourceRef:\n    kind: GitRepository\n    name: shop\n")

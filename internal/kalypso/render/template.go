@@ -135,7 +135,8 @@ func parseTemplate(t *fleet.Template) (*parsed, problem.Problems) {
 		if err != nil {
 			problems = append(problems, fleet.ProblemOf(t, problem.Problem{
 				Path:    []problem.Step{problem.Attr("manifests"), problem.Index(i)},
-				Summary: "Template does not parse", Detail: fmt.Sprintf("Manifest %d, %s.%s", i+1, err, quoteLine(text, err)), Err: err,
+				Summary: "Template does not parse", Detail: fmt.Sprintf("Manifest %d, %s.%s", i+1, err, quoteLine(text, err)),
+				Err: err,
 			}))
 		}
 		p.manifests = append(p.manifests, m)

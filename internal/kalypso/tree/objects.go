@@ -18,8 +18,8 @@ import (
 // A cluster builds the folder of its cluster type as a whole. So the objects in all files of the folder are compared,
 // once all are rendered. The objects of a folder that is as it was delivered are not read.
 
-// maxWaiting limits the bytes of a folder's files that wait until it is known whether the folder changes. The objects of
-// further files are read at once.
+// maxWaiting limits the bytes of a folder's files that wait until it is known whether the folder changes. The objects
+// of further files are read at once.
 const maxWaiting = 16 << 20
 
 // objectsRead is what was read of the objects of a target.
@@ -273,7 +273,8 @@ func defectProblem(class objects.Defect) problem.Problem {
 // collisionProblem reports collisions of objects, all between two templates, or between two files of one target.
 func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) problem.Problem {
 	p := problem.Problem{Summary: "Several deployment targets render the same object", Severity: f.Duplicates.Severity()}
-	advice := fmt.Sprintf("Use names that are unique in the cluster, such as {{ .DeploymentTargetName }} in a namespace of "+
+	advice := fmt.Sprintf("Use names that are unique in the cluster, such as {{ .DeploymentTargetName }} in a "+
+		"namespace of "+
 		"the reconciler, or {{ .Namespace }}. guardrails.duplicate_objects is %q.", f.Duplicates)
 	if all[0].self() {
 		p.Summary, p.Severity = "A deployment target renders an object twice", problem.Error
@@ -291,7 +292,8 @@ func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) p
 	if more := len(all) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	p.Detail = fmt.Sprintf("%s objects with the same kind, namespace and name. Flux builds the folder of a cluster type as "+
+	p.Detail = fmt.Sprintf("%s objects with the same kind, namespace and name. Flux builds the folder of a cluster "+
+		"type as "+
 		"a whole, and applies nothing of it then. Other reconcilers apply one of the two:\n%s\n%s",
 		templates, problem.IndentedList(lines, len(lines)), advice)
 	if p.Severity == problem.Error {

@@ -77,8 +77,8 @@ func (b *bench) rendering(ctx context.Context) error {
 	return nil
 }
 
-// readingObjects measures what it adds to rendering to read and compare the objects in all folders, in processor time. In
-// folders that do not change, nothing is read.
+// readingObjects measures what it adds to rendering to read and compare the objects in all folders, in processor time.
+// In folders that do not change, nothing is read.
 func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
 	for range 2*b.runs + 1 { // in turns, as the machine's load changes
 		for name, reaction := range map[string]problem.Reaction{"objects/no": problem.Ignore, "objects/yes": problem.Warn} {
@@ -96,7 +96,8 @@ func (b *bench) readingObjects(ctx context.Context, f *fleet.Fleet) error {
 	}
 	without, with := b.median("objects/no"), b.median("objects/yes")
 	b.add(row{"read and compare the objects in all folders of `large-10k`", sample{cpu: with.cpu - without.cpu},
-		"schedule + render: " + seconds(without.cpu) + " of CPU", fmt.Sprintf("%.2f", with.cpu.Seconds()/without.cpu.Seconds()-1),
+		"schedule + render: " + seconds(without.cpu) + " of CPU", fmt.Sprintf("%.2f",
+			with.cpu.Seconds()/without.cpu.Seconds()-1),
 		"0.10"})
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package kustomize builds folders as a cluster with Flux does, with the Kustomize program that tools/kustomize pins. The
-// program is no part of the tests that use it, so these link as fast as before.
+// Package kustomize builds folders as a cluster with Flux does, with the Kustomize program that tools/kustomize pins.
+// The program is no part of the tests that use it, so these link as fast as before.
 package kustomize
 
 import (

@@ -17,7 +17,8 @@ func TestBuild(t *testing.T) {
 		objects int
 		failed  string
 	}{
-		{"objects", map[string]string{"a/a.yaml": a, "b/b.yaml": strings.Replace(a, "name: a", "name: b", 1), "README.md": "x",
+		{"objects", map[string]string{"a/a.yaml": a, "b/b.yaml": strings.Replace(a, "name: a", "name: b", 1),
+			"README.md":    "x",
 			"c/empty.yaml": ""}, 2, ""},
 		{"one twice", map[string]string{"a/a.yaml": a, "b/a.yaml": a}, 0, "already registered id: ConfigMap.v1.[noGrp]/a.n"},
 		{"no kind", map[string]string{"a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"}, 0, "kind"},
