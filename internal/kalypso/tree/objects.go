@@ -103,6 +103,11 @@ type objectReader struct {
 
 // read reads the objects in the files of target n, unless that was done.
 func (o *objectReader) read(n int, r *renderedTarget) {
+	if r.files == nil {
+		return
+	}
+	const usual = 4 // objects of a target
+	r.objects.hashes = make([]uint64, 0, usual)
 	for _, f := range r.files {
 		if !holdsObjects(f) {
 			continue
