@@ -19,11 +19,11 @@ func (w *world) rendering() {
 		"guardrails":  args{"max_removed": "100%", "allow_empty": true},
 		"templates": args{
 			"reconciler": args{"name": "reconciler", "type": "reconciler", "manifests": []any{
-				"value: {{ .ConfigData.value }} in {{ .Namespace }}\n" +
+				manifest("Sync") + "value: {{ .ConfigData.value }} in {{ .Namespace }}\n" +
 					`{{ if eq .Manifests.breaks "data" }}{{ .Manifests.none }}{{ end }}`}},
-			"namespace": args{"name": "namespace", "type": "namespace", "manifests": []any{"name: {{ .Namespace }}\n"}},
+			"namespace": args{"name": "namespace", "type": "namespace", "manifests": []any{manifest("Namespace")}},
 			"config": args{"name": "config", "type": "config", "manifests": []any{
-				"data:\n{{ .ConfigData | stringify | indent 2 }}\n"}},
+				manifest("ConfigMap") + "data:\n{{ .ConfigData | stringify | indent 2 }}\n"}},
 		},
 		"configs":             args{"all": config("all", nil, args{"value": "1"})},
 		"cluster_types":       args{},
@@ -38,6 +38,11 @@ func (w *world) rendering() {
 	for range 2 {
 		w.addWorkload()
 	}
+}
+
+// manifest returns the beginning of an object's template.
+func manifest(kind string) string {
+	return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: {{ .Namespace }}}\n"
 }
 
 func config(name string, labels, data args) args {
