@@ -59,7 +59,8 @@ func (d *providerData) claimStatus(a status.Arguments, config tftypes.Value, cre
 	}
 	return problem.Problems{problem.At("Two statuses with one context", fmt.Sprintf(
 		"Another kalypso_commit_status of this configuration sets the status %q of commit %s of %s too. Each would "+
-			"replace the other. Remove one of them, or give each a context of its own.", a.Context, a.Target(), a.Repo), "context")}
+			"replace the other. Remove one of them, or give each a context of its own.", a.Context, a.Target(), a.Repo),
+		"context")}
 }
 
 // claimBaseRepo returns an error if another resource of this run writes the BaseRepo of the same branch.

@@ -46,7 +46,9 @@ func newFluxFleet(t *testing.T) *fluxFleet {
 	_, handler := gitserver.Handler(t, repos, gitserver.WithFilter())
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	f := &fluxFleet{newRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"), nil}
+	f := &fluxFleet{
+		newRootFrom(t, "testdata/TestFluxRollout"), filepath.Join(repos, "gitops"), filepath.Join(repos, "app"), nil,
+	}
 	for _, repo := range []string{f.gitops, f.app} {
 		gitserver.Git(t, repos, "init", "-q", "--bare", repo)
 		gitserver.Git(t, repo, "config", "http.receivepack", "true")
@@ -152,7 +154,9 @@ func TestFluxRollout(t *testing.T) {
 
 	f.run("soak", func(t *testing.T) {
 		f.step("in_waves", true, "region", "2")
-		_, state, _ := f.until("the canary", func(s fluxState, _ string) bool { return s.Folders["canary"].Verdict == "success" })
+		_, state, _ := f.until("the canary", func(s fluxState, _ string) bool {
+			return s.Folders["canary"].Verdict == "success"
+		})
 		since := state.Folders["canary"].Since
 		at, state, _ := f.until("the rest", f.holds("2 2"))
 		if took := at.Sub(since); took < fluxSoak || took > fluxSoak+10*time.Second {

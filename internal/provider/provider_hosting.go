@@ -146,8 +146,8 @@ func appendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		if e != nil && e.Permission != "" {
 			permission = "the permission " + printable.Line(e.Permission)
 		}
-		say("GitHub denies the request", "Grant the token or app "+permission+" in the repo. A classic token needs the scope "+
-			"repo.")
+		say("GitHub denies the request", "Grant the token or app "+permission+" in the repo. A classic token needs the "+
+			"scope repo.")
 	case errors.Is(err, hosting.ErrNotVisible):
 		say("Repo not found, or not visible",
 			"GitHub gives the same answer for both. Check the repo's URL, and that the token or app may use the "+

@@ -37,10 +37,9 @@ var templateModel = &model{
 		"file_name": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Name of the rendered file, such as `zarf.yaml`, if a tool asks for it: letters, digits, " +
-				"`.`, `_` " +
-				"and `-`. The templates of a cluster type must render files of different names. The default is `reconciler`, " +
-				"`namespace`, `platform-config` or `platform-secret`, by the template's use, with the extension. In YAML it is the " +
-				"annotation `" + fleet.FileNameAnnotation + "`.",
+				"`.`, `_` and `-`. The templates of a cluster type must render files of different names. The default is " +
+				"`reconciler`, `namespace`, `platform-config` or `platform-secret`, by the template's use, with the extension. " +
+				"In YAML it is the annotation `" + fleet.FileNameAnnotation + "`.",
 		},
 		"manifests": schema.ListAttribute{
 			ElementType: types.StringType,

@@ -83,8 +83,8 @@ func (d *Desired) PlanDestroy(s *State) problem.Problems {
 		return ps
 	}
 	paths, err := pathsToRemove(s, &s.Seen)
-	if err != nil || len(paths) == 0 { // the destroy reads the branch, and reports its errors
-		return nil
+	if err != nil || len(paths) == 0 {
+		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
 	}
 	does := "The destroy removes"
 	if d.Strategy == PullRequest {

@@ -151,7 +151,8 @@ func (r *documentParser) skip(tm typeMeta, kind Kind, data []byte) {
 		r.warn("Unknown kind", fmt.Sprintf("Kalypso has no kind %q, so document %d (line %d) is skipped. Check the spelling.",
 			kind, r.at.Document, r.at.Line))
 	case kind == "" && isMisspelledGroup(tm):
-		r.warn("Unknown apiVersion", fmt.Sprintf("Document %d (line %d) is skipped: Kalypso has no apiVersion %q. If it is a "+
+		r.warn("Unknown apiVersion", fmt.Sprintf("Document %d (line %d) is skipped: Kalypso has no apiVersion %q. If it is "+
+			"a "+
 			"Kalypso %s, write apiVersion: %s.", r.at.Document, r.at.Line, printable.Line(tm.APIVersion), tm.Kind, APIVersion))
 	}
 }

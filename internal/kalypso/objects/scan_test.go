@@ -46,7 +46,8 @@ func TestScan(t *testing.T) {
 		{"several", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: " +
 			"v1\nkind: B\n" +
 			"metadata:\n  name: b", []string{"1: v1 A /a", "2: v1 B /b"}},
-		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\nc: |\n  ---\n  d\n---\n" +
+		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\n" +
+			"c: |\n  ---\n  d\n---\n" +
 			"apiVersion: v1\nkind: B\nmetadata:\n  name: b\nspec: {}\n---\n", []string{"1: v1 A /a", "2: v1 B /b"}},
 		{"JSON", `{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "n"}}`, []string{"1: v1 A n/a"}},
 		{"flow and block",
@@ -165,7 +166,8 @@ func BenchmarkScan(b *testing.B) {
 	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  " +
 		"namespace: flux-system\n" +
 		"spec:\n  interval: 30s\n  url: https://github.com/acme/shop\n  ref:\n    branch: dev\n---\n" +
-		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: shop\n  namespace: flux-system\n" +
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n" +
+		"metadata:\n  name: shop\n  namespace: flux-system\n" +
 		"spec:\n  interval: 30s\n  targetNamespace: dev-large-shop\n  sourceRef:\n    kind: GitRepository\n    name: shop\n")
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

@@ -72,13 +72,13 @@ func (c *collision) fails(reaction problem.Reaction) bool {
 }
 
 // leaveOut leaves the targets out that fail because of collisions. It reports whether there are any.
-func (all found) leaveOut(reaction problem.Reaction, rendered []renderedTarget) (any bool) {
+func (all found) leaveOut(reaction problem.Reaction, rendered []renderedTarget) (some bool) {
 	for _, c := range all.collisions {
 		if c.fails(reaction) {
-			rendered[c.n].leftOut, any = true, true
+			rendered[c.n].leftOut, some = true, true
 		}
 	}
-	return any
+	return some
 }
 
 // checksObjects reports whether the objects in the folders are compared.
