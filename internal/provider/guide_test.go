@@ -25,7 +25,7 @@ type guide struct {
 
 func newGuide(t *testing.T, file string, h *gitHost) *guide {
 	t.Helper()
-	r := newRoot(t, map[string]string{"provider.tf": terraformBlock + `
+	r := newRoot(t, map[string]string{"provider.tf": `
 provider "kalypso" {
   git_credentials = [{ url = "` + h.URL + `", username = "me", password = "` + gitHostPassword + `" }]
 }
@@ -117,6 +117,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	gitops := h.dir("kalypso-gitops")
 	const rendering = "kalypso_environment_rendering.dev"
 
+	g.next("required_providers")
 	g.next(`data "kalypso_control_plane" "dev"`)
 	g.skip("kubectl")
 	g.next("Computes everything, and writes nothing.")

@@ -35,7 +35,9 @@ func (p *promotionRoot) holds() string {
 	var all []string
 	files := gitserver.Tree(p.t, p.gitAt, "prod")
 	for _, name := range []string{"large", "small"} {
-		all = append(all, strings.TrimPrefix(strings.TrimSpace(files[name+"/shop-web/namespace.yaml"]), "kind: Namespace"))
+		file := strings.TrimSpace(files[name+"/shop-web/namespace.yaml"])
+		file = strings.TrimPrefix(file, "{apiVersion: v1, kind: N, metadata: {name: n")
+		all = append(all, strings.TrimSuffix(file, "}}"))
 	}
 	return strings.Join(all, " ")
 }

@@ -1,9 +1,3 @@
-terraform {
-  required_providers {
-    kalypso = { source = "terraform-kalypso/kalypso" }
-  }
-}
-
 # What the operator reads for the environment: its branch of the control plane, the base at the commit that the BaseRepo
 # pins, and the Workloads behind the registrations, each with the workspace of its registration.
 data "kalypso_control_plane" "dev" {

@@ -28,7 +28,7 @@ type clearSecret struct {
 func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 	found = slices.Concat(parallel.Map(len(configs), func(i int) (found ClearSecrets) {
 		for key, value := range configs[i].Data {
-			if is := secretscan.Find(key, value); is != "" {
+			if is := secretscan.Find(key, value); is != "" && !unknown.Is(value) {
 				found = append(found, clearSecret{configs[i], key, is})
 			}
 		}

@@ -51,7 +51,7 @@ func Unused(ps Problems, why string) {
 	for i := range ps {
 		if ps[i].Severity == Error {
 			ps[i].Severity, ps[i].Fault = Warning, 0
-			ps[i].Detail += " It is a warning, since " + why + "."
+			ps[i].Detail += "\nIt is a warning, since " + why + "."
 		}
 	}
 }
