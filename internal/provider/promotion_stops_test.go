@@ -185,7 +185,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.expectPullRequest(3, "open", false)
 	p.gitops.Merge(t, 3, "squash")
 	p.expectUnchanged()
-	if file := gitserver.Tree(t, p.gitAt, "prod")["large/shop-web/namespace.yaml"]; !strings.Contains(file, "Namespace1") {
+	if file := gitserver.Tree(t, p.gitAt, "prod")["large/shop-web/namespace.yaml"]; !strings.Contains(file, "name: n1}") {
 		t.Errorf("the branch holds %s", file)
 	}
 }
