@@ -345,7 +345,7 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *delivery
 	given := maps.Clone(m.Promotion.Attributes())
 	for name, value := range map[string]string{
 		"commit": promoted.Commit, "decision": string(promoted.Decision), "reason": promoted.Reason.Reason,
-		"summary": promoted.Summary, "rolled_back": promoted.RolledBack, "tree_hash": promoted.Tree,
+		"summary": promoted.Summary, "rolled_back": promoted.RolledBack,
 	} {
 		given[name] = nullable(value)
 	}

@@ -16,7 +16,7 @@ import (
 const (
 	fluxSoak     = 15 * time.Second // three intervals
 	fluxDeadline = 12 * time.Second
-	fluxRetry    = 9 * time.Second  // the retry interval, a health check, and some for a slow machine
+	fluxRetry    = 9 * time.Second  // the interval of a source, and some for a slow machine
 	fluxPatience = 90 * time.Second // for what has no bound of its own
 )
 
@@ -70,7 +70,7 @@ spec: {interval: 5s, url: %q, ref: {branch: prod}}
 kind: Kustomization
 metadata: {name: fleet, namespace: flux-system}
 spec:
-  {interval: 5s, retryInterval: 3s, timeout: 4s, prune: true, path: ./%s, sourceRef: {kind: GitRepository, name: fleet}}
+  {interval: 5s, retryInterval: 14s, timeout: 4s, prune: true, path: ./%s, sourceRef: {kind: GitRepository, name: fleet}}
 `, folder))
 	}
 	return f

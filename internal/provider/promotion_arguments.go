@@ -37,7 +37,6 @@ func promotionArgument(description string) schema.SingleNestedAttribute {
 			"reason":      text("Why the commit was chosen."),
 			"summary":     text("The decision of this run, for people."),
 			"rolled_back": text("The newest commit that a rollback removed."),
-			"tree_hash":   text("The tree of the commit."),
 			"rejected": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "The rejected commits. What others reverted of them on the branch is no drift.",
@@ -57,7 +56,6 @@ func promotionLocationArgument(description string) schema.SingleNestedAttribute 
 	argument := promotionArgument(description)
 	delete(argument.Attributes, "rolled_back")
 	delete(argument.Attributes, "rejected")
-	delete(argument.Attributes, "tree_hash")
 	argument.Attributes["commit"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
@@ -96,7 +94,6 @@ func readPromotion(d decoder) *record.Promotion {
 		Decision:   promotion.Kind(given.string("decision")),
 		Reason:     given.string("reason"),
 		Summary:    given.string("summary"),
-		Tree:       given.string("tree_hash"),
 		RolledBack: given.string("rolled_back"),
 	}}
 	if at, ok := given.object("control_plane"); ok {
@@ -227,7 +224,6 @@ func promotionValues(found *promotion.Decision) map[string]attr.Value {
 		"reason":          orNil(found.Reason),
 		"summary":         found.Summary,
 		"rolled_back":     orNil(found.RolledBack),
-		"tree_hash":       orNil(found.Tree),
 	}
 	results := map[string]attr.Value{}
 	for name, attribute := range promotionComputed() {

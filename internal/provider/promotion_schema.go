@@ -139,8 +139,6 @@ func promotionComputed() map[string]schema.Attribute {
 		"reason": computedText("Why `commit` was chosen: gates with who opened them, or overrides. It is the same before " +
 			"and after the commit is promoted, so outputs that show it do not change by themselves. Null if unknown."),
 		"summary": computedText("The decision of this run, with its gates, overrides and what waits, for people."),
-		"tree_hash": computedText("The tree of `commit`, for the record: if the branch is rewritten, the environment goes " +
-			"on with a commit of the same tree. Null if unknown."),
 		"rolled_back": computedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
 	}

@@ -58,6 +58,19 @@ func (s *Snapshot) Ancestry(depth int) ([]Commit, error) {
 	return all, nil
 }
 
+// TreeOf returns the tree of a commit, which may have left the branch. Zero means that the server does not serve it.
+func (s *Snapshot) TreeOf(commit plumbing.Hash) (plumbing.Hash, error) {
+	want := gitremote.FetchRequest{Wants: []plumbing.Hash{commit}, Depth: 1, Filter: filterAll}
+	if err := s.reader.Fetch(want, s.store); err != nil && !errors.Is(err, gitremote.ErrObjectNotServed) {
+		return plumbing.ZeroHash, err
+	}
+	c, read, err := s.commitAt(commit)
+	if err != nil || !read {
+		return plumbing.ZeroHash, err
+	}
+	return c.TreeHash, nil
+}
+
 // FoldersAt returns the folders directly below a path for each of the commits, with the hashes of their trees. The
 // commits must come from [Snapshot.Ancestry]. FoldersAt fetches the trees of all commits together, level by level,
 // without file contents. A commit without a folder at the path is not in the result.

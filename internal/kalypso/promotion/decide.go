@@ -263,10 +263,7 @@ func (c *choice) skip(commit, reason string) {
 // finish sets the fields that follow from the choice.
 func (c *choice) finish() {
 	c.RolledBack = c.rolledBack()
-	c.Reason, c.Tree = c.reason(), c.History.Trees[c.Commit]
-	if c.Commit == c.World.Current.Commit && c.Tree == "" {
-		c.Tree = c.World.Current.Tree
-	}
+	c.Reason = c.reason()
 	c.Summary = c.summary()
 }
 

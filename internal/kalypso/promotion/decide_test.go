@@ -309,20 +309,20 @@ func TestDecide(t *testing.T) {
 			w.Approved = []string{hash(2), hash(3)}
 		}), "hold", -2, "", "which is not on branch", ""},
 		"a force-push that kept the tree": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00", Tree: "t"}
-			w.History.Trees = map[string]string{hash(1): "t", hash(3): "t", hash(5): "u"}
+			w.Current = promotion.Current{Commit: "f00"}
+			w.History.Trees = map[string]string{"f00": "t", hash(1): "t", hash(3): "t", hash(5): "u"}
 		}, ok(2, 1)), "promote", 3, "c004", "rewritten: it has the tree of f00", ""},
 		"a force-push that kept the tree, and a newer commit": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Commit: "f00", Tree: "t"}
-			w.History.Trees = map[string]string{hash(3): "t"}
+			w.Current = promotion.Current{Commit: "f00"}
+			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}, ok(4, 1)), "promote", 4, "c005", "stage environment", ""},
 		"a force-push that kept the tree of a rejected commit": {prod(func(w *promotion.World) {
-			w.Current, w.Rejected = promotion.Current{Commit: "f00", Tree: "t"}, map[string]string{hash(3): ""}
-			w.History.Trees = map[string]string{hash(3): "t"}
+			w.Current, w.Rejected = promotion.Current{Commit: "f00"}, map[string]string{hash(3): ""}
+			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}), "up_to_date", -2, "", "3 commits skipped", ""},
 		"a force-push: without gates": {prod(func(w *promotion.World) {
-			w.Current, w.After = promotion.Current{Commit: "f00", Tree: "t"}, nil
-			w.History.Trees = map[string]string{hash(2): "t"}
+			w.Current, w.After = promotion.Current{Commit: "f00"}, nil
+			w.History.Trees = map[string]string{"f00": "t", hash(2): "t"}
 		}), "promote", 5, "", "no gates", ""},
 		"a force-push": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(3, 1)),
 			"hold", 99, "", "first commit that approved or pinned_commit names", ""},

@@ -78,7 +78,7 @@ func ContextOf(environment string) string { return environment + " environment" 
 type History struct {
 	Branch  string
 	Commits []string          // newest first, as far back as they were read
-	Trees   map[string]string // commit → its tree, of the commits that were read
+	Trees   map[string]string // commit → its tree, of the commits that were read, and of the current one if it can be read
 	Whole   bool              // the history was read to its beginning
 	Gone    bool              // the repo has no such branch
 }
@@ -97,7 +97,6 @@ func (h History) Has(commit string) bool { return h.index(commit) >= 0 }
 // Current is the state of the environment's GitOps branch.
 type Current struct {
 	Commit     string // the promoted commit; "": none
-	Tree       string // of the commit, as the record says; "": unknown
 	Reason     string // why it was promoted, as the record says; "": unknown
 	RolledBack string // the newest commit that a rollback removed; "": none
 	Rollout    bool   // a rollout is under way
@@ -149,7 +148,6 @@ type Decision struct {
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
 	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
-	Tree      string    // of Commit; "": unknown
 	// Reason says why Commit was chosen, of several lines. It is the same before and after it is promoted. "": unknown.
 	Reason   string
 	Summary  string // for people, of several lines
@@ -205,11 +203,12 @@ func (w *World) candidates() int {
 // rewritten returns the newest commit of the branch with the tree of the current commit, if the branch lost that one:
 // its history was rewritten. "": there is none. The tree is known good.
 func (w *World) rewritten() string {
-	if w.Current.Commit == "" || w.Current.Tree == "" || w.History.Has(w.Current.Commit) {
+	tree := w.History.Trees[w.Current.Commit]
+	if tree == "" || w.History.Has(w.Current.Commit) {
 		return ""
 	}
 	for _, commit := range w.History.Commits {
-		if w.History.Trees[commit] == w.Current.Tree {
+		if w.History.Trees[commit] == tree {
 			return commit
 		}
 	}

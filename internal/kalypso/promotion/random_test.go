@@ -61,7 +61,8 @@ type chain struct {
 	skew int // of the answering machine, in minutes
 	next int
 	main []string // newest first
-	// trees has the tree of each commit. After a force-push, another commit may have the tree of one that is gone.
+	// trees has the tree of each commit. After a force-push, another commit may have the tree of one that is gone, and
+	// the server may have dropped what is gone.
 	trees map[string]string
 	ci    map[string]hosting.StatusState
 	log   map[string][]hosting.Status // newest first
@@ -177,9 +178,11 @@ func (c *chain) run(e *environment) {
 	}
 	c.report(e)
 	d := c.decide(e)
+	banned := slices.Clone(e.banned)
 	c.check(e, d)
 	if c.rand.IntN(12) == 0 {
-		return // the apply got lost
+		e.banned = banned // the apply got lost
+		return
 	}
 	if d.Commit != e.current.Commit {
 		if e.current.Commit != "" {
@@ -215,7 +218,7 @@ func (e *environment) deliver(d *promotion.Decision, partly bool) {
 	if d.Kind == promotion.Frozen || d.Commit == "" {
 		return
 	}
-	e.current.RolledBack, e.current.Reason, e.current.Tree = d.RolledBack, d.Reason, d.Tree
+	e.current.RolledBack, e.current.Reason = d.RolledBack, d.Reason
 	switch {
 	case d.Commit == was.Commit && !was.Rollout:
 		return
@@ -239,7 +242,7 @@ func (c *chain) revert(e *environment) {
 	e.rules.Rejected = map[string]string{e.current.Commit: ""}
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 	e.current.Commit, e.since = e.deliveries[1], c.now
-	e.current.Tree = c.trees[e.current.Commit]
+	e.outdate([]string{e.current.Commit}) // whoever reverts a rollback wants it back
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 }
 
@@ -310,7 +313,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 		fail("%s was rolled back", d.Commit)
 	}
 	e.outdate(c.main[is:])
-	if was < 0 && c.trees[d.Commit] == e.current.Tree {
+	if tree, there := c.trees[e.current.Commit]; was < 0 && there && c.trees[d.Commit] == tree {
 		return // known good
 	}
 	if slices.Contains(e.rules.Statuses, "ci") && c.ci[d.Commit] != hosting.Success {
@@ -331,8 +334,9 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 // the same tree or a newer one, or to one that people approved and that is newer than all deliveries.
 func (c *chain) checkLost(e *environment, d *promotion.Decision, fail func(string, ...any)) {
 	is := slices.Index(c.main, d.Commit)
-	same := slices.IndexFunc(c.main, func(commit string) bool { return c.trees[commit] == e.current.Tree })
-	if same >= 0 {
+	tree, there := c.trees[e.current.Commit]
+	same := slices.IndexFunc(c.main, func(commit string) bool { return c.trees[commit] == tree })
+	if there && same >= 0 {
 		if is > same {
 			fail("%s is older than what has the tree of the current commit", d.Commit)
 		}
@@ -399,6 +403,11 @@ func (c *chain) step() {
 			if c.rand.IntN(2) == 0 { // an amended commit
 				c.trees[c.main[0]] = c.trees[gone[c.rand.IntN(len(gone))]]
 				c.commit()
+			}
+			if c.rand.IntN(4) == 0 {
+				for _, commit := range gone {
+					delete(c.trees, commit)
+				}
 			}
 		}
 	case 7, 8:

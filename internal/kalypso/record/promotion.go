@@ -24,8 +24,6 @@ type Reason struct {
 	// it.
 	Reason  string `json:"reason,omitempty"`
 	Summary string `json:"summary,omitempty"`
-	// Tree is the tree of the commit: if the branch of the control plane is rewritten, it finds the commit again.
-	Tree string `json:"tree,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
 }

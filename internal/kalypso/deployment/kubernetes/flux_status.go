@@ -133,10 +133,11 @@ func (o object) confirms(history []object) bool {
 	if text := o.text("spec", "retryInterval"); text != "" {
 		retry = parseDuration(text)
 	}
-	// Flux moves the interval by up to 5%. A retry of a failed reconciliation would come a retry interval after that. A
-	// busy controller is late by some seconds, so short retry intervals can't be told from that.
-	due := interval + interval/20 + max(retry, busy)
-	return ready.time("lastTransitionTime").Sub(history[0].time("lastReconciled")) <= due
+	// Flux moves the interval by up to 5%, and its times are whole seconds. What begins later than the earliest retry of
+	// a failure may be one, so a controller that is late shows a reconciliation that takes its time.
+	due := interval + interval/20 + busy
+	firstRetry := interval - interval/20 + retry - time.Second
+	return ready.time("lastTransitionTime").Sub(history[0].time("lastReconciled")) <= min(due, firstRetry)
 }
 
 // healthySince returns from when on a Kustomization is healthy with what it applied: since it reconciled the digest

@@ -85,7 +85,7 @@ var scenarios = []scenario{
 		play: func(p *player) {
 			values := "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: " + p.namespace + "}, data: {a: b}}"
 			p.flux.Write(p, values)
-			p.start(target{retry: 14 * time.Second, spec: "postBuild: {substituteFrom: [{kind: ConfigMap, name: values}]},"})
+			p.start(target{spec: "postBuild: {substituteFrom: [{kind: ConfigMap, name: values}]},"})
 			p.settle(2)
 			p.flux.Remove(p, "v1", "ConfigMap", p.namespace, "values")
 			p.awaitReady("Kustomization", "web", "False", "")

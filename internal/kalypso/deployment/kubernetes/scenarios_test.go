@@ -22,13 +22,13 @@ import (
 
 var record = flag.Bool("record", false, "TestFlux writes what it plays to testdata/timelines")
 
-// The intervals of the scenarios.
+// The intervals of the scenarios. A retry comes so late that it can't be taken for a reconciliation of a busy controller.
 const (
 	syncInterval  = 5 * time.Second
-	retryInterval = 3 * time.Second
+	retryInterval = 14 * time.Second
 	healthTimeout = 4 * time.Second
 	// attempt is the longest time from one attempt of a Kustomization to the next one, on a slow machine.
-	attempt = 20 * time.Second
+	attempt = 30 * time.Second
 )
 
 // repo is a Git repo over HTTP, which may be slow or down.
@@ -129,16 +129,12 @@ func (p *player) object(kind, name string) *unstructured.Unstructured {
 // target returns the files of the target web, as a template renders them.
 type target struct {
 	branch, spec string
-	retry        time.Duration // 0: retryInterval
-	without      string        // the kind that is left out
+	without      string // the file that is left out
 }
 
 func (p *player) target(with target) map[string]string {
 	if with.branch == "" {
 		with.branch = "main"
-	}
-	if with.retry == 0 {
-		with.retry = retryInterval
 	}
 	files := map[string]string{
 		"canary/web/source.yaml": fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
@@ -152,7 +148,7 @@ metadata: {name: web, namespace: %s}
 spec:
   {interval: %s, retryInterval: %s, timeout: %s, prune: true, path: ./web, targetNamespace: %[1]s, %[5]s
    sourceRef: {kind: GitRepository, name: web}}
-`, p.namespace, syncInterval, with.retry, healthTimeout, with.spec),
+`, p.namespace, syncInterval, retryInterval, healthTimeout, with.spec),
 	}
 	delete(files, with.without)
 	return files

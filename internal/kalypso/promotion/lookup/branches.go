@@ -41,8 +41,8 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
 		taken := found.Taken()
 		current = promotion.Current{
-			Commit: taken.Commit, Tree: taken.Tree, Reason: taken.Reason.Reason,
-			RolledBack: taken.RolledBack, Rollout: found.Rollout.UnderWay(), Others: found.Others(),
+			Commit: taken.Commit, Reason: taken.Reason.Reason, RolledBack: taken.RolledBack,
+			Rollout: found.Rollout.UnderWay(), Others: found.Others(),
 		}
 	}
 	if current.Commit == "" {
@@ -133,10 +133,23 @@ func readHistory(
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
 		if history.Whole || reaches(history, world) {
-			return history, nil
+			return history, readLost(snapshot, &history, world.Current.Commit)
 		}
 	}
 	return history, errors.New("the history of the branch can't be read to its beginning")
+}
+
+// readLost adds the tree of the current commit if the branch lost it and the server still has it: then the history was
+// rewritten, and a commit with the same tree takes its place.
+func readLost(snapshot *gitops.Snapshot, history *promotion.History, current string) error {
+	if current == "" || history.Has(current) {
+		return nil
+	}
+	tree, err := snapshot.TreeOf(plumbing.NewHash(current))
+	if err == nil && !tree.IsZero() {
+		history.Trees[current] = tree.String()
+	}
+	return err
 }
 
 // reaches reports whether a history contains all commits that a decision needs.

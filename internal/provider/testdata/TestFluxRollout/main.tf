@@ -72,7 +72,7 @@ resource "kalypso_template" "flux" {
         namespace: flux-system
       spec:
         interval: 5s
-        retryInterval: 3s
+        retryInterval: 14s
         timeout: 4s
         wait: true
         targetNamespace: "{{ .Namespace }}"
