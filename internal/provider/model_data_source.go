@@ -31,6 +31,9 @@ func dataSourceArgument(name string, a schema.Attribute) datasource.Attribute {
 	case schema.MapAttribute:
 		return datasource.MapAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional,
 			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
+	case schema.DynamicAttribute:
+		return datasource.DynamicAttribute{Required: a.Required, Optional: a.Optional,
+			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}
 	case schema.ListAttribute:
 		return datasource.ListAttribute{ElementType: a.ElementType, Required: a.Required, Optional: a.Optional,
 			MarkdownDescription: a.MarkdownDescription, Validators: a.Validators}

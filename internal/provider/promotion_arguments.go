@@ -6,6 +6,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -113,7 +115,7 @@ func readPromotion(d decoder) *record.Promotion {
 func readPromotionRequest(d decoder) lookup.Request {
 	request := lookup.Request{GitOps: readDestination(d), ControlPlane: readControlPlaneBranch(d)}
 	request.Rules = promotion.Rules{
-		Environment: d.string("environment"), Statuses: d.strings("statuses"), Dwell: readDuration(d, "dwell", 0),
+		Environment: d.string("environment"), Statuses: readStatuses(d), Dwell: readDuration(d, "dwell", 0),
 		Hold: d.string("hold"), Pinned: d.string("pinned_commit"), Approved: d.strings("approved"), Rejected: readRejected(d),
 	}
 	if d.blank("hold") {
@@ -134,25 +136,72 @@ func readPromotionRequest(d decoder) lookup.Request {
 	return request
 }
 
-func readGate(d decoder, name string) promotion.Gate {
-	g := promotion.Gate{
-		Name:    name,
-		Context: cmp.Or(d.string("context"), promotion.ContextOf(name)),
-		Soak:    readDuration(d, "soak", 0),
-		By:      d.string("by"),
+// readStatuses reads a list of names, or a map of names and who may set them.
+func readStatuses(d decoder) []promotion.StatusGate {
+	blank := func(step problem.Step) {
+		d.report("Invalid status", "The name of a status is blank.", problem.Attr("statuses"), step)
 	}
-	for _, name := range []string{"context", "soak", "by"} {
+	v, known := d.argument("statuses")
+	if _, list := elements(v); list || !known {
+		var all []promotion.StatusGate
+		for i, name := range d.strings("statuses") {
+			if strings.TrimSpace(name) == "" {
+				blank(problem.Index(i))
+			}
+			all = append(all, promotion.StatusGate{Name: name})
+		}
+		return all
+	}
+	if _, ok := members(v); !ok {
+		d.report("Wrong type", "Expected a list of names, or a map of names, as in { ci = { by = \"acme-ci[bot]\" } }.",
+			problem.Attr("statuses"))
+		return nil
+	}
+	set := d.objectMap("statuses")
+	var all []promotion.StatusGate
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if strings.TrimSpace(name) == "" {
+			blank(problem.Key(name))
+		}
+		set[name].allow("by")
+		set[name].reportBlank("by")
+		all = append(all, promotion.StatusGate{Name: name, By: set[name].string("by")})
+	}
+	return all
+}
+
+// reportBlank reports the given arguments that are blank.
+func (d decoder) reportBlank(names ...string) {
+	for _, name := range names {
 		if d.blank(name) {
 			d.report("Blank argument", name+" is blank, which would count as not set. Write a value, or remove it.",
 				problem.Attr(name))
 		}
+	}
+}
+
+// defaultRenewedWithin is the default of renewed_within.
+const defaultRenewedWithin = time.Hour
+
+func readGate(d decoder, name string) promotion.Gate {
+	g := promotion.Gate{
+		Name:          name,
+		Context:       cmp.Or(d.string("context"), promotion.ContextOf(name)),
+		Soak:          readDuration(d, "soak", 0),
+		RenewedWithin: readDuration(d, "renewed_within", defaultRenewedWithin),
+		By:            d.string("by"),
+	}
+	d.reportBlank("context", "soak", "by", "renewed_within")
+	if d.string("soak") == "" && d.string("renewed_within") != "" {
+		d.report("Missing soak", "renewed_within says how often a soak needs a good status, and there is no soak. Set soak, "+
+			"or remove renewed_within.", problem.Attr("renewed_within"))
 	}
 	deployed, given := d.object("deployed")
 	if !given {
 		return g
 	}
 	g.Deployed = &promotion.Deployed{Verdict: deployed.string("verdict"), Commit: deployed.string("promoted_commit")}
-	for _, name := range []string{"soak", "context", "by"} {
+	for _, name := range []string{"soak", "context", "by", "renewed_within"} {
 		if d.string(name) != "" {
 			d.report(
 				"Argument of a status",

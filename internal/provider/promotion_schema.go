@@ -70,9 +70,12 @@ func promotionArguments() map[string]resource.Attribute {
 			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
 			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
 				"soak": span("How long the environment must have run the commit, such as `4h`. The time counts from the first " +
-					"good status of the present run to the first status of the context on another commit. Only a `failure` restarts " +
-					"it. The newest status must be good and not older than the end of the soak, so set `renew_after` where the " +
-					"status is set."),
+					"good status of the present run to the first status of the context on another commit. A status that is not good " +
+					"restarts it, and so does a gap, see `renewed_within`. The newest status must be good and not older than the " +
+					"end of the soak, so set `renew_after` where the status is set."),
+				"renewed_within": span("How long a good status proves that the environment runs the commit, such as `1h`, the " +
+					"default. If no other good status came in time, the soak restarts with the next one: in between, the " +
+					"environment may have run a commit that nobody reads. Set `renew_after` to less."),
 				"by": text("Who may have set the status: a login such as `octocat`, or an app such as `acme-ci[bot]`. Without " +
 					"it, anyone who may write statuses can open the gate."),
 				"context": text("The context of the status. The default is `<environment> environment`. `success` counts as " +
@@ -80,7 +83,7 @@ func promotionArguments() map[string]resource.Attribute {
 				"deployed": resource.SingleNestedAttribute{
 					Optional: true,
 					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate holds for its " +
-						"`promoted_commit` if its verdict is `success`. It excludes `soak`, `by` and `context`.",
+						"`promoted_commit` if its verdict is `success`. It excludes the other arguments.",
 					Attributes: map[string]resource.Attribute{
 						"verdict":         text("The verdict."),
 						"promoted_commit": text("The commit that the verdict is about."),
@@ -88,10 +91,12 @@ func promotionArguments() map[string]resource.Attribute {
 				},
 			}},
 		},
-		"statuses": resource.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Statuses and check runs that must be successful on the commit, by name. A skipped or " +
-				"neutral check run is not successful.",
+		"statuses": resource.DynamicAttribute{
+			Optional: true,
+			MarkdownDescription: "Statuses and check runs that must be successful on the commit: a map of their names to who " +
+				"may have set them, such as `{ ci = { by = \"github-actions[bot]\" }, qa-signoff = {} }`, or a list of names. " +
+				"Without `by`, anyone who may write statuses can open the gate. With it, what others set does not count. A " +
+				"skipped or neutral check run is not successful.",
 		},
 		"dwell": span("How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
 			"the first good status in the environment's own context. Set it to the `soak` of the next environment, so that " +

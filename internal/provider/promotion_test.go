@@ -208,6 +208,17 @@ func wantText(t *testing.T, text string, wants ...string) {
 	}
 }
 
+// soaks has stage run a commit for four hours, and say so every 30 minutes.
+func (p *promotionRoot) soaks(commit string) {
+	p.t.Helper()
+	p.now = p.now.Add(time.Minute)
+	p.status(commit, "success", "")
+	for range 8 {
+		p.now = p.now.Add(30 * time.Minute)
+		p.status(commit, "success", "")
+	}
+}
+
 // The drill of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its release. A
 // closed gate never stops the environment's own changes, and what a run has decided, a second one leaves.
 func TestAccPromotionDrill(t *testing.T) {
@@ -220,9 +231,7 @@ func TestAccPromotionDrill(t *testing.T) {
 		t.Errorf("nothing waits: %s", seen.Summary)
 	}
 
-	p.status(first, "success", "")
-	p.now = p.now.Add(4 * time.Hour)
-	p.status(first, "success", "")
+	p.soaks(first)
 	p.expect("promote", first)
 	wantText(t, p.message(), "Promoted commit: "+first, `- status "stage environment" is success by acme-ci[bot]`,
 		"soaked 4h since")
@@ -252,11 +261,14 @@ func TestAccPromotionDrill(t *testing.T) {
 
 	fix := p.commit()
 	p.rules("after", gate)
+	p.now = p.now.Add(time.Minute)
 	p.status(fix, "success", "")
 	p.expect("hold", hotfix)
 	p.now = p.now.Add(4 * time.Hour)
 	p.expect("hold", hotfix) // a pipeline that is dead since is no proof
 	p.status(fix, "success", "")
+	wantText(t, p.expect("hold", hotfix).Summary, "its soak began anew, since no good status came from ")
+	p.soaks(fix)
 	p.expect("promote", fix)
 
 	p.rules("after", gate, "pinned_commit", first)
@@ -271,13 +283,25 @@ func TestAccPromotionDrill(t *testing.T) {
 		t.Errorf("it skips %+v", seen.Skipped)
 	}
 	newer := p.commit()
-	p.status(newer, "success", "")
-	p.now = p.now.Add(4 * time.Hour)
-	p.status(newer, "success", "")
+	p.soaks(newer)
 	p.expect("promote", newer)
 	if r := p.record(); r.Promotion.RolledBack != "" {
 		t.Errorf("the record still says what was rolled back: %+v", r)
 	}
+}
+
+// A status counts only if the account set it that the rule names, whether as a status or as a check run.
+func TestAccPromotionStatusBy(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.rules("statuses", map[string]any{"ci": map[string]any{"by": "acme-ci[bot]"}, "qa": map[string]any{}})
+	first := p.commit()
+	p.controlPlane.SetStatusAs("eve", first, "ci", "success", "")
+	p.controlPlane.SetStatusAs("eve", first, "qa", "success", "")
+	wantText(t, p.expect("hold", "").Summary, `status "ci" is success by eve`, `only one by "acme-ci[bot]" counts`)
+	p.controlPlane.SetStatusAs("acme-ci[bot]", first, "ci", "success", "")
+	wantText(t, p.expect("promote", first).Reason, `status "ci" is success by acme-ci[bot]`,
+		`status "qa" is success by eve`)
 }
 
 // promotionBlock is the data source of testdata/TestAccPromotion.
@@ -323,6 +347,13 @@ func TestAccPromotionBadInput(t *testing.T) {
 		"a blank context": {rules: []any{"after", after("stage", "context", " ")},
 			says: []string{"Blank argument", "context is blank"}},
 		"a blank status": {rules: []any{"statuses", []string{" "}}, says: []string{"Invalid status", "is blank"}},
+		"a status by nobody": {rules: []any{"statuses", map[string]any{"ci": map[string]any{"by": " "}}},
+			says: []string{"Blank argument", "by is blank"}},
+		"a status with another argument": {rules: []any{"statuses", map[string]any{"ci": map[string]any{"context": "x"}}},
+			says: []string{"Unsupported argument", `"context" is not one of by`}},
+		"a status that is no name": {rules: []any{"statuses", "ci"}, says: []string{"Wrong type", "a list of names, or a map"}},
+		"renewed without a soak": {rules: []any{"after", after("stage", "renewed_within", "1h")},
+			says: []string{"Missing soak", "renewed_within says how often"}},
 		"a blank hold":   {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
 		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit", "full commit hash"}},
 		"no duration":    {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},

@@ -5,7 +5,7 @@ data "kalypso_promotion" "prod" {
   gitops_repo   = { repo = "https://github.com/acme/gitops", branch = "prod" }
 
   after    = { stage = { soak = "4h", by = "acme-ci[bot]" } }
-  statuses = ["ci"]
+  statuses = { ci = { by = "github-actions[bot]" } }
 }
 
 # Until something is promoted, the manifests are empty, and nothing is delivered.

@@ -25,5 +25,5 @@ resource "kalypso_commit_status" "this" {
   repo        = "https://github.com/acme/control-plane"
   context     = "${local.environment} environment"
   deployment  = data.kalypso_deployment_state.this
-  renew_after = "6h"
+  renew_after = "30m"
 }

@@ -25,7 +25,7 @@ data "kalypso_promotion" "this" {
   gitops_repo   = local.gitops_repo
 
   after    = local.before == null ? null : { (local.before) = { soak = local.soak, by = var.account } }
-  statuses = ["ci"]
+  statuses = { ci = { by = "github-actions[bot]" } }
   dwell    = local.dwell
 
   hold          = lookup(local.overrides, "hold", null)

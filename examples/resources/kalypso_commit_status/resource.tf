@@ -23,5 +23,5 @@ resource "kalypso_commit_status" "stage" {
   repo        = "https://github.com/acme/control-plane"
   context     = "stage environment"
   deployment  = data.kalypso_deployment_state.stage
-  renew_after = "6h"
+  renew_after = "30m"
 }

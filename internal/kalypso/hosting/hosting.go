@@ -146,6 +146,8 @@ type Status struct {
 // Statuses are the latest statuses of commits.
 type Statuses struct {
 	ByCommit map[string][]Status
+	// Unread says why the statuses of a commit can't be read, by commit.
+	Unread map[string]string
 	// Viewer is the login that the credential belongs to; "": the host does not say.
 	Viewer string
 	// SeenAt is the time of the answer by the host's clock.

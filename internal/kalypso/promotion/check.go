@@ -35,11 +35,6 @@ func (r Rules) Check() (ps problem.Problems) {
 				append(at, problem.Attr("context"))...)
 		}
 	}
-	for i, name := range r.Statuses {
-		if strings.TrimSpace(name) == "" {
-			report("Invalid status", "The name of a status is blank.", problem.Attr("statuses"), problem.Index(i))
-		}
-	}
 	commit := func(hash string, path ...problem.Step) {
 		if unknown.Is(hash) {
 			return

@@ -82,6 +82,15 @@ func soak(d time.Duration) func(*promotion.World) {
 	return func(w *promotion.World) { w.After[0].Soak = d }
 }
 
+func renewed(within time.Duration) func(*promotion.World) {
+	return func(w *promotion.World) { w.After[0].Soak, w.After[0].RenewedWithin = 4*time.Hour, within }
+}
+
+// byCI has the status ci alone for a gate, which an app must have set.
+func byCI(w *promotion.World) {
+	w.After, w.Statuses = nil, []promotion.StatusGate{{Name: "ci", By: "ci[bot]"}}
+}
+
 // TestDecide has a row for each bullet of the rules.
 func TestDecide(t *testing.T) {
 	ok := func(commit, at int) status {
@@ -128,15 +137,24 @@ func TestDecide(t *testing.T) {
 		"a status in the future":  {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
 		"a clock five minutes on": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
 		"statuses and check runs": {
-			prod(func(w *promotion.World) { w.Statuses = []string{"ci", "qa"} }, ok(2, 1), ok(3, 1),
+			prod(func(w *promotion.World) { w.Statuses = []promotion.StatusGate{{Name: "ci"}, {Name: "qa"}} }, ok(2, 1), ok(3, 1),
 				status{commit: 2, context: "ci", state: hosting.Success, run: true},
 				status{commit: 2, context: "qa", state: hosting.Success},
 				status{commit: 3, context: "ci", state: hosting.Success, run: true},
 				status{commit: 3, context: "qa", state: hosting.Failure, by: "eve"}),
 			"promote", 2, `c003: qa: status "qa" is failure by eve`, "", "",
 		},
+		"a status by another": {
+			prod(byCI, status{2, "ci", hosting.Success, 1, "eve", "", false}), "hold", 1,
+			`status "ci" is success by eve at 2026-03-01T12:01:00Z, and only one by "ci[bot]" counts; ` +
+				`"ci[bot]" set none of the latest statuses`, "", "",
+		},
+		"a status by the right one beside that of another": {
+			prod(byCI, status{2, "ci", hosting.Success, 1, "CI[bot]", "", true},
+				status{2, "ci", hosting.Failure, 1, "eve", "", true}), "promote", 2, "", "by CI[bot]", "",
+		},
 		"all check runs of a name": {
-			prod(func(w *promotion.World) { w.After, w.Statuses = nil, []string{"ci"} },
+			prod(func(w *promotion.World) { w.After, w.Statuses = nil, []promotion.StatusGate{{Name: "ci"}} },
 				status{commit: 2, context: "ci", state: hosting.Success, run: true},
 				status{commit: 2, context: "ci", state: hosting.Errored, text: "skipped", run: true}),
 			"hold", 1, `c002: ci: check run "ci" is error`, "", "",
@@ -149,8 +167,33 @@ func TestDecide(t *testing.T) {
 		"a dead pipeline is no proof": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1, "needs a good status", "", ""},
 		"failure begins the soak anew": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Failure), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
-		"pending does not begin the soak anew": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120),
-			ok(2, 300)), "promote", 2, "", "", ""},
+		"pending begins the soak anew": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, hosting.Pending), ok(2, 120),
+			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
+			"its soak began anew, since it was pending at 2026-03-01T13:00:00Z", "", ""},
+		"a gap begins the soak anew": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
+			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h", "", ""},
+		"renewed in time": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2, 180), ok(2, 240)),
+			"promote", 2, "", "soaked 4h since 2026-03-01T12:00:00Z", ""},
+		"a gap after the soak": {prod(renewed(2*time.Hour), ok(2, 0), ok(2, 120), ok(2, 240), ok(2, 500)), "promote", 2, "",
+			"soaked 4h since 2026-03-01T12:00:00Z", ""},
+		"a status of somebody else renews nothing": {prod(func(w *promotion.World) {
+			renewed(2 * time.Hour)(w)
+			w.After[0].By = "ci[bot]"
+		}, ok(2, 0), status{2, stage, hosting.Success, 120, "eve", "", false}, ok(2, 240)), "hold", 1,
+			"no good status came from 2026-03-01T12:00:00Z to 2026-03-01T16:00:00Z", "", ""},
+		"the statuses of a commit can't be read": {prod(func(w *promotion.World) {
+			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
+		}, ok(2, 1)), "promote", 2, "c003: stage: it has too many statuses", "", ""},
+		"a soak beside a commit that can't be read": {prod(func(w *promotion.World) {
+			soak(4 * time.Hour)(w)
+			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
+			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Partial: true}
+		}, ok(2, 0), ok(2, 240)), "hold", 1, "unclear whether it ran all the time", "", ""},
+		"a soak beside a commit whose history can be read": {prod(func(w *promotion.World) {
+			soak(4 * time.Hour)(w)
+			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
+			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Statuses: []hosting.Status{{Context: stage, SetAt: at(60)}}}
+		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"the newest status is not good": {prod(soak(time.Hour), ok(2, 0), ok(2, 120), no(2, 130, hosting.Pending)),
 			"hold", 1, "is pending", "", ""},
 		"a fix that replaced the commit": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, hosting.Pending), ok(2, 300)),

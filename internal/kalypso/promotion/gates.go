@@ -33,8 +33,8 @@ func isGood(s hosting.Status) bool {
 func (c *choice) judge(commit string) (proof, []Waiting) {
 	var p proof
 	var waiting []Waiting
-	for _, name := range c.Statuses {
-		line, w := c.judgeStatus(name, commit)
+	for _, g := range c.Statuses {
+		line, w := c.judgeStatus(g, commit)
 		if w != nil {
 			waiting = append(waiting, *w)
 		} else {
@@ -69,18 +69,24 @@ func (c *choice) judge(commit string) (proof, []Waiting) {
 }
 
 // judgeStatus judges a status or a check run of a commit.
-func (c *choice) judgeStatus(name, commit string) (string, *Waiting) {
+func (c *choice) judgeStatus(g StatusGate, commit string) (string, *Waiting) {
 	wait := func(by, format string, args ...any) (string, *Waiting) {
-		return "", &Waiting{Gate: name, By: by, Reason: fmt.Sprintf(format, args...)}
+		return "", &Waiting{Gate: g.Name, By: by, Reason: fmt.Sprintf(format, args...)}
 	}
-	if c.Ledger.Silence != "" {
-		return wait("", "the statuses can't be read")
+	if reason := c.unreadable(commit); reason != "" {
+		return wait("", "%s", reason)
 	}
-	found := c.all(commit, name)
+	found := c.all(commit, g.Name) // a status and a check run, or several check runs, may share the name
 	if len(found) == 0 {
-		return wait("", "no status and no check run%s", c.noteUnknownName(name))
+		return wait("", "no status and no check run%s", c.noteUnknownName(g.Name))
 	}
-	for _, s := range found { // a status and a check run, or several check runs, may share the name
+	others := found[0]
+	found = slices.DeleteFunc(slices.Clone(found), func(s hosting.Status) bool { return !mayBeBy(s, g.By) })
+	if len(found) == 0 {
+		return wait(others.Creator, "%s, and only one by %q counts%s", describeStatus(others), g.By,
+			c.noteUnknownCreator(g.Name, g.By))
+	}
+	for _, s := range found {
 		switch {
 		case c.isFuture(s):
 			return wait(s.Creator, "%s, which is in the future", describeStatus(s))
@@ -107,8 +113,8 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 		}
 		return fmt.Sprintf("environment %q runs it: %s", g.Name, printable.Line(d.Verdict)), nil
 	}
-	if c.Ledger.Silence != "" {
-		return wait("", "the statuses can't be read")
+	if reason := c.unreadable(commit); reason != "" {
+		return wait("", "%s", reason)
 	}
 	s, ok := c.latest(commit, g.Context)
 	switch {
@@ -118,14 +124,23 @@ func (c *choice) judgeGate(g Gate, commit string) (string, *Waiting) {
 		return wait(s.Creator, "%s, which is in the future", describeStatus(s))
 	case !isGood(s):
 		return wait(s.Creator, "%s", describeStatus(s))
-	case !g.mayBeBy(s):
-		return wait(s.Creator, "%s, and only a status by %q counts%s", describeStatus(s), g.By, c.noteUnknownCreator(g))
+	case !mayBeBy(s, g.By):
+		return wait(s.Creator, "%s, and only one by %q counts%s", describeStatus(s), g.By,
+			c.noteUnknownCreator(g.Context, g.By))
 	}
 	return factsOf(s), nil
 }
 
-// mayBeBy reports whether the creator of a status may open the gate.
-func (g Gate) mayBeBy(s hosting.Status) bool { return g.By == "" || sameLogin(s.Creator, g.By) }
+// unreadable returns why the statuses of a commit can't be read, or "".
+func (c *choice) unreadable(commit string) string {
+	if c.Ledger.Silence != "" {
+		return "the statuses can't be read"
+	}
+	return c.Ledger.Unread[commit]
+}
+
+// mayBeBy reports whether the creator of a status may open a gate that names who may.
+func mayBeBy(s hosting.Status, by string) bool { return by == "" || sameLogin(s.Creator, by) }
 
 // sameLogin compares two logins. Logins are ASCII, and only ASCII letters have a case: strings.EqualFold takes the
 // Kelvin sign for a k.
@@ -179,13 +194,13 @@ func (c *choice) noteUnknownName(name string) string {
 }
 
 // noteUnknownCreator says that an account set none of the latest statuses of a context: its name may be misspelled.
-func (c *choice) noteUnknownCreator(g Gate) string {
-	for _, statuses := range c.found[strings.ToLower(g.Context)] {
-		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, g.By) }) {
+func (c *choice) noteUnknownCreator(name, by string) string {
+	for _, statuses := range c.found[strings.ToLower(name)] {
+		if slices.ContainsFunc(statuses, func(s hosting.Status) bool { return sameLogin(s.Creator, by) }) {
 			return ""
 		}
 	}
-	return fmt.Sprintf("; %q set none of the latest statuses, so check the login", g.By)
+	return fmt.Sprintf("; %q set none of the latest statuses, so check the login", by)
 }
 
 // describeStatus describes a status with its creator, time and description.

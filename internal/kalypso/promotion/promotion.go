@@ -45,8 +45,8 @@ const (
 // Rules holds the arguments that decide.
 type Rules struct {
 	Environment string
-	After       []Gate   // all must hold; sorted by Name
-	Statuses    []string // statuses or check runs that must be successful on the commit
+	After       []Gate // all must hold; sorted by Name
+	Statuses    []StatusGate
 	Dwell       time.Duration
 	Hold        string // why the environment is frozen; "": it is not
 	Pinned      string // full hash; "": none
@@ -59,9 +59,18 @@ type Gate struct {
 	Name    string        // the environment
 	Context string        // of its status
 	Soak    time.Duration // 0: none
-	By      string        // who may have set the status; "": anybody
+	// RenewedWithin is how long a good status proves that the environment runs the commit: what runs between two statuses
+	// may be a commit that nobody reads. 0: for ever.
+	RenewedWithin time.Duration
+	By            string // who may have set the status; "": anybody
 	// Deployed is a state that replaces the status.
 	Deployed *Deployed
+}
+
+// StatusGate is a status or a check run that must be successful on a commit.
+type StatusGate struct {
+	Name string
+	By   string // who may have set it; "": anybody
 }
 
 // Deployed is the state of an environment, from somebody who observed it.

@@ -78,11 +78,12 @@ func newChain(t *testing.T, seed uint64) *chain {
 		e.rules = promotion.Rules{Environment: e.name, Rejected: map[string]string{}}
 		if i > 0 {
 			before := c.all[i-1].name
-			g := promotion.Gate{Name: before, Context: promotion.ContextOf(before), Soak: soaks[c.rand.IntN(len(soaks))]}
+			g := promotion.Gate{Name: before, Context: promotion.ContextOf(before), Soak: soaks[c.rand.IntN(len(soaks))],
+				RenewedWithin: renewedWithin * time.Minute}
 			e.rules.After = []promotion.Gate{g}
 			c.all[i-1].rules.Dwell = g.Soak
 		} else {
-			e.rules.Statuses = []string{"ci"}
+			e.rules.Statuses = []promotion.StatusGate{{Name: "ci"}}
 		}
 		c.all = append(c.all, e)
 	}
@@ -316,7 +317,7 @@ func (c *chain) check(e *environment, d *promotion.Decision) {
 	if tree, there := c.trees[e.current.Commit]; was < 0 && there && c.trees[d.Commit] == tree {
 		return // known good
 	}
-	if slices.Contains(e.rules.Statuses, "ci") && c.ci[d.Commit] != hosting.Success {
+	if len(e.rules.Statuses) > 0 && c.ci[d.Commit] != hosting.Success {
 		fail("ci is %s", c.ci[d.Commit])
 	}
 	for i, g := range e.rules.After {
@@ -368,16 +369,42 @@ func (c *chain) spans(e *environment, commit string) []span {
 			all[len(all)-1].to, open = s.to, !s.failed
 		case s.commit == commit:
 			all, open = append(all, s), !s.failed
-		case slices.Contains(c.main, s.commit):
+		case slices.Contains(c.main, s.commit) && c.reported(e, s):
 			open = false
 		}
 	}
 	return all
 }
 
-// hasRun reports whether an environment ran a commit for this number of minutes without a break.
+// reported reports whether a status says that an environment ran a commit. Nobody sees what a dead pipeline hides.
+func (c *chain) reported(e *environment, s span) bool {
+	return slices.ContainsFunc(c.log[s.commit], func(status hosting.Status) bool {
+		return status.Context == promotion.ContextOf(e.name) && !status.SetAt.Before(at(s.from)) && !status.SetAt.After(at(s.to))
+	})
+}
+
+// renewedWithin is the longest time between two good statuses of a soak, in minutes.
+const renewedWithin = 90
+
+// hasRun reports whether an environment ran a commit for this number of minutes without a break, and said so often
+// enough.
 func (c *chain) hasRun(e *environment, commit string, minutes int) bool {
-	return slices.ContainsFunc(c.spans(e, commit), func(s span) bool { return s.to-s.from >= minutes })
+	return slices.ContainsFunc(c.spans(e, commit), func(s span) bool {
+		from, last := -1, -1
+		for _, status := range slices.Backward(c.log[commit]) {
+			minute := int(status.SetAt.Sub(at(0)).Minutes())
+			switch {
+			case minute < s.from || minute > s.to || status.Context != promotion.ContextOf(e.name):
+				continue
+			case from < 0 || minute-last > renewedWithin:
+				from = minute
+			}
+			if last = minute; last-from >= minutes {
+				return true
+			}
+		}
+		return minutes == 0
+	})
 }
 
 // since returns the minute from which on an environment ran its commit without a break.

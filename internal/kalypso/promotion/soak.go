@@ -16,8 +16,9 @@ import (
 type run struct {
 	start time.Time // first good status
 	last  time.Time // last good status
-	end   time.Time // first status of the context on another commit; zero: none
-	other string    // that commit
+	end   time.Time // first status that ends it; zero: none
+	other string    // the other commit that this status is on; "": it is on the same commit
+	why   string    // what ended it, unless another commit did
 }
 
 // covers reports whether a good status proves that the environment ran the commit for this long.
@@ -30,22 +31,22 @@ type event struct {
 }
 
 // runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses tell. A
-// failure of the commit discards all earlier runs: only later ones are proof. A status on another commit ends a run.
-// Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
-// before a new one.
+// failure of the commit discards all earlier runs: only later ones are proof. What ends a run is a status on another
+// commit, a status that is not good, and a good one that comes later than the gate allows, which begins the next run.
+// Hosts report whole seconds: a status on another commit in the same second counts as the later one, so a run that
+// begins in that second begins with its next status.
 func (c *choice) runs(g Gate, commit string) []run {
 	events := c.eventsOf(g.Context)
-	var r runner
+	r := runner{within: g.RenewedWithin}
 	for len(events) > 0 {
 		n := 1
 		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
 			n++
 		}
-		ownFirst := r.running
-		for _, first := range []bool{true, false} {
+		for _, own := range []bool{true, false} {
 			for _, e := range events[:n] {
-				if own := e.commit == commit; (own == ownFirst) == first {
-					r.take(e, own, own && isGood(e.Status) && g.mayBeBy(e.Status) && !c.isFuture(e.Status))
+				if (e.commit == commit) == own {
+					r.take(e, own, own && mayBeBy(e.Status, g.By) && !c.isFuture(e.Status))
 				}
 			}
 		}
@@ -61,7 +62,7 @@ func (c *choice) eventsOf(context string) []*event {
 		return events
 	}
 	var events []*event
-	for _, commit := range slices.Sorted(maps.Keys(c.found[context])) {
+	for _, commit := range c.commitsWith(context) {
 		statuses := c.all(commit, context)
 		if h, read := c.Ledger.Histories[commit]; read {
 			statuses = h.Statuses
@@ -79,29 +80,52 @@ func (c *choice) eventsOf(context string) []*event {
 
 // runner finds the runs of a commit, status by status.
 type runner struct {
+	within  time.Duration // the longest time between two good statuses of a run; 0: any
 	all     []run
 	running bool
 }
 
-func (r *runner) take(e *event, own, good bool) {
-	last := len(r.all) - 1
+// take takes the next status. counts says that a good one proves something.
+func (r *runner) take(e *event, own, counts bool) {
 	switch {
-	case !own && r.running:
-		r.all[last].end, r.all[last].other, r.running = e.SetAt, e.commit, false
 	case !own:
+		r.end(e, e.commit, "")
 	case e.State == hosting.Failure:
 		r.all, r.running = nil, false
-	case good && r.running:
-		r.all[last].last = e.SetAt
-	case good:
-		r.all, r.running = append(r.all, run{start: e.SetAt, last: e.SetAt}), true
+	case !isGood(e.Status):
+		r.end(e, "", fmt.Sprintf("it was %s at %s", e.State, stamp(e.SetAt)))
+	case !counts:
+	default:
+		if r.running && r.within > 0 {
+			if last := r.all[len(r.all)-1].last; e.SetAt.Sub(last) > r.within {
+				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and one proves it for %s", stamp(last),
+					stamp(e.SetAt), clock.Format(r.within)))
+			}
+		}
+		if !r.running {
+			r.all, r.running = append(r.all, run{start: e.SetAt}), true
+		}
+		r.all[len(r.all)-1].last = e.SetAt
 	}
 }
 
-// others returns the other commits with statuses in the context, sorted.
+func (r *runner) end(e *event, other, why string) {
+	if r.running {
+		last := &r.all[len(r.all)-1]
+		last.end, last.other, last.why, r.running = e.SetAt, other, why, false
+	}
+}
+
+// others returns the other commits that have, or may have, statuses in the context, sorted.
 func (c *choice) others(g Gate, commit string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.found[strings.ToLower(g.Context)])),
-		func(other string) bool { return other == commit })
+	return slices.DeleteFunc(c.commitsWith(g.Context), func(other string) bool { return other == commit })
+}
+
+// commitsWith returns the commits that have, or may have, statuses in a context, sorted.
+func (c *choice) commitsWith(context string) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(c.found[strings.ToLower(context)])), maps.Keys(c.Ledger.Unread))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // judgeSoak judges how long an environment ran a commit whose latest status is good.
@@ -141,6 +165,11 @@ func (c *choice) judgeSoak(g Gate, commit string) (string, *Waiting) {
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(g.Soak),
 			stamp(r.start), stamp(r.start.Add(g.Soak)))
+		if n := len(all); n > 1 && all[n-2].why != "" {
+			reason += "; its soak began anew, since " + all[n-2].why
+		}
+	case all[len(all)-1].other == "":
+		reason += "its soak begins anew, since " + all[len(all)-1].why
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
@@ -156,7 +185,7 @@ func (c *choice) hidden(g Gate, commit string, r run) []string {
 	at := map[string]time.Time{}
 	for _, other := range c.others(g, commit) {
 		s, ok := c.latest(other, g.Context)
-		if !ok || s.SetAt.Before(r.start) {
+		if c.Ledger.Unread[other] == "" && (!ok || s.SetAt.Before(r.start)) {
 			continue
 		}
 		h, read := c.Ledger.Histories[other]
@@ -176,8 +205,8 @@ func (c *choice) dwells() string {
 		return ""
 	}
 	g := Gate{Name: c.Environment, Context: ContextOf(c.Environment)}
-	if c.Ledger.Silence != "" {
-		return "the statuses can't be read"
+	if reason := c.unreadable(commit); reason != "" {
+		return reason
 	}
 	s, ok := c.latest(commit, g.Context)
 	switch {
@@ -195,11 +224,15 @@ func (c *choice) dwells() string {
 		return ""
 	}
 	start := s.SetAt
-	if all := c.runs(g, commit); len(all) > 0 {
-		start = all[len(all)-1].start
-		if end := all[len(all)-1].end; !end.IsZero() { // a late status on the previous commit
-			start = end
+	runs := c.runs(g, commit)
+	for i, r := range slices.Backward(runs) {
+		if r.other != "" { // another commit was there
+			if i == len(runs)-1 { // as a late status of it says
+				start = r.end
+			}
+			break
 		}
+		start = r.start
 	}
 	if until := start.Add(c.Dwell); until.After(c.Ledger.SeenAt) {
 		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(c.Dwell), stamp(until))
