@@ -168,3 +168,28 @@ func TestAccPromotionBreakGlassByPullRequest(t *testing.T) {
 	p.rules("rejected", map[string]any{bad: fix})
 	merge(3)
 }
+
+// Whoever writes another promoted commit into the record promotes nothing, even where drift is overwritten.
+func TestAccPromotionRecordOfOthers(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.set("on_drift", "overwrite")
+	p.rules("after", after("stage"))
+	first := p.commit()
+	p.status(first, "success", "")
+	p.expect("promote", first)
+	ungated := p.commit()
+	text := gitserver.Git(t, p.gitAt, "show", "prod:"+recordPath)
+	forged := gitserver.SeedFiles(t, p.gitAt, "prod", "Mine", map[string]gitserver.File{
+		recordPath: {Mode: "100644", Content: strings.ReplaceAll(text, first, ungated)},
+	})
+	says := []string{"Others changed the record of the rendering", `it promotes commit "` + ungated + `"`,
+		"Revert the change on the branch"}
+	p.expectError(says, "plan", "-no-color")
+	p.expectError(says, "apply", "-auto-approve", "-no-color")
+	if head := gitserver.Rev(t, p.gitAt, "prod"); head != forged {
+		t.Errorf("the branch is at %s", head)
+	}
+	gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", forged+"~1")
+	p.expect("hold", first)
+}

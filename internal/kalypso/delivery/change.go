@@ -58,6 +58,9 @@ func (d *Desired) change(s *State, at, old *BranchState) (*Change, []error) {
 		if moved := at.changedSince(s); len(moved) > 0 && !d.isHeldBy(at) {
 			return c, []error{&MovedError{d.Destination, moved}}
 		}
+		if err := d.checkRecord(s, at); err != nil {
+			return c, []error{err}
+		}
 	}
 	if moved := d.keptMoved(at); len(moved) > 0 {
 		return c, []error{&MovedError{d.Destination, moved}}
@@ -231,6 +234,9 @@ func pathsToRemove(s *State, at *BranchState) ([]string, error) {
 			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.",
 			s.Destination.RecordPath(), r.Environment, s.Environment)}
 	default:
+		if err := s.checkRecord(at); err != nil {
+			return nil, err
+		}
 		paths = append(paths, s.Destination.RecordPath())
 		join(at.Folders.only(r.ClusterTypes))
 	}

@@ -150,10 +150,6 @@ func TestDrift(t *testing.T) {
 		"the record gone":       {".kalypso": {}},
 		"the record broken":     {record: plain("{")},
 		"the record of a later": {record: plain(`{"version": 2}`)},
-		"the record short":      {record: plain(`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)},
-		"the record too long": {record: plain(`{"version": 1, "environment": "dev",
-			"cluster_types": ["large", "team"]}`)},
-		"the record and a folder": {record: plain(`{"version": 1, "environment": "dev", "cluster_types": []}`), "small": {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,6 +182,63 @@ func TestDrift(t *testing.T) {
 				t.Error("still drifted")
 			}
 			gitserver.Fsck(t, b.repo)
+		})
+	}
+}
+
+// Neither an apply that overwrites drift nor a destroy believes a record with another promotion or other folders than the
+// state knows, and they change nothing. Once it is reverted, both go on.
+func TestUnknownRecord(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit map[string]gitserver.File
+		says string
+	}{
+		"another commit": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small"], "promoted_commit": "ungated"}`)},
+			`it promotes commit "ungated"`},
+		"a commit in waves": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small"],
+			"rollout": {"target_tree_hash": "x", "promoted_commit": "ungated", "stage": "all"}}`)},
+			`it promotes commit "ungated"`},
+		"a folder less": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+			`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)}, "it does not list small"},
+		"a folder of a team": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small", "team"]}`), "team/x": plain("theirs")},
+			"it also lists team"},
+		"a folder gone": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+			`{"version": 1, "environment": "dev", "cluster_types": []}`), "small": {}}, "it does not list large, small"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBranch(t)
+			delivered := b.deliver(b.request("1", usual, nil), 1)
+			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
+			want := gitserver.Modes(t, b.repo, "dev")
+			remove := func(s *delivery.State) error {
+				return delivery.Remove(t.Context(), b.client, s, "Away", gitops.Author{Name: "A", Email: "a@acme.io"})
+			}
+			now := b.observe(delivered)
+			for _, value := range []string{"1", "2"} {
+				o := b.request(value, usual, now)
+				o.OnDrift = delivery.DriftOverwrite
+				o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
+				_, applied := b.tryDeliver(o)
+				for _, err := range []error{applied, remove(now)} {
+					var unknown *delivery.UnknownRecordError
+					if !errors.As(err, &unknown) || !strings.Contains(err.Error(), test.says) {
+						t.Errorf("it says %v", err)
+					}
+				}
+			}
+			if diff := cmp.Diff(want, gitserver.Modes(t, b.repo, "dev")); diff != "" {
+				t.Errorf("the branch changed (-before +now):\n%s", diff)
+			}
+			gitserver.Git(t, b.repo, "update-ref", "refs/heads/dev", "dev~1")
+			after := b.deliver(b.request("2", usual, b.observe(now)), 1)
+			if err := remove(after); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

@@ -49,8 +49,8 @@ type Repo interface {
 	Status(ctx context.Context, commit, name string) (*Status, error)
 	// LatestStatuses returns the latest status of each context and the check runs of many commits, by commit, with the
 	// host's time. The number of requests does not depend on the number of commits where the host can do so. A commit
-	// that the repo lacks has no statuses.
-	LatestStatuses(ctx context.Context, commits []string) (*Statuses, error)
+	// that the repo lacks has no statuses. Of a commit that has many, only those with the given names are read.
+	LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error)
 	// StatusHistory returns all statuses of a commit, newest first, and whether the host has more than the method reads.
 	// It returns no check runs.
 	StatusHistory(ctx context.Context, commit string) (statuses []Status, more bool, err error)

@@ -230,6 +230,21 @@ func (r Rules) UsesStatuses() bool {
 		func(g Gate) bool { return g.Deployed == nil })
 }
 
+// Names returns the names of the statuses and check runs that the rules depend on, sorted.
+func (r Rules) Names() []string {
+	all := []string{ContextOf(r.Environment)}
+	for _, g := range r.Statuses {
+		all = append(all, g.Name)
+	}
+	for _, g := range r.After {
+		if g.Deployed == nil {
+			all = append(all, g.Context)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Mentioned returns the commits that the rules name. The whole history is searched for them, because their place in it
 // matters, and whether it contains them at all.
 func (r Rules) Mentioned() []string {

@@ -23,9 +23,10 @@ type environment struct {
 	ran     []span // of all commits
 	banned  []string
 	takes   int // promotions
-	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later.
-	deliveries []string
-	waves      bool
+	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later. backs
+	// are what their records say of rollbacks.
+	deliveries, backs []string
+	waves             bool
 }
 
 // folders are the commits that some folder holds.
@@ -232,6 +233,7 @@ func (e *environment) deliver(d *promotion.Decision, partly bool) {
 	}
 	e.current.Commit, e.current.Rollout, e.current.Others = d.Commit, false, nil
 	e.deliveries = append([]string{d.Commit}, e.deliveries...)
+	e.backs = append([]string{d.RolledBack}, e.backs...)
 }
 
 // revert has people revert the last delivery on the GitOps branch, and reject it: the branch holds the one before.
@@ -242,9 +244,10 @@ func (c *chain) revert(e *environment) {
 	}
 	e.rules.Rejected = map[string]string{e.current.Commit: ""}
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
-	e.current.Commit, e.since = e.deliveries[1], c.now
+	e.current.Commit, e.current.RolledBack, e.since = e.deliveries[1], e.backs[1], c.now
 	e.outdate([]string{e.current.Commit}) // whoever reverts a rollback wants it back
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
+	e.backs = append([]string{e.current.RolledBack}, e.backs...)
 }
 
 // check holds a decision against the plain model.

@@ -10,17 +10,13 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 	t := s.caller(w, req)
 	var asked struct {
 		Query     string
-		Variables struct {
-			ID          string
-			Method      string
-			Owner, Name string
-		}
+		Variables map[string]string
 	}
 	if t == nil || !decode(w, req, &asked) {
 		return
 	}
 	if strings.HasPrefix(asked.Query, "query") {
-		s.queryStatuses(w, t, asked.Query, asked.Variables.Owner+"/"+asked.Variables.Name)
+		s.queryStatuses(w, t, asked.Query, asked.Variables)
 		return
 	}
 	var r *Repo
@@ -28,7 +24,7 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 	for _, repo := range s.repos {
 		repo.sync()
 		for _, candidate := range repo.pulls {
-			if candidate.nodeID(repo) == asked.Variables.ID && t.access(repo.Name) > None {
+			if candidate.nodeID(repo) == asked.Variables["id"] && t.access(repo.Name) > None {
 				r, p = repo, candidate
 			}
 		}
@@ -38,7 +34,7 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 	}
 	switch {
 	case p == nil:
-		problem("NOT_FOUND", "Could not resolve to a node with the global id of '"+asked.Variables.ID+"'.")
+		problem("NOT_FOUND", "Could not resolve to a node with the global id of '"+asked.Variables["id"]+"'.")
 		return
 	case t.access(r.Name) < Write:
 		problem("FORBIDDEN", "Resource not accessible by personal access token")
@@ -46,7 +42,7 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 	}
 	switch {
 	case strings.Contains(asked.Query, "enablePullRequestAutoMerge("):
-		method := strings.ToLower(asked.Variables.Method)
+		method := strings.ToLower(asked.Variables["method"])
 		switch {
 		case p.state != "open":
 			problem("UNPROCESSABLE", "Pull request is closed")
@@ -77,5 +73,5 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 		problem("UNPROCESSABLE", "The fake does not know this query")
 		return
 	}
-	reply(w, http.StatusOK, object{"data": object{"pullRequest": object{"id": asked.Variables.ID}}})
+	reply(w, http.StatusOK, object{"data": object{"pullRequest": object{"id": asked.Variables["id"]}}})
 }

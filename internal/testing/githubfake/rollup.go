@@ -3,6 +3,7 @@ package githubfake
 import (
 	_ "embed"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ type checkRun struct {
 }
 
 // queryStatuses answers a query for the statuses of commits. It validates the query with GitHub's schema, and answers
-// all fields that a commit has.
-func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query, name string) {
+// all fields of a status and of a check run, asked for or not.
+func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query string, variables map[string]string) {
 	problem := func(kind, message string) {
 		reply(w, http.StatusOK, object{"data": object{"repository": nil},
 			"errors": []object{{"type": kind, "message": message}}})
@@ -35,6 +36,7 @@ func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query, name stri
 		reply(w, http.StatusOK, object{"errors": []object{{"message": errs.Error()}}})
 		return
 	}
+	name := variables["owner"] + "/" + variables["name"]
 	r := s.repos[strings.ToLower(name)]
 	switch {
 	case r == nil || t.access(r.Name) == None:
@@ -54,7 +56,7 @@ func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query, name stri
 			commits := object{}
 			for _, selection := range field.SelectionSet {
 				if field, ok := selection.(*ast.Field); ok && field.Name == "object" {
-					commits[field.Alias] = r.rollup(field.Arguments.ForName("oid").Value.Raw, contextsOf(field))
+					commits[field.Alias] = r.answerCommit(field, variables)
 				}
 			}
 			answer[field.Alias] = commits
@@ -63,38 +65,123 @@ func (s *Server) queryStatuses(w http.ResponseWriter, t *token, query, name stri
 	reply(w, http.StatusOK, object{"data": answer})
 }
 
-// contextsOf returns the field contexts below a field.
-func contextsOf(field *ast.Field) *ast.Field {
-	selections := field.SelectionSet
-	for len(selections) > 0 {
-		var next ast.SelectionSet
-		for _, s := range selections {
-			switch s := s.(type) {
-			case *ast.Field:
-				if s.Name == "contexts" {
-					return s
-				}
-				next = append(next, s.SelectionSet...)
-			case *ast.InlineFragment:
-				next = append(next, s.SelectionSet...)
-			case *ast.FragmentSpread:
-				next = append(next, s.Definition.SelectionSet...)
-			}
-		}
-		selections = next
-	}
-	return &ast.Field{}
-}
-
-// rollup returns a page of the latest statuses and the check runs of a commit; nil if the repo lacks the commit.
-func (r *Repo) rollup(commit string, contexts *ast.Field) any {
+// answerCommit answers the fields of a commit; nil if the repo lacks it.
+func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
+	commit := argument(asked, "oid", variables)
 	if !r.commits[commit] {
 		if r.commit(commit) == "" {
 			return nil
 		}
 		r.commits[commit] = true
 	}
-	nodes := []object{}
+	statuses, runs := r.statusNodes(commit), r.checkRunNodes(commit)
+	answer := object{"oid": commit}
+	for _, field := range fieldsOf(asked) {
+		switch field.Name {
+		case "statusCheckRollup":
+			answer[field.Alias] = nil
+			if all := slices.Concat(statuses, runs); len(all) > 0 {
+				answer[field.Alias] = object{"contexts": connection(fieldsOf(field)[0], all, variables)}
+			}
+		case "status":
+			answer[field.Alias] = nil
+			if len(statuses) > 0 {
+				context := fieldsOf(field)[0]
+				answer[field.Alias] = object{context.Alias: named(statuses, "context", argument(context, "name", variables))}
+			}
+		case "checkSuites":
+			answer[field.Alias] = checkSuites(field, runs, variables)
+		}
+	}
+	return answer
+}
+
+// checkSuites answers with a suite for each app that has a run of the asked name.
+func checkSuites(asked *ast.Field, runs []object, variables map[string]string) object {
+	name := filterOf(asked, "checkName", variables)
+	var suites []object
+	byApp := map[any][]object{}
+	for _, run := range runs {
+		if app := run["checkSuite"].(object)["app"].(object)["slug"]; run["name"] == name {
+			if byApp[app] == nil {
+				suites = append(suites, object{"app": object{"slug": app}})
+			}
+			byApp[app] = append(byApp[app], run)
+		}
+	}
+	for _, field := range fieldsOf(asked) {
+		if field.Name != "nodes" {
+			continue
+		}
+		for _, field := range fieldsOf(field) {
+			for _, suite := range suites {
+				suite[field.Alias] = connection(field, byApp[suite["app"].(object)["slug"]], variables)
+			}
+		}
+	}
+	return connection(asked, suites, variables)
+}
+
+// connection answers with the first nodes.
+func connection(asked *ast.Field, nodes []object, variables map[string]string) object {
+	first, _ := strconv.Atoi(argument(asked, "first", variables))
+	to := min(first, len(nodes))
+	return object{
+		"pageInfo": object{"hasNextPage": to < len(nodes), "endCursor": strconv.Itoa(to)},
+		"nodes":    append([]object{}, nodes[:to]...),
+	}
+}
+
+// named returns the first node with a name; nil if there is none.
+func named(nodes []object, key, name string) any {
+	for _, n := range nodes {
+		if n[key] == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// argument returns the value of an argument, or "".
+func argument(field *ast.Field, name string, variables map[string]string) string {
+	if a := field.Arguments.ForName(name); a != nil {
+		return valueOf(a.Value, variables)
+	}
+	return ""
+}
+
+// filterOf returns a value of the argument filterBy.
+func filterOf(field *ast.Field, name string, variables map[string]string) string {
+	return valueOf(field.Arguments.ForName("filterBy").Value.Children.ForName(name), variables)
+}
+
+func valueOf(v *ast.Value, variables map[string]string) string {
+	if v.Kind == ast.Variable {
+		return variables[v.Raw]
+	}
+	return v.Raw
+}
+
+// fieldsOf returns the fields of an object, also those that a type condition or a fragment names.
+func fieldsOf(field *ast.Field) []*ast.Field {
+	var all []*ast.Field
+	selections := slices.Clone(field.SelectionSet)
+	for i := 0; i < len(selections); i++ {
+		switch s := selections[i].(type) {
+		case *ast.Field:
+			all = append(all, s)
+		case *ast.InlineFragment:
+			selections = append(selections, s.SelectionSet...)
+		case *ast.FragmentSpread:
+			selections = append(selections, s.Definition.SelectionSet...)
+		}
+	}
+	return all
+}
+
+// statusNodes returns the latest status of each context of a commit.
+func (r *Repo) statusNodes(commit string) []object {
+	var nodes []object
 	for _, s := range r.latest(commit) {
 		node := object{
 			"__typename": "StatusContext", "context": s.Context, "state": strings.ToUpper(s.State), "description": s.Description,
@@ -108,6 +195,12 @@ func (r *Repo) rollup(commit string, contexts *ast.Field) any {
 		}
 		nodes = append(nodes, node)
 	}
+	return nodes
+}
+
+// checkRunNodes returns the check runs of a commit.
+func (r *Repo) checkRunNodes(commit string) []object {
+	var nodes []object
 	for _, c := range r.checkRuns[commit] {
 		node := object{
 			"__typename": "CheckRun", "name": c.name, "status": "IN_PROGRESS", "conclusion": nil, "startedAt": c.at,
@@ -119,20 +212,5 @@ func (r *Repo) rollup(commit string, contexts *ast.Field) any {
 		}
 		nodes = append(nodes, node)
 	}
-	if len(nodes) == 0 {
-		return object{"oid": commit, "statusCheckRollup": nil}
-	}
-	number := func(name string) int {
-		argument := contexts.Arguments.ForName(name)
-		if argument == nil {
-			return 0
-		}
-		n, _ := strconv.Atoi(argument.Value.Raw)
-		return n
-	}
-	from := min(number("after"), len(nodes))
-	to := min(from+number("first"), len(nodes))
-	return object{"oid": commit, "statusCheckRollup": object{"contexts": object{
-		"pageInfo": object{"hasNextPage": to < len(nodes), "endCursor": strconv.Itoa(to)}, "nodes": nodes[from:to],
-	}}}
+	return nodes
 }

@@ -3,7 +3,9 @@ package github
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,21 +15,22 @@ import (
 )
 
 const (
-	// statusPage is the number of statuses and check runs that GitHub gives for one commit at once, and maxStatusRounds
-	// how often more of them are asked for. GitHub counts them for its limit of 500,000 nodes a query.
-	statusPage      = 100
-	maxStatusRounds = 10
+	// statusPage is the number of statuses and check runs of one commit that GitHub gives at once.
+	statusPage = 100
+	// namedCommits is the number of commits whose named statuses and check runs are read at once. Each name of each commit
+	// has up to maxSuites times maxRuns check runs, and GitHub allows 500,000 nodes a query.
+	namedCommits = 100
+	maxSuites    = 20
+	maxRuns      = 10
 )
 
-// rollupFields are the fields of a commit's statuses and check runs.
-const rollupFields = `fragment rollup on StatusCheckRollupContextConnection {
-  pageInfo { hasNextPage endCursor }
-  nodes {
-    __typename
-    ... on StatusContext { context state description targetUrl createdAt creator { __typename login } }
-    ... on CheckRun { name status conclusion startedAt completedAt detailsUrl checkSuite { app { slug } } }
-  }
-}`
+// The fields of statuses and of check runs.
+const (
+	statusFields   = `fragment status on StatusContext { context state description targetUrl createdAt creator { __typename login } }`
+	checkRunFields = `fragment run on CheckRun { name status conclusion startedAt completedAt detailsUrl checkSuite { app { slug } } }`
+)
+
+const checkRunType = "CheckRun"
 
 // rollupNode is a StatusContext or a CheckRun.
 type rollupNode struct {
@@ -50,74 +53,134 @@ type rollupCommit struct {
 	OID               string
 	StatusCheckRollup *struct {
 		Contexts struct {
-			PageInfo struct {
-				HasNextPage bool
-				EndCursor   string
-			}
-			Nodes []rollupNode
+			PageInfo pageInfo
+			Nodes    []rollupNode
 		}
 	}
 }
 
-// LatestStatuses implements [hosting.Repo] with one GraphQL query for all commits. Only if a commit has more than
-// [statusPage] statuses, one more query reads the rest of all such commits.
-func (r *repo) LatestStatuses(ctx context.Context, commits []string) (*hosting.Statuses, error) {
-	op := fmt.Sprintf("read the statuses of %d commits in %s", len(commits), r)
+type pageInfo struct{ HasNextPage bool }
+
+// LatestStatuses implements [hosting.Repo] with one GraphQL query for all commits, which reads up to [statusPage]
+// statuses and check runs of each. Of commits that have more, further queries read those with the given names alone,
+// [namedCommits] at once.
+func (r *repo) LatestStatuses(ctx context.Context, commits, names []string) (*hosting.Statuses, error) {
 	ctx = r.with(ctx, scope{contents: read, statuses: read, checks: read})
-	all := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}}
-	after := make(map[string]string, len(commits)) // commit → cursor of its next page
-	for _, commit := range commits {
-		after[commit] = ""
+	all := &hosting.Statuses{ByCommit: map[string][]hosting.Status{}, Unread: map[string]string{}}
+	var fields strings.Builder
+	for i, commit := range commits {
+		fmt.Fprintf(&fields, "    c%d: object(oid: %q) { ...on Commit { oid statusCheckRollup { contexts(first: %d) {\n"+
+			"      pageInfo { hasNextPage } nodes { __typename ...status ...run } } } } }\n", i, commit, statusPage)
 	}
-	for range maxStatusRounds {
-		var fields strings.Builder
-		for i, commit := range commits {
-			if cursor, more := after[commit]; more {
-				fmt.Fprintf(&fields,
-					"    c%d: object(oid: %q) { ...on Commit { oid statusCheckRollup { contexts(first: %d%s) { ...rollup } } } }\n",
-					i, commit, statusPage, afterArgument(cursor))
-			}
+	var found map[string]*rollupCommit
+	if err := r.queryCommits(ctx, len(commits), fields.String(), nil, all, &found); err != nil {
+		return nil, err
+	}
+	var long []string
+	for _, c := range found {
+		if c == nil || c.StatusCheckRollup == nil {
+			continue // the repo lacks the commit, or the commit has no statuses
 		}
-		if fields.Len() == 0 {
-			return all, nil
+		contexts := c.StatusCheckRollup.Contexts
+		for _, n := range contexts.Nodes {
+			all.ByCommit[c.OID] = append(all.ByCommit[c.OID], n.status(all.SeenAt))
 		}
-		var answer struct {
-			Viewer     struct{ Login string }
-			Repository map[string]*rollupCommit
+		if contexts.PageInfo.HasNextPage {
+			long = append(long, c.OID)
 		}
-		resp, err := r.query(ctx, op,
-			"query($owner: String!, $name: String!) {\n  viewer { login }\n  repository(owner: $owner, name: $name) {\n"+
-				fields.String()+"  }\n}\n"+rollupFields, map[string]string{"owner": r.owner, "name": r.name}, &answer)
-		if err != nil {
+	}
+	slices.Sort(long)
+	for some := range slices.Chunk(long, namedCommits) {
+		if err := r.readNamed(ctx, some, names, all); err != nil {
 			return nil, err
 		}
-		clear(after)
-		all.Viewer, all.SeenAt = answer.Viewer.Login, timeOf(resp)
-		for _, c := range answer.Repository {
-			if c == nil || c.StatusCheckRollup == nil {
-				continue // the repo lacks the commit, or the commit has no statuses
-			}
-			contexts := c.StatusCheckRollup.Contexts
-			for _, n := range contexts.Nodes {
-				all.ByCommit[c.OID] = append(all.ByCommit[c.OID], n.status(all.SeenAt))
-			}
-			if contexts.PageInfo.HasNextPage {
-				after[c.OID] = contexts.PageInfo.EndCursor
-			}
-		}
-	}
-	if len(after) > 0 {
-		return nil, &hosting.Error{Op: op, Kind: hosting.ErrRejected, Credential: r.client.credential, Message: fmt.Sprintf(
-			"a commit has more than %d statuses and check runs, which are not read", statusPage*maxStatusRounds)}
 	}
 	return all, nil
 }
 
-func afterArgument(cursor string) string {
-	if cursor == "" {
-		return ""
+// namedStatuses are the status and the check runs of one commit with one name.
+type namedStatuses struct {
+	OID    string
+	Status *struct{ Context *rollupNode }
+	Suites struct {
+		PageInfo pageInfo
+		Nodes    []struct {
+			CheckRuns struct {
+				PageInfo pageInfo
+				Nodes    []rollupNode
+			}
+		}
 	}
-	return fmt.Sprintf(", after: %q", cursor)
+}
+
+// readNamed replaces the statuses of commits by those with the given names.
+func (r *repo) readNamed(ctx context.Context, commits, names []string, all *hosting.Statuses) error {
+	var fields strings.Builder
+	variables := map[string]string{}
+	for j, name := range names {
+		variables[fmt.Sprintf("n%d", j)] = name
+	}
+	for i, commit := range commits {
+		delete(all.ByCommit, commit)
+		for j := range names {
+			fmt.Fprintf(&fields, "    c%[1]dn%[2]d: object(oid: %[3]q) { ...on Commit { oid status { context(name: $n%[2]d) { ...status } }\n"+
+				"      suites: checkSuites(first: %[4]d, filterBy: {checkName: $n%[2]d}) { pageInfo { hasNextPage } nodes {\n"+
+				"        checkRuns(first: %[5]d, filterBy: {checkName: $n%[2]d, checkType: LATEST}) { pageInfo { hasNextPage }\n"+
+				"          nodes { ...run } } } } } }\n", i, j, commit, maxSuites, maxRuns)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	var found map[string]*namedStatuses
+	if err := r.queryCommits(ctx, len(commits), fields.String(), variables, all, &found); err != nil {
+		return err
+	}
+	for i := range commits {
+		for j, name := range names {
+			c := found[fmt.Sprintf("c%dn%d", i, j)]
+			if c == nil {
+				continue
+			}
+			if c.Status != nil && c.Status.Context != nil {
+				all.ByCommit[c.OID] = append(all.ByCommit[c.OID], c.Status.Context.status(all.SeenAt))
+			}
+			more := c.Suites.PageInfo.HasNextPage
+			for _, suite := range c.Suites.Nodes {
+				more = more || suite.CheckRuns.PageInfo.HasNextPage
+				for _, n := range suite.CheckRuns.Nodes {
+					n.Type = checkRunType
+					all.ByCommit[c.OID] = append(all.ByCommit[c.OID], n.status(all.SeenAt))
+				}
+			}
+			if more {
+				all.Unread[c.OID] = fmt.Sprintf("it has more than %d check suites or %d check runs %q, which are not read",
+					maxSuites, maxRuns, name)
+			}
+		}
+	}
+	return nil
+}
+
+// queryCommits runs a query for fields of the repo's commits, and decodes them by alias.
+func (r *repo) queryCommits(
+	ctx context.Context, n int, fields string, variables map[string]string, all *hosting.Statuses, into any,
+) error {
+	declared, given := "", map[string]string{"owner": r.owner, "name": r.name}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		declared, given[name] = declared+", $"+name+": String!", variables[name]
+	}
+	answer := struct {
+		Viewer     struct{ Login string }
+		Repository any
+	}{Repository: into}
+	resp, err := r.query(ctx, fmt.Sprintf("read the statuses of %d commits in %s", n, r),
+		"query($owner: String!, $name: String!"+declared+") {\n  viewer { login }\n"+
+			"  repository(owner: $owner, name: $name) {\n"+fields+"  }\n}\n"+statusFields+"\n"+checkRunFields, given, &answer)
+	if err == nil {
+		all.Viewer, all.SeenAt = answer.Viewer.Login, timeOf(resp)
+	}
+	return err
 }
 
 // timeOf returns the time of an answer by GitHub's clock, or zero.
@@ -134,7 +197,7 @@ const botSuffix = "[bot]"
 
 // status converts a status or a check run.
 func (n rollupNode) status(seen time.Time) hosting.Status {
-	if n.Type == "CheckRun" {
+	if n.Type == checkRunType {
 		s := hosting.Status{Context: n.Name, CheckRun: true, TargetURL: n.DetailsURL, SetAt: n.CompletedAt, SeenAt: seen}
 		s.State, s.Description = checkState(n.Status, n.Conclusion)
 		if s.SetAt.IsZero() {

@@ -32,12 +32,12 @@ func TestLatestStatuses(t *testing.T) {
 	p.on.AddCheckRun(last, "build", "skipped", "github-actions")
 	p.on.AddCheckRun(last, "test", "", "github-actions")
 	p.clock.pass(3 * time.Minute)
-	got, err := p.repo.LatestStatuses(t.Context(), append(commits, strings.Repeat("ab", 20)))
+	got, err := p.repo.LatestStatuses(t.Context(), append(commits, strings.Repeat("ab", 20)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hour, now := start.Add(time.Hour), start.Add(time.Hour+3*time.Minute)
-	want := &hosting.Statuses{Viewer: "kalypso-bot", SeenAt: now, ByCommit: map[string][]hosting.Status{
+	want := &hosting.Statuses{Viewer: "kalypso-bot", SeenAt: now, Unread: map[string]string{}, ByCommit: map[string][]hosting.Status{
 		first: {{Context: "stage environment", State: "pending", Description: "Deployed", Creator: "acme-ci[bot]",
 			SetAt: hour, SeenAt: now}},
 		last: {
@@ -61,25 +61,62 @@ func TestLatestStatuses(t *testing.T) {
 	}
 }
 
-// A commit with more than 100 statuses costs one request more, however many such commits there are.
-func TestLatestStatusesPages(t *testing.T) {
+// Of a commit with more than 100 statuses, those with the given names alone are read: with one request more, however
+// many such commits there are.
+func TestLatestStatusesOfMany(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	main, change := gitserver.Rev(t, p.on.Path, "main"), gitserver.Rev(t, p.on.Path, "change")
-	for i := range 130 {
+	for i := range 1200 {
 		p.on.SetStatusAs("ci", main, fmt.Sprintf("env%d environment", i), "success", "")
-		p.on.SetStatusAs("ci", change, fmt.Sprintf("env%d environment", i), "success", "")
 	}
-	got, err := p.repo.LatestStatuses(t.Context(), []string{main, change})
-	if err != nil || len(got.ByCommit[main]) != 130 || len(got.ByCommit[change]) != 130 {
-		t.Errorf("%d and %d statuses, %v", len(got.ByCommit[main]), len(got.ByCommit[change]), err)
+	for i := range 130 {
+		p.on.SetStatusAs("ci", change, fmt.Sprintf("env%d environment", i), "failure", "")
+		p.on.AddCheckRun(change, fmt.Sprintf("job%d", i), "success", "github-actions")
+	}
+	p.on.AddCheckRun(change, "job129", "failure", "other")
+	names := []string{"env129 environment", `a "quoted" name`, "job129"}
+	got, err := p.repo.LatestStatuses(t.Context(), []string{main, change}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for _, s := range append(got.ByCommit[main], got.ByCommit[change]...) {
+		seen = append(seen, fmt.Sprint(s.Context, " ", s.State, " ", s.Creator, " ", s.CheckRun))
+	}
+	want := []string{
+		"env129 environment success ci false", "env129 environment failure ci false",
+		"job129 success github-actions[bot] true", "job129 failure other[bot] true",
+	}
+	if diff := cmp.Diff(want, seen); diff != "" || len(got.Unread) > 0 {
+		t.Errorf("(-want +got):\n%s\n%v", diff, got.Unread)
 	}
 	if calls := p.calls(); len(calls) != 2 {
 		t.Errorf("%d requests: %v", len(calls), calls)
 	}
-	history, more, err := p.repo.StatusHistory(t.Context(), main)
+	history, more, err := p.repo.StatusHistory(t.Context(), change)
 	if err != nil || more || len(history) != 130 {
 		t.Errorf("%d in the history, %v, %v", len(history), more, err)
+	}
+}
+
+// A commit with more check runs of a name than are read says so, and the others are read.
+func TestLatestStatusesUnread(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	main, change := gitserver.Rev(t, p.on.Path, "main"), gitserver.Rev(t, p.on.Path, "change")
+	for i := range 110 {
+		p.on.AddCheckRun(main, "ci", "success", fmt.Sprintf("app%d", i))
+		p.on.AddCheckRun(change, fmt.Sprintf("job%d", i), "success", "github-actions")
+	}
+	p.on.AddCheckRun(change, "ci", "success", "github-actions")
+	got, err := p.repo.LatestStatuses(t.Context(), []string{main, change}, []string{"ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{main: `it has more than 20 check suites or 10 check runs "ci", which are not read`}
+	if diff := cmp.Diff(want, got.Unread); diff != "" || len(got.ByCommit[change]) != 1 {
+		t.Errorf("(-want +got):\n%s\n%v", diff, got.ByCommit[change])
 	}
 }
 
@@ -89,12 +126,12 @@ func TestLatestStatusesRights(t *testing.T) {
 	p := newPlace(t)
 	p.fake.AddToken("canaryForeign", "eve", nil)
 	commits := []string{gitserver.Rev(t, p.on.Path, "main")}
-	_, err := p.as(github.Config{Token: "canaryForeign"}).LatestStatuses(t.Context(), commits)
+	_, err := p.as(github.Config{Token: "canaryForeign"}).LatestStatuses(t.Context(), commits, nil)
 	expectError(t, err, hosting.ErrNotVisible, "read the statuses of 1 commits in acme/gitops")
 	app := p.fake.AddApp(t)
 	app.Permissions = map[string]string{"contents": "read", "statuses": "read"}
 	_, err = p.as(github.Config{App: &github.App{ID: app.ID, InstallationID: app.InstallationID,
 		PrivateKey: app.PrivateKey}}).
-		LatestStatuses(t.Context(), commits)
+		LatestStatuses(t.Context(), commits, nil)
 	expectError(t, err, hosting.ErrForbidden, "checks: read")
 }

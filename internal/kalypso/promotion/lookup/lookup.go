@@ -88,7 +88,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 	asked, cancel := context.WithTimeout(ctx, hostTime)
 	defer cancel()
 	if commits := promotion.StatusesOf(world.Rules, world.History, world.Current); repo != nil && len(commits) > 0 {
-		found, err := repo.LatestStatuses(asked, commits)
+		found, err := repo.LatestStatuses(asked, commits, world.Names())
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -114,6 +114,8 @@ func Decide(ctx context.Context, req Request) (*promotion.Decision, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, hosting.ErrRejected): // of this commit alone
+			ledger.Histories[commit] = promotion.StatusHistory{Partial: true}
 		case err != nil:
 			ledger.Silence = problem.Sentence(err)
 		default:
