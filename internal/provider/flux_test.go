@@ -70,7 +70,8 @@ spec: {interval: 5s, url: %q, ref: {branch: prod}}
 kind: Kustomization
 metadata: {name: fleet, namespace: flux-system}
 spec:
-  {interval: 5s, retryInterval: 14s, timeout: 4s, prune: true, path: ./%s, sourceRef: {kind: GitRepository, name: fleet}}
+  {interval: 5s, retryInterval: 14s, timeout: 4s, prune: true, path: ./%s,
+   sourceRef: {kind: GitRepository, name: fleet}}
 `, folder))
 	}
 	return f

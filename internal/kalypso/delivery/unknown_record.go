@@ -19,8 +19,8 @@ type UnknownRecordError struct {
 
 // Error implements error.
 func (e *UnknownRecordError) Error() string {
-	return fmt.Sprintf("At %s, the record %s says what this rendering never delivered: %s. So it is not believed: nothing "+
-		"is written or removed, and on_drift does not change that.",
+	return fmt.Sprintf("At %s, the record %s says what this rendering never delivered: %s. So it is not believed: "+
+		"nothing is written or removed, and on_drift does not change that.",
 		e.Destination, e.Destination.RecordPath(), strings.Join(e.Differences, "; "))
 }
 

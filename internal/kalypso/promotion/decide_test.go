@@ -137,7 +137,8 @@ func TestDecide(t *testing.T) {
 		"a status in the future":  {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
 		"a clock five minutes on": {prod(nil, ok(2, 605)), "promote", 2, "", "", ""},
 		"statuses and check runs": {
-			prod(func(w *promotion.World) { w.Statuses = []promotion.StatusGate{{Name: "ci"}, {Name: "qa"}} }, ok(2, 1), ok(3, 1),
+			prod(func(w *promotion.World) { w.Statuses = []promotion.StatusGate{{Name: "ci"}, {Name: "qa"}} },
+				ok(2, 1), ok(3, 1),
 				status{commit: 2, context: "ci", state: hosting.Success, run: true},
 				status{commit: 2, context: "qa", state: hosting.Success},
 				status{commit: 3, context: "ci", state: hosting.Success, run: true},
@@ -171,7 +172,8 @@ func TestDecide(t *testing.T) {
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
 			"its soak began anew, since it was pending at 2026-03-01T13:00:00Z", "", ""},
 		"a gap begins the soak anew": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
-			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h", "", ""},
+			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h",
+			"", ""},
 		"renewed in time": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2, 180), ok(2, 240)),
 			"promote", 2, "", "soaked 4h since 2026-03-01T12:00:00Z", ""},
 		"a gap after the soak": {prod(renewed(2*time.Hour), ok(2, 0), ok(2, 120), ok(2, 240), ok(2, 500)), "promote", 2, "",

@@ -59,9 +59,11 @@ type chain struct {
 	rand *rand.Rand
 	now  int
 	seed uint64
-	skew int // of the answering machine, in minutes
-	next int
-	main []string // newest first
+	// seconds counts the reports of minute.
+	minute, seconds int
+	skew            int // of the answering machine, in minutes
+	next            int
+	main            []string // newest first
 	// trees has the tree of each commit. After a force-push, another commit may have the tree of one that is gone, and
 	// the server may have dropped what is gone.
 	trees map[string]string
@@ -103,12 +105,21 @@ func (c *chain) commit() {
 	c.ci[hash(c.next)], c.trees[hash(c.next)] = hosting.Pending, fmt.Sprint("tree ", c.next)
 }
 
+// second returns the next second of this minute: pipelines take their time.
+func (c *chain) second() time.Time {
+	if c.minute != c.now {
+		c.minute, c.seconds = c.now, 0
+	}
+	c.seconds++
+	return at(c.now).Add(time.Duration(c.seconds) * time.Second / 4)
+}
+
 // report has the environment's pipeline set a status on what it runs.
 func (c *chain) report(e *environment) {
 	if e.current.Commit == "" {
 		return
 	}
-	s := hosting.Status{Context: promotion.ContextOf(e.name), State: hosting.Success, SetAt: at(c.now), Creator: "ci"}
+	s := hosting.Status{Context: promotion.ContextOf(e.name), State: hosting.Success, SetAt: c.second(), Creator: "ci"}
 	switch {
 	case e.fails:
 		s.State = hosting.Failure
@@ -245,7 +256,10 @@ func (c *chain) revert(e *environment) {
 	e.rules.Rejected = map[string]string{e.current.Commit: ""}
 	e.ran = append(e.ran, span{e.current.Commit, e.since, c.now, false})
 	e.current.Commit, e.current.RolledBack, e.since = e.deliveries[1], e.backs[1], c.now
-	e.outdate([]string{e.current.Commit}) // whoever reverts a rollback wants it back
+	back := slices.Index(c.main, e.current.RolledBack)
+	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { // whoever reverts a rollback wants back what it banned
+		return b == e.current.Commit || back < 0 || slices.Index(c.main, b) < back
+	})
 	e.deliveries = append([]string{e.current.Commit}, e.deliveries...)
 	e.backs = append([]string{e.current.RolledBack}, e.backs...)
 }
@@ -382,7 +396,8 @@ func (c *chain) spans(e *environment, commit string) []span {
 // reported reports whether a status says that an environment ran a commit. Nobody sees what a dead pipeline hides.
 func (c *chain) reported(e *environment, s span) bool {
 	return slices.ContainsFunc(c.log[s.commit], func(status hosting.Status) bool {
-		return status.Context == promotion.ContextOf(e.name) && !status.SetAt.Before(at(s.from)) && !status.SetAt.After(at(s.to))
+		minute := int(status.SetAt.Sub(at(0)).Minutes())
+		return status.Context == promotion.ContextOf(e.name) && s.from <= minute && minute <= s.to
 	})
 }
 

@@ -33,7 +33,8 @@ type event struct {
 // runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses tell. A
 // failure of the commit discards all earlier runs: only later ones are proof. What ends a run is a status on another
 // commit, a status that is not good, and a good one that comes later than the gate allows, which begins the next run.
-// Hosts report whole seconds: in a second with a status on another commit, nothing is proof of a run.
+// Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
+// before a new one.
 func (c *choice) runs(g Gate, commit string) []run {
 	events := c.eventsOf(g.Context)
 	r := runner{within: g.RenewedWithin}
@@ -42,10 +43,13 @@ func (c *choice) runs(g Gate, commit string) []run {
 		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
 			n++
 		}
-		alone := !slices.ContainsFunc(events[:n], func(e *event) bool { return e.commit != commit })
-		for _, e := range events[:n] {
-			own := e.commit == commit
-			r.take(e, own, own && alone && mayBeBy(e.Status, g.By) && !c.isFuture(e.Status))
+		ownFirst := r.running
+		for _, first := range []bool{true, false} {
+			for _, e := range events[:n] {
+				if own := e.commit == commit; (own == ownFirst) == first {
+					r.take(e, own, own && mayBeBy(e.Status, g.By) && !c.isFuture(e.Status))
+				}
+			}
 		}
 		events = events[n:]
 	}

@@ -22,7 +22,7 @@ import (
 
 var record = flag.Bool("record", false, "TestFlux writes what it plays to testdata/timelines")
 
-// The intervals of the scenarios. A retry comes so late that it can't be taken for a reconciliation of a busy controller.
+// The intervals of the scenarios. A retry comes so late that nobody takes it for a reconciliation of a busy controller.
 const (
 	syncInterval  = 5 * time.Second
 	retryInterval = 14 * time.Second

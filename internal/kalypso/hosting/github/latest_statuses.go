@@ -26,8 +26,12 @@ const (
 
 // The fields of statuses and of check runs.
 const (
-	statusFields   = `fragment status on StatusContext { context state description targetUrl createdAt creator { __typename login } }`
-	checkRunFields = `fragment run on CheckRun { name status conclusion startedAt completedAt detailsUrl checkSuite { app { slug } } }`
+	statusFields = `fragment status on StatusContext {
+  context state description targetUrl createdAt creator { __typename login }
+}`
+	checkRunFields = `fragment run on CheckRun {
+  name status conclusion startedAt completedAt detailsUrl checkSuite { app { slug } }
+}`
 )
 
 const checkRunType = "CheckRun"
@@ -123,7 +127,8 @@ func (r *repo) readNamed(ctx context.Context, commits, names []string, all *host
 	for i, commit := range commits {
 		delete(all.ByCommit, commit)
 		for j := range names {
-			fmt.Fprintf(&fields, "    c%[1]dn%[2]d: object(oid: %[3]q) { ...on Commit { oid status { context(name: $n%[2]d) { ...status } }\n"+
+			fmt.Fprintf(&fields, "    c%[1]dn%[2]d: object(oid: %[3]q) { ...on Commit {\n"+
+				"      oid status { context(name: $n%[2]d) { ...status } }\n"+
 				"      suites: checkSuites(first: %[4]d, filterBy: {checkName: $n%[2]d}) { pageInfo { hasNextPage } nodes {\n"+
 				"        checkRuns(first: %[5]d, filterBy: {checkName: $n%[2]d, checkType: LATEST}) { pageInfo { hasNextPage }\n"+
 				"          nodes { ...run } } } } } }\n", i, j, commit, maxSuites, maxRuns)

@@ -37,7 +37,8 @@ func TestLatestStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	hour, now := start.Add(time.Hour), start.Add(time.Hour+3*time.Minute)
-	want := &hosting.Statuses{Viewer: "kalypso-bot", SeenAt: now, Unread: map[string]string{}, ByCommit: map[string][]hosting.Status{
+	want := &hosting.Statuses{Viewer: "kalypso-bot", SeenAt: now, Unread: map[string]string{}}
+	want.ByCommit = map[string][]hosting.Status{
 		first: {{Context: "stage environment", State: "pending", Description: "Deployed", Creator: "acme-ci[bot]",
 			SetAt: hour, SeenAt: now}},
 		last: {
@@ -48,7 +49,7 @@ func TestLatestStatuses(t *testing.T) {
 			{Context: "test", State: "pending", Description: "in_progress", Creator: "github-actions[bot]", CheckRun: true,
 				SetAt: hour, SeenAt: now},
 		},
-	}}
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
