@@ -131,8 +131,8 @@ func (r *baseRepo) report(
 	if decision.Rests != "" {
 		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
 		if before != nil && before.Proposal != nil && before.Proposal.State == hosting.Open && d.Promotion.Frozen() != "" {
-			text += fmt.Sprintf(" Pull request %d is a draft: it must not be merged now. It comes back by itself.",
-				before.Proposal.Number)
+			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
+				"back by itself.", before.Proposal.Number)
 		}
 		diags.AddAttributeWarning(path.Root("promotion"), "The BaseRepo stays", text)
 	}
@@ -220,6 +220,9 @@ func (r *baseRepo) apply(
 	if err != nil {
 		appendBaseRepoError(diags, d.At, err)
 		return
+	}
+	if result.NoDraft != "" {
+		diags.AddAttributeWarning(path.Root("delivery"), "The pull request is no draft", result.NoDraft)
 	}
 	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Promotion.Commit, "branch": d.At.Branch})
 	plan.setResult(result)

@@ -163,16 +163,17 @@ func (r Remote) withhold(ctx context.Context, s *State, reason string) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	pr, err := t.Withhold(ctx, s.Proposal.known(), reason)
+	withheld, err := t.Withhold(ctx, s.Proposal.known(), reason)
 	if err != nil {
 		return nil, err
 	}
+	pr := withheld.PullRequest
 	now, proposal := *s, *s.Proposal
 	proposal.State, proposal.Withheld, proposal.AutoMerge, now.Proposal = pr.State, reason, "", &proposal
 	if pr.State != hosting.Open { // people ended it
 		return r.Refresh(ctx, &now)
 	}
-	return &Result{State: &now, PullRequest: pr}, nil
+	return &Result{State: &now, PullRequest: pr, NoDraft: withheld.Warning()}, nil
 }
 
 // Forget closes the open pull request. The file stays as it is: the operator renders the environment from it.

@@ -24,6 +24,8 @@ type Result struct {
 	Commit string // on the branch, that holds the file; "": it does not hold it yet
 	// PullRequest proposes the file; nil: none does.
 	PullRequest *hosting.PullRequest
+	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
+	NoDraft string
 }
 
 // Read reads the branch. It returns [gitops.ErrBranchNotFound] if there is none. A file that can't be read as a

@@ -33,17 +33,17 @@ func (r *PullRequests) Withhold(ctx context.Context, s *State, reason string) (*
 	if err != nil {
 		return nil, err
 	}
-	pr, err := t.Withhold(ctx, s.known(t), reason)
+	withheld, err := t.Withhold(ctx, s.known(t), reason)
 	if err != nil {
 		return nil, err
 	}
-	if pr.State != hosting.Open { // people ended it
+	if withheld.PullRequest.State != hosting.Open { // people ended it
 		after, pr, err := Follow(ctx, r.Git, r.Host, s)
 		return &Result{State: after, PullRequest: pr}, err
 	}
 	now, proposal := *s, *s.Proposal
 	proposal.Withheld, proposal.AutoMerge, now.Proposal = reason, "", &proposal
-	return &Result{State: &now, PullRequest: pr}, nil
+	return &Result{State: &now, PullRequest: withheld.PullRequest, NoDraft: withheld.Warning()}, nil
 }
 
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or

@@ -33,7 +33,9 @@ type Result struct {
 	PullRequest *hosting.PullRequest
 	Removals    []Removal
 	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
-	Kept     *record.Destination
+	Kept *record.Destination
+	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
+	NoDraft  string
 	Warnings problem.Problems
 }
 

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -14,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -23,6 +22,15 @@ func (r *reviewed) freeze(why string) {
 	if why != "" {
 		r.desired.Promotion.Reason = record.Reason{Decision: promotion.Frozen, Summary: why + "\nand more"}
 	}
+}
+
+// frozen has a pull request open when the environment is frozen.
+func (r *reviewed) frozen(why string) { r.Helper(); r.apply(); r.freeze(why); r.apply() }
+
+// autoMerge has the host merge each pull request to dev once its check has passed.
+func (r *reviewed) autoMerge() {
+	r.on.RequireStatus("dev", "ci")
+	r.desired.PullRequest.AutoMerge = hosting.Squash
 }
 
 // inWaves has the tree reach one cluster type after the other: large, then small.
@@ -68,14 +76,18 @@ func (r *reviewed) secondWave() {
 	r.apply()
 }
 
+// failingWave is a second wave that is open when the clusters of the first one begin to fail.
+func (r *reviewed) failingWave() {
+	r.Helper()
+	r.secondWave()
+	r.observe(deployment.Failure)
+	r.apply()
+}
+
 // TestStops specifies what people and clusters stop in the middle of a review.
 func TestStops(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		rule string
-		do   func(*reviewed) error
-		want string
-	}{
+	specify(t, []situation{
 		{"frozen before anything is delivered", func(r *reviewed) error { r.freeze("an incident"); return nil }, `
 plan: deliver nothing`},
 		{"frozen", func(r *reviewed) error {
@@ -108,29 +120,55 @@ plan: nothing, drift "Seed" [large/a-x/reconciler.yaml]`},
 ours/dev: 1
 plan: withhold`},
 		{"frozen while a pull request is open", func(r *reviewed) error {
-			r.apply()
-			r.freeze("an `incident`")
-			r.apply()
+			r.frozen("an `incident`")
 			return nil
 		}, `
 1 open: dev to dev draft "an 'incident'"
 ours/dev: 1
 plan: nothing`},
 		{"frozen while the host is to merge it", func(r *reviewed) error {
-			r.on.RequireStatus("dev", "ci")
-			r.desired.PullRequest.AutoMerge = hosting.Squash
-			r.apply()
-			r.freeze("an incident")
-			r.apply()
+			r.autoMerge()
+			r.frozen("an incident")
 			return nil
 		}, `
 1 open: dev to dev draft "an incident"
 ours/dev: 1
 plan: nothing`},
-		{"frozen for another reason", func(r *reviewed) error {
+		{"frozen on a host without drafts", func(r *reviewed) error {
+			r.on.NoDrafts()
+			r.autoMerge()
+			r.frozen("an incident")
+			return nil
+		}, `
+1 open: dev to dev "an incident"
+ours/dev: 1
+plan: nothing`},
+		{"no longer frozen, on a host without drafts", func(r *reviewed) error {
+			r.on.NoDrafts()
+			r.autoMerge()
+			r.frozen("an incident")
+			r.freeze("")
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev auto-merge
+ours/dev: 1
+plan: nothing`},
+		{"frozen, and the host does not find the pull request", func(r *reviewed) error {
 			r.apply()
 			r.freeze("an incident")
-			r.apply()
+			r.refresh()
+			r.fake.Fail("POST", "graphql", -1, githubfake.Failure{
+				Status: 200, Body: `{"errors": [{"type": "NOT_FOUND", "message": "Gone"}]}`,
+			})
+			return r.applyPlanned()
+		}, `
+1 open: dev to dev "an incident"
+ours/dev: 1
+error: make a draft of pull request 1 of acme/gitops: not found, or not visible to the credential: "Gone"
+plan: withhold`},
+		{"frozen for another reason", func(r *reviewed) error {
+			r.frozen("an incident")
 			r.freeze("the holidays")
 			r.apply()
 			return nil
@@ -139,9 +177,7 @@ plan: nothing`},
 ours/dev: 1
 plan: nothing`},
 		{"frozen, and people pushed to our branch", func(r *reviewed) error {
-			r.apply()
-			r.freeze("an incident")
-			r.apply()
+			r.frozen("an incident")
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
 			return nil
 		}, `
@@ -149,9 +185,7 @@ plan: nothing`},
 ours/dev: hotfix
 plan: nothing`},
 		{"no longer frozen: the plan", func(r *reviewed) error {
-			r.apply()
-			r.freeze("an incident")
-			r.apply()
+			r.frozen("an incident")
 			r.freeze("")
 			return nil
 		}, `
@@ -159,12 +193,8 @@ plan: nothing`},
 ours/dev: 1
 plan: write`},
 		{"no longer frozen", func(r *reviewed) error {
-			r.on.RequireStatus("dev", "ci")
-			r.desired.PullRequest.AutoMerge = hosting.Squash
-			r.freeze("")
-			r.apply()
-			r.freeze("an incident")
-			r.apply()
+			r.autoMerge()
+			r.frozen("an incident")
 			r.freeze("")
 			r.apply()
 			return nil
@@ -184,9 +214,7 @@ dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
 		{"frozen, and people close it", func(r *reviewed) error {
-			r.apply()
-			r.freeze("an incident")
-			r.apply()
+			r.frozen("an incident")
 			r.on.Close(r, 1)
 			r.desired.PullRequest.Reopen = true
 			r.apply()
@@ -226,11 +254,8 @@ dev: 2
 ours/dev: 2
 plan: withhold`},
 		{"the first wave fails while the second is open", func(r *reviewed) error {
-			r.on.RequireStatus("dev", "ci")
-			r.desired.PullRequest.AutoMerge = hosting.Merge
-			r.secondWave()
-			r.observe(deployment.Failure)
-			r.apply()
+			r.autoMerge()
+			r.failingWave()
 			r.observe(deployment.Pending)
 			r.apply()
 			return nil
@@ -242,11 +267,8 @@ dev: 2
 ours/dev: 2
 plan: nothing`},
 		{"the first wave runs again", func(r *reviewed) error {
-			r.on.RequireStatus("dev", "ci")
-			r.desired.PullRequest.AutoMerge = hosting.Merge
-			r.secondWave()
-			r.observe(deployment.Failure)
-			r.apply()
+			r.autoMerge()
+			r.failingWave()
 			r.observe(deployment.Success)
 			r.apply()
 			return nil
@@ -327,15 +349,7 @@ plan: nothing`},
 dev: 2
 ours/dev: 1
 plan: nothing`},
-	} {
-		t.Run(test.rule, func(t *testing.T) {
-			t.Parallel()
-			r := newReviewed(t)
-			if diff := cmp.Diff(test.want, r.see(test.do(r))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // A plan that writes nothing says why, what waits, what others changed, and that the pull request must not be merged.

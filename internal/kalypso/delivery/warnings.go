@@ -53,8 +53,8 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Proble
 func (decision *Decision) restProblems(d *Desired, before *State) (ps problem.Problems) {
 	at := ""
 	if decision.Withheld != "" {
-		at = fmt.Sprintf("Pull request %d is a draft, and our auto-merge is off: it must not be merged now. It comes back "+
-			"by itself.", before.Proposal.Number)
+		at = fmt.Sprintf("Pull request %d is a draft, if the host has drafts, and our auto-merge is off: it must not be "+
+			"merged now. It comes back by itself.", before.Proposal.Number)
 	}
 	switch {
 	case decision.Rests == "" && at != "":
@@ -214,6 +214,9 @@ func (r *Result) warnings(d *Desired) (ps problem.Problems) {
 		ps = append(ps, warning("The old location was not cleaned up", fmt.Sprintf(
 			"%s holds the commit %s too: it is the same branch under another URL, or a copy of it. Nothing was removed there.",
 			r.Kept, r.Commit), "gitops_repo"))
+	}
+	if r.NoDraft != "" {
+		ps = append(ps, warning("The pull request is no draft", r.NoDraft, "delivery"))
 	}
 	ps = append(ps, removalProblems(r.Removals)...)
 	if r.State.ClosedPullRequest() != 0 && d.Strategy == PullRequest {

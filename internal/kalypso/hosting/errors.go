@@ -41,6 +41,7 @@ type Field string
 const (
 	FieldLabels    Field = "labels"
 	FieldReviewers Field = "reviewers"
+	FieldDraft     Field = "draft"
 	FieldAutoMerge Field = "auto_merge"
 )
 

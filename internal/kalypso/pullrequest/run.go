@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/printable"
 )
 
 // Change is what a pull request proposes.
@@ -191,23 +192,52 @@ func (t *Topic) edit(
 	return edited, err
 }
 
+// Withheld is a pull request that must not be merged now, or that people ended.
+type Withheld struct {
+	PullRequest *hosting.PullRequest
+	// NoDraft is why the host does not make it a draft; nil: it is one. GitHub has no drafts in private repos of some
+	// plans, and a token may lack the permission.
+	NoDraft error
+}
+
+// Warning returns what people have to know if the host does not make the pull request a draft; "": it is one.
+func (w Withheld) Warning() string {
+	if w.NoDraft == nil {
+		return ""
+	}
+	return fmt.Sprintf("Pull request %d must not be merged now. Its text begins with the reason, and our auto-merge is "+
+		"off, but the host does not make it a draft, so people can still merge it. The host's answer:\n%s",
+		w.PullRequest.Number, printable.Text(w.NoDraft.Error()))
+}
+
 // Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, and has
-// its text begin with the reason why it must not be merged. [Topic.Run] undoes that. It returns the pull request; it
-// does nothing if people ended it.
-func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (*hosting.PullRequest, error) {
+// its text begin with the reason why it must not be merged. If the host refuses the draft, the rest is done.
+// [Topic.Run] undoes it. Withhold does nothing if people ended the pull request.
+func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (Withheld, error) {
 	pr, err := t.Read(ctx, known.Number)
 	if err != nil || pr.State != hosting.Open {
-		return pr, err
+		return Withheld{PullRequest: pr}, err
 	}
 	if known.AutoMerge != "" {
 		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}); err != nil || pr.State != hosting.Open {
-			return pr, err
+			return Withheld{PullRequest: pr}, err
 		}
 	}
-	return t.repo.Edit(ctx, *pr, hosting.Proposal{
+	edited, err := t.repo.Edit(ctx, *pr, hosting.Proposal{
 		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: true,
 		Body: body(withheld(pr.Body, reason), t.Marker, t.repo.MaxBody()),
 	})
+	if refusesDraft(err) {
+		return Withheld{edited, err}, nil
+	}
+	return Withheld{PullRequest: edited}, err
+}
+
+// refusesDraft reports whether the host made all of an edit but the draft, and would refuse that again.
+func refusesDraft(err error) bool {
+	var host *hosting.Error
+	return errors.As(err, &host) && host.Field == hosting.FieldDraft &&
+		(errors.Is(err, hosting.ErrRejected) || errors.Is(err, hosting.ErrForbidden))
 }
 
 // mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled.

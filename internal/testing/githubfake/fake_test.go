@@ -308,6 +308,23 @@ func TestStatuses(t *testing.T) {
 	c.expect(422, "maximum is 140", "POST", set, object{"state": "success", "description": strings.Repeat("x", 141)})
 }
 
+// A repo whose plan lacks drafts opens none, and makes none of what is open.
+func TestNoDrafts(t *testing.T) {
+	c, r := start(t)
+	r.NoDrafts()
+	branch(t, r, "change", "a")
+	draft := propose("change")
+	draft["draft"] = true
+	c.expect(422, "Draft pull requests are not supported in this repository.", "POST", pulls, draft)
+	id := c.expect(201, `"draft":false`, "POST", pulls, propose("change"))["node_id"]
+	c.expect(200, "does not have permission to convert the pull request", "POST", "graphql", object{
+		"query": "mutation { convertPullRequestToDraft(input: {}) }", "variables": object{"id": id},
+	})
+	if r.PullRequests()[0].Draft {
+		t.Error("it is a draft")
+	}
+}
+
 // People close, reopen and edit.
 func TestPeople(t *testing.T) {
 	_, r := start(t)

@@ -65,6 +65,10 @@ func (s *Server) graphql(w http.ResponseWriter, req *http.Request) {
 		}
 		p.autoMerge = ""
 	case strings.Contains(asked.Query, "convertPullRequestToDraft("):
+		if r.noDrafts {
+			problem("FORBIDDEN", t.login+" does not have permission to convert the pull request "+p.nodeID(r)+" to draft.")
+			return
+		}
 		p.draft = true
 	case strings.Contains(asked.Query, "markPullRequestReadyForReview("):
 		p.draft = false

@@ -151,6 +151,10 @@ func (s *Server) openPull(w http.ResponseWriter, req *http.Request) {
 	if r == nil || !decode(w, req, &asked) {
 		return
 	}
+	if asked.Draft && r.noDrafts {
+		fail(w, http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
+		return
+	}
 	p, problem := r.open(t.login, value(asked.Title), value(asked.Body), value(asked.Head), value(asked.Base), asked.Draft)
 	if problem != nil {
 		fail(w, http.StatusUnprocessableEntity, "Validation Failed", problem)

@@ -27,6 +27,7 @@ type Repo struct {
 	commits   map[string]bool     // commits that exist
 	required  map[string][]string // branch → the contexts whose success its merges need
 	keepsOpen bool
+	noDrafts  bool
 	teams     []string
 }
 
@@ -99,6 +100,13 @@ func (r *Repo) KeepOpen() {
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
 	r.keepsOpen = true
+}
+
+// NoDrafts has the repo refuse drafts, as private repos do whose plan lacks them.
+func (r *Repo) NoDrafts() {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	r.noDrafts = true
 }
 
 // AddTeam adds a team that can review.

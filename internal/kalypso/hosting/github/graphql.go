@@ -82,10 +82,11 @@ func (r *repo) merge(ctx context.Context, now hosting.PullRequest, method hostin
 }
 
 func (r *repo) setDraft(ctx context.Context, now hosting.PullRequest, draft bool) error {
+	op, mutation := r.op("mark as ready", now.Number), mutationReady
 	if draft {
-		return r.mutate(ctx, r.op("make a draft of", now.Number), mutationDraft, map[string]string{"id": now.ID})
+		op, mutation = r.op("make a draft of", now.Number), mutationDraft
 	}
-	return r.mutate(ctx, r.op("mark as ready", now.Number), mutationReady, map[string]string{"id": now.ID})
+	return about(hosting.FieldDraft, r.mutate(ctx, op, mutation, map[string]string{"id": now.ID}))
 }
 
 // mutate runs a mutation.

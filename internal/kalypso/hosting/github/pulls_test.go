@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -183,6 +184,30 @@ func TestRefused(t *testing.T) {
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
 	expectError(t, err, hosting.ErrRejected, "team other/platform does not belong to acme, the owner of the repo")
 	expectError(t, open(func(w *hosting.Proposal) { w.Title = "Another" }), hosting.ErrExists, "already exists")
+}
+
+// A repo without drafts: an edit makes all but the draft, and its error names the draft.
+func TestNoDrafts(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.on.NoDrafts()
+	wanted := p.proposal()
+	opened := must(t)(p.repo.Open(t.Context(), wanted))
+	wanted.Draft, wanted.Title = true, "Other"
+	edited, err := p.repo.Edit(t.Context(), opened, wanted)
+	expectError(t, err, hosting.ErrForbidden, "does not have permission to convert the pull request")
+	var e *hosting.Error
+	if !errors.As(err, &e) || e.Field != hosting.FieldDraft {
+		t.Errorf("the error is about %q", e.Field)
+	}
+	if edited == nil || edited.Draft || edited.Title != "Other" {
+		t.Errorf("edited: %+v", edited)
+	}
+	wanted = p.proposal()
+	wanted.Draft, wanted.Target = true, "another"
+	gitserver.Git(t, p.on.Path, "branch", "another", "main")
+	_, err = p.repo.Open(t.Context(), wanted)
+	expectError(t, err, hosting.ErrRejected, "Draft pull requests are not supported in this repository.")
 }
 
 // TestUnasked: nobody who was asked before, or has reviewed, is asked again, however long ago that was.

@@ -1,0 +1,312 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+)
+
+// reviewed is a rendering that goes to the branch dev of a repo on a fake GitHub by pull request, and what Terraform
+// keeps of it.
+type reviewed struct {
+	*testing.T
+	fake    *githubfake.Server
+	on      *githubfake.Repo
+	remote  delivery.Remote
+	ctx     context.Context
+	desired delivery.Desired // without its tree
+	value   string           // in all files of the tree
+	prior   *delivery.Prior
+	state   *delivery.State
+}
+
+func newReviewed(t *testing.T) *reviewed {
+	t.Helper()
+	r := &reviewed{T: t, fake: githubfake.New(t), ctx: t.Context(), value: "1"}
+	r.on = r.fake.AddRepo(t, "acme/gitops")
+	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"README.md": "hello\n"})
+	for _, branch := range []string{"live", "third"} {
+		gitserver.Git(t, r.on.Path, "branch", branch, "dev")
+	}
+	client, err := gitremote.NewClient([]gitremote.Credential{{URL: r.fake.URL, Username: "x", Password: r.fake.Token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := github.New(github.Config{Token: r.fake.Token, BaseURL: r.fake.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.remote = delivery.Remote{Git: client, Host: func() (hosting.Host, error) { return host, nil }}
+	r.desired = delivery.Desired{
+		Strategy:    delivery.PullRequest,
+		Destination: record.Destination{Repo: r.on.URL, Branch: "dev", Path: "."},
+		Environment: "dev",
+		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
+		OnDrift:     delivery.DriftFail,
+		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
+		Author:      gitops.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
+	}
+	return r
+}
+
+// wish is what is desired now. Each plan and each apply has its own, as in Terraform.
+func (r *reviewed) wish() *delivery.Desired {
+	r.Helper()
+	d := r.desired
+	d.Fleet, d.Tree = &fleet.Fleet{}, build(r, "dev", r.value, map[string][]string{"large": {"a"}, "small": {"c"}})
+	return &d
+}
+
+// refresh reads what became of the rendering, as each plan does first.
+func (r *reviewed) refresh() {
+	r.Helper()
+	if r.prior == nil {
+		return
+	}
+	found, err := r.remote.Refresh(r.Context(), r.prior, r.state)
+	if err != nil {
+		r.Fatal(err)
+	}
+	switch {
+	case found == nil:
+	case found.Gone:
+		r.prior, r.state = nil, nil
+	default:
+		r.state, r.prior.Commit, r.prior.Delivered = r.kept(found.State), found.Commit, found.Delivered
+	}
+}
+
+// kept returns a state as the private state keeps it.
+func (r *reviewed) kept(s *delivery.State) *delivery.State {
+	r.Helper()
+	if s == nil {
+		return nil
+	}
+	text, err := s.Encode()
+	if err != nil {
+		r.Fatal(err)
+	}
+	now, err := delivery.DecodeState(text)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return now
+}
+
+// plan describes what an apply would do.
+func (r *reviewed) plan() string {
+	r.Helper()
+	d := delivery.Decide(r.wish(), r.prior, r.state)
+	text := map[delivery.Action]string{
+		delivery.Keep: "nothing", delivery.Write: "write", delivery.RemoveOld: "remove old",
+		delivery.Withhold: "withhold", delivery.Nothing: "deliver nothing",
+	}[d.Action]
+	add := func(verb string, places []record.Destination) {
+		for _, at := range places {
+			text += ", " + verb + " " + at.Branch
+		}
+	}
+	add("removes", d.OldRemoved)
+	add("keeps", d.OldKept)
+	add("leaves for now", d.OldKeptForNow)
+	for _, s := range d.Drift {
+		for _, drift := range s.Drift {
+			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)
+		}
+	}
+	if d.ClosedPullRequest != 0 {
+		text += fmt.Sprintf(", %d was closed", d.ClosedPullRequest)
+	}
+	for _, err := range d.Errors {
+		text += ", error " + err.Error()
+	}
+	return text
+}
+
+// applyPlanned applies what was planned before the last things happened.
+func (r *reviewed) applyPlanned() error {
+	r.Helper()
+	d := r.wish()
+	r.remote.Claims = &delivery.Claims{} // of one run
+	result, err := r.remote.Apply(r.ctx, d, r.prior, r.state)
+	if err != nil {
+		return err
+	}
+	r.state = r.kept(result.State)
+	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
+		r.prior.PullRequest = d.PullRequest
+		return nil
+	}
+	r.prior = &delivery.Prior{
+		Strategy: d.Strategy, Destination: d.Destination, Environment: d.Environment, PullRequest: d.PullRequest,
+		TreeHash: d.Inventory().TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
+		Commit: result.Commit, Delivered: d.ReachedBy(result.State),
+	}
+	return nil
+}
+
+// apply plans and applies, and expects no error.
+func (r *reviewed) apply() {
+	r.Helper()
+	r.refresh()
+	if err := r.applyPlanned(); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// set applies another value.
+func (r *reviewed) set(value string) {
+	r.Helper()
+	r.value = value
+	r.apply()
+}
+
+// move changes the branch, and applies.
+func (r *reviewed) move(branch string) {
+	r.Helper()
+	r.desired.Destination.Branch = branch
+	r.apply()
+}
+
+// merge has people merge the newest pull request.
+func (r *reviewed) merge() { r.Helper(); r.on.Merge(r, len(r.on.PullRequests()), "squash") }
+
+// delivered is a rendering whose pull request was merged.
+func (r *reviewed) delivered() { r.Helper(); r.apply(); r.merge(); r.refresh() }
+
+// moved is a rendering that moved from dev to live, and whose removal from dev is open.
+func (r *reviewed) moved() { r.Helper(); r.delivered(); r.move("live"); r.merge(); r.apply() }
+
+func (r *reviewed) destroy() error {
+	r.Helper()
+	r.refresh()
+	after, _, err := r.remote.Destroy(r.ctx, r.wish(), r.prior, r.state)
+	if err != nil {
+		r.state = r.kept(after)
+		return err
+	}
+	r.prior, r.state = nil, nil
+	return nil
+}
+
+// ours is the branch of the newest pull request.
+func (r *reviewed) ours() string {
+	all := r.on.PullRequests()
+	return all[len(all)-1].Head
+}
+
+// push has people push to a branch.
+func (r *reviewed) push(branch, path, text string) {
+	r.Helper()
+	gitserver.Seed(r, r.on.Path, branch, map[string]string{path: text})
+}
+
+// rebase has people rebase our branch onto dev.
+func (r *reviewed) rebase() {
+	r.Helper()
+	folder := filepath.Join(r.TempDir(), "tree")
+	gitserver.Git(r, r.on.Path, "worktree", "add", "--quiet", folder, r.ours())
+	gitserver.Git(r, folder, "rebase", "--quiet", "dev")
+	gitserver.Git(r, r.on.Path, "worktree", "remove", "--force", folder)
+}
+
+// timeUp has the time of the next operation be up when it first reads a pull request for which it waits.
+func (r *reviewed) timeUp(number int) {
+	var cancel context.CancelFunc
+	r.ctx, cancel = context.WithCancel(r.Context())
+	r.Cleanup(cancel)
+	r.fake.Before("GET", fmt.Sprintf("/pulls/%d", number), func() bool { cancel(); return true })
+}
+
+// see describes the repo, the next plan and the error.
+func (r *reviewed) see(err error) string {
+	r.Helper()
+	var lines []string
+	for _, p := range r.on.PullRequests() {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(p.Head, "ours/"), "-")
+		line := fmt.Sprintf("%d %s: %s to %s", p.Number, p.State, kind, p.Base)
+		if len(p.Labels)+len(p.Reviewers) > 0 {
+			line += fmt.Sprint(" ", slices.Concat(p.Labels, p.Reviewers))
+		}
+		if p.AutoMerge != "" {
+			line += " auto-merge"
+		}
+		if p.Draft {
+			line += " draft"
+		}
+		if reason, _, withheld := strings.Cut(p.Body, "<!-- kalypso-withheld -->"); withheld {
+			_, reason, _ = strings.Cut(reason, "The reason:")
+			line += fmt.Sprintf(" %q", strings.TrimSpace(reason))
+		}
+		lines = append(lines, line)
+	}
+	for _, branch := range strings.Fields(gitserver.Git(r, r.on.Path, "branch", "--format=%(refname:short)")) {
+		var held []string
+		for path, text := range gitserver.Tree(r, r.on.Path, branch) {
+			if folder, ok := strings.CutSuffix(path, "large/a-x/reconciler.yaml"); ok {
+				held = append(held, folder+text)
+			}
+		}
+		slices.Sort(held)
+		name := branch
+		if strings.HasPrefix(branch, "ours/") {
+			name = branch[:strings.LastIndex(branch, "-")]
+		}
+		if len(held) > 0 || name != branch {
+			lines = append(lines, strings.TrimSpace(name+": "+strings.Join(held, " ")))
+		}
+	}
+	if err != nil {
+		text := strings.ReplaceAll(err.Error(), r.fake.URL, "")
+		if moved := (*delivery.MovedError)(nil); errors.As(err, &moved) {
+			text = fmt.Sprintf("%q moved: %v", moved.Destination.Branch, moved.Folders)
+		}
+		lines = append(lines, "error: "+text)
+	}
+	r.refresh()
+	plan := "plan: " + r.plan()
+	if r.prior != nil && r.prior.Delivered {
+		plan += ", delivered"
+	}
+	return "\n" + strings.Join(append(lines, plan), "\n")
+}
+
+// situation is a row of a specification: what happens to a rendering that people review, in turn. want is what there is
+// after it: all pull requests, what each branch holds of the rendering, the error, and the next plan.
+type situation struct {
+	rule string
+	do   func(*reviewed) error
+	want string
+}
+
+// specify runs the rows, each on a repo of its own.
+func specify(t *testing.T, rows []situation) {
+	t.Helper()
+	for _, row := range rows {
+		t.Run(row.rule, func(t *testing.T) {
+			t.Parallel()
+			r := newReviewed(t)
+			if diff := cmp.Diff(row.want, r.see(row.do(r))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
