@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -20,10 +21,23 @@ import (
 func (m *environmentRenderingModel) explainErrors(
 	ctx context.Context, diags *diag.Diagnostics, before *delivery.State, step *rollout.Step,
 ) {
-	if !diags.HasError() {
-		return
+	if diags.HasError() {
+		endErrors(diags, m.explainPromotion(ctx, "The promotion would", infinitives)+m.explainRollout(before, step))
 	}
-	more := m.explainPromotion(ctx) + m.explainRollout(before, step)
+}
+
+// explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do not
+// know the promotion of this run.
+func (m *environmentRenderingModel) explainStateErrors(
+	ctx context.Context, diags *diag.Diagnostics, before *delivery.State,
+) {
+	if diags.HasError() {
+		endErrors(diags, m.explainPromotion(ctx, "By the state, the promotion", pasts)+m.explainRollout(before, nil))
+	}
+}
+
+// endErrors ends every error with a text.
+func endErrors(diags *diag.Diagnostics, more string) {
 	if more == "" {
 		return
 	}
@@ -40,7 +54,17 @@ func (m *environmentRenderingModel) explainErrors(
 	}
 }
 
-func (m *environmentRenderingModel) explainPromotion(ctx context.Context) string {
+// verbs are what a promotion does, by its decision. "" is for every other decision, and "none" for no commit.
+type verbs map[promotion.Kind]string
+
+var (
+	infinitives = verbs{"": "stay at", "none": "take", promotion.Promote: "take", promotion.Rollback: "go back to",
+		promotion.Pinned: "be pinned to"}
+	pasts = verbs{"": "stayed at", "none": "took", promotion.Promote: "took", promotion.Rollback: "went back to",
+		promotion.Pinned: "was pinned to"}
+)
+
+func (m *environmentRenderingModel) explainPromotion(ctx context.Context, begin string, verbs verbs) string {
 	if m.Promotion.IsNull() || !fullyKnown(ctx, m.Promotion) {
 		return ""
 	}
@@ -49,22 +73,12 @@ func (m *environmentRenderingModel) explainPromotion(ctx context.Context) string
 	if p == nil || p.Summary == "" {
 		return ""
 	}
-	verb := "stay at"
-	switch p.Decision {
-	case promotion.Promote:
-		verb = "take"
-	case promotion.Rollback:
-		verb = "go back to"
-	case promotion.Pinned:
-		verb = "be pinned to"
-	case promotion.Frozen, promotion.Hold, promotion.UpToDate:
-	}
-	commit := "commit " + printable.Line(p.Commit)
+	verb, commit := cmp.Or(verbs[p.Decision], verbs[""]), "commit "+printable.Line(p.Commit)
 	if p.Commit == "" {
-		verb, commit = "take", "no commit"
+		verb, commit = verbs["none"], "no commit"
 	}
 	lines := strings.Split(strings.TrimSpace(printable.Text(p.Summary)), "\n")
-	return fmt.Sprintf("\nThe promotion would %s %s:\n%s", verb, commit, problem.IndentedList(lines, shown))
+	return fmt.Sprintf("\n%s %s %s:\n%s", begin, verb, commit, problem.IndentedList(lines, shown))
 }
 
 func (m *environmentRenderingModel) explainRollout(before *delivery.State, step *rollout.Step) string {
@@ -72,7 +86,10 @@ func (m *environmentRenderingModel) explainRollout(before *delivery.State, step 
 		return ""
 	}
 	text := "no wave was written yet"
-	if before != nil && before.Rollout != nil {
+	switch status := m.RolloutStatus.ValueString(); {
+	case before == nil && status != "": // the private state can't be read
+		text = "the last commit was of " + printable.Line(status)
+	case before != nil && before.Rollout != nil:
 		text = "the last commit was of " + printable.Line(before.Rollout.Status())
 		if before.Rollout.UnderWay() {
 			text += ", and the rollout is under way"

@@ -200,10 +200,12 @@ func (m *environmentRenderingModel) rest(state *environmentRenderingModel, decis
 		keepArgument(&m.SchedulingPolicies, state.SchedulingPolicies), keepArgument(&m.Workloads, state.Workloads),
 		keepArgument(&m.Manifests, state.Manifests), keepArgument(&m.Sources, state.Sources),
 		keepArgument(&m.GitOpsRepo, state.GitOpsRepo), keepArgument(&m.PromotedCommit, state.PromotedCommit),
-		keepArgument(&m.Delivery, state.Delivery), keepArgument(&m.Rollout, state.Rollout),
-		keepArgument(&m.Preview, state.Preview),
+		keepArgument(&m.Delivery, state.Delivery), keepArgument(&m.Preview, state.Preview),
 	} {
 		same = same && kept
+	}
+	if decision.Rollout == nil || pauses(state.Rollout) { // else the apply decides again, by the pause
+		same = keepArgument(&m.Rollout, state.Rollout) && same
 	}
 	if same && decision.Action == delivery.Keep { // else the apply decides again, by the promotion
 		keepArgument(&m.Promotion, state.Promotion)
@@ -213,6 +215,9 @@ func (m *environmentRenderingModel) rest(state *environmentRenderingModel, decis
 		m.PullRequest = types.ObjectUnknown(pullRequestTypes) // Terraform doesn't apply a plan without a change
 	}
 }
+
+// pauses reports whether the argument rollout has a pause.
+func pauses(rollout types.Object) bool { return !isNull(rollout.Attributes()["pause"]) }
 
 // keepComputed keeps all computed attributes.
 func (m *environmentRenderingModel) keepComputed(state *environmentRenderingModel) {
@@ -304,8 +309,11 @@ func (m *environmentRenderingModel) setResult(
 	}
 }
 
-// setRefreshed sets the results of a refresh, and reports whether anything changed.
-func (m *environmentRenderingModel) setRefreshed(ctx context.Context, found *delivery.Refreshed) bool {
+// setRefreshed sets the results of a refresh, and reports whether anything changed. files are those of the branch after
+// a revert; nil: they stay.
+func (m *environmentRenderingModel) setRefreshed(
+	ctx context.Context, found *delivery.Refreshed, files map[string][]byte,
+) bool {
 	before := *m
 	m.setDelivery(found.Commit, found.Delivered, found.PullRequest)
 	if found.PullRequest == nil {
@@ -313,6 +321,7 @@ func (m *environmentRenderingModel) setRefreshed(ctx context.Context, found *del
 	}
 	if found.State.Reverted() {
 		m.setReverted(ctx, found.State)
+		m.setFiles(files, found.State.Seen.Record.PromotedCommit)
 	}
 	return !m.sameAs(&before)
 }

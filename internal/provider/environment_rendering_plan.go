@@ -28,12 +28,20 @@ func (r *environmentRendering) ModifyPlan(
 	}
 	if req.Plan.Raw.IsNull() {
 		if state != nil {
-			appendProblems(diags, state.desired(ctx).PlanDestroy(readDelivery(ctx, req.Private, state, diags)))
+			before := readDelivery(ctx, req.Private, state, diags)
+			appendProblems(diags, state.desired(ctx).PlanDestroy(before))
+			state.explainStateErrors(ctx, diags, before)
 		}
 		return
 	}
 	plan := readModel(ctx, req.Plan, diags)
+	if plan == nil {
+		return
+	}
 	var before *delivery.State
+	var step *rollout.Step
+	configured := *plan
+	defer func() { configured.explainErrors(ctx, diags, before, step) }()
 	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
 		before = readDelivery(ctx, req.Private, state, diags)
 	}
@@ -44,16 +52,13 @@ func (r *environmentRendering) ModifyPlan(
 	if state != nil {
 		limit = timeouts.Value.Update
 	}
-	var step *rollout.Step
-	configured := *plan
-	defer func() { configured.explainErrors(ctx, diags, before, step) }()
 	ctx, cancel := plan.within(ctx, limit, writeTimeout, diags) // a plan takes no longer than its apply may take
 	defer cancel()
 	prior := state.prior(ctx)
 	rendering, ps := plan.rendering(ctx, r.data)
 	if !rendering.NoCommit {
 		found := rendering.Render(ctx, prior, before, logProgress(ctx, logEvery))
-		if rendering.Rests() {
+		if rendering.Rests(prior) {
 			found = found.AsWarnings() // nothing of it is written now
 		}
 		ps = rendering.CheckSecrets(append(ps, found...), prior, before)
@@ -70,7 +75,7 @@ func (r *environmentRendering) ModifyPlan(
 	case decision.Action == delivery.Nothing:
 		appendProblems(diags, problems)
 		plan.setNothing(rendering)
-	case rendering.Rests():
+	case rendering.Rests(prior):
 		appendProblems(diags, problems)
 		plan.rest(state, decision)
 	default:

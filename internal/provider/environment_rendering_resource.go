@@ -76,6 +76,7 @@ func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRe
 	}
 	before := readDelivery(ctx, req.Private, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
+		state.explainStateErrors(ctx, &resp.Diagnostics, before)
 		return
 	}
 	if updated := r.apply(ctx, &req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
@@ -122,7 +123,7 @@ func (r *environmentRendering) apply(
 	case result.Action == delivery.Nothing:
 		next.setNothing(o)
 		return next
-	case o.Rests():
+	case o.Rests(prior):
 		next.keepComputed(state)
 		return next
 	}
@@ -153,7 +154,7 @@ func (r *environmentRendering) rendered(
 		return o
 	}
 	o, ps := plan.rendering(ctx, r.data)
-	if o.Rests() {
+	if o.Rests(prior) {
 		return o
 	}
 	ps = append(ps, o.Render(ctx, prior, before, logProgress(ctx, logEvery))...)
@@ -179,6 +180,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		return
 	}
 	before := readDelivery(ctx, req.Private, state, diags)
+	defer func() { state.explainStateErrors(ctx, diags, before) }()
 	if diags.HasError() || r.data == nil || !r.data.known {
 		return
 	}
@@ -201,9 +203,24 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if found.Changed {
 		writeDelivery(ctx, resp.Private, found.State, diags)
 	}
-	if state.setRefreshed(ctx, found) {
+	files, err := r.revertedFiles(ctx, state, found.State)
+	if err != nil {
+		appendDeliveryError(diags, prior.Destination, err)
+		return
+	}
+	if state.setRefreshed(ctx, found, files) {
 		diags.Append(resp.State.Set(ctx, state)...)
 	}
+}
+
+// revertedFiles returns the files that the branch holds after a revert, if the state shows those from before.
+func (r *environmentRendering) revertedFiles(
+	ctx context.Context, state *environmentRenderingModel, now *delivery.State,
+) (map[string][]byte, error) {
+	if state.Files.IsNull() || !now.Reverted() || state.TreeHash.ValueString() == now.Ours().TreeHash().String() {
+		return nil, nil
+	}
+	return r.remote(ctx).Files(ctx, now)
 }
 
 // Delete removes the rendering's folders from the branch.
@@ -214,6 +231,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 		return
 	}
 	before := readDelivery(ctx, req.Private, state, diags)
+	defer func() { state.explainStateErrors(ctx, diags, before) }()
 	d := state.desired(ctx)
 	appendProblems(diags, d.ValidateDestroy())
 	if diags.HasError() {

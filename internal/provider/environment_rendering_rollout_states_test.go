@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -386,6 +387,138 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	r.expectEmptyPlan()
 	if now := r.rendered(); now["delivered"] != true {
 		t.Errorf("after the last merge: %v", now["delivered"])
+	}
+}
+
+// A wave that must not go on, by pull request: while the canary fails, the pull request of the next wave is neither opened
+// nor reopened, and an open one is marked. It comes back by itself once the canary is current. Hosts without drafts get
+// all but the draft.
+func TestAccRolloutWithheld(t *testing.T) {
+	t.Parallel()
+	for _, drafts := range []bool{true, false} {
+		t.Run(fmt.Sprintf("drafts %t", drafts), func(t *testing.T) {
+			t.Parallel()
+			reviewed := newReviewed(t)
+			if !drafts {
+				reviewed.on.NoDrafts()
+			}
+			reviewed.on.RequireStatus("dev", "ci")
+			reviewed.delivery("auto_merge", "squash", "reopen", true)
+			r := &rolling{reviewed.rendering}
+			r.fleet()
+			merge := func() {
+				t.Helper()
+				r.apply()
+				reviewed.on.Merge(t, reviewed.last().Number, "merge")
+				r.apply()
+			}
+			merge()
+			r.stages(canaryThenAll...)
+			r.report("current", rollingTypes...)
+			r.options("progress_deadline", "1ms") // what fails, has failed
+			r.set("value", "2")
+			merge()
+			r.expectValues("2 1 1 1 1")
+
+			// Not opened while the canary fails.
+			r.report("failed", "canary")
+			r.expectWarning("The rollout stopped", "failed since the test")
+			r.apply()
+			reviewed.expectPulls("merged", "merged")
+			r.report("current", "canary")
+			r.apply()
+			open := reviewed.expectPulls("merged", "merged", "open")
+			if open.Draft || open.AutoMerge != "squash" {
+				t.Errorf("the pull request: %+v", open)
+			}
+
+			// Marked once it fails while the pull request is open.
+			r.report("failed", "canary")
+			says := []string{"A pull request must wait", "An earlier wave of the rollout is not current, in stage",
+				"Pull request 3 is a draft, if the host has drafts"}
+			plan := r.succeed("plan", "-no-color")
+			for _, text := range append([]string{"The rollout stopped", "0 to add, 1 to change"}, says...) {
+				if !strings.Contains(plan.text(), text) {
+					t.Errorf("the plan does not say %q:\n%s", text, plan.text())
+				}
+			}
+			noDraft := strings.Contains(r.apply().text(), "The pull request is no draft")
+			marked := reviewed.expectPulls("merged", "merged", "open")
+			if noDraft == drafts || marked.Draft != drafts || marked.AutoMerge != "" || marked.HeadCommit != open.HeadCommit ||
+				!strings.HasPrefix(marked.Body, "**Do not merge this pull request now.**") ||
+				!strings.Contains(marked.Body, "An earlier wave of the rollout is not current, in stage \"canary\".") {
+				t.Errorf("the marked pull request: %+v, warned %t", marked, noDraft)
+			}
+			r.expectWarning(says...)
+			r.report("failed", "canary") // a new observation changes nothing
+			r.expectWarning(says...)
+
+			// It comes back.
+			r.report("current", "canary")
+			r.apply()
+			r.expectEmptyPlan()
+			back := reviewed.expectPulls("merged", "merged", "open")
+			if diff := cmp.Diff(open, back); diff != "" {
+				t.Errorf("the pull request that came back (-before +now):\n%s", diff)
+			}
+
+			// Not reopened while the canary fails.
+			reviewed.on.Close(t, 3)
+			r.report("failed", "canary")
+			r.expectWarning("The rollout stopped")
+			r.apply()
+			reviewed.expectPulls("merged", "merged", "closed")
+			r.report("current", "canary")
+			merge()
+			reviewed.expectPulls("merged", "merged", "closed", "merged")
+			r.expectValues("2 2 2 1 1")
+		})
+	}
+}
+
+// A rollout that is paused before anything was delivered: nothing is written, and nothing opened, until the pause goes.
+func TestAccRolloutPausedFirst(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"push", "pull_request"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			reviewed := newReviewed(t)
+			r := &rolling{reviewed.rendering}
+			r.options("delivery", map[string]any{"strategy": strategy})
+			if strategy == "push" {
+				r.setDestination("branch", "main") // which is not protected
+				gitserver.Git(t, r.repo, "branch", "main", "dev")
+			}
+			branch := map[string]string{"push": "main", "pull_request": "dev"}[strategy]
+			head := gitserver.Rev(t, r.repo, branch)
+			r.fleet()
+			paused := func() {
+				t.Helper()
+				r.set("rollout", map[string]any{"stages": canaryThenAll, "pause": "an incident"})
+			}
+			paused()
+			r.apply()
+			if now := r.rendered(); now["delivered"] != false || now["tree_hash"] != nil || now["commit_sha"] != nil {
+				t.Errorf("the state: %v, %v, %v", now["delivered"], now["tree_hash"], now["commit_sha"])
+			}
+			r.set("value", "2") // the fleet goes on
+			r.expectWarning("The rollout is paused", "rollout.pause says: an incident", "Nothing was delivered yet")
+			r.apply()
+			if now := gitserver.Rev(t, r.repo, branch); now != head || len(reviewed.pulls()) > 0 {
+				t.Errorf("something was written: %s, %v", gitserver.Log(t, r.repo, branch), reviewed.pulls())
+			}
+			r.stages(canaryThenAll...)
+			r.apply()
+			if strategy == "pull_request" {
+				reviewed.on.Merge(t, 1, "merge")
+				r.apply()
+			}
+			files := gitserver.Tree(t, r.repo, branch)
+			if !strings.HasPrefix(files["canary/app-canary/reconciler.yaml"], "value: 2 in ") ||
+				files["east/app-east/reconciler.yaml"] != "" {
+				t.Errorf("the branch holds %v", slices.Sorted(maps.Keys(files)))
+			}
+		})
 	}
 }
 

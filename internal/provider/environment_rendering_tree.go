@@ -165,3 +165,21 @@ func (r *rendering) files(ctx context.Context, state *environmentRenderingModel)
 	}
 	return types.MapValueMust(types.StringType, all), nil
 }
+
+// setFiles sets what the branch holds. If files is nil, or one of them is no text, those of the last apply stay.
+func (m *environmentRenderingModel) setFiles(files map[string][]byte, promotedCommit string) {
+	if files == nil {
+		return
+	}
+	all := map[string]attr.Value{}
+	for path, content := range files {
+		if !utf8.Valid(content) {
+			return
+		}
+		all[path] = types.StringValue(string(content))
+	}
+	if promotedCommit != "" {
+		all[record.PromotedCommitFile] = types.StringValue(promotedCommit)
+	}
+	m.Files = types.MapValueMust(types.StringType, all)
+}

@@ -26,31 +26,35 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} { // a pipeline may skip the apply of an empty plan
 		for _, drift := range []string{"fail", "overwrite"} {
-			t.Run(drift, func(t *testing.T) {
+			t.Run(fmt.Sprintf("on_drift %s, applied %t", drift, applied), func(t *testing.T) {
 				t.Parallel()
-				p := newPromotionRoot(t)
-				p.set("on_drift", drift)
-				first := p.commit()
-				p.expect("promote", first)
-				bad := p.commit()
-				p.expect("promote", bad)
-				revert := p.revert(p.gitAt)
-				if drift == "fail" {
-					p.expectError([]string{"Others changed the rendered folders", "commit " + revert}, "plan", "-no-color")
-				}
-				p.rules("rejected", map[string]any{bad: nil})
-				p.expectNoPlan()
-				if applied {
-					p.expect("up_to_date", first)
-				}
-				if head := gitserver.Rev(t, p.gitAt, "prod"); head != revert {
-					t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
-				}
-				fix := p.commit()
-				p.expectNoPlan()
-				p.rules("rejected", map[string]any{bad: fix})
-				p.expect("promote", fix)
-				p.expectNoPlan()
+				byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+					p.set("on_drift", drift)
+					if !applied {
+						p.set("preview", "manifests") // what the plan shows of the files is empty, too
+					}
+					first := p.commit()
+					p.expect("promote", first)
+					bad := p.commit()
+					p.expect("promote", bad)
+					revert := p.revert(p.gitAt)
+					if drift == "fail" {
+						p.expectError([]string{"Others changed the rendered folders", "commit " + revert}, "plan", "-no-color")
+					}
+					p.rules("rejected", map[string]any{bad: nil})
+					p.expectNoPlan()
+					if applied {
+						p.expect("up_to_date", first)
+					}
+					if head := gitserver.Rev(t, p.gitAt, "prod"); head != revert {
+						t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
+					}
+					fix := p.commit()
+					p.expectNoPlan()
+					p.rules("rejected", map[string]any{bad: fix})
+					p.expect("promote", fix)
+					p.expectNoPlan()
+				})
 			})
 		}
 	}
@@ -60,29 +64,30 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 // next change goes out. A change that brings it back does not.
 func TestAccPromotionBreakGlassOwn(t *testing.T) {
 	t.Parallel()
-	p := newPromotionRoot(t)
-	first := p.commit()
-	p.expect("promote", first)
-	p.ownChange("small")
-	p.expect("up_to_date", first)
-	p.revert(p.gitAt)
-	p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
-	own := gitserver.Rev(t, p.controlPlaneAt, "prod")
-	p.revert(p.controlPlaneAt)
-	p.expectUnchanged()
-	p.ownChange("huge")
-	p.expect("up_to_date", first)
-	if files := gitserver.Tree(t, p.gitAt, "prod"); files["huge/README.md"] == "" || files["small/README.md"] != "" {
-		t.Error("the branch holds something else")
-	}
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		first := p.commit()
+		p.expect("promote", first)
+		p.ownChange("small")
+		p.expect("up_to_date", first)
+		p.revert(p.gitAt)
+		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+		own := gitserver.Rev(t, p.controlPlaneAt, "prod")
+		p.revert(p.controlPlaneAt)
+		p.expectUnchanged()
+		p.ownChange("huge")
+		p.expect("up_to_date", first)
+		if files := gitserver.Tree(t, p.gitAt, "prod"); files["huge/README.md"] == "" || files["small/README.md"] != "" {
+			t.Error("the branch holds something else")
+		}
 
-	p.revert(p.gitAt)
-	p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
-	p.revert(p.controlPlaneAt)
-	p.expectUnchanged()
-	gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", own)
-	p.ownChange("huge") // small and huge: what was reverted comes back with it
-	p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+		p.revert(p.gitAt)
+		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+		p.revert(p.controlPlaneAt)
+		p.expectUnchanged()
+		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", own)
+		p.ownChange("huge") // small and huge: what was reverted comes back with it
+		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+	})
 }
 
 // With waves, a revert takes back one wave and the record with it. With the bad commit in rejected, the other waves go
@@ -94,37 +99,38 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 			if reverts > waves {
 				continue
 			}
-			t.Run("", func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d of %d waves reverted", reverts, waves), func(t *testing.T) {
 				t.Parallel()
-				p := newPromotionRoot(t)
-				p.ownChange("small")
-				first := p.commit()
-				p.expect("promote", first)
-				bad := p.commit()
-				for range waves {
+				byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+					p.ownChange("small")
+					first := p.commit()
+					p.expect("promote", first)
+					bad := p.commit()
+					for range waves {
+						p.inWaves()
+						p.apply()
+					}
+					p.revertTo(p.gitAt, reverts)
 					p.inWaves()
-					p.apply()
-				}
-				p.revertTo(p.gitAt, reverts)
-				p.inWaves()
-				p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
-				p.rules("rejected", map[string]any{bad: nil})
-				if reverts == waves { // the branch holds what is wanted
-					p.expectUnchanged()
-				} else {
-					p.run()
-				}
-				p.expectHolds("1 1")
-				if r := p.record(); r.PromotedCommit != first {
-					t.Errorf("the record says %+v", r)
-				}
-				fix := p.commit()
-				p.rules("rejected", map[string]any{bad: fix})
-				for range 2 {
-					p.inWaves()
-					p.apply()
-				}
-				p.expectHolds("3 3")
+					p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
+					p.rules("rejected", map[string]any{bad: nil})
+					if reverts == waves { // the branch holds what is wanted
+						p.expectUnchanged()
+					} else {
+						p.run()
+					}
+					p.expectHolds("1 1")
+					if r := p.record(); r.PromotedCommit != first {
+						t.Errorf("the record says %+v", r)
+					}
+					fix := p.commit()
+					p.rules("rejected", map[string]any{bad: fix})
+					for range 2 {
+						p.inWaves()
+						p.apply()
+					}
+					p.expectHolds("3 3")
+				})
 			})
 		}
 	}
@@ -137,36 +143,6 @@ func (p *promotionRoot) revertTo(repo string, n int) string {
 	commit := strings.TrimSpace(gitserver.Git(p.t, repo, "commit-tree", tree, "-p", "prod", "-m", "Revert"))
 	gitserver.Git(p.t, repo, "update-ref", "refs/heads/prod", commit)
 	return commit
-}
-
-// By pull request: what was merged is reverted on the branch.
-func TestAccPromotionBreakGlassByPullRequest(t *testing.T) {
-	t.Parallel()
-	p := newPromotionRoot(t)
-	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
-	p.set("delivery", map[string]any{"strategy": "pull_request"})
-	merge := func(number int) {
-		p.t.Helper()
-		p.run()
-		p.expectPullRequest(number, "open", false)
-		p.gitops.Merge(t, number, "merge")
-		p.expectUnchanged()
-	}
-	p.commit()
-	merge(1)
-	bad := p.commit()
-	merge(2)
-	p.revert(p.gitAt)
-	p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
-	p.rules("rejected", map[string]any{bad: nil})
-	p.expectNoPlan()
-	p.expectUnchanged()
-	if n := len(p.gitops.PullRequests()); n != 2 {
-		t.Errorf("%d pull requests", n)
-	}
-	fix := p.commit()
-	p.rules("rejected", map[string]any{bad: fix})
-	merge(3)
 }
 
 // Whoever writes another promoted commit into the record promotes nothing, even where drift is overwritten.

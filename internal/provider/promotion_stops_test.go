@@ -53,66 +53,67 @@ func (p *promotionRoot) expectHolds(want string) {
 // is on its way, and pause stops the waves. Nothing comes back by itself.
 func TestAccPromotionStops(t *testing.T) {
 	t.Parallel()
-	p := newPromotionRoot(t)
-	p.ownChange("small")
-	gate := after("stage")
-	p.rules("after", gate)
-	first := p.commit()
-	p.expect("hold", "") // a create that delivers nothing
-	p.expectUnchanged("Nothing is promoted yet", "no status")
-	p.status(first, "success", "")
-	p.expect("promote", first)
-	p.expectHolds("1 1")
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		p.ownChange("small")
+		gate := after("stage")
+		p.rules("after", gate)
+		first := p.commit()
+		p.expect("hold", "") // a create that delivers nothing
+		p.expectUnchanged("Nothing is promoted yet", "no status")
+		p.status(first, "success", "")
+		p.expect("promote", first)
+		p.expectHolds("1 1")
 
-	// A frozen environment: neither a promotion nor a change of its own.
-	second := p.commit()
-	p.status(second, "success", "")
-	p.ownChange("huge")
-	p.rules("after", gate, "hold", "an incident")
-	p.expectUnchanged("The environment is frozen", "Hold: an incident",
-		"1 cluster type waits to change", "huge: +1 -0 ~0")
-	if seen := p.decision(); seen.Decision != "frozen" || seen.Commit != first || len(seen.Waiting) != 1 {
-		t.Errorf("it is %+v", seen)
-	}
-	p.rules("after", gate)
-	p.wave("promote", second, first)
-	p.expectHolds("1 1") // huge is the first wave, by its name
+		// A frozen environment: neither a promotion nor a change of its own.
+		second := p.commit()
+		p.status(second, "success", "")
+		p.ownChange("huge")
+		p.rules("after", gate, "hold", "an incident")
+		p.expectUnchanged("The environment is frozen", "Hold: an incident",
+			"1 cluster type waits to change", "huge: +1 -0 ~0")
+		if seen := p.decision(); seen.Decision != "frozen" || seen.Commit != first || len(seen.Waiting) != 1 {
+			t.Errorf("it is %+v", seen)
+		}
+		p.rules("after", gate)
+		p.wave("promote", second, first)
+		p.expectHolds("1 1") // huge is the first wave, by its name
 
-	// A pause: no further wave.
-	p.pause("an incident")
-	p.expectUnchanged("The rollout is paused", "rollout.pause says: an incident")
-	p.wave("hold", second, first)
-	p.expectHolds("2 1")
+		// A pause: no further wave.
+		p.pause("an incident")
+		p.expectUnchanged("The rollout is paused", "rollout.pause says: an incident")
+		p.wave("hold", second, first)
+		p.expectHolds("2 1")
 
-	// A hold in the middle, and the rejection of what is under way.
-	p.inWaves()
-	p.rules("after", gate, "hold", "an incident")
-	p.expectUnchanged("The environment is frozen", "1 cluster type waits to change", "small: +0 -0 ~1")
-	p.rules("after", gate, "rejected", map[string]any{second: nil})
-	seen := p.wave("rollback", first, first)
-	wantText(t, seen.Reason, second[:12]+" is rejected, and this is the newest earlier delivery")
-	p.expectHolds("1 1")
-	p.inWaves()
-	if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || seen.RolledBack != second {
-		t.Errorf("it is %+v", seen)
-	}
-	p.rules("after", gate)
-	p.expectUnchanged()
-	p.expectHolds("1 1")
-
-	// A delivered commit.
-	third := p.commit()
-	p.status(third, "success", "")
-	for range 3 {
+		// A hold in the middle, and the rejection of what is under way.
 		p.inWaves()
-		p.apply()
-	}
-	p.expectHolds("3 3")
-	p.rules("after", gate, "rejected", map[string]any{second: nil})
-	p.wave("rollback", first, first)
-	p.expectHolds("1 1")
-	p.rules("after", gate, "rejected", map[string]any{first: nil})
-	p.expectUnchanged("no earlier delivery on branch \"main\" is good", "The environment is frozen")
+		p.rules("after", gate, "hold", "an incident")
+		p.expectUnchanged("The environment is frozen", "1 cluster type waits to change", "small: +0 -0 ~1")
+		p.rules("after", gate, "rejected", map[string]any{second: nil})
+		seen := p.wave("rollback", first, first)
+		wantText(t, seen.Reason, second[:12]+" is rejected, and this is the newest earlier delivery")
+		p.expectHolds("1 1")
+		p.inWaves()
+		if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || seen.RolledBack != second {
+			t.Errorf("it is %+v", seen)
+		}
+		p.rules("after", gate)
+		p.expectUnchanged()
+		p.expectHolds("1 1")
+
+		// A delivered commit.
+		third := p.commit()
+		p.status(third, "success", "")
+		for range 3 {
+			p.inWaves()
+			p.apply()
+		}
+		p.expectHolds("3 3")
+		p.rules("after", gate, "rejected", map[string]any{second: nil})
+		p.wave("rollback", first, first)
+		p.expectHolds("1 1")
+		p.rules("after", gate, "rejected", map[string]any{first: nil})
+		p.expectUnchanged("no earlier delivery on branch \"main\" is good", "The environment is frozen")
+	})
 }
 
 // pause pauses the rollout. The next observation goes on.
@@ -129,8 +130,7 @@ func (p *promotionRoot) pause(why string) {
 func TestAccPromotionWaitsForReview(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
-	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
-	p.set("delivery", map[string]any{"strategy": "pull_request"})
+	p.reviews()
 	p.set("deletion_protection", false)
 	gate := after("stage")
 	p.rules("after", gate)
@@ -202,104 +202,107 @@ func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) 
 // empty with them, and after a renewed status too.
 func TestAccPromotionOutputsAreStable(t *testing.T) {
 	t.Parallel()
-	p := newPromotionRoot(t)
-	p.write("outputs.tf", "output \"commit\" {\n  value = data.kalypso_promotion.this.commit\n}\n\n"+
-		"output \"reason\" {\n  value = data.kalypso_promotion.this.reason\n}\n")
-	p.ownChange("small")
-	gate := after("stage", "soak", "1h")
-	p.rules("after", gate)
-	first := p.commit()
-	p.apply()
-	p.expectEmptyPlan()
-	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
-	renew := func(commit string) {
-		for range 2 {
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		p.write("outputs.tf", "output \"commit\" {\n  value = data.kalypso_promotion.this.commit\n}\n\n"+
+			"output \"reason\" {\n  value = data.kalypso_promotion.this.reason\n}\n")
+		p.ownChange("small")
+		gate := after("stage", "soak", "1h")
+		p.rules("after", gate)
+		first := p.commit()
+		p.apply()
+		p.expectEmptyPlan()
+		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
+		renew := func(commit string) {
+			for range 2 {
+				p.status(commit, "success", "renewed")
+				p.now = p.now.Add(time.Hour)
+			}
 			p.status(commit, "success", "renewed")
-			p.now = p.now.Add(time.Hour)
 		}
-		p.status(commit, "success", "renewed")
-	}
-	var reason string
-	promote := func(commit string) {
-		renew(commit)
-		p.inWaves()
-		p.apply()
+		var reason string
+		promote := func(commit string) {
+			renew(commit)
+			p.inWaves()
+			p.apply()
+			p.expectEmptyPlan()
+			p.output("reason", &reason)
+			wantText(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked 1h since")
+			renew(commit)
+			p.expectEmptyPlan()
+		}
+		for range 2 {
+			promote(p.commit())
+			was := reason
+			p.inWaves() // the last wave
+			p.apply()
+			p.expectEmptyPlan()
+			if p.output("reason", &reason); reason != was {
+				t.Errorf("the reason was %q before the last wave, and is %q", was, reason)
+			}
+		}
+		p.commit() // which waits
 		p.expectEmptyPlan()
+		p.rules("after", gate, "hold", "an incident")
+		p.expectEmptyPlan()
+		p.rules("after", gate, "pinned_commit", first)
+		p.apply()
 		p.output("reason", &reason)
-		wantText(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked 1h since")
-		renew(commit)
-		p.expectEmptyPlan()
-	}
-	for range 2 {
-		promote(p.commit())
-		was := reason
-		p.inWaves() // the last wave
-		p.apply()
-		p.expectEmptyPlan()
-		if p.output("reason", &reason); reason != was {
-			t.Errorf("the reason was %q before the last wave, and is %q", was, reason)
-		}
-	}
-	p.commit() // which waits
-	p.expectEmptyPlan()
-	p.rules("after", gate, "hold", "an incident")
-	p.expectEmptyPlan()
-	p.rules("after", gate, "pinned_commit", first)
-	p.apply()
-	p.output("reason", &reason)
-	wantText(t, reason, "pinned by pinned_commit")
+		wantText(t, reason, "pinned by pinned_commit")
+	})
 }
 
 // An error for another reason does not hide what the promotion would do, and where the waves are.
 func TestAccPromotionErrorsExplain(t *testing.T) {
 	t.Parallel()
-	p := newPromotionRoot(t)
-	p.ownChange("small")
-	first := p.commit()
-	p.expect("promote", first)
-	second := p.commit()
-	p.inWaves()
-	p.apply()
-	p.inWaves()
-	gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{"broken.yaml": kalypsoYAML("ClusterType", "broken",
-		"{reconciler: nope, namespaceService: namespace}")})
-	says := []string{"The promotion would stay at commit " + second, "while its rollout is under way",
-		"The waves: the last commit was of all, wave 1, and the rollout is under way."}
-	p.expectError(says, "plan", "-no-color")
-	// An error of the branch: the decision of the waves is known.
-	gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
-	gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
-	p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
-	// An observation that does not say how many clusters there are proves nothing.
-	p.inWaves()
-	rollout, _ := p.vars["rollout"].(map[string]any)
-	observed, _ := rollout["observed"].(map[string]any)
-	folders, _ := observed["folders"].(map[string]any)
-	delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
-	p.set("rollout", rollout)
-	p.expectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		p.ownChange("small")
+		first := p.commit()
+		p.expect("promote", first)
+		second := p.commit()
+		p.inWaves()
+		p.apply()
+		p.inWaves()
+		gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{"broken.yaml": kalypsoYAML("ClusterType", "broken",
+			"{reconciler: nope, namespaceService: namespace}")})
+		says := []string{"The promotion would stay at commit " + second, "while its rollout is under way",
+			"The waves: the last commit was of all, wave 1, and the rollout is under way."}
+		p.expectError(says, "plan", "-no-color")
+		// An error of the branch: the decision of the waves is known.
+		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
+		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
+		p.expectError(append(says, "Others changed the rendered folders"), "plan", "-no-color")
+		// An observation that does not say how many clusters there are proves nothing.
+		p.inWaves()
+		rollout, _ := p.vars["rollout"].(map[string]any)
+		observed, _ := rollout["observed"].(map[string]any)
+		folders, _ := observed["folders"].(map[string]any)
+		delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
+		p.set("rollout", rollout)
+		p.expectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
+	})
 }
 
 // After a force-push of main, an environment without gates goes on by itself with a commit of the same tree, and else
 // with one that people approve.
 func TestAccPromotionForcePush(t *testing.T) {
 	t.Parallel()
-	p := newPromotionRoot(t)
-	p.commit()
-	p.run()
-	second := p.commit()
-	p.expect("promote", second)
-	rewrite := func(tree string) string {
-		commit := strings.TrimSpace(gitserver.Git(t, p.controlPlaneAt, "commit-tree", tree, "-p", "main~1", "-m", "Amended"))
-		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/main", commit)
-		return commit
-	}
-	amended := rewrite("main^{tree}")
-	wantText(t, p.expect("promote", amended).Reason, "rewritten: it has the tree of "+second[:12])
-	p.expect("up_to_date", amended)
-	other := rewrite("main~1^{tree}")
-	wantText(t, p.expect("hold", amended).Summary, `not on branch "main" any more`,
-		"the first commit that approved or pinned_commit names")
-	p.rules("approved", []string{other})
-	p.expect("promote", other)
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		p.commit()
+		p.run()
+		second := p.commit()
+		p.expect("promote", second)
+		rewrite := func(tree string) string {
+			commit := strings.TrimSpace(gitserver.Git(t, p.controlPlaneAt, "commit-tree", tree, "-p", "main~1", "-m", "Amended"))
+			gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/main", commit)
+			return commit
+		}
+		amended := rewrite("main^{tree}")
+		wantText(t, p.expect("promote", amended).Reason, "rewritten: it has the tree of "+second[:12])
+		p.expect("up_to_date", amended)
+		other := rewrite("main~1^{tree}")
+		wantText(t, p.expect("hold", amended).Summary, `not on branch "main" any more`,
+			"the first commit that approved or pinned_commit names")
+		p.rules("approved", []string{other})
+		p.expect("promote", other)
+	})
 }

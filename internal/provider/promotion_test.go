@@ -27,6 +27,8 @@ type promotionRoot struct {
 	vars                  map[string]any
 	now                   time.Time
 	commits               int
+	merges                bool           // it delivers by pull request, and people merge what an apply opens
+	proposed              *promotionSeen // merges: what the last apply decided before people merged
 }
 
 func newPromotionRoot(t *testing.T) *promotionRoot {
@@ -40,6 +42,48 @@ func newPromotionRoot(t *testing.T) *promotionRoot {
 		"gitops": p.gitops.URL,
 	})
 	return p
+}
+
+// byPushAndByPullRequest runs a test with each strategy. By pull request, people merge whatever an apply opens.
+func byPushAndByPullRequest(t *testing.T, test func(*testing.T, *promotionRoot)) {
+	t.Helper()
+	for _, strategy := range []string{"push", "pull_request"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			p := newPromotionRoot(t)
+			if strategy == "pull_request" {
+				p.reviews()
+				p.merges = true
+			}
+			test(t, p)
+		})
+	}
+}
+
+// reviews has the rendering deliver by pull request.
+func (p *promotionRoot) reviews() {
+	p.t.Helper()
+	gitserver.Seed(p.t, p.gitAt, "prod", map[string]string{"README.md": "GitOps\n"})
+	p.set("delivery", map[string]any{"strategy": "pull_request"})
+}
+
+// apply applies. By pull request, people merge what it opened, and the next run sees that.
+func (p *promotionRoot) apply(args ...string) output {
+	p.t.Helper()
+	out := p.root.apply(args...)
+	if !p.merges {
+		return out
+	}
+	if _, shown := p.stateFile().Outputs["promotion"]; shown {
+		p.proposed = &promotionSeen{}
+		p.output("promotion", p.proposed)
+	}
+	all := p.gitops.PullRequests()
+	if n := len(all); n > 0 && all[n-1].State == "open" {
+		p.gitops.Merge(p.t, n, "merge")
+		p.root.apply(args...)
+	}
+	return out
 }
 
 // newPromotionRootOfFiles is the same with bare repos of this machine, which have no statuses.
@@ -153,6 +197,9 @@ func (p *promotionRoot) run() promotionSeen {
 // decision returns what the last apply decided.
 func (p *promotionRoot) decision() (seen promotionSeen) {
 	p.t.Helper()
+	if p.proposed != nil {
+		return *p.proposed
+	}
 	p.output("promotion", &seen)
 	return seen
 }

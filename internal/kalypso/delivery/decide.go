@@ -98,7 +98,7 @@ type Decision struct {
 func Decide(d *Desired, p *Prior, s *State) *Decision {
 	s = d.Accept(p, s)
 	d.resolve(p, s)
-	if d.Rests() {
+	if d.Rests(p) {
 		return d.rest(p, s)
 	}
 	decision := &Decision{Action: Write}
@@ -158,8 +158,13 @@ func Decide(d *Desired, p *Prior, s *State) *Decision {
 // rest decides for an apply that writes nothing.
 func (d *Desired) rest(p *Prior, s *State) *Decision {
 	decision := &Decision{Action: Keep, Rests: d.Promotion.Frozen()}
-	if decision.Rests == "" {
+	switch {
+	case decision.Rests != "":
+	case d.NoCommit:
 		decision.Rests = "Nothing is promoted to the environment yet."
+	default:
+		decision.Rests = "The rollout is paused, and nothing was delivered yet."
+		decision.Rollout = &rollout.Step{Paused: d.Rollout.Pause}
 	}
 	if p == nil {
 		decision.Action = Nothing

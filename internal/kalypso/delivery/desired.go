@@ -86,9 +86,18 @@ func (d *Desired) Located() bool {
 	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
 }
 
-// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, or the
-// environment is frozen.
-func (d *Desired) Rests() bool { return d.NoCommit || d.Promotion.Frozen() != "" }
+// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the environment
+// is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
+func (d *Desired) Rests(p *Prior) bool { return d.frozen() || d.pausedFirst(p) }
+
+// frozen reports whether the promotion stops everything.
+func (d *Desired) frozen() bool { return d.NoCommit || d.Promotion.Frozen() != "" }
+
+// pausedFirst reports whether the rollout is paused before its first wave, and nothing was delivered before.
+func (d *Desired) pausedFirst(p *Prior) bool {
+	return d.Delivers() && d.Rollout != nil && !d.Rollout.PauseUnknown && d.Rollout.Pause != "" &&
+		(p == nil || !p.delivered())
+}
 
 // describable reports whether everything is known that [Desired.Describe] describes.
 func (d *Desired) describable() bool {

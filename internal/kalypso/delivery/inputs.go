@@ -87,7 +87,7 @@ func (d *Desired) inputsAfter(before *State) *inputs {
 // that are not known, as after an import, and values that delivery.describe shows or hides from now on. It keeps
 // inputs that differ from the delivered ones.
 func (s *State) WithInputs(d *Desired) *State {
-	if s == nil || d.Rests() {
+	if s == nil || d.frozen() {
 		return s
 	}
 	now := *s

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-git/go-git/v5/plumbing/object"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/hosting"
@@ -210,6 +212,34 @@ func (r Remote) Refresh(ctx context.Context, p *Prior, s *State) (*Refreshed, er
 	}
 	found.Commit, found.Delivered = p.found(found.State, found.PullRequest)
 	return found, nil
+}
+
+// Files returns the contents of the rendering's files on the branch, by path. They are nil if the branch moved after s
+// was read.
+func (r Remote) Files(ctx context.Context, s *State) (map[string][]byte, error) {
+	branch, err := gitops.Open(r.Git, s.Destination.Repo, s.Destination.Branch)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	if snapshot.Commit.String() != s.Seen.Head {
+		return nil, nil
+	}
+	var paths []string
+	for _, name := range s.Ours().Names() {
+		err := snapshot.Walk(s.Destination.Join(name), func(path string, _ object.TreeEntry) error {
+			paths = append(paths, path)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return snapshot.ReadFiles(paths)
 }
 
 func (r Remote) follow(ctx context.Context, s *State) (*State, *hosting.PullRequest, error) {

@@ -53,7 +53,7 @@ func (s *State) asSeen() *State {
 // After a run that found the revert and wrote nothing, the fleet may also go on from there, unless it brings anything
 // back.
 func (d *Desired) Accept(p *Prior, s *State) *State {
-	if !s.Reverted() || !d.updates(s) || d.Tree == nil || d.Rests() {
+	if !s.Reverted() || !d.updates(s) || d.Tree == nil || d.Rests(p) {
 		return s
 	}
 	d.resolve(p, s)

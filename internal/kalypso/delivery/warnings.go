@@ -65,6 +65,9 @@ func (decision *Decision) restProblems(d *Desired, before *State) (ps problem.Pr
 		return problem.Problems{warning("Nothing is promoted yet", "The promotion has no commit, so nothing is written, and "+
 			"nothing of the rendering is planned. What was delivered or proposed stays.\n\n"+strings.TrimSpace(
 			printable.Text(d.Promotion.Summary)), "promotion")}
+	case decision.Rollout != nil:
+		return problem.Problems{warning("The rollout is paused", fmt.Sprintf("rollout.pause says: %s\nNothing was delivered "+
+			"yet, so nothing is written until it is removed.", printable.Line(decision.Rollout.Paused)), "rollout")}
 	}
 	lines := make([]string, 0, len(decision.Waiting))
 	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
@@ -171,6 +174,13 @@ func (s *State) driftProblem(reaction OnDrift) problem.Problem {
 	case unknown.Is(string(reaction)):
 		return warning(summary, b.String()+
 			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
+	}
+	if s.Reverted() {
+		return problem.At(summary, b.String()+"\nThe branch holds exactly what an earlier apply left there: this is a revert. "+
+			"Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
+			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
+			"already, and the fleet no longer renders what was reverted, set on_drift = \"overwrite\" for one apply.",
+			"on_drift")
 	}
 	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, "+
 		"or set on_drift = \"overwrite\" to put the rendered tree back.", "on_drift")

@@ -48,7 +48,7 @@ variable "options" {
   default = {}
 }
 
-# Stages and skip of a rollout; null: there is none.
+# Stages, skip and pause of a rollout; null: there is none.
 variable "rollout" {
   type    = any
   default = null
@@ -134,6 +134,7 @@ resource "kalypso_environment_rendering" "this" {
     stages   = var.rollout.stages
     observed = one(data.kalypso_deployment_state.this)
     skip     = try(var.rollout.skip, null)
+    pause    = try(var.rollout.pause, null)
   }
 
   gitops_repo         = var.place
