@@ -2,6 +2,8 @@ package provider_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +90,45 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 		p.ownChange("huge") // small and huge: what was reverted comes back with it
 		p.expectError([]string{"Others changed the rendered folders"}, "plan", "-no-color")
 	})
+}
+
+// After a revert on both branches, the next change of the environment's own may come before any apply. Then nothing tells
+// it from one that brings back what was reverted: the plan stops, says so, and names the way on. After an apply of the
+// empty plan, it goes out.
+func TestAccPromotionBreakGlassNextChange(t *testing.T) {
+	t.Parallel()
+	for _, applied := range []bool{true, false} {
+		t.Run(fmt.Sprintf("applied %t", applied), func(t *testing.T) {
+			t.Parallel()
+			byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+				target := func(name string) { // another deployment target in the folder large
+					gitserver.Seed(t, p.controlPlaneAt, "prod", map[string]string{name + ".yaml": kalypsoYAML("Workload", name,
+						"{deploymentTargets: [{name: web, environment: prod, manifests: {repo: r, branch: b, path: p}}]}")})
+				}
+				first := p.commit()
+				p.expect("promote", first)
+				target("bad")
+				p.expect("up_to_date", first)
+				p.revert(p.gitAt)
+				p.revert(p.controlPlaneAt)
+				p.expectNoPlan()
+				if applied {
+					p.expectUnchanged()
+				}
+				target("next")
+				if !applied {
+					p.expectError([]string{"Others changed the rendered folders", "this is a revert",
+						"Apply that plan before the next change", `set on_drift = "overwrite" for one apply`}, "plan", "-no-color")
+					p.set("on_drift", "overwrite")
+				}
+				p.expect("up_to_date", first)
+				files := gitserver.Tree(t, p.gitAt, "prod")
+				if files["large/next-web/reconciler.yaml"] == "" || files["large/bad-web/reconciler.yaml"] != "" {
+					t.Errorf("the branch holds %v", slices.Sorted(maps.Keys(files)))
+				}
+			})
+		})
+	}
 }
 
 // With waves, a revert takes back one wave and the record with it. With the bad commit in rejected, the other waves go

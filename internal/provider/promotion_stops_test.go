@@ -1,10 +1,12 @@
 package provider_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -190,6 +192,72 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	}
 }
 
+// A wave that is proposed stops, too: a pause and a hold mark its pull request until they go, and a rejection turns it
+// into the way back. Nothing comes back by itself.
+func TestAccPromotionStopsWavesInReview(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.reviews()
+	p.ownChange("small")
+	first := p.commit()
+	p.run()
+	p.gitops.Merge(t, 1, "merge")
+	p.expectUnchanged()
+	second := p.commit()
+	p.inWaves()
+	p.apply()
+	p.expectPullRequest(2, "open", false)
+	marked := func(reason string) {
+		t.Helper()
+		p.apply()
+		p.expectPullRequest(2, "open", true)
+		body := p.gitops.PullRequests()[1].Body
+		wantText(t, body, reason)
+		if !strings.HasPrefix(body, "**Do not merge this pull request now.**") {
+			t.Errorf("the text begins with %s", body)
+		}
+		p.expectUnchanged("Pull request 2 is a draft")
+	}
+	back := func() {
+		t.Helper()
+		p.inWaves()
+		p.rules()
+		p.run()
+		p.expectPullRequest(2, "open", false)
+		if body := p.gitops.PullRequests()[1].Body; strings.Contains(body, "Do not merge") {
+			t.Errorf("the text still says %s", body)
+		}
+	}
+	p.pause("an incident")
+	marked("The rollout is paused: an incident")
+	back()
+	p.rules("hold", "the holidays")
+	marked("the holidays")
+	back()
+
+	p.gitops.Merge(t, 2, "merge")
+	p.expectHolds("2 1")
+	p.inWaves()
+	p.apply()
+	p.expectPullRequest(3, "open", false)
+	p.rules("rejected", map[string]any{second: nil})
+	p.apply()
+	if seen := p.decision(); seen.Decision != "rollback" || seen.Commit != first {
+		t.Errorf("it is %s %s\n%s", seen.Decision, seen.Commit, seen.Summary)
+	}
+	p.expectPullRequest(3, "open", false)
+	p.gitops.Merge(t, 3, "merge")
+	p.expectHolds("1 1")
+	p.expectUnchanged()
+	p.rules()
+	p.inWaves()
+	p.expectUnchanged()
+	if n := len(p.gitops.PullRequests()); n != 3 {
+		t.Errorf("%d pull requests", n)
+	}
+	p.expectHolds("1 1")
+}
+
 func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) {
 	p.t.Helper()
 	all := p.gitops.PullRequests()
@@ -279,6 +347,39 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
 		p.set("rollout", rollout)
 		p.expectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
+	})
+}
+
+// A refresh and a destroy do not know the promotion of this run. Their errors end with that of the state.
+func TestAccPromotionStateErrorsExplain(t *testing.T) {
+	t.Parallel()
+	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
+		p.ownChange("small")
+		first := p.commit()
+		p.expect("promote", first)
+		second := p.commit()
+		p.inWaves()
+		p.apply()
+		says := []string{"By the state, the promotion took commit " + second, "Promote " + second[:12],
+			"The waves: the last commit was of all, wave 1, and the rollout is under way."}
+		p.expectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
+		p.set("deletion_protection", false)
+		p.root.apply()
+		if p.merges { // the host refuses the pull request that removes the rendering
+			p.fake.Fail("POST", "/pulls", -1, githubfake.Forbidden("Not today"))
+			p.expectError(append(says, "Not today"), "destroy", "-no-color", "-auto-approve")
+			p.fake.ClearFailures()
+		} else { // the branch refuses the push
+			p.gitops.Protect(t, "prod")
+			p.expectError(append(says, "The server refused the push"), "destroy", "-no-color", "-auto-approve")
+		}
+		// Without the data sources, which need the repo too.
+		p.write("override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  manifests = {}\n"+
+			"  sources = null\n  promotion = { commit = \"\", decision = \"hold\", summary = \"Other\" }\n}\n")
+		if err := os.Rename(p.gitAt, p.gitAt+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		p.expectError(append(says, "with kalypso_environment_rendering.this"), "plan", "-no-color")
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 // TestPullRequests specifies what becomes of a rendering that people review.
 func TestPullRequests(t *testing.T) {
 	t.Parallel()
-	specify(t, []situation{
+	specify(t, []reviewCase{
 		// Proposed and merged.
 		{"it is proposed", func(r *reviewed) error { r.apply(); return nil }, `
 1 open: dev to dev

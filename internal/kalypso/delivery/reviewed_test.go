@@ -289,16 +289,16 @@ func (r *reviewed) see(err error) string {
 	return "\n" + strings.Join(append(lines, plan), "\n")
 }
 
-// situation is a row of a specification: what happens to a rendering that people review, in turn. want is what there is
+// reviewCase is a row of a specification: what happens to a rendering that people review, in turn. want is what there is
 // after it: all pull requests, what each branch holds of the rendering, the error, and the next plan.
-type situation struct {
+type reviewCase struct {
 	rule string
 	do   func(*reviewed) error
 	want string
 }
 
 // specify runs the rows, each on a repo of its own.
-func specify(t *testing.T, rows []situation) {
+func specify(t *testing.T, rows []reviewCase) {
 	t.Helper()
 	for _, row := range rows {
 		t.Run(row.rule, func(t *testing.T) {

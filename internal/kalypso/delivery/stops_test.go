@@ -87,7 +87,7 @@ func (r *reviewed) failingWave() {
 // TestStops specifies what people and clusters stop in the middle of a review.
 func TestStops(t *testing.T) {
 	t.Parallel()
-	specify(t, []situation{
+	specify(t, []reviewCase{
 		{"frozen before anything is delivered", func(r *reviewed) error { r.freeze("an incident"); return nil }, `
 plan: deliver nothing`},
 		{"frozen", func(r *reviewed) error {
