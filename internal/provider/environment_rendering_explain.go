@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,17 +21,17 @@ func (m *environmentRenderingModel) explainErrors(
 	ctx context.Context, diags *diag.Diagnostics, before *delivery.State, step *rollout.Step,
 ) {
 	if diags.HasError() {
-		endErrors(diags, m.explainPromotion(ctx, "The promotion would", infinitives)+m.explainRollout(before, step))
+		endErrors(diags, m.explainPromotion(ctx, wouldDo)+m.explainRollout(before, step))
 	}
 }
 
-// explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do not
-// know the promotion of this run.
+// explainStateErrors is [environmentRenderingModel.explainErrors] of the state, for a refresh and a destroy: they do
+// not know the promotion of this run.
 func (m *environmentRenderingModel) explainStateErrors(
 	ctx context.Context, diags *diag.Diagnostics, before *delivery.State,
 ) {
 	if diags.HasError() {
-		endErrors(diags, m.explainPromotion(ctx, "By the state, the promotion", pasts)+m.explainRollout(before, nil))
+		endErrors(diags, m.explainPromotion(ctx, did)+m.explainRollout(before, nil))
 	}
 }
 
@@ -54,17 +53,15 @@ func endErrors(diags *diag.Diagnostics, more string) {
 	}
 }
 
-// verbs are what a promotion does, by its decision. "" is for every other decision, and "none" for no commit.
-type verbs map[promotion.Kind]string
+// verbs are what a promotion does with a commit. begin is the begin of the sentence.
+type verbs struct{ begin, stay, take, goBack, pin string }
 
 var (
-	infinitives = verbs{"": "stay at", "none": "take", promotion.Promote: "take", promotion.Rollback: "go back to",
-		promotion.Pinned: "be pinned to"}
-	pasts = verbs{"": "stayed at", "none": "took", promotion.Promote: "took", promotion.Rollback: "went back to",
-		promotion.Pinned: "was pinned to"}
+	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
+	did     = verbs{"By the state, the promotion", "stayed at", "took", "went back to", "was pinned to"}
 )
 
-func (m *environmentRenderingModel) explainPromotion(ctx context.Context, begin string, verbs verbs) string {
+func (m *environmentRenderingModel) explainPromotion(ctx context.Context, verbs verbs) string {
 	if m.Promotion.IsNull() || !fullyKnown(ctx, m.Promotion) {
 		return ""
 	}
@@ -73,12 +70,21 @@ func (m *environmentRenderingModel) explainPromotion(ctx context.Context, begin 
 	if p == nil || p.Summary == "" {
 		return ""
 	}
-	verb, commit := cmp.Or(verbs[p.Decision], verbs[""]), "commit "+printable.Line(p.Commit)
+	verb, commit := verbs.stay, "commit "+printable.Line(p.Commit)
+	switch p.Decision {
+	case promotion.Promote:
+		verb = verbs.take
+	case promotion.Rollback:
+		verb = verbs.goBack
+	case promotion.Pinned:
+		verb = verbs.pin
+	case promotion.Frozen, promotion.Hold, promotion.UpToDate:
+	}
 	if p.Commit == "" {
-		verb, commit = verbs["none"], "no commit"
+		verb, commit = verbs.take, "no commit"
 	}
 	lines := strings.Split(strings.TrimSpace(printable.Text(p.Summary)), "\n")
-	return fmt.Sprintf("\n%s %s %s:\n%s", begin, verb, commit, problem.IndentedList(lines, shown))
+	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, shown))
 }
 
 func (m *environmentRenderingModel) explainRollout(before *delivery.State, step *rollout.Step) string {

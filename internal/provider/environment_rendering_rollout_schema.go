@@ -33,7 +33,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 			},
 			"observed": observedAttribute(text),
 			"pause": text("A text that stops further waves, and says why. Folders that go back to their tree from before the " +
-				"rollout are written. An open pull request of a wave becomes a draft. `skip` does not change that."),
+				"rollout are written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
+				"nothing yet writes nothing. `skip` does not change that."),
 			"skip": text("A `target_tree_hash`: this tree goes to all cluster types at once. Another tree goes in waves " +
 				"again, so it may stay in the configuration."),
 		},

@@ -86,8 +86,8 @@ func (d *Desired) Located() bool {
 	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
 }
 
-// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the environment
-// is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
+// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
+// environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
 func (d *Desired) Rests(p *Prior) bool { return d.frozen() || d.pausedFirst(p) }
 
 // frozen reports whether the promotion stops everything.

@@ -289,8 +289,8 @@ func (r *reviewed) see(err error) string {
 	return "\n" + strings.Join(append(lines, plan), "\n")
 }
 
-// reviewCase is a row of a specification: what happens to a rendering that people review, in turn. want is what there is
-// after it: all pull requests, what each branch holds of the rendering, the error, and the next plan.
+// reviewCase is a row of a specification: what happens to a rendering that people review, in turn. want is what there
+// is after it: all pull requests, what each branch holds of the rendering, the error, and the next plan.
 type reviewCase struct {
 	rule string
 	do   func(*reviewed) error

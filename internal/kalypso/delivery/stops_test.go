@@ -90,6 +90,11 @@ func TestStops(t *testing.T) {
 	specify(t, []reviewCase{
 		{"frozen before anything is delivered", func(r *reviewed) error { r.freeze("an incident"); return nil }, `
 plan: deliver nothing`},
+		{"paused before anything is delivered", func(r *reviewed) error {
+			r.desired.Rollout = &rollout.Rollout{Stages: []rollout.Stage{{Name: "all"}}, Pause: "an incident"}
+			return nil
+		}, `
+plan: deliver nothing`},
 		{"frozen", func(r *reviewed) error {
 			r.delivered()
 			r.freeze("an incident")

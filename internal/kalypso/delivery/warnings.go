@@ -176,8 +176,8 @@ func (s *State) driftProblem(reaction OnDrift) problem.Problem {
 			"\non_drift is known after apply. It decides whether the apply stops, or puts the rendered tree back.", "on_drift")
 	}
 	if s.Reverted() {
-		return problem.At(summary, b.String()+"\nThe branch holds exactly what an earlier apply left there: this is a revert. "+
-			"Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
+		return problem.At(summary, b.String()+"\nThe branch holds exactly what an earlier apply left there: this is a "+
+			"revert. Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
 			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
 			"already, and the fleet no longer renders what was reverted, set on_drift = \"overwrite\" for one apply.",
 			"on_drift")

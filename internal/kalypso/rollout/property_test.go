@@ -25,15 +25,28 @@ type simulation struct {
 	rollout  rollout.Rollout
 	clock    time.Time
 	target   map[string]rollout.Folder
-	branch   map[string]string
-	before   *rollout.State
-	original map[string]string // the branch as it was when the rollout began
 	clusters map[string]deployment.FolderState
 	observed []*rollout.Observation // all of them, as late ones come back
 	version  int
-	rollback bool              // the target is an earlier delivery
+	rollback bool // the target is an earlier delivery
+	held     bool // the environment is frozen: no apply takes a step
+	branchState
+	past []branchState // before each commit, oldest first
+}
+
+// branchState is a branch with its history, as the last apply left it.
+type branchState struct {
+	branch   map[string]string
+	before   *rollout.State
+	original map[string]string // the branch as it was when the rollout began
 	good     []delivery        // what the branch held as a whole, oldest first
 	wrote    map[string]string // the promoted commit that each folder comes from
+}
+
+func (b branchState) clone() branchState {
+	b.branch, b.original, b.wrote = maps.Clone(b.branch), maps.Clone(b.original), maps.Clone(b.wrote)
+	b.good = slices.Clone(b.good)
+	return b
 }
 
 // delivery is a target that the branch held as a whole.
@@ -47,8 +60,8 @@ var rings = []string{"0", "1", "2"}
 func newSimulation(t *testing.T, seed uint64) *simulation {
 	s := &simulation{
 		T: t, seed: seed, random: rand.New(rand.NewPCG(seed, 18)), clock: time.Unix(1_800_000_000, 0),
-		target: map[string]rollout.Folder{}, branch: map[string]string{}, clusters: map[string]deployment.FolderState{},
-		wrote: map[string]string{},
+		target: map[string]rollout.Folder{}, clusters: map[string]deployment.FolderState{},
+		branchState: branchState{branch: map[string]string{}, wrote: map[string]string{}},
 	}
 	for _, ring := range rings[:1+s.random.IntN(len(rings))] {
 		stage := rollout.Stage{Name: "ring " + ring, Soak: time.Duration(s.random.IntN(3)) * time.Minute}
@@ -145,9 +158,10 @@ func (s *simulation) commit() string {
 	return fmt.Sprint("commit ", s.version)
 }
 
-// people pause, go on, and reject what is under way: the target is what the branch held as a whole before.
+// people hold, pause, go on, and reject what is under way: the target is what the branch held as a whole before. Or
+// they revert the last commit, and reject what it brought.
 func (s *simulation) people() {
-	switch s.random.IntN(16) {
+	switch s.random.IntN(20) {
 	case 0:
 		s.rollout.Pause = "an incident"
 	case 1, 2:
@@ -156,7 +170,28 @@ func (s *simulation) people() {
 		if len(s.good) > 0 {
 			s.rollback, s.target = true, maps.Clone(s.good[len(s.good)-1].target)
 		}
+	case 4:
+		s.held = true
+	case 5, 6:
+		s.held = false
+	case 7:
+		s.revert()
 	}
+}
+
+// revert has people take the last commit back from the branch, with its record, and reject what it brought.
+func (s *simulation) revert() {
+	n := len(s.past) - 1
+	if n < 0 || len(s.past[n].good) == 0 {
+		return
+	}
+	s.branchState, s.past = s.past[n], s.past[:n]
+	if s.clock = s.clock.Add(time.Second); s.before != nil {
+		now := *s.before
+		now.At = s.clock
+		s.before = &now
+	}
+	s.rollback, s.target = true, maps.Clone(s.good[len(s.good)-1].target)
 }
 
 // checkPeople checks that nothing moves while paused, that a rollback is done at once, and that the record names every
@@ -205,12 +240,16 @@ func (s *simulation) hashes() map[string]string {
 // apply takes the next step, and checks all that it must hold.
 func (s *simulation) apply() {
 	s.Helper()
+	if s.held {
+		return
+	}
 	step := s.rollout.Next(s.situation())
 	s.checkPeople(step)
 	if !s.rollback {
 		s.check(step)
 	}
 	if len(step.Taken) > 0 {
+		s.past = append(s.past, s.clone())
 		if !s.before.UnderWay() {
 			s.original = maps.Clone(s.branch)
 		}
@@ -353,8 +392,8 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 	}
 }
 
-// Random fleets, stages, reports (late, lost, failing, of an earlier tree), edits in the middle, and people who pause
-// and roll back: no folder is written before its wave, and every rollout ends once reports are good.
+// Random fleets, stages, reports (late, lost, failing, of an earlier tree), edits in the middle, and people who hold,
+// pause, roll back and revert: no folder is written before its wave, and every rollout ends once reports are good.
 func TestRandomRollouts(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 150, 1000) {
@@ -370,7 +409,7 @@ func TestRandomRollouts(t *testing.T) {
 			s.observe()
 			s.apply()
 		}
-		s.rollout.Pause = ""
+		s.rollout.Pause, s.held = "", false
 		for range 80 {
 			s.clock = s.clock.Add(time.Minute)
 			s.report(true)
