@@ -451,22 +451,37 @@ func TestAccBaseRepoPullRequestOfOthers(t *testing.T) {
 }
 
 // Nothing is promoted yet, or the environment is frozen: nothing is written, and an open pull request becomes a draft
-// until that ends.
+// until that ends. On a host without drafts, it gets the rest.
 func TestAccBaseRepoStops(t *testing.T) {
 	t.Parallel()
-	r := newBaseRepoOnGitHub(t)
-	stays := func(promotion map[string]any, texts ...string) {
+	for _, drafts := range []bool{true, false} {
+		t.Run(fmt.Sprintf("drafts %t", drafts), func(t *testing.T) {
+			t.Parallel()
+			r := newBaseRepoOnGitHub(t)
+			if !drafts {
+				r.pulls.NoDrafts()
+			}
+			testBaseRepoStops(t, r, drafts)
+		})
+	}
+}
+
+func testBaseRepoStops(t *testing.T, r *baseRepoRoot, drafts bool) {
+	t.Helper()
+	stays := func(promotion map[string]any, texts ...string) output {
 		t.Helper()
 		r.set("promotion", promotion)
 		wantText(t, r.succeed("plan", "-no-color").text(), texts...)
-		r.apply()
+		out := r.apply()
 		r.expectEmptyPlan()
+		return out
 	}
-	expect := func(draft bool) {
+	expect := func(withheld bool) {
 		t.Helper()
 		pull := r.pulls.PullRequests()[0]
-		if pull.State != "open" || pull.Draft != draft || strings.Contains(pull.Body, "Do not merge") != draft {
-			t.Errorf("the pull request is %+v, want draft %t", pull, draft)
+		if pull.State != "open" || pull.Draft != (withheld && drafts) ||
+			strings.Contains(pull.Body, "Do not merge") != withheld {
+			t.Errorf("the pull request is %+v, withheld %t", pull, withheld)
 		}
 	}
 	stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "The BaseRepo stays", "1 to add")
@@ -480,7 +495,10 @@ func TestAccBaseRepoStops(t *testing.T) {
 	stays(map[string]any{"commit": nil}, "The BaseRepo stays", "No changes.")
 	expect(false)
 	frozen := map[string]any{"commit": commitOf(1), "decision": "frozen", "summary": "An incident."}
-	stays(frozen, "The BaseRepo stays", "An incident.", "Pull request 1 is a draft", "1 to change")
+	out := stays(frozen, "The BaseRepo stays", "An incident.", "Pull request 1 is a draft", "1 to change").text()
+	if strings.Contains(out, "The pull request is no draft") == drafts {
+		t.Errorf("the apply with drafts %t:\n%s", drafts, out)
+	}
 	expect(true)
 	stays(frozen, "No changes.", "Pull request 1 is a draft")
 	r.promote(2)

@@ -58,7 +58,7 @@ type verbs struct{ begin, stay, take, goBack, pin string }
 
 var (
 	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
-	did     = verbs{"By the state, the promotion", "stayed at", "took", "went back to", "was pinned to"}
+	did     = verbs{"In the state, the promotion", "stayed at", "took", "went back to", "was pinned to"}
 )
 
 func (m *environmentRenderingModel) explainPromotion(ctx context.Context, verbs verbs) string {

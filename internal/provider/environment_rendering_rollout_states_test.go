@@ -174,6 +174,8 @@ func TestAccRolloutLostState(t *testing.T) {
 	r.expectEmptyPlan()
 	r.expectCommits(0)
 	r.forget()
+	r.expectError([]string{"The rendering is protected", "The waves: the last commit was of canary, wave 1."},
+		"destroy", "-no-color", "-auto-approve", "-refresh=false")
 	r.report("current", "canary")
 	out := r.succeed("plan", "-no-color", "-refresh=false")
 	if !strings.Contains(out.text(), "tree_hash = ") || !strings.Contains(out.text(), "-> (known after apply)") {

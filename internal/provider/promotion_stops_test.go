@@ -258,6 +258,32 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 	p.expectHolds("1 1")
 }
 
+// An environment that is frozen from the start, and whose rollout is paused when the hold goes: nothing is written until
+// the pause goes, too.
+func TestAccPromotionStopsFirstWave(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.reviews()
+	p.commit()
+	p.inWaves()
+	p.rules("hold", "an incident")
+	p.apply()
+	p.rules()
+	p.pause("the holidays")
+	p.apply()
+	if rollout, _ := p.rendered()["rollout"].(map[string]any); rollout["pause"] != "the holidays" {
+		t.Errorf("the state does not have the pause, by which an apply decides: %v", rollout["pause"])
+	}
+	p.ownChange("small")
+	p.expectUnchanged("The rollout is paused", "rollout.pause says: the holidays", "Nothing was delivered yet")
+	if n := len(p.gitops.PullRequests()); n != 0 {
+		t.Errorf("%d pull requests", n)
+	}
+	p.inWaves()
+	p.run()
+	p.expectPullRequest(1, "open", false)
+}
+
 func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) {
 	p.t.Helper()
 	all := p.gitops.PullRequests()
@@ -360,7 +386,7 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 		second := p.commit()
 		p.inWaves()
 		p.apply()
-		says := []string{"By the state, the promotion took commit " + second, "Promote " + second[:12],
+		says := []string{"In the state, the promotion took commit " + second, "Promote " + second[:12],
 			"The waves: the last commit was of all, wave 1, and the rollout is under way."}
 		p.expectError(append(says, "The rendering is protected"), "destroy", "-no-color", "-auto-approve")
 		p.set("deletion_protection", false)
