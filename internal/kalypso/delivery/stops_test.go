@@ -398,3 +398,18 @@ func TestStopsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// Files are those of the head that the state has seen, and none if the branch moved since.
+func TestFilesOfTheBranch(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t)
+	r.delivered()
+	files, err := r.remote.Files(t.Context(), r.state)
+	if err != nil || string(files["large/a-x/reconciler.yaml"]) != "1" || files["README.md"] != nil {
+		t.Errorf("files are %q, %v", files, err)
+	}
+	r.push("dev", "note.txt", "1")
+	if files, err := r.remote.Files(t.Context(), r.state); err != nil || files != nil {
+		t.Errorf("files of a branch that moved are %q, %v", files, err)
+	}
+}
