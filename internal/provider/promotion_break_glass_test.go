@@ -93,8 +93,8 @@ func TestAccPromotionBreakGlassOwn(t *testing.T) {
 }
 
 // After a revert on both branches, the next change of the environment's own may come before any apply. Then nothing
-// tells it from one that brings back what was reverted: the plan stops, says so, and names the way on. After an apply of
-// the empty plan, it goes out.
+// tells it from one that brings back what was reverted: the plan stops, says so, and names the way on. After an apply
+// of the empty plan, it goes out.
 func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} {

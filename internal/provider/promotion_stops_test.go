@@ -258,8 +258,8 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 	p.expectHolds("1 1")
 }
 
-// An environment that is frozen from the start, and whose rollout is paused when the hold goes: nothing is written until
-// the pause goes, too.
+// An environment that is frozen from the start, and whose rollout is paused when the hold goes: nothing is written
+// until the pause goes, too.
 func TestAccPromotionStopsFirstWave(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
