@@ -31,7 +31,6 @@ func (decision *Decision) Problems(d *Desired, before *State) (ps problem.Proble
 		return ps
 	}
 	ps = append(ps, d.failureProblems()...)
-	ps = append(ps, d.unservedVersions()...)
 	ps = append(ps, decision.Adoption.problems(d.Destination, "")...)
 	ps = append(ps, checkMoves(decision.Moves, d.Guardrails.Moved, d.Rollout != nil, decision.Renamed)...)
 	if decision.Replaced != "" && d.Delivers() {

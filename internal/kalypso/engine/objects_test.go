@@ -195,6 +195,75 @@ func TestDuplicateObjects(t *testing.T) {
 	}
 }
 
+// TestUnservedVersions: one warning names the templates that render what Flux no longer serves, and the version to use.
+// What a template mentions and does not render does not count.
+func TestUnservedVersions(t *testing.T) {
+	t.Parallel()
+	const flux = "source.toolkit.fluxcd.io/"
+	fromValue := func(f *fleet.Fleet) {
+		f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], flux+"v1",
+			`{{ .Manifests.api }}`, 1)
+		for i := range f.Workloads[0].Targets {
+			f.Workloads[0].Targets[i].Manifests["api"] = flux + "v1"
+		}
+		f.Workloads[0].Targets[2].Manifests["api"] = flux + "v1beta2"
+	}
+	const ofFlux = `template "flux": source.toolkit.fluxcd.io/v1beta2, now source.toolkit.fluxcd.io/v1`
+	for _, tt := range []struct {
+		name   string
+		change func(*testing.T, *fleet.Fleet)
+		want   []string
+	}{
+		{"served", func(*testing.T, *fleet.Fleet) {}, nil},
+		{"in a comment and in a text", func(_ *testing.T, f *fleet.Fleet) {
+			f.Templates[0].Manifests[0] = "# apiVersion: " + flux + "v1beta2\n" + f.Templates[0].Manifests[0] +
+				"  text: |\n    apiVersion: " + flux + "v1beta2\n"
+		}, nil},
+		{"through a value", func(_ *testing.T, f *fleet.Fleet) { fromValue(f) }, []string{ofFlux}},
+		{"in what no cluster type uses", func(_ *testing.T, f *fleet.Fleet) {
+			unused := *f.Templates[0]
+			unused.Name, unused.Manifests = "unused", []string{"apiVersion: " + flux + "v1beta2\nkind: GitRepository\n"}
+			f.Templates = append(f.Templates, &unused)
+		}, nil},
+		{"in a folder that does not change", func(t *testing.T, f *fleet.Fleet) {
+			fromValue(f)
+			deliver(t, f)
+		}, nil},
+		{"in several templates", func(_ *testing.T, f *fleet.Fleet) {
+			fromValue(f)
+			f.Templates[1].Manifests = append(f.Templates[1].Manifests, "{\"apiVersion\": "+
+				"\"kustomize.toolkit.fluxcd.io/v1beta1\", \"kind\": \"Kustomization\", \"metadata\": {\"name\": \"a\", "+
+				"\"namespace\": \"{{ .Namespace }}\"}}", "apiVersion: helm.toolkit.fluxcd.io/v2beta2\nkind: HelmRelease\n"+
+				"metadata:\n  name: a\n  namespace: {{ .Namespace }}\n")
+		}, []string{
+			ofFlux,
+			`template "ns": helm.toolkit.fluxcd.io/v2beta2, now helm.toolkit.fluxcd.io/v2`,
+			`template "ns": kustomize.toolkit.fluxcd.io/v1beta1, now kustomize.toolkit.fluxcd.io/v1`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := fluxFleet("{{ .DeploymentTargetName }}")
+			tt.change(t, f)
+			_, problems := engine.Run(t.Context(), f, nil)
+			var lines []string
+			for _, p := range problems {
+				if p.Severity != problem.Warning || p.Summary != "Flux no longer serves this version" || lines != nil {
+					t.Fatal(problems)
+				}
+				for line := range strings.Lines(p.Detail) {
+					if strings.HasPrefix(line, "  ") {
+						lines = append(lines, strings.TrimSpace(line))
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, lines); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestManyDuplicateObjects: what is found in a fleet whose template is wrong for all is one problem of a bounded
 // length, and folders of more than maxWaiting bytes are read too.
 func TestManyDuplicateObjects(t *testing.T) {

@@ -161,6 +161,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestServedVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"source.toolkit.fluxcd.io/v1beta2":       "source.toolkit.fluxcd.io/v1",
+		"source.toolkit.fluxcd.io/v1alpha1":      "source.toolkit.fluxcd.io/v1",
+		"kustomize.toolkit.fluxcd.io/v1beta2":    "kustomize.toolkit.fluxcd.io/v1",
+		"helm.toolkit.fluxcd.io/v2beta2":         "helm.toolkit.fluxcd.io/v2",
+		"source.toolkit.fluxcd.io/v1":            "",
+		"source.toolkit.fluxcd.io/v2":            "",
+		"notification.toolkit.fluxcd.io/v1beta3": "",
+		"argoproj.io/v1alpha1":                   "",
+		"v1":                                     "",
+		"":                                       "",
+	} {
+		if got := (&objects.Object{APIVersion: []byte(version)}).ServedVersion(); got != want {
+			t.Errorf("%s: %q, want %q", version, got, want)
+		}
+	}
+}
+
 // BenchmarkScan reads what the built-in templates and Flux's usually render.
 func BenchmarkScan(b *testing.B) {
 	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  " +

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -24,8 +25,9 @@ const maxWaiting = 16 << 20
 
 // objectsRead is what was read of the objects of a target.
 type objectsRead struct {
-	hashes  []uint64 // see [objects.Object.Hash]
-	defects []foundDefect
+	hashes   []uint64 // see [objects.Object.Hash]
+	defects  []foundDefect
+	unserved []unservedVersion
 }
 
 type foundDefect struct {
@@ -42,6 +44,7 @@ type defect struct {
 // found is what is wrong with the objects of a folder.
 type found struct {
 	defects    map[defect]*examples
+	unserved   map[unservedVersion]bool
 	collisions []collision
 }
 
@@ -124,6 +127,10 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 			if class != objects.NoObject {
 				r.objects.hashes = append(r.objects.hashes, object.Hash())
 			}
+			if served := object.ServedVersion(); served != "" {
+				found := unservedVersion{f.Template.Name, string(object.APIVersion), served}
+				r.objects.unserved = append(r.objects.unserved, found)
+			}
 		}
 	}
 	r.files = nil
@@ -141,7 +148,7 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 			reader.read(n, &rendered[n])
 		}
 	})
-	all := found{defects: map[defect]*examples{}}
+	all := found{defects: map[defect]*examples{}, unserved: map[unservedVersion]bool{}}
 	var hashes []uint64
 	for n := range rendered {
 		if rendered[n].leftOut {
@@ -149,6 +156,9 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 		}
 		for _, f := range rendered[n].objects.defects {
 			all.add(f.defect, 1, f.line)
+		}
+		for _, u := range rendered[n].objects.unserved {
+			all.unserved[u] = true
 		}
 		hashes = append(hashes, rendered[n].objects.hashes...)
 	}
@@ -234,14 +244,17 @@ func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) 
 // maxListedObjects limits the objects that a problem lists.
 const maxListedObjects = 20
 
-// problemsOfObjects groups what is wrong with the objects of all folders by the templates that render them.
+// problemsOfObjects groups what is wrong with the objects of all folders by the templates that render them. One problem
+// lists all versions that Flux does not serve.
 func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Problems) {
 	type pair struct {
 		by, other *fleet.Template
 		self      bool
 	}
 	defects, pairs := found{defects: map[defect]*examples{}}, map[pair][]*collision{}
+	unserved := map[unservedVersion]bool{}
 	for _, folder := range folders {
+		maps.Copy(unserved, folder.unserved)
 		for d, e := range folder.defects {
 			defects.add(d, e.count, e.lines...)
 		}
@@ -262,6 +275,9 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 	}
 	for key, all := range pairs {
 		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(f, key.other, all)))
+	}
+	if len(unserved) > 0 {
+		problems = append(problems, unservedProblem(unserved))
 	}
 	return problems
 }

@@ -1,0 +1,28 @@
+package objects
+
+import "bytes"
+
+// ServedVersion returns the API version that Flux serves in place of the object's, or "" if Flux serves that, or the
+// object is none of Flux. Flux 2.8 removed the versions before v1 of sources and Kustomizations, and those before v2 of
+// HelmReleases: its custom resource definitions serve no others.
+func (o *Object) ServedVersion() string {
+	served := ""
+	switch string(o.Group()) {
+	case "source.toolkit.fluxcd.io":
+		served = "source.toolkit.fluxcd.io/v1"
+	case "kustomize.toolkit.fluxcd.io":
+		served = "kustomize.toolkit.fluxcd.io/v1"
+	case "helm.toolkit.fluxcd.io":
+		served = "helm.toolkit.fluxcd.io/v2"
+	}
+	if served == "" || !preRelease(o.APIVersion) {
+		return ""
+	}
+	return served
+}
+
+// preRelease reports whether an API version is an alpha or a beta.
+func preRelease(apiVersion []byte) bool {
+	version := apiVersion[bytes.IndexByte(apiVersion, '/')+1:]
+	return bytes.Contains(version, []byte("alpha")) || bytes.Contains(version, []byte("beta"))
+}

@@ -1,0 +1,26 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/problem"
+)
+
+// unservedVersion is a version of Flux objects that Flux no longer serves: see objects.Object.ServedVersion.
+type unservedVersion struct{ template, rendered, served string }
+
+// unservedProblem warns about the templates that render versions which Flux no longer serves.
+func unservedProblem(versions map[unservedVersion]bool) problem.Problem {
+	lines := make([]string, 0, len(versions))
+	for v := range versions {
+		lines = append(lines, fmt.Sprintf("template %q: %s, now %s", v.template, v.rendered, v.served))
+	}
+	slices.Sort(lines)
+	return problem.Problem{
+		Severity: problem.Warning, Summary: "Flux no longer serves this version", Detail: fmt.Sprintf(
+			"A cluster with Flux 2.8 or later rejects objects of these versions, and with them the whole folder:\n%s\n\n"+
+				"Change apiVersion in the templates. The release notes of Flux list the few fields that changed their names.",
+			problem.IndentedList(lines, maxListedObjects)),
+	}
+}
