@@ -30,11 +30,12 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkObjects compares schedule and render with and without a look at the objects in all folders.
+// BenchmarkObjects compares schedule and render with and without a look at the objects in all folders, by the least
+// processor time of each: whatever else runs on the machine only adds to it.
 func BenchmarkObjects(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	f := objectsOf(b, golden.Named(b, "large-10k"))
-	var spent [2]time.Duration
+	var least [2]time.Duration
 	for b.Loop() { // in turns, as the machine's load changes
 		for i, reaction := range []problem.Reaction{problem.Ignore, problem.Warn} {
 			f.Duplicates = reaction
@@ -42,8 +43,10 @@ func BenchmarkObjects(b *testing.B) {
 			if _, problems := build(b.Context(), f); len(problems) > 0 {
 				b.Fatal(problems)
 			}
-			spent[i] += processor.Time() - before
+			if spent := processor.Time() - before; least[i] == 0 || spent < least[i] {
+				least[i] = spent
+			}
 		}
 	}
-	b.ReportMetric(spent[1].Seconds()/spent[0].Seconds(), "ratio")
+	b.ReportMetric(least[1].Seconds()/least[0].Seconds(), "ratio")
 }

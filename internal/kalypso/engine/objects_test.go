@@ -265,7 +265,7 @@ func TestUnservedVersions(t *testing.T) {
 }
 
 // TestManyDuplicateObjects: what is found in a fleet whose template is wrong for all is one problem of a bounded
-// length, and folders of more than maxWaiting bytes are read too.
+// length. The files of a folder that was delivered and changes wait to be read, up to 16 MiB of them.
 func TestManyDuplicateObjects(t *testing.T) {
 	t.Parallel()
 	const targets = 400
@@ -278,13 +278,18 @@ func TestManyDuplicateObjects(t *testing.T) {
 	f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: X\nspec:\n  text: "+strings.Repeat("x",
 		64<<10)+"\n")
 	f.Limits.TargetsPerWorkload = targets
-	_, problems := engine.Run(t.Context(), f, nil)
-	if len(problems) != 2 || problems.HasErrors() {
-		t.Fatalf("%d problems: %.4000s", len(problems), problems.Error())
-	}
-	for _, p := range problems {
-		if len(p.Detail) > 4000 || !strings.Contains(p.Detail, "and 3") {
-			t.Errorf("the problem has %d bytes: %s", len(p.Detail), p.Detail)
+	for _, delivered := range []func(clusterType, target string) []byte{
+		nil, func(string, string) []byte { return []byte("before") },
+	} {
+		f.Delivered = delivered
+		_, problems := engine.Run(t.Context(), f, nil)
+		if len(problems) != 2 || problems.HasErrors() {
+			t.Fatalf("%d problems: %.4000s", len(problems), problems.Error())
+		}
+		for _, p := range problems {
+			if len(p.Detail) > 4000 || !strings.Contains(p.Detail, "and 3") {
+				t.Errorf("the problem has %d bytes: %s", len(p.Detail), p.Detail)
+			}
 		}
 	}
 }

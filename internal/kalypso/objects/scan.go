@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -100,7 +101,7 @@ type document struct {
 // scan reads the first document of a text, and returns the text after it.
 func (d *document) scan(text []byte) (rest []byte) {
 	for start := 0; start < len(text); {
-		if !d.inMetadata {
+		if !d.inMetadata || d.complete {
 			i := d.skipLines(text[start:])
 			if i < 0 {
 				return nil
@@ -141,18 +142,30 @@ func (d *document) scan(text []byte) (rest []byte) {
 
 // skipLines returns where the next line begins that may say something: 0 if this one may, -1 if none does.
 func (d *document) skipLines(text []byte) int {
-	end := []byte("\n")
 	switch {
 	case d.complete: // no other key says anything
-		if isSeparator(text) {
-			return 0
-		}
-		end = []byte("\n---")
+		return separatorIn(text)
 	case text[0] != ' ':
 		return 0
 	}
-	if i := bytes.Index(text, end); i >= 0 {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
+	}
+	return -1
+}
+
+// separatorIn returns where the first line begins that ends the document, or -1. It looks at every third byte: of three
+// dashes in a row, one is there.
+func separatorIn(text []byte) int {
+	for i := 2; i < len(text); i += 3 {
+		if text[i] != '-' {
+			continue
+		}
+		for start := i - 2; start <= i; start++ {
+			if (start == 0 || text[start-1] == '\n') && isSeparator(text[start:]) {
+				return start
+			}
+		}
 	}
 	return -1
 }
@@ -183,8 +196,13 @@ func (d *document) topLine(line []byte) {
 		d.irregular = d.irregular || !d.valueBelow || d.indent > 0
 	default:
 		d.skip(value)
-		d.complete = !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
+		d.complete = d.identified()
 	}
+}
+
+// identified reports whether the keys were read that each object has.
+func (d *document) identified() bool {
+	return !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
 }
 
 // metadataLine reads an indented line below metadata.
@@ -209,8 +227,10 @@ func (d *document) metadataLine(line []byte) {
 		d.irregular = true
 	case string(key) == "name":
 		d.set(&d.Name, value)
+		d.complete = len(d.Namespace) > 0 && d.identified()
 	case string(key) == "namespace":
 		d.set(&d.Namespace, value)
+		d.complete = len(d.Namespace) > 0 && d.identified()
 	default:
 		d.skip(value)
 	}
@@ -228,21 +248,41 @@ func mayGoOn(line []byte) bool {
 
 // pair splits a line with a plain key at its colon.
 func pair(line []byte) (key, value []byte, ok bool) {
-	for i := range len(line) {
-		switch line[i] {
-		case ':':
-			if i+1 == len(line) {
-				return line[:i], nil, i > 0
-			}
-			if blank(line[i+1]) {
-				return line[:i], trim(line[i+2:]), i > 0
-			}
-		case ' ', '"', '\'', '{', '[', ',':
+	for i, c := range line {
+		switch {
+		case classes[c]&endsKey == 0:
+		case c != ':':
 			return nil, nil, false
+		case i+1 == len(line):
+			return line[:i], nil, i > 0
+		case blank(line[i+1]):
+			return line[:i], trim(line[i+2:]), i > 0
 		}
 	}
 	return nil, nil, false
 }
+
+// The classes of bytes.
+const (
+	endsKey    byte = 1 << iota // a colon, or what no plain key of ours has
+	ofName                      // in names
+	ofNameOnly                  // not at the start of a plain text
+)
+
+var classes = func() (all [256]byte) {
+	for _, c := range []byte(": \"'{[,") {
+		all[c] |= endsKey
+	}
+	for c := range byte(utf8.RuneSelf) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+			all[c] |= ofName
+		case c == '-', c == '.', c == '/':
+			all[c] |= ofName | ofNameOnly
+		}
+	}
+	return all
+}()
 
 func trim(value []byte) []byte {
 	for len(value) > 0 && blank(value[0]) {
@@ -258,14 +298,12 @@ func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // isName reports whether a value is plain text in YAML: letters, digits and what names contain besides.
 func isName(value []byte) bool {
-	for i, c := range value {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '.' ||
-			c == '/') {
-			continue
+	for _, c := range value {
+		if classes[c]&ofName == 0 {
+			return false
 		}
-		return false
 	}
-	return len(value) > 0 && !isNull(value)
+	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !isNull(value)
 }
 
 func isNull(value []byte) bool {

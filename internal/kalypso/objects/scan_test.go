@@ -46,6 +46,8 @@ func TestScan(t *testing.T) {
 		{"several", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: " +
 			"v1\nkind: B\n" +
 			"metadata:\n  name: b", []string{"1: v1 A /a", "2: v1 B /b"}},
+		{"dashes", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace: b\nspec:\n- -----\n-----: c\n- - - d\n" +
+			"----\n---\n\n---\tx\n", []string{"1: v1 A b/a", "2: it is a scalar, not a map"}},
 		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\n" +
 			"c: |\n  ---\n  d\n---\n" +
 			"apiVersion: v1\nkind: B\nmetadata:\n  name: b\nspec: {}\n---\n", []string{"1: v1 A /a", "2: v1 B /b"}},

@@ -19,9 +19,14 @@ import (
 // A cluster builds the folder of its cluster type as a whole. So the objects in all files of the folder are compared,
 // once all are rendered. The objects of a folder that is as it was delivered are not read.
 
-// maxWaiting limits the bytes of a folder's files that wait until it is known whether the folder changes. The objects
-// of further files are read at once.
-const maxWaiting = 16 << 20
+// maxWaiting limits the bytes of files of folder i that wait until it is known whether the folder changes. The objects
+// of further files are read at once, while the processor's cache has them. A folder that was not delivered changes.
+func (t *Tree) maxWaiting(i int) int64 {
+	if t.fleet.Delivered == nil || len(t.fleet.Delivered(t.Schedule.Placements[i].ClusterType.Name, "")) == 0 {
+		return 0
+	}
+	return 16 << 20
+}
 
 // objectsRead is what was read of the objects of a target.
 type objectsRead struct {

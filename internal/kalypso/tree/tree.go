@@ -165,6 +165,7 @@ const targetsPerChunk = 64
 func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
 	var waiting atomic.Int64
+	mayWait := t.maxWaiting(i)
 	return slices.Concat(parallel.Map((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) (all []renderedTarget) {
 		h := gitobject.NewHasher()
 		reader := objectReader{placement: &t.Schedule.Placements[i]}
@@ -182,7 +183,7 @@ func (t *Tree) renderTargets(ctx context.Context, i int) []renderedTarget {
 			}
 			r.Hash = h.Tree(files)
 			if t.checksObjects() {
-				if r.files = rendered.Files; waiting.Load() > maxWaiting {
+				if r.files = rendered.Files; waiting.Load() > mayWait {
 					reader.read(chunk*targetsPerChunk+len(all), &r)
 				}
 			}
