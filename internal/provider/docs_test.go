@@ -176,3 +176,47 @@ func TestDocsPromotionWorkflow(t *testing.T) {
 		}
 	}
 }
+
+// The README and the first guide say what to do while the provider is not in a registry, before anybody runs
+// terraform init.
+func TestDocsNotInRegistry(t *testing.T) {
+	for file, reference := range map[string]string{
+		"../../README.md":                  "CONTRIBUTING.md#try-a-build-with-your-own-configuration",
+		"../../docs/guides/first-fleet.md": "blob/main/CONTRIBUTING.md#try-a-build-with-your-own-configuration",
+	} {
+		text := strings.Join(strings.Fields(readFile(t, file)), " ")
+		before, advice, found := strings.Cut(text, "While the provider is not in a registry,")
+		if !found {
+			t.Errorf("%s does not say what to do while the provider is not in a registry", file)
+			continue
+		}
+		if strings.Contains(before, "terraform init") {
+			t.Errorf("%s runs terraform init before that", file)
+		}
+		advice = advice[:min(len(advice), 500)]
+		for _, want := range []string{"`make install`", "`dev_overrides`", "skip `terraform init`", reference} {
+			if !strings.Contains(advice, want) {
+				t.Errorf("%s: no %s in: %s", file, want, advice)
+			}
+		}
+	}
+	makefile, contributing := readFile(t, "../../GNUmakefile"), readFile(t, "../../CONTRIBUTING.md")
+	if !regexp.MustCompile(`(?m)^install:`).MatchString(makefile) {
+		t.Error("make has no target install")
+	}
+	if !anchors(contributing)["try-a-build-with-your-own-configuration"] || !strings.Contains(contributing,
+		"dev_overrides {") {
+		t.Error("CONTRIBUTING.md does not show dev_overrides")
+	}
+}
+
+// A reader of the operator's guide can plan after its first step: it declares where the provider comes from before any
+// other configuration and any command of Terraform.
+func TestDocsRequiredProvidersFirst(t *testing.T) {
+	text := readFile(t, "../../docs/guides/from-the-operator.md")
+	first := fenced.FindStringSubmatch(text)
+	if first == nil || first[1] != "terraform" || !strings.Contains(first[2], "required_providers") ||
+		!strings.Contains(first[2], `source = "terraform-kalypso/kalypso"`) {
+		t.Errorf("the guide's first block does not declare the provider: %q", first)
+	}
+}

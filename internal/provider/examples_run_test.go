@@ -111,6 +111,8 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 	if err != nil || len(repos) != 1 {
 		t.Fatalf("the run's GitOps repo: %v (%v)", repos, err)
 	}
+	run := &root{t: t, folder: filepath.Join(filepath.Dir(repos[0]), "example")}
+	buildFolders(t, renderedFiles(run.state()["kalypso_environment_rendering.this"]))
 	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").
 		CombinedOutput()
 	if err != nil || strings.TrimSpace(string(commits)) != "1" {

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
@@ -47,6 +49,15 @@ func buildFolders(t *testing.T, files map[string]string) map[string][]map[string
 	return built
 }
 
+// showFiles has the named rendering of an example written to the state with its files, and not to its branch.
+func (r *root) showFiles(rendering string) {
+	r.write("build_override.tf", `resource "kalypso_environment_rendering" "`+rendering+`" {
+  delivery = { strategy = "none" }
+  preview  = "manifests"
+}
+`)
+}
+
 // renderedFiles returns the attribute files of a rendering.
 func renderedFiles(rendering map[string]any) map[string]string {
 	files := map[string]string{}
@@ -77,19 +88,89 @@ func buildBranches(t *testing.T, temp string) {
 	}
 }
 
-// Clusters can apply the folders of the examples that need no server. Those with a run.sh are built where it runs.
+// builtExamples are the examples that render folders of a fleet of their own, with the tests that build these.
+var builtExamples = map[string]string{
+	"application-team": "TestAccExampleApplicationTeam",
+	"broken-teams":     "TestAccExampleBrokenTeams",
+	"control-plane":    "TestAccExamplesBuild",
+	"deployment-state": "TestAccExampleDeploymentState",
+	"promotion":        "TestAccExamplePromotion",
+	"quickstart":       "TestAccExamplesBuild",
+	"reconcilers":      "TestAccExampleReconcilers",
+	"resources/kalypso_environment_rendering": "TestAccExamplesBuild",
+	"rollout":                        "TestAccExampleRollout",
+	"schedulers/placement-decisions": "TestAccSchedulerPlacementDecisions",
+	"schedulers/program":             "TestAccSchedulerProgram",
+	"schedulers/simulation":          "TestAccSchedulerSimulation",
+	"secrets":                        "TestAccSOPS",
+	"testing":                        "TestAccExamplesBuild",
+}
+
+var (
+	rendersFolders = regexp.MustCompile(`(?m)^ *resource "kalypso_environment_rendering"`)
+	buildsFolders  = regexp.MustCompile(`(buildFolders|buildBranches|expectClusterTypes)\(`)
+	readsRepos     = regexp.MustCompile(`(?m)^data "kalypso_(workloads|control_plane)"`)
+	hasFleet       = regexp.MustCompile(`(?m)^ *(templates +=|resource "kalypso_template")`)
+)
+
+// Each example that renders folders of a fleet of its own is built. Others render the files or repos of the reader.
+func TestExamplesThatRenderAreBuilt(t *testing.T) {
+	rendering := map[string]bool{}
+	for _, folder := range exampleFolders(t) {
+		files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, file := range files {
+			text += readFile(t, file)
+		}
+		runs, err := filepath.Glob(filepath.Join(folder, "run.sh"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rendersFolders.MatchString(text) &&
+			(hasFleet.MatchString(text) && !readsRepos.MatchString(text) || len(runs) > 0) {
+			name, err := filepath.Rel(examples, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rendering[filepath.ToSlash(name)] = true
+		}
+	}
+	built := slices.Sorted(maps.Keys(builtExamples))
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(rendering)), built); diff != "" {
+		t.Errorf("examples that render, and that are built (-render +built):\n%s", diff)
+	}
+	tests, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for _, file := range tests {
+		code += readFile(t, file)
+	}
+	for example, test := range builtExamples {
+		_, body, _ := strings.Cut(code, "\nfunc "+test+"(t *testing.T) {\n")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		if !buildsFolders.MatchString(body) {
+			t.Errorf("no test %s builds the folders of %s", test, example)
+		}
+	}
+}
+
+// Clusters can apply the folders of the examples that need no server.
 func TestAccExamplesBuild(t *testing.T) {
 	t.Parallel()
-	for _, folder := range []string{"quickstart", "testing"} {
+	for folder, name := range map[string]string{
+		"quickstart": "this", "testing": "this", "resources/kalypso_environment_rendering": "dev",
+	} {
 		r := newExample(t, filepath.Join(examples, folder))
 		r.env = append(r.env, "TF_VAR_gitops_repo_url=file://"+gitserver.InitBare(t))
-		r.write("build_override.tf", `resource "kalypso_environment_rendering" "this" {
-  delivery = { strategy = "none" }
-  preview  = "manifests"
-}
-`)
+		r.showFiles(name)
+		r.write("import-by-string-id.tf", "") // the one in resources reads a server
 		r.apply()
-		buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering.this"]))
+		buildFolders(t, renderedFiles(r.state()["kalypso_environment_rendering."+name]))
 	}
 	operator, err := golden.Files(filepath.Join(examples, "control-plane", "repos", "gitops", "dev"))
 	if err != nil {

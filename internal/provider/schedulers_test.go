@@ -20,11 +20,14 @@ func newScheduler(t *testing.T, example, server string) *root {
 	t.Helper()
 	r := newExample(t, filepath.Join(schedulers, example))
 	r.serveOtherProviders(&otherProvider{strings.TrimSuffix(server, "/"), r.folder})
+	r.showFiles("dev")
 	return r
 }
 
+// expectClusterTypes compares the cluster types of the target with those wanted, and builds their folders.
 func (r *root) expectClusterTypes(want ...string) {
 	r.t.Helper()
+	buildFolders(r.t, renderedFiles(r.state()["kalypso_environment_rendering.dev"]))
 	var got []string
 	r.output("cluster_types", &got)
 	if diff := cmp.Diff(want, got); diff != "" {

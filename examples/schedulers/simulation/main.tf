@@ -69,9 +69,20 @@ resource "kalypso_environment_rendering" "dev" {
   cluster_types = { for name, labels in local.cluster_types : name => {
     name = name, labels = labels, reconciler = "reconciler", namespace_service = "namespace"
   } }
-  templates = { for type in ["reconciler", "namespace"] : type => {
-    name = type, type = type, manifests = ["name: {{ .DeploymentTargetName }}"]
-  } }
+  templates = {
+    reconciler = { name = "reconciler", type = "reconciler", manifests = [yamlencode({
+      apiVersion = "kustomize.toolkit.fluxcd.io/v1"
+      kind       = "Kustomization"
+      metadata   = { name = "{{ .DeploymentTargetName }}", namespace = "flux-system" }
+      spec = {
+        interval  = "5m", prune = true, path = "./{{ .DeploymentTargetName }}"
+        sourceRef = { kind = "GitRepository", name = "workloads" }
+      }
+    })] }
+    namespace = { name = "namespace", type = "namespace", manifests = [yamlencode({
+      apiVersion = "v1", kind = "Namespace", metadata = { name = "{{ .Namespace }}" }
+    })] }
+  }
   workloads = { hello = {
     name = "hello", deployment_targets = [{ name = "web", environment = "dev" }]
   } }
