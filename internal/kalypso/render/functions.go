@@ -14,7 +14,6 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 	"github.com/mitchellh/hashstructure/v2"
-	"go.yaml.in/yaml/v3"
 )
 
 // notHermetic lists the functions in Sprig's hermetic map whose result still depends on the clock, the time zone or
@@ -74,11 +73,6 @@ func toYAML(v any) (string, error) {
 	return strings.TrimSuffix(text, "\n"), err
 }
 
-func marshalYAML(v any) (string, error) {
-	text, err := yaml.Marshal(v) // it panics on unsupported values; text/template converts that to an error
-	return string(text), err
-}
-
 // ValueText returns a value of the platform configuration as the built-in config template writes it: a string
 // unchanged, a map or list as YAML.
 func ValueText(v any) (string, error) {
@@ -91,13 +85,19 @@ func ValueText(v any) (string, error) {
 // stringify returns the YAML of a map, with nested maps and lists as YAML text, as a ConfigMap's data must be. For
 // any other value it returns its YAML.
 func stringify(v any) (string, error) {
-	m := reflect.ValueOf(v)
-	if m.Kind() != reflect.Map || m.Type().Key().Kind() != reflect.String {
-		return toYAML(v)
+	data, ok := v.(map[string]any)
+	if !ok {
+		m := reflect.ValueOf(v)
+		if m.Kind() != reflect.Map || m.Type().Key().Kind() != reflect.String {
+			return toYAML(v)
+		}
+		data = make(map[string]any, m.Len())
+		for k, v := range m.Seq2() {
+			data[k.String()] = v.Interface()
+		}
 	}
-	flat := make(map[string]any, m.Len())
-	for k, v := range m.Seq2() {
-		value := v.Interface()
+	flat := make(map[string]any, len(data))
+	for k, value := range data {
 		switch reflect.ValueOf(value).Kind() {
 		case reflect.Map, reflect.Slice, reflect.Array:
 			text, err := marshalYAML(value)
@@ -106,7 +106,7 @@ func stringify(v any) (string, error) {
 			}
 			value = text
 		}
-		flat[k.String()] = value
+		flat[k] = value
 	}
 	return toYAML(flat)
 }
