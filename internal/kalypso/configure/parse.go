@@ -20,6 +20,14 @@ func parseValue(text string) any {
 	if !strings.ContainsAny(text, ":-?[{") {
 		return text // every YAML map or list contains one of these
 	}
+	if v, ok := parsePlain(text); ok {
+		return v
+	}
+	return parseYAML(text)
+}
+
+// parseYAML returns the map or list that a text is in YAML 1.1, or else the text.
+func parseYAML(text string) any {
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 		return text

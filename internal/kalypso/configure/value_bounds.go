@@ -17,14 +17,20 @@ const maxValueDepth = 100
 // them as unknown, so later stages do not report them again.
 func (s *source) checkValues(most int64) (problems problem.Problems) {
 	defer problem.NamePanic(string(s.object.Kind()), s.object.Metadata().Name)
-	var refused []string
-	for _, k := range slices.Sorted(maps.Keys(s.texts)) {
-		err := checkValue(s.texts[k], most)
-		if err == nil {
-			continue
+	refused := map[string]error{}
+	for k, text := range s.texts {
+		if err := checkValue(text, most); err != nil {
+			refused[k] = err
 		}
-		refused = append(refused, k)
-		key := k
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	s.texts = maps.Clone(s.texts)
+	for _, k := range slices.Sorted(maps.Keys(refused)) {
+		delete(s.texts, k)
+		s.markUnknown(k)
+		key, err := k, refused[k]
 		if s.path != "" {
 			key = s.path
 		}
@@ -34,13 +40,6 @@ func (s *source) checkValues(most int64) (problems problem.Problems) {
 			Detail:  fmt.Sprintf("The value of %q %s.", key, err),
 			Err:     err,
 		}))
-	}
-	if len(refused) > 0 {
-		s.texts = maps.Clone(s.texts)
-		for _, k := range refused {
-			delete(s.texts, k)
-		}
-		s.markUnknown(refused...)
 	}
 	return problems
 }

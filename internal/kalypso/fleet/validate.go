@@ -239,7 +239,14 @@ func validationDetail(text string, msgs []string) string {
 var regexUsed = regexp.MustCompile(`(\(e\.g\. .*?), regex used for validation is '.*'(\))`)
 
 func (ps *objectProblems) labels(set map[string]string, path ...problem.Step) {
-	for _, k := range slices.Sorted(maps.Keys(set)) {
+	var odd []string
+	for k, v := range set {
+		if !isSimpleLabel(k) || !isSimpleLabel(v) {
+			odd = append(odd, k)
+		}
+	}
+	slices.Sort(odd)
+	for _, k := range odd {
 		if unknown.Is(k) {
 			continue
 		}
@@ -247,6 +254,21 @@ func (ps *objectProblems) labels(set map[string]string, path ...problem.Step) {
 		ps.labelKey(k, at...)
 		ps.labelValue(set[k], fmt.Sprintf("Invalid value of label %q", k), at...)
 	}
+}
+
+// isSimpleLabel reports whether a text is valid as the key and as the value of a label. It spares most labels
+// the regular expressions of Kubernetes.
+func isSimpleLabel(s string) bool {
+	const most = 63 // characters, as Kubernetes allows
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
+		case (c == '-' || c == '_' || c == '.') && i > 0 && i < len(s)-1:
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= most
 }
 
 func (ps *objectProblems) labelKey(key string, path ...problem.Step) {

@@ -17,31 +17,34 @@ import (
 // yamlTexts are texts at the borders between the styles of a scalar, and between the kinds of a value.
 var yamlTexts = []string{
 	"", " ", "a", "a b", " a", "a ", "a:", "a: b", "a:b", "a #b", "a#b", "#a", "'", "it's", `"a"`, `\`, "a, b", ",a",
-	"[a", "]", "{a", "}", "{}", "[]", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "?", "? a", "?a", ":", ":a", ": a", "-",
-	"--", "---", "--- a", "-a", "- a", "+", "+a", ".", "..", "...", ".a", "./a", "/a", "_a", "<", "<<", "=", "~", "~a",
+	"[a", "]", "{a", "}", "{}", "[]", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "?", "? a", "?a", ":", ":a", ": a",
+	"-", "--", "---", "--- a", "-a", "- a", "+", "+a", ".", "..", "...", ".a", "./a", "/a", "_a", "<", "<<", "=", "~", "~a",
 	"$a", "(a)", ";", "^", "é", "\t", "a\tb", "\x00", "\x7f", "a\xff", "\u2028", "\ufeff", "\r", "a\rb", "a\r\nb\r\n",
 	"0", "00", "7", "08", "017", "0899", "1.", "1.5", "1..5", "1.2.3", "10.0.0.1", "1.5e3", "1e3", "1e400", "1E3", "0x1F",
 	"0xg", "0b101", "0b2", "0o17", "0o8", "1_000", "1__0", "12:30", "12:30:45", "1:99", "500m", "2Gi", "100Mi", "30s",
 	"1h", "5d", "0f", "8t", "1z", "80/tcp", "1-2", "1,5", "1 2", "12 apples", "1 # a", "1: a", "1k:",
 	"2001-02-03", "2001-2-3", "2001-02-03t04:05:06z", "2001-02-03T04:05:06Z", "2001-02-03 04:05:06", "2001-02-03x",
-	"2001-99-99", strings.Repeat("9", 18), strings.Repeat("9", 19), strings.Repeat("9", 400), "0." + strings.Repeat("1", 16),
-	"0." + strings.Repeat("1", 400), "nan", ".nan", ".inf", "inf", "Infinity",
-	"a\n", "a\nb", "a\nb\n", "a\n\n", "a\n\nb", "\n", "\na", " a\nb", "a \nb", "a\n b", "a\nb ", "a\n  b:\n  - c\n", "a\n#b",
-	"a\n\tb", "- a\nb", "---\na", "a\n---\nb\n", "a\n...\n", "a\n\n\n\nb\n", "a\n \nb", "x\né\n",
-	strings.Repeat("x", 128), strings.Repeat("x", 129), strings.Repeat("long words ", 30) + "end", strings.Repeat("'", 130),
+	"2001-99-99", strings.Repeat("9", 18), strings.Repeat("9", 19), strings.Repeat("9", 400),
+	"0." + strings.Repeat("1", 16), "0." + strings.Repeat("1", 400), "nan", ".nan", ".inf", "inf", "Infinity",
+	"a\n", "a\nb", "a\nb\n", "a\n\n", "a\n\nb", "\n", "\na", " a\nb", "a \nb", "a\n b", "a\nb ", "a\n  b:\n  - c\n",
+	"a\n#b", "a\n\tb", "- a\nb", "---\na", "a\n---\nb\n", "a\n...\n", "a\n\n\n\nb\n", "a\n \nb", "x\né\n",
+	strings.Repeat("x", 128), strings.Repeat("x", 129), strings.Repeat("long words ", 30) + "end",
+	strings.Repeat("'", 130),
 	"a1", "a2", "a10", "a01", "a001", "a1b", "a1_", "a1-b", "a_b", "A_B", "AB", "aB", "a-10", "a-9", "a.10", "a0", "a00",
 	"a1.b", "a1.0", "1a", "1b", "a" + strings.Repeat("9", 30), "a" + strings.Repeat("9", 31),
 }
 
 // yamlValues are values of the types that data has, and others.
 var yamlValues = []any{
-	nil, true, false, 0, 7, -1, 123456789, int64(9007199254740993), uint64(18446744073709551615), 1.5, -0.25, 1e21, 1e-9, 100.0,
-	[]any{}, map[string]any{}, map[string]string{"a": "1"}, map[string]string{}, []string{"a"}, map[int]string{1: "a"},
+	nil, true, false, 0, 7, -1, 123456789, int64(9007199254740993), uint64(18446744073709551615), 1.5, -0.25, 1e21, 1e-9,
+	100.0, []any{}, map[string]any{}, map[string]string{"a": "1"}, map[string]string{}, []string{"a"}, map[int]string{1: "a"},
 }
 
 // words returns the words that YAML reads as something else, in all upper and lower case.
 func words() (all []string) {
-	for _, word := range []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "t", "f", "o"} {
+	for _, word := range []string{
+		"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "t", "f", "o",
+	} {
 		for upper := range 1 << len(word) {
 			b := []byte(word)
 			for i := range b {
@@ -74,7 +77,9 @@ func TestYAMLScalars(t *testing.T) {
 		values = append(values, s)
 	}
 	for first := range 128 { // each character in each place
-		for _, format := range []string{"%c", "%ca", "a%c", "a%cb", "a %cb", "a%c b", "1%c", "1%c1", "1.%c", "a\n%cb", "a%c\nb\n"} {
+		for _, format := range []string{
+			"%c", "%ca", "a%c", "a%cb", "a %cb", "a%c b", "1%c", "1%c1", "1.%c", "a\n%cb", "a%c\nb\n",
+		} {
 			values = append(values, fmt.Sprintf(format, first))
 		}
 	}
