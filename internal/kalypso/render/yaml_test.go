@@ -18,8 +18,8 @@ import (
 var yamlTexts = []string{
 	"", " ", "a", "a b", " a", "a ", "a:", "a: b", "a:b", "a #b", "a#b", "#a", "'", "it's", `"a"`, `\`, "a, b", ",a",
 	"[a", "]", "{a", "}", "{}", "[]", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "?", "? a", "?a", ":", ":a", ": a",
-	"-", "--", "---", "--- a", "-a", "- a", "+", "+a", ".", "..", "...", ".a", "./a", "/a", "_a", "<", "<<", "=", "~", "~a",
-	"$a", "(a)", ";", "^", "é", "\t", "a\tb", "\x00", "\x7f", "a\xff", "\u2028", "\ufeff", "\r", "a\rb", "a\r\nb\r\n",
+	"-", "--", "---", "--- a", "-a", "- a", "+", "+a", ".", "..", "...", ".a", "./a", "/a", "_a", "<", "<<", "=", "~",
+	"~a", "$a", "(a)", ";", "^", "é", "\t", "a\tb", "\x00", "\x7f", "a\xff", "\u2028", "\ufeff", "\r", "a\rb", "a\r\nb\r\n",
 	"0", "00", "7", "08", "017", "0899", "1.", "1.5", "1..5", "1.2.3", "10.0.0.1", "1.5e3", "1e3", "1e400", "1E3", "0x1F",
 	"0xg", "0b101", "0b2", "0o17", "0o8", "1_000", "1__0", "12:30", "12:30:45", "1:99", "500m", "2Gi", "100Mi", "30s",
 	"1h", "5d", "0f", "8t", "1z", "80/tcp", "1-2", "1,5", "1 2", "12 apples", "1 # a", "1: a", "1k:",
@@ -37,7 +37,8 @@ var yamlTexts = []string{
 // yamlValues are values of the types that data has, and others.
 var yamlValues = []any{
 	nil, true, false, 0, 7, -1, 123456789, int64(9007199254740993), uint64(18446744073709551615), 1.5, -0.25, 1e21, 1e-9,
-	100.0, []any{}, map[string]any{}, map[string]string{"a": "1"}, map[string]string{}, []string{"a"}, map[int]string{1: "a"},
+	100.0, []any{}, map[string]any{},
+	map[string]string{"a": "1"}, map[string]string{}, []string{"a"}, map[int]string{1: "a"},
 }
 
 // words returns the words that YAML reads as something else, in all upper and lower case.
