@@ -6,8 +6,7 @@ import (
 )
 
 // parsePlain parses the maps and lists of most configs: with a line for each key or item, texts without quotes, whole
-// numbers and lists in brackets. It returns what [parseYAML] returns, ten times as fast, or false if the text has
-// anything else.
+// numbers and lists in brackets. It returns what [parseYAML] returns, or false if the text has anything else.
 func parsePlain(text string) (v any, ok bool) {
 	p := plainParser{rest: text}
 	p.next()
