@@ -186,8 +186,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Neither an apply that overwrites drift nor a destroy believes a record with another promotion or other folders than the
-// state knows, and they change nothing. Once it is reverted, both go on.
+// Neither an apply that overwrites drift nor a destroy believes a record with another promotion or other folders than
+// the state knows, and they change nothing. Once it is reverted, both go on.
 func TestUnknownRecord(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

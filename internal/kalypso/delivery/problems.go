@@ -62,9 +62,9 @@ func ownProblem(at record.Destination, err error) problem.Problem {
 		return problem.At("Destination is not this rendering's", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &unknown):
 		return problem.At("Others changed the record of the rendering", fmt.Sprintf(
-			"%s\nRevert the change on the branch; git log names who made it. If it is right, because an apply was stopped after "+
-				"its push or people know why, remove the rendering from the state (terraform state rm), and import it with the "+
-				"ID\n  %s", text, unknown.Destination.ImportID(unknown.Environment)), "gitops_repo")
+			"%s\nRevert the change on the branch; git log names who made it. If it is right, because an apply was stopped "+
+				"after its push or people know why, remove the rendering from the state (terraform state rm), and import it "+
+				"with the ID\n  %s", text, unknown.Destination.ImportID(unknown.Environment)), "gitops_repo")
 	case errors.As(err, &moved):
 		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
 	case errors.As(err, &drifted):

@@ -90,34 +90,35 @@ func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
 				answer[field.Alias] = object{context.Alias: named(statuses, "context", argument(context, "name", variables))}
 			}
 		case "checkSuites":
-			answer[field.Alias] = checkSuites(field, runs, variables)
+			answer[field.Alias] = r.checkSuites(field, commit, variables)
 		}
 	}
 	return answer
 }
 
 // checkSuites answers with a suite for each app that has a run of the asked name.
-func checkSuites(asked *ast.Field, runs []object, variables map[string]string) object {
-	name := filterOf(asked, "checkName", variables)
-	var suites []object
-	byApp := map[any][]object{}
-	for _, run := range runs {
-		if app := run["checkSuite"].(object)["app"].(object)["slug"]; run["name"] == name {
-			if byApp[app] == nil {
-				suites = append(suites, object{"app": object{"slug": app}})
+func (r *Repo) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
+	name, nodes := filterOf(asked, "checkName", variables), r.checkRunNodes(commit)
+	var apps []string
+	byApp := map[string][]object{}
+	for i, c := range r.checkRuns[commit] {
+		if c.name == name {
+			if byApp[c.app] == nil {
+				apps = append(apps, c.app)
 			}
-			byApp[app] = append(byApp[app], run)
+			byApp[c.app] = append(byApp[c.app], nodes[i])
 		}
 	}
-	for _, field := range fieldsOf(asked) {
-		if field.Name != "nodes" {
-			continue
-		}
-		for _, field := range fieldsOf(field) {
-			for _, suite := range suites {
-				suite[field.Alias] = connection(field, byApp[suite["app"].(object)["slug"]], variables)
+	var suites []object
+	for _, app := range apps {
+		suite := object{"app": object{"slug": app}}
+		for _, field := range fieldsOf(asked) {
+			if field.Name == "nodes" {
+				runs := fieldsOf(field)[0]
+				suite[runs.Alias] = connection(runs, byApp[app], variables)
 			}
 		}
+		suites = append(suites, suite)
 	}
 	return connection(asked, suites, variables)
 }
