@@ -130,8 +130,8 @@ func (page *answerPage[T]) complete(read int64) error {
 	return nil
 }
 
-// tolerant has the decoder take what that of encoding/json takes. It is the one of encoding/json/v2, which reads a fleet
-// in half the time.
+// tolerant has the decoder take what that of encoding/json takes. It is the one of encoding/json/v2, which is twice as
+// fast.
 var tolerant = jsonv2.JoinOptions(jsonv2.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true))
 
