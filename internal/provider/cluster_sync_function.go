@@ -52,10 +52,8 @@ func (clusterSyncFunction) Definition(
 				"folder), `namespace` (of the objects; the defaults are `flux-system`, `argocd` and `fleet-default`), `interval` " +
 				"(how often Flux reads the branch; the default is `1m`), `secret` (the Secret with the credential of a private " +
 				"repo; Argo CD finds its own by the repo's URL), `decryption` (the Secret with the keys for SOPS; Flux alone) " +
-				"and " +
-				"`cluster_labels` (the clusters that Rancher Fleet deploys to; the default is `{ cluster-type = <name> }`, and " +
-				"in the " +
-				"namespace `fleet-local` the cluster itself).",
+				"and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
+				"`{ cluster-type = <name> }`, and in the namespace `fleet-local` the cluster itself).",
 		},
 		Return: function.DynamicReturn{},
 	}
